@@ -1,0 +1,71 @@
+"""otf tests a running system against a model of it, on the fly.
+
+The model is a function (`Spec`, `goto`); a `Bench` puts it together with the ports of the system; `run` drives the
+system and raises when it does what the model does not allow. The adapters are in `otf.adapters`, shipped models in
+`otf.models`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from otf.adapter import Bench
+    from otf.campaign import NonconformanceError, Settings, Summary, run
+    from otf.codec import Codec, lines
+    from otf.errors import CodecError, ContactError, ModelError, OtfError, TraceError, UsageError
+    from otf.logic import check
+    from otf.runner.properties import check_async
+    from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on, restrict, total
+
+__all__ = [
+    "Accept",
+    "AnyOrder",
+    "Bench",
+    "Codec",
+    "CodecError",
+    "ContactError",
+    "ModelError",
+    "NonconformanceError",
+    "OneOf",
+    "OtfError",
+    "Settings",
+    "Spec",
+    "Summary",
+    "TraceError",
+    "Transition",
+    "UsageError",
+    "Where",
+    "check",
+    "check_async",
+    "goto",
+    "lines",
+    "on",
+    "restrict",
+    "run",
+    "total",
+]
+
+_HOMES = {
+    "otf.adapter": ("Bench",),
+    "otf.campaign": ("NonconformanceError", "Settings", "Summary", "run"),
+    "otf.codec": ("Codec", "lines"),
+    "otf.errors": ("CodecError", "ContactError", "ModelError", "OtfError", "TraceError", "UsageError"),
+    "otf.logic": ("check",),
+    "otf.runner.properties": ("check_async",),
+    "otf.spec": ("Accept", "AnyOrder", "OneOf", "Spec", "Transition", "Where", "goto", "on", "restrict", "total"),
+}
+
+
+def __getattr__(name: str) -> object:
+    # `import otf` is on the way of every command: a name is fetched when it is used for the first time
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    message = f"module 'otf' has no attribute {name!r}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,25 @@
+"""The contracts of the import linter say the same thing about the same layers."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+CONTRACTS: dict[str, dict[str, Any]] = {
+    contract["id"]: contract
+    for contract in tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+}
+
+
+def exists(layer: str) -> bool:
+    """Say whether a layer has been written already."""
+    return any((ROOT / "otf" / place).exists() for place in (f"{layer}.py", f"{layer}/__init__.py"))
+
+
+def test_every_layer_below_the_adapter_is_held_pure() -> None:
+    """A layer that is added below the runner and its adapter is added to the contract that keeps I/O and clocks out."""
+    layers: list[str] = CONTRACTS["layers"]["layers"]
+    below = [name.strip(" ()") for row in layers[layers.index("adapter") + 1 :] for name in row.split(":")]
+    assert sorted(CONTRACTS["pure"]["source_modules"]) == sorted(f"otf.{layer}" for layer in below if exists(layer))
