@@ -1,0 +1,103 @@
+"""Laws of specs, as properties of a state and an input: there is no second mechanism for them.
+
+Source: Koopman and Plasmeijer, "Testing with Functions as Specifications", section 4. Each law is about the states that
+can be reached, in the order of a breadth-first search, and the inputs that are offered there; it is proven where these
+come to an end. Other states and inputs are given to `check`: `check(deterministic(spec), every(State), every(Input))`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from otf.core import Model, Place
+from otf.logic import Quantified, Testable, all_of, implies
+from otf.spec import Spec, Transition
+from otf.values import Enumeration, Flat, Rows
+
+
+def deterministic(spec: Spec[Any, Any]) -> Quantified:
+    """Say that every input has at most one transition in every state.
+
+    >>> from otf.logic import check
+    >>> from otf.spec import goto
+    >>> def step(state, inp): return [goto(0), goto(inp)]
+    >>> check(deterministic(Spec(step, initial=0, inputs=[1, 2])))
+    <counterexample after 1 test: state=0, inp=1>
+    """
+    model = Model(spec)
+
+    def at_most_one(state: object, inp: object) -> bool:
+        return len(model.moves(model.place(state), model.symbol(inp))) <= 1
+
+    return Quantified(at_most_one, _steps(model))
+
+
+def total(spec: Spec[Any, Any]) -> Quantified:
+    """Say that every input has a transition in every state: nothing is left open."""
+    model = Model(spec)
+
+    def at_least_one(state: object, inp: object) -> bool:
+        return bool(model.moves(model.place(state), model.symbol(inp)))
+
+    return Quantified(at_least_one, _steps(model))
+
+
+def transitions(spec: Spec[Any, Any], holds: Callable[..., Testable]) -> Quantified:
+    """Say that `holds(state, inp, target, outputs)` of every transition on an input.
+
+    Where there is none, or outputs decide what the target is (`Accept`), nothing is said.
+    """
+
+    def each(state: object, inp: object) -> Testable:
+        found = [item for item in spec.step(state, inp) if isinstance(item, Transition)]
+        return implies(bool(found), lambda: all_of(*(holds(state, inp, item.state, item.outputs) for item in found)))
+
+    return Quantified(each, _steps(Model(spec)))
+
+
+def invariant(spec: Spec[Any, Any], holds: Callable[[Any], Testable]) -> Quantified:
+    """Say that `holds(state)` of every state that can be reached."""
+    reached = _Reached(Model(spec), lambda place: [(place.value,)])
+    return Quantified(holds, Rows(("state",), Enumeration(reached)))
+
+
+def after(spec: Spec[Any, Any], states: Iterable[Any], inputs: Iterable[Any]) -> list[Any]:
+    """Return the states that a spec may be in after these inputs, one after the other."""
+    found = list(states)
+    for inp in inputs:
+        found = [item.state for state in found for item in spec.step(state, inp) if isinstance(item, Transition)]
+    return found
+
+
+def _steps(model: Model) -> Rows:
+    reached = _Reached(model, lambda place: [(place.value, inp.value) for inp in model.offers(place)])
+    return Rows(("state", "inp"), Enumeration(reached))
+
+
+class _Reached(Flat):
+    """What is asked about the states that can be reached, each when it is needed."""
+
+    def __init__(self, model: Model, rows: Callable[[Place], list[tuple[Any, ...]]]) -> None:
+        super().__init__(self._walk(model, rows))
+
+    def _walk(self, model: Model, rows: Callable[[Place], list[tuple[Any, ...]]]) -> Iterator[tuple[Any, ...]]:
+        seen, left = {model.initial}, deque([model.initial])
+        while left:
+            place = left.popleft()
+            yield from rows(place)
+            for target in _targets(model, place):
+                if not isinstance(target, Place):
+                    self.complete = False  # its outputs would have to be seen
+                elif target not in seen:
+                    seen.add(target)
+                    left.append(target)
+
+
+def _targets(model: Model, place: Place) -> Iterator[object]:
+    for inp in model.offers(place):
+        for move in model.moves(place, inp):
+            yield move.target
+    for move in model.unasked(place):
+        yield move.target

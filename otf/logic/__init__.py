@@ -1,0 +1,27 @@
+"""Logical properties: functions that say of values whether something holds, checked systematically."""
+
+from otf.logic.checking import TESTS, check, checking, quantified
+from otf.logic.connectives import all_of, any_of, iff, implies, not_
+from otf.logic.judging import Property, Quantified, Testable, Waiting
+from otf.logic.quantifiers import exists, for_all
+from otf.logic.result import Outcome, Result
+
+__all__ = [
+    "TESTS",
+    "Outcome",
+    "Property",
+    "Quantified",
+    "Result",
+    "Testable",
+    "Waiting",
+    "all_of",
+    "any_of",
+    "check",
+    "checking",
+    "exists",
+    "for_all",
+    "iff",
+    "implies",
+    "not_",
+    "quantified",
+]

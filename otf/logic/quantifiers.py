@@ -1,0 +1,57 @@
+"""For all, and there is: what a function says of all its arguments, or of some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+from otf.errors import UsageError
+from otf.logic.finding import FAILS, HOLDS, all_hold, one_holds
+from otf.logic.judging import Quantified
+from otf.values import Source, Values, rows, show
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+@overload
+def for_all(one: Source[A], function: Callable[[A], object], /) -> Quantified: ...
+@overload
+def for_all(one: Source[A], other: Source[B], function: Callable[[A, B], object], /) -> Quantified: ...
+@overload
+def for_all(*sources_and_function: object, values: Values | None = None) -> Quantified: ...
+def for_all(*sources_and_function: Any, values: Values | None = None) -> Quantified:
+    """Return "the function holds for all of these": `for_all(range(3), lambda i: ...)`.
+
+    Before the function stand the sources of its first arguments: types, iterables, Hypothesis strategies, or what
+    `every` returns; the other arguments have the values of their declared types.
+
+    >>> from otf.logic import check
+    >>> check(for_all(range(3), bool, lambda number, up: number + up >= number))
+    <proof after 6 tests>
+    """
+    *sources, function = _checked(sources_and_function)
+    return Quantified(function, rows(function, sources, values), HOLDS, all_hold)
+
+
+@overload
+def exists(one: Source[A], function: Callable[[A], object], /) -> Quantified: ...
+@overload
+def exists(one: Source[A], other: Source[B], function: Callable[[A, B], object], /) -> Quantified: ...
+@overload
+def exists(*sources_and_function: object, values: Values | None = None) -> Quantified: ...
+def exists(*sources_and_function: Any, values: Values | None = None) -> Quantified:
+    """Return "there is at least one of these for which the function holds"; sources stand as in `for_all`.
+
+    >>> from otf.logic import check
+    >>> check(exists(int, lambda number: number * number == 49))
+    <proof after 1 test: number=7>
+    """
+    *sources, function = _checked(sources_and_function)
+    return Quantified(function, rows(function, sources, values), FAILS, one_holds)
+
+
+def _checked(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not given or not callable(given[-1]):
+        raise UsageError(f"the function stands last: for_all(range(3), lambda i: ...), not {show(given)}")
+    return given

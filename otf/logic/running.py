@@ -1,0 +1,23 @@
+"""Running an evaluation to its end where nothing has to be awaited."""
+
+from __future__ import annotations
+
+from inspect import iscoroutine
+from typing import TypeVar
+
+from otf.errors import UsageError
+from otf.logic.judging import Waiting
+
+T = TypeVar("T")
+
+
+def finish(steps: Waiting[T]) -> T:
+    """Return what an evaluation comes to. Raises UsageError where something would have to be awaited."""
+    try:
+        waits_for = next(steps)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+    if iscoroutine(waits_for):
+        waits_for.close()
+    raise UsageError("the property is asynchronous: write `await check_async(prop)`")

@@ -1,0 +1,44 @@
+"""Values: what makes two of them the same, how they are shown, and which ones a type has."""
+
+from otf.values.arguments import Rows, name_of_function, rows
+from otf.values.atoms import PRINTABLE
+from otf.values.bounds import Alphabet, Among, Char, Range, Size
+from otf.values.enumeration import Enumeration
+from otf.values.flat import Flat
+from otf.values.front import Source, Values, enumerated, every, is_type, ready
+from otf.values.identity import key
+from otf.values.instead import given, is_enumeration
+from otf.values.order import block_start
+from otf.values.registering import register
+from otf.values.sameness import fresh
+from otf.values.strategies import is_strategy, smallest
+from otf.values.text import show
+
+__all__ = [
+    "PRINTABLE",
+    "Alphabet",
+    "Among",
+    "Char",
+    "Enumeration",
+    "Flat",
+    "Range",
+    "Rows",
+    "Size",
+    "Source",
+    "Values",
+    "block_start",
+    "enumerated",
+    "every",
+    "fresh",
+    "given",
+    "is_enumeration",
+    "is_strategy",
+    "is_type",
+    "key",
+    "name_of_function",
+    "ready",
+    "register",
+    "rows",
+    "show",
+    "smallest",
+]

@@ -1,0 +1,108 @@
+"""Hypothesis: its strategies as rows of values, and rows of values as its strategies. It is imported only when used."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from otf.values.sameness import fingerprint, fresh
+
+if TYPE_CHECKING:
+    from hypothesis import settings
+    from hypothesis.strategies import SearchStrategy
+
+BATCH: Final = 100  # values drawn at first; each further batch is twice as large
+BATCHES: Final = 5  # of those that are searched for a small counterexample
+
+
+def is_strategy(source: object) -> bool:
+    """Tell whether something is a strategy; there is none before somebody has imported Hypothesis."""
+    module = sys.modules.get("hypothesis.strategies")
+    return module is not None and isinstance(source, module.SearchStrategy)
+
+
+def drawn(strategy: SearchStrategy[Any]) -> Iterator[Any]:
+    """Yield what a strategy generates, each value once, the same ones in each run; shorter ones of a batch first.
+
+    It ends when a whole batch brought nothing new: that is no proof that there is nothing else.
+    """
+    seen = dict[object, Any]()
+    batch = 0
+    while new := _new(_batch(strategy, batch), seen):
+        seen.update(new)
+        yield from sorted(new.values(), key=lambda value: len(repr(value)))
+        batch += 1
+
+
+def _new(values: list[Any], seen: Mapping[object, Any]) -> dict[object, Any]:
+    found = {fingerprint(value): value for value in values}
+    return {name: value for name, value in found.items() if name not in seen}
+
+
+def strategy_of(values: Sequence[Any]) -> SearchStrategy[Any]:
+    """Return the strategy that chooses among these values and shrinks towards the first."""
+    from hypothesis import strategies
+
+    return strategies.sampled_from(values).map(fresh)
+
+
+def smallest(
+    sources: Sequence[SearchStrategy[Any]], fails: Callable[[tuple[Any, ...]], bool]
+) -> tuple[Any, ...] | None:
+    """Return the simplest row of values that fails, as Hypothesis shrinks; None where it finds none.
+
+    The seeds are those of `drawn`: what was drawn from a single strategy there is drawn here again.
+    """
+    from hypothesis import Phase, given, seed, strategies
+
+    for batch in range(BATCHES):
+        failing: list[tuple[Any, ...]] = []
+
+        @seed(batch)
+        @_quiet(BATCH * 2**batch, (Phase.generate, Phase.shrink))
+        @given(strategies.tuples(*sources))
+        def search(row: tuple[Any, ...]) -> None:
+            if fails(row):
+                failing.append(row)  # noqa: B023 -- it is called in this round only
+                raise _FoundError
+
+        with suppress(_FoundError):
+            search()
+        if failing:
+            return failing[-1]  # the last that is tried is the smallest, once more
+    return None
+
+
+class _FoundError(Exception):
+    pass
+
+
+def _batch(strategy: SearchStrategy[Any], batch: int) -> list[Any]:
+    from hypothesis import Phase, given, seed
+
+    values: list[Any] = []
+
+    @seed(batch)
+    @_quiet(BATCH * 2**batch, (Phase.generate,))
+    @given(strategy)
+    def collect(value: object) -> None:
+        values.append(value)
+
+    collect()
+    return values
+
+
+def _quiet(examples: int, phases: tuple[Any, ...]) -> settings:
+    from hypothesis import HealthCheck, settings
+
+    checks: Any = HealthCheck  # its metaclass hides the members from the type checker
+    return settings(
+        max_examples=examples,
+        phases=phases,
+        database=None,
+        deadline=None,
+        report_multiple_bugs=False,
+        suppress_health_check=list(checks),
+    )
