@@ -1,0 +1,147 @@
+"""Text lines: each dataclass has a pattern with its fields in braces."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, get_type_hints
+
+from otf.codec.deed import Deed
+from otf.errors import CodecError, UsageError
+from otf.values import show
+
+_FIELD = re.compile(r"\{(\w+)\}")
+_PARSERS: dict[type, str] = {
+    int: r"[+-]?[0-9]{1,4000}",  # Python refuses to read numbers of more digits than 4300
+    float: r"[+-]?(?:inf|nan|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)",
+    str: r".*?",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    kind: type[Any]
+    pattern: str
+    parse: re.Pattern[str]
+    types: dict[str, type[Any]]
+    deed: Deed | None = None
+
+    def text(self, value: object) -> str:
+        return _FIELD.sub(lambda found: str(getattr(value, found[1])), self.pattern)
+
+    def value(self, texts: Mapping[str, str]) -> object:
+        return self.kind(**{name: self.types[name](text) for name, text in texts.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A codec of text lines; made by `lines`."""
+
+    rows: tuple[_Row, ...]
+    name: str = ""
+    encoding: str = "utf-8"
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """Return the dataclasses that have a pattern."""
+        return tuple(row.kind for row in self.rows)
+
+    def port(self, value: object) -> str:
+        """Return the port's name."""
+        del value
+        return self.name
+
+    def encode(self, value: object) -> bytes | Deed:
+        """Return the line for a value, without its end, or what it does to the port."""
+        for row in self.rows:
+            if row.kind is type(value):
+                return row.deed or self._line(value, row.text(value))
+        message = f"no line pattern for {show(value)}; there are patterns for {_names(self.rows)}"
+        raise CodecError(message)
+
+    def decode(self, port: str, data: bytes) -> object:
+        """Return the value of the first pattern that fits a whole line."""
+        del port
+        try:
+            text = data.decode(self.encoding)
+        except UnicodeError as error:
+            raise CodecError(str(error)) from error
+        for row in self.rows:
+            if row.deed is not None:
+                continue
+            found = row.parse.fullmatch(text)
+            if found:
+                return _made(row, found.groupdict(), text)
+        message = f"the line {show(text)} fits no pattern of {_names(self.rows)}"
+        raise CodecError(message)
+
+    def _line(self, value: object, text: str) -> bytes:
+        if "\n" in text or "\r" in text:
+            message = f"{show(value)} is more than one line"
+            raise CodecError(message)
+        try:
+            return text.encode(self.encoding)
+        except UnicodeError as error:
+            message = f"{show(value)} cannot be written: {error}"
+            raise CodecError(message) from error
+
+
+def lines(patterns: Mapping[type[Any], str | Deed], *, port: str = "", encoding: str = "utf-8") -> Lines:
+    """Return the codec in which each value is one line of text; fields may be int, float or str.
+
+    A `Deed` in the place of a pattern makes an input of connecting or closing: `{Hangup: Deed.CLOSE}`.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Coin: cents: int
+    >>> codec = lines({Coin: "coin {cents}"})
+    >>> codec.encode(Coin(5)), codec.decode("", b"coin 10")
+    (b'coin 5', Coin(cents=10))
+    """
+    return Lines(tuple(_row(kind, pattern) for kind, pattern in patterns.items()), port, encoding)
+
+
+def _row(kind: type[Any], pattern: str | Deed) -> _Row:
+    if isinstance(pattern, Deed):
+        return _Row(kind, "", re.compile("(?!)"), {}, pattern)
+    if not dataclasses.is_dataclass(kind):
+        message = f"{show(kind)} is no dataclass; a line pattern {pattern!r} can be given for a dataclass only"
+        raise UsageError(message)
+    hints = get_type_hints(kind)
+    names: list[str] = _FIELD.findall(pattern)
+    if sorted(names) != sorted(item.name for item in dataclasses.fields(kind) if item.init):
+        message = f"the pattern {pattern!r} must name each field of {kind.__name__} once, in braces"
+        raise UsageError(message)
+    types = {name: _parsed(kind, name, hints[name]) for name in names}
+    return _Row(kind, pattern, _parser(pattern, types), types)
+
+
+def _parsed(kind: type[Any], name: str, hint: object) -> type[Any]:
+    for known in _PARSERS:
+        if hint is known:
+            return known
+    message = f"{kind.__name__}.{name}: a line can carry int, float and str, not {hint}; write a codec of your own"
+    raise UsageError(message)
+
+
+def _parser(pattern: str, types: Mapping[str, type[Any]]) -> re.Pattern[str]:
+    # split gives the text between the fields at even places and their names at odd ones
+    parts = [
+        f"(?P<{part}>{_PARSERS[types[part]]})" if at % 2 else re.escape(part)
+        for at, part in enumerate(_FIELD.split(pattern))
+    ]
+    return re.compile("".join(parts))
+
+
+def _made(row: _Row, texts: Mapping[str, str], text: str) -> object:
+    try:
+        return row.value(texts)
+    except Exception as error:
+        message = f"the line {show(text)} is no {row.kind.__name__}: {error}"
+        raise CodecError(message) from error
+
+
+def _names(rows: tuple[_Row, ...]) -> str:
+    return ", ".join(row.kind.__name__ for row in rows)

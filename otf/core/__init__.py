@@ -1,0 +1,38 @@
+"""The oracle and the session: pure, without clock, randomness or input and output."""
+
+from otf.core.barrier import Barrier
+from otf.core.compile import Routes
+from otf.core.model import Model
+from otf.core.monitor import Monitor, Oracle
+from otf.core.offer import InputMode, View
+from otf.core.pacing import Moment, Pacing, Pause
+from otf.core.places import Place
+from otf.core.search import Limits, Relation
+from otf.core.session import Chooser, Command, Ping, Send, Session, Stop, Wait
+from otf.core.symbols import Symbol
+from otf.core.timing import Timing
+
+__all__ = [
+    "Barrier",
+    "Chooser",
+    "Command",
+    "InputMode",
+    "Limits",
+    "Model",
+    "Moment",
+    "Monitor",
+    "Oracle",
+    "Pacing",
+    "Pause",
+    "Ping",
+    "Place",
+    "Relation",
+    "Routes",
+    "Send",
+    "Session",
+    "Stop",
+    "Symbol",
+    "Timing",
+    "View",
+    "Wait",
+]

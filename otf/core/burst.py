@@ -1,0 +1,39 @@
+"""Bursts: several inputs at once, on one port or many, judged by every order in which they may have been taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from otf.core.calm import slow
+from otf.core.pacing import Moment, Pause, silence
+from otf.core.timers import Timers
+from otf.core.timing import Timing
+
+
+@dataclass(frozen=True, slots=True)
+class Burst:
+    """Sends up to `size` inputs without waiting, then waits for quiescence: a linearizability check.
+
+    The possible states then hold every interleaving of what was in flight (Herlihy and Wing's histories, by sets).
+    `timers` says when it waits for what must come unasked.
+    """
+
+    timing: Timing
+    size: int
+    timers: Timers = field(default_factory=Timers)
+
+    def ready(self, moment: Moment) -> bool:
+        """Tell whether one more input may be in flight."""
+        if moment.quiet or moment.burst >= self.size:
+            return moment.quiet
+        # while the system is busy until an answer is due, nobody knows when it takes what is sent with that
+        return not moment.monitor.crowded and not slow(moment.monitor, moment.next)
+
+    def pause(self, moment: Moment) -> Pause | None:
+        """Return the wait for quiescence once all inputs of the burst are sent."""
+        if moment.quiet:
+            return self.timers.pause(self.timing, moment)
+        return None if moment.port is not None and self.ready(moment) else silence(self.timing, moment)
+
+    def settled(self, moment: Moment) -> None:
+        """Learn nothing from quiescence."""

@@ -1,0 +1,77 @@
+"""Eager pacing: the next input at once where a conforming system is silent anyway.
+
+Waiting for silence is what costs time. Where every explanation of what was seen says that nothing is owed and nothing
+can come, there is nothing to wait for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from otf.core.calm import calm
+from otf.core.pacing import Moment, Pause, Ventured, listened, silence
+from otf.core.places import Place
+from otf.core.symbols import Symbol
+from otf.core.timers import Timers
+from otf.core.timing import Timing
+
+MOST: Final = (
+    30  # silent inputs in flight: more would fill the other side's buffer, and each has to be thought of again
+)
+REMEMBERED: Final = 100_000  # transitions after which there was silence; what is forgotten is waited for once more
+
+
+@dataclass(slots=True)
+class Eager:
+    """Sends the next input as soon as all answers to the last are there, and quiescence was seen there once before.
+
+    `proven` remembers the transitions of the model after which silence was waited for: keep it over the paths of a
+    campaign. Before an input goes to another port than inputs not proven taken, it waits until they must have been
+    taken: L after the last, and R for each that may still have been before it.
+    """
+
+    timing: Timing
+    proven: set[tuple[Place, Symbol]] = field(default_factory=set[tuple[Place, Symbol]])
+    timers: Timers = field(default_factory=Timers)
+    # the last input that was found proven: it is asked for several times a step
+    _trusted: Ventured | None = None
+
+    def ready(self, moment: Moment) -> bool:
+        """Tell whether a conforming system has nothing more to say."""
+        if moment.quiet:
+            return True
+        # what is known is asked first: most moments are those between an input and its answer
+        return moment.monitor.belief.calm is not False and self._sure(moment) and calm(moment.monitor)
+
+    def pause(self, moment: Moment) -> Pause | None:
+        """Return the wait for quiescence, or for the inputs on another port to be taken."""
+        if moment.quiet:
+            return self.timers.pause(self.timing, moment)
+        if moment.port is None or not self.ready(moment):
+            return silence(self.timing, moment)
+        monitor = moment.monitor
+        flying = monitor.belief.flying
+        if (not flying or flying == frozenset((moment.port,))) and monitor.unproven < MOST:
+            return None
+        return Pause(monitor.taken_by, "taken")
+
+    def settled(self, moment: Moment) -> None:
+        """Remember that there was silence after the last transition."""
+        listened(self.timing, moment)
+        if len(self.proven) > REMEMBERED:
+            self.proven.clear()
+            self._trusted = None
+        if moment.last is not None:
+            self.proven.update((place, moment.last.input) for place in moment.last.places)
+
+    def _sure(self, moment: Moment) -> bool:
+        last = moment.last
+        if last is None or last is self._trusted:
+            return last is not None
+        proven, inp = self.proven, last.input
+        for place in last.places:
+            if (place, inp) not in proven:
+                return False
+        self._trusted = last
+        return True

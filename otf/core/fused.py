@@ -1,0 +1,110 @@
+"""A whole step at once: an input, its outputs and quiescence, for systems that answer before they return.
+
+By definition equal to telling a monitor `Sent`, a `Seen` for each output, and `Quiet`; a step that was seen before is
+one look-up, however many outputs it has.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from enum import Enum
+from typing import Any, NamedTuple, TypeAlias
+
+from otf.core.belief import Belief
+from otf.core.compile import Routes
+from otf.core.monitor import PASS, TRUNCATED, Monitor, Oracle
+from otf.core.offer import View, view
+from otf.core.symbols import Symbol
+from otf.errors import UsageError
+from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent
+from otf.trace.verdict import Verdict
+from otf.values.shape import shape
+
+
+class Then(NamedTuple):
+    """Where a step led; `shape` has the types of its outputs where equal outputs can differ in type, else None."""
+
+    ways: Ways
+    shape: Any = None
+
+
+Table: TypeAlias = dict[tuple[Any, ...], Then]
+
+
+class Ways:
+    """The ways on from a settled belief: for each input that may be offered, where which outputs lead."""
+
+    __slots__ = ("belief", "inputs", "size", "tables", "view")
+
+    def __init__(self, oracle: Oracle, belief: Belief) -> None:
+        self.belief: Belief = belief
+        self.view: View = view(oracle.model, oracle.relation, oracle.limits, belief)
+        self.tables: dict[Symbol, Table] = {inp: {} for inp in self.view.specified + self.view.others}
+        self.inputs: tuple[tuple[object, Table], ...] = tuple(
+            (inp.value, self.tables[inp]) for inp in self.view.specified
+        )
+        self.size: int = len(self.inputs)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict of a run that ends here."""
+        return TRUNCATED if self.belief.unconstrained else PASS
+
+    @staticmethod
+    def start(oracle: Oracle) -> Ways:
+        """Return the ways on from the start of a run."""
+        return Ways.of(oracle, oracle.start())
+
+    @staticmethod
+    def of(oracle: Oracle, belief: Belief) -> Ways:
+        """Return the ways on from a belief, made once."""
+        if belief.ways is None:
+            belief.ways = Ways(oracle, belief)
+        ways: Ways = belief.ways
+        return ways
+
+
+def events(oracle: Oracle, inp: object, outputs: tuple[object, ...]) -> list[Event]:
+    """Return the events that a step stands for; times are all 0, since nothing takes any."""
+    routes = oracle.model.routes
+    return [Sent(inp, routes.into(inp), 0.0), *(_seen(routes, output) for output in outputs), Quiet(0.0)]
+
+
+def _seen(routes: Routes, output: object) -> Event:
+    if isinstance(output, Ended):
+        return Closed(routes.outputs[0], output.reason, 0.0)
+    return Seen(output, routes.of(output), 0.0)
+
+
+def find(oracle: Oracle, ways: Ways, inp: object, outputs: tuple[object, ...], table: Table) -> Then | None:
+    """Return where a step leads that was not seen before, and remember it; None where the model does not allow it."""
+    monitor = Monitor(oracle, ways.belief)
+    passed = all(monitor.tell(event) is None for event in events(oracle, inp, outputs))
+    if oracle.model.timed:
+        message = "the model has time windows, and a system that answers before it returns takes no time"
+        raise UsageError(f"{message}: put it behind otf.adapters.inprocess")
+    if not passed:
+        return None
+    then = Then(Ways.of(oracle, monitor.belief), None if all(map(_exact, outputs)) else shape(outputs))
+    table.setdefault(outputs, then)
+    return then
+
+
+def follow(oracle: Oracle, ways: Ways, inp: object, table: Table, outputs: tuple[object, ...]) -> Ways | None:
+    """Return where a step leads, None where the model does not allow it."""
+    then = table.get(outputs)
+    if then is None or (then.shape is not None and then.shape != shape(outputs)):
+        then = find(oracle, ways, inp, outputs, table)
+    return None if then is None else then.ways
+
+
+def _exact(value: object) -> bool:
+    """Tell whether only a value of the same type all the way down can be equal to this one."""
+    kind = type(value)
+    if value is None:
+        return True
+    if isinstance(value, Enum):
+        return kind.__eq__ is object.__eq__
+    if not dataclasses.is_dataclass(kind) or "__eq__" not in vars(kind):
+        return False
+    return all(_exact(getattr(value, field.name)) for field in dataclasses.fields(kind) if field.compare)

@@ -1,0 +1,121 @@
+"""When to send: what a pacing is asked, and what it decides on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from otf.core.monitor import Monitor
+from otf.core.places import Place
+from otf.core.symbols import Symbol
+from otf.core.timing import Timing
+from otf.trace.events import Event, Seen, Sent, Taken
+from otf.values.light import light
+
+
+@dataclass(slots=True)
+class Times:
+    """When things happened last, in seconds since the start of the run; `reply`: the last output to the last input."""
+
+    event: float = 0.0
+    input: float = 0.0
+    reply: float = 0.0
+
+    def note(self, event: Event) -> None:
+        """Take an event; what the tester concludes by itself is none that anything waits for."""
+        at = event.at
+        if isinstance(event, Seen):
+            self.reply = at
+        elif isinstance(event, Sent):
+            self.input, self.reply = at, 0.0
+        elif isinstance(event, Taken):
+            return
+        self.event = max(self.event, at)
+
+
+@light
+class Ventured:
+    """An input that was sent, and the places in which it was to be taken."""
+
+    places: tuple[Place, ...]
+    input: Symbol
+
+
+@dataclass(slots=True)
+class Moment:
+    """What a pacing decides on: the same object throughout a run, which a session changes as the run goes on.
+
+    `quiet`: quiescence was seen and nothing has happened since. `burst`: inputs sent since quiescence. `last`: the last
+    of them. `port`: that of the next input, None where there is none. `next`: that input.
+    """
+
+    monitor: Monitor
+    times: Times
+    quiet: bool = False
+    burst: int = 0
+    last: Ventured | None = None
+    port: str | None = None
+    next: Symbol | None = None
+
+
+@light
+class Pause:
+    """Wait until a time (seconds since the start); then silence means quiescence, or that all inputs were taken.
+
+    `window`: the quiescence time in it (seconds); silence that would fail is waited out many times as long.
+    """
+
+    until: float
+    means: Literal["quiet", "taken"] = "quiet"
+    window: float = 0.0
+
+
+class Pacing(Protocol):
+    """Says when the next input may be chosen and sent, and how long silence has to last to be believed."""
+
+    def ready(self, moment: Moment) -> bool:
+        """Tell whether the next input may be chosen now (`port` is not known yet)."""
+        ...
+
+    def pause(self, moment: Moment) -> Pause | None:
+        """Return what is to be waited for before the next input is sent, None where it may be sent at once."""
+        ...
+
+    def settled(self, moment: Moment) -> None:
+        """Take that quiescence was seen."""
+        ...
+
+
+def listened(timing: Timing, moment: Moment) -> None:
+    """Let the timing learn how long the answers to one input took; of several together nobody can say.
+
+    What comes unasked is no answer. Learnt from that, a window would become longer than the pauses between
+    retransmissions, and there would never be silence again.
+    """
+    if moment.burst == 1 and moment.times.reply > moment.times.input and not _restless(moment):
+        timing.heard(moment.times.reply - moment.times.input)
+
+
+def _restless(moment: Moment) -> bool:
+    """Tell whether something may have come unasked since the last input was sent."""
+    model, last = moment.monitor.oracle.model, moment.last
+    before = last.places if last is not None else ()
+    then = [move.target for place in before for move in model.moves(place, last.input)] if last is not None else []
+    places = {*before, *moment.monitor.states, *(each for each in then if isinstance(each, Place))}
+    return any(model.unasked(place) for place in places)
+
+
+def silence(timing: Timing, moment: Moment) -> Pause:
+    """Return the pause after which silence is quiescence.
+
+    The latest of: the quiescence time after the last event and no less than L, 2L + nR after the last input, and L
+    after everything sent was dealt with: until then an output of a conforming system may be on its way, however short
+    the quiescence time.
+    """
+    # an input that its output has proven taken may keep the system busy all the same: one more than are unproven
+    times, monitor = moment.times, moment.monitor
+    inputs = max(1, min(moment.burst, monitor.unproven + 1))
+    settled = max(times.input + timing.settled(inputs), monitor.done_by + timing.latency)
+    # of outputs that came unasked the last may be L behind the first
+    until = max(times.event + max(timing.quiescence, timing.latency), settled)
+    return Pause(until, "quiet", until - times.event)

@@ -1,0 +1,91 @@
+"""What an expected output has to be like: this value, or any for which a test is true.
+
+Bytes that do not decode are none of them: no model can allow them. The end of a port is one where the model names it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from otf.core.symbols import Symbol
+from otf.errors import ModelError
+from otf.spec import Where
+from otf.trace.events import Ended
+from otf.values import show
+
+
+class Want(Protocol):
+    """One expected output."""
+
+    def matches(self, seen: Symbol) -> bool:
+        """Tell whether `seen` is such an output."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """Return the name of its type, for failure signatures."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """This value and no other; equality includes the type."""
+
+    symbol: Symbol
+
+    def matches(self, seen: Symbol) -> bool:
+        """Tell whether `seen` is this value."""
+        return self.symbol == seen
+
+    @property
+    def kind(self) -> str:
+        """Return the name of the value's type."""
+        return type(self.symbol.value).__name__
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """Any value of a class."""
+
+    type: type
+
+    def matches(self, seen: Symbol) -> bool:
+        """Tell whether `seen` is of the class; `object` is any output, and the end of a port is none."""
+        kind = type(seen.value)
+        return issubclass(kind, self.type) and (kind is not Ended or issubclass(self.type, Ended))
+
+    @property
+    def kind(self) -> str:
+        """Return the class' name."""
+        return self.type.__name__
+
+    def __str__(self) -> str:
+        """Return the class' name as a person would say it."""
+        return f"any {self.type.__name__}"
+
+
+@dataclass(frozen=True, slots=True)
+class Such:
+    """Any value for which a test of the model is true."""
+
+    where: Where
+
+    def matches(self, seen: Symbol) -> bool:
+        """Ask the model's test; a test that raises is a broken model."""
+        if isinstance(seen.value, Ended):
+            return False
+        try:
+            return bool(self.where.test(seen.value))
+        except Exception as error:
+            message = f"the test {self} of an expected output raised on {show(seen.value)}: {error!r}"
+            raise ModelError(message) from error
+
+    @property
+    def kind(self) -> str:
+        """Return what the model calls it."""
+        return str(self)
+
+    def __str__(self) -> str:
+        """Return what the model calls it, or the test's name."""
+        return self.where.says or getattr(self.where.test, "__name__", "a test")

@@ -1,0 +1,25 @@
+"""Framing: where in a stream of bytes one frame ends and the next begins; small pure parts, one for each custom."""
+
+from otf.framing.counted import fixed, length, measured
+from otf.framing.frame import LARGEST, Frame, Framer, Framing
+from otf.framing.lines import lines
+from otf.framing.prompt import prompt
+from otf.framing.silence import silence
+from otf.framing.stuffed import cobs, slip
+from otf.framing.tail import Tail
+
+__all__ = [
+    "LARGEST",
+    "Frame",
+    "Framer",
+    "Framing",
+    "Tail",
+    "cobs",
+    "fixed",
+    "length",
+    "lines",
+    "measured",
+    "prompt",
+    "silence",
+    "slip",
+]

@@ -1,0 +1,26 @@
+"""Specs: the model as a function, and the words in which it says what may happen."""
+
+from otf.spec.channels import Held, InNet, duplicating, lossy, reordering
+from otf.spec.combine import restrict, total
+from otf.spec.outputs import Accept, AnyOrder, On, OneOf, Where, on
+from otf.spec.spec import Spec
+from otf.spec.transition import Transition, goto
+
+__all__ = [
+    "Accept",
+    "AnyOrder",
+    "Held",
+    "InNet",
+    "On",
+    "OneOf",
+    "Spec",
+    "Transition",
+    "Where",
+    "duplicating",
+    "goto",
+    "lossy",
+    "on",
+    "reordering",
+    "restrict",
+    "total",
+]

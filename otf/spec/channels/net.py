@@ -1,0 +1,105 @@
+"""The state of a system behind a net: its own state, and what is on its way to it and from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Generic, TypeAlias, TypeVar
+
+from otf.values import key, show
+
+State = TypeVar("State")
+ANY: Final = 2  # of outputs, only once and any number of times are told apart
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A message in the net.
+
+    It comes before more than `left` further inputs are taken, and `more` times at most (outputs: 2 is any number);
+    `sure`: at least once.
+    """
+
+    item: object
+    left: int
+    more: int = 1
+    sure: bool = False
+
+
+Bag: TypeAlias = tuple[Held, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InNet(Generic[State]):
+    """A state of the system, and what is in the net: the inputs on their way to it, the outputs on their way from it.
+
+    >>> InNet("idle")
+    InNet(state='idle', inputs=(), outputs=())
+    """
+
+    state: State
+    inputs: Bag = ()
+    outputs: Bag = ()
+
+
+def same(one: object, other: object) -> bool:
+    """Tell whether two values are the same, types included."""
+    return one is other or (one == other and key(one) == key(other))
+
+
+def with_one(bag: Bag, fresh: Held, most: float = ANY) -> Bag:
+    """Return the messages with one more; of two that cannot be told apart the times add up, to `most`."""
+    rest = tuple(held for held in bag if not same(held.item, fresh.item))
+    for held in bag:
+        if same(held.item, fresh.item):
+            fresh = _both(held, fresh, most)
+    return (*rest, fresh)
+
+
+def in_order(bag: Bag) -> Bag:
+    """Return the messages in an order that does not tell which of them went into the net first."""
+    return tuple(sorted(bag, key=_text)) if len(bag) > 1 else bag
+
+
+def without_one(bag: Bag, held: Held) -> Bag:
+    """Return the messages when one of them has come once."""
+    left = (Held(held.item, held.left, held.more - 1, sure=held.sure),) if held.more > 1 else ()
+    return instead(bag, held, *left)
+
+
+def instead(bag: Bag, held: Held, *then: Held) -> Bag:
+    """Return the messages with others at the place of one."""
+    return tuple(new for each in bag for new in (then if each is held else (each,)))
+
+
+def aged(bag: Bag) -> Bag:
+    """Return the messages when one more input is taken; those that can come no more are gone."""
+    return tuple(Held(held.item, held.left - 1, held.more, sure=held.sure) for held in bag if held.left)
+
+
+def covers(big: InNet[State], small: InNet[State]) -> bool:
+    """Tell whether all that can happen in `small` can happen in `big`: then `big` is enough."""
+    return same(big.state, small.state) and _over(big.inputs, small.inputs) and _over(big.outputs, small.outputs)
+
+
+def _over(big: Bag, small: Bag) -> bool:
+    # that something has come already is no explanation for its not coming, unless it has to come
+    return all(any(_at_least(more, held) for more in big) for held in small) and all(
+        any(_owes(held, more) for held in small) for more in big if more.sure
+    )
+
+
+def _at_least(big: Held, small: Held) -> bool:
+    return big.left >= small.left and big.more >= small.more and same(big.item, small.item)
+
+
+def _owes(small: Held, big: Held) -> bool:
+    return small.sure and small.more == big.more and same(small.item, big.item)
+
+
+def _both(one: Held, other: Held, most: float) -> Held:
+    more = int(min(one.more + other.more, most))
+    return Held(one.item, max(one.left, other.left), more, sure=one.sure or other.sure)
+
+
+def _text(held: Held) -> str:
+    return show(held.item)

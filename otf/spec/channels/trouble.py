@@ -1,0 +1,141 @@
+"""What may befall a message in a net, and which messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from otf.errors import UsageError
+from otf.values import show
+
+Port = Callable[[Any], str]
+FOREVER: Final = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What may befall a message.
+
+    `lost`: it may never come. `copies`: so many more of it may come. `held`: later messages may overtake it. What is
+    in the net comes before more than `late` further inputs are taken, and within `delay` seconds.
+    """
+
+    lost: bool = False
+    copies: int = 0
+    held: bool = False
+    late: int = 0
+    delay: float = 0.0
+
+    @property
+    def kept(self) -> bool:
+        """Tell whether it matters what is in the net."""
+        return self.held or self.copies > 0
+
+    @property
+    def sure(self) -> bool:
+        """Tell whether what is held up comes in the end."""
+        return self.held and not self.lost
+
+    @property
+    def pooled(self) -> bool:
+        """Tell whether it may come now, later, or not now and not later: then it only matters what is in the net."""
+        return self.held or (self.lost and self.copies > 0)
+
+    @property
+    def ordered(self) -> bool:
+        """Tell whether copies come before the next message on their port."""
+        return self.copies > 0 and not self.held
+
+    def __or__(self, other: Trouble) -> Trouble:
+        """Return both troubles at once."""
+        return Trouble(
+            self.lost or other.lost,
+            max(self.copies, other.copies),
+            self.held or other.held,
+            max(self.late, other.late),
+            max(self.delay, other.delay),
+        )
+
+
+NONE: Final = Trouble()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A trouble, and the ports on which inputs and outputs have it; `port` tells the port of a value."""
+
+    trouble: Trouble
+    inputs: frozenset[str]
+    outputs: frozenset[str]
+    port: Port | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """All rules of a net: the troubles of a message add up."""
+
+    rules: tuple[Rule, ...]
+    _inputs: dict[str, Trouble] = field(default_factory=dict[str, Trouble], init=False, repr=False, compare=False)
+    _outputs: dict[str, Trouble] = field(default_factory=dict[str, Trouble], init=False, repr=False, compare=False)
+
+    @property
+    def kept(self) -> bool:
+        """Tell whether it matters what is in the net."""
+        return any(rule.trouble.kept for rule in self.rules)
+
+    def port(self, value: object) -> str:
+        """Return the port of a value; "" where there is just one, so that nobody has to tell."""
+        return next((rule.port(value) for rule in self.rules if rule.port is not None), "")
+
+    def of_input(self, value: object) -> Trouble:
+        """Return what may befall an input."""
+        port = self.port(value)
+        if port not in self._inputs:
+            self._inputs[port] = _sum(rule.trouble for rule in self.rules if _named(port, rule.inputs))
+        return self._inputs[port]
+
+    def of_output(self, port: str) -> Trouble:
+        """Return what may befall the outputs on a port."""
+        if port not in self._outputs:
+            self._outputs[port] = _sum(rule.trouble for rule in self.rules if _named(port, rule.outputs))
+        return self._outputs[port]
+
+
+def rule(trouble: Trouble, inputs: Iterable[str], outputs: Iterable[str], port: Port | None) -> Rule:
+    """Return the rule for these ports. Raises UsageError where there are none."""
+    named = Rule(trouble, _ports("inputs", inputs), _ports("outputs", outputs), port)
+    if not (named.inputs or named.outputs):
+        message = "name the ports of the net: inputs=[…] for what is sent, outputs=[…] for what is seen"
+        raise UsageError(message)
+    if port is not None and not callable(port):
+        message = f"port={show(port)}: give the function that tells the port of a value, such as codec.port"
+        raise UsageError(message)
+    return named
+
+
+def at_least(least: float, name: str, value: float) -> None:
+    """Refuse a number that is too small."""
+    if not value >= least:
+        message = f"{name}={show(value)}: it must be at least {least}"
+        raise UsageError(message)
+
+
+def _ports(name: str, ports: Iterable[str]) -> frozenset[str]:
+    if isinstance(ports, str):
+        # its letters would be taken for ports
+        message = f"{name}={ports!r}: give a list of ports, {name}=[{ports!r}]"
+        raise UsageError(message)
+    return frozenset(ports)
+
+
+def _named(port: str, ports: frozenset[str]) -> bool:
+    # where there is one port only, values do not tell it, and it is the one that is named
+    return port in ports or (not port and bool(ports))
+
+
+def _sum(troubles: Iterable[Trouble]) -> Trouble:
+    found = NONE
+    for trouble in troubles:
+        found |= trouble
+    return found

@@ -1,0 +1,101 @@
+"""Specs of systems behind a net: the combinators add rules to one net, so that their order makes no difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from otf.spec.channels.channel import Channel
+from otf.spec.channels.fewest import State, Way, whole
+from otf.spec.channels.memory import Memory
+from otf.spec.channels.net import InNet
+from otf.spec.channels.reactions import Reactions
+from otf.spec.channels.trouble import Rule, Rules
+from otf.spec.outputs import Accept
+from otf.spec.spec import Spec
+
+Step: TypeAlias = Callable[[Any, Any], list[Way]]
+Emits: TypeAlias = Callable[[Any], list[Way]]
+
+
+@dataclass(frozen=True, init=False)
+class Unreliable(Spec[Any, Any]):
+    """The spec `base` behind a net with these rules.
+
+    Its states are those of `base` as long as messages are only lost; otherwise `InNet`, since it matters what is on its
+    way. The inputs are those of `base`.
+    """
+
+    base: Spec[Any, Any]
+    rules: Rules
+
+    def __init__(self, base: Spec[Any, Any], rules: Rules) -> None:
+        object.__setattr__(self, "base", base)
+        object.__setattr__(self, "rules", rules)
+        made = _remembering(base, rules) if rules.kept else _forgetting(base, rules)
+        super().__init__(made.step, made.initial, made.inputs, made.emits, name=base.name, partial=made.partial)
+
+    def of(self, base: Spec[Any, Any]) -> Unreliable:
+        """Return the spec of another system behind the same net."""
+        return Unreliable(base, self.rules)
+
+
+def over(spec: Spec[Any, Any], rule: Rule) -> Spec[Any, Any]:
+    """Return the spec behind a net with this rule, and with those that it has already."""
+    if isinstance(spec, Unreliable):
+        return Unreliable(spec.base, Rules((*spec.rules.rules, rule)))
+    return Unreliable(spec, Rules((rule,)))
+
+
+# The functions below hold the spec itself, and no method of something that holds it: whoever wants to know in which
+# files a model is written looks for specs and functions in what functions hold.
+
+
+def _remembering(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
+    memory = Memory()
+
+    def step(net: State, inp: object) -> list[Way]:
+        return _channel(base, rules, memory).step(net, inp)
+
+    def emits(net: State) -> list[Way]:
+        return _channel(base, rules, memory).emits(net)
+
+    partial = None if base.partial is None else _behind(base.partial)
+    return Spec(step, InNet(base.initial), lambda net: base.inputs(net.state), emits, partial=partial)
+
+
+def _forgetting(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
+    memory = Memory()
+
+    def step(state: object, inp: object) -> list[Way]:
+        return [_bare(way) for way in _channel(base, rules, memory).step(InNet(state), inp)]
+
+    def emits(state: object) -> list[Way]:
+        return [_bare(way) for way in _channel(base, rules, memory).emits(InNet(state))]
+
+    return Spec(step, base.initial, base.inputs, emits if base.emits is not None else None, partial=base.partial)
+
+
+def _behind(partial: Spec[Any, Any]) -> Spec[Any, Any]:
+    """Return the spec for states behind a net, as far as it matters which inputs it specifies."""
+    memory = Memory()
+
+    def step(net: State, inp: object) -> list[Way]:
+        return _channel(partial, Rules(()), memory).step(InNet(net.state), inp)
+
+    return Spec(step, InNet(partial.initial), lambda net: partial.inputs(net.state), name=partial.name)
+
+
+def _channel(base: Spec[Any, Any], rules: Rules, memory: Memory) -> Channel:
+    return Channel(Reactions(base, rules, memory), rules)
+
+
+def _bare(way: Way) -> Way:
+    if not isinstance(way, Accept):
+        return replace(way, state=way.state.state) if whole(way) else way
+
+    def then(seen: tuple[Any, ...]) -> list[Any]:
+        return [net.state for net in way.then(seen)]
+
+    return replace(way, then=then)

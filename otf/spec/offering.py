@@ -1,0 +1,74 @@
+"""The inputs that a spec offers: given, or those of the type that its step function declares."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable, Iterator
+from inspect import signature
+from itertools import chain
+from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
+
+from otf.errors import UsageError
+from otf.values import Enumeration, Values, every, given, is_enumeration, is_strategy, is_type, ready, show
+
+Offering: TypeAlias = Callable[[Any], Iterable[Any]]
+FEW: Final = 100  # inputs of a class that has no end
+MANY: Final = 10_000  # inputs of a class that has one
+
+
+def offering(step: object, inputs: Any, values: Values | None) -> Offering:  # noqa: ANN401 -- whatever was given
+    """Return the function from a state to the inputs that are worth trying in it."""
+    if values is not None and inputs is not None:
+        raise UsageError(f"{_name(step)}: give inputs or values: values say which inputs the declared type has")
+    if inputs is None:
+        return _declared(step, values or {})
+    if is_enumeration(inputs) or is_strategy(inputs):
+        return _always(worth_trying(given(inputs, "inputs")))
+    return cast("Offering", inputs) if callable(inputs) else _always(inputs)
+
+
+def worth_trying(values: Enumeration[Any]) -> list[Any]:
+    """Return all values where there is an end, and the first ones where there is none."""
+    return values.first(MANY if values.finite else FEW)
+
+
+def _declared(step: object, values: Values) -> Offering:
+    kind, where = _second(step)
+    # a function among the values is asked in each state: so ids that the system gave come back as inputs
+    asked = {each: source for each, source in values.items() if callable(source) and not is_type(source)}
+    fixed = ready({each: source for each, source in values.items() if each not in asked})
+    if not asked:
+        return _always(_of_type(kind, fixed, where))
+    return lambda state: _of_type(kind, {**fixed, **{each: told(state) for each, told in asked.items()}}, where)
+
+
+def _of_type(kind: object, values: Values, where: str) -> Iterator[Any]:
+    return chain.from_iterable(worth_trying(every(part, values, where)) for part in _classes(kind))
+
+
+def _classes(kind: object) -> Iterator[object]:
+    """Yield the classes of inputs: the members of a union."""
+    if get_origin(kind) in {Union, types.UnionType}:
+        for part in get_args(kind):
+            yield from _classes(part)
+    else:
+        yield kind
+
+
+def _always(inputs: Iterable[Any]) -> Offering:
+    fixed = tuple(inputs)
+    return lambda _state: fixed
+
+
+def _second(step: Any) -> tuple[object, str]:  # noqa: ANN401 -- whatever was given as a step function
+    try:
+        _, name, *_ = signature(step).parameters
+        return get_type_hints(step, include_extras=True)[name], name
+    except (KeyError, NameError, TypeError, ValueError) as error:
+        unknown = f" ({error})" if isinstance(error, NameError) else ""
+        message = f"{_name(step)}: give inputs=[...], or declare the type of its second argument{unknown}"
+        raise UsageError(message) from error
+
+
+def _name(step: object) -> str:
+    return getattr(step, "__name__", None) or show(step)

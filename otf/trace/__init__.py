@@ -1,0 +1,1 @@
+"""What happened, as data: events, verdicts, and their form in a trace file."""

@@ -1,0 +1,68 @@
+"""The events of a run, in the words of the oracle; times are seconds since the start of the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from otf.values.light import light
+
+
+@light
+class Sent:
+    """An input was handed to its port."""
+
+    input: object
+    port: str
+    at: float
+
+
+@light
+class Seen:
+    """An output arrived on a port."""
+
+    output: object
+    port: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """Quiescence: every input in flight was taken and every output emitted was seen."""
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The inputs sent up to number `upto` (from 1) were taken, and what was emitted before that was seen."""
+
+    upto: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A port ended: judged as the output `Ended(reason)` of that port."""
+
+    port: str
+    reason: str
+    at: float
+
+
+Event: TypeAlias = Sent | Seen | Quiet | Taken | Closed
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The output that stands for the end of a port; a spec that expects one yields `on(port, Ended)`."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Garbled:
+    """The output that stands for bytes that the codec cannot decode; no spec can allow it."""
+
+    raw: bytes
+    why: str = ""

@@ -1,0 +1,169 @@
+"""What the model allowed that is nearest to what was seen, and in what they differ.
+
+It works on the texts of a failure: they are Python's own notation for values, which is parsed and never run.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from otf.trace.verdict import Failure
+
+ANY_ORDER: Final = "in any order: "
+MOST: Final = 3  # differences that still are an explanation
+
+
+class Difference(NamedTuple):
+    """A part of two values that is not the same: where it is, what was seen there, and what was allowed."""
+
+    path: str
+    seen: str
+    allowed: str
+
+    def __str__(self) -> str:
+        """Say it in words."""
+        return f"{self.path or 'it'} is {self.seen}, not {self.allowed}"
+
+
+class Output(NamedTuple):
+    """An output that a way on has, with its port where the model names it."""
+
+    text: str
+    port: str = ""
+
+
+def near(failure: Failure) -> Iterator[str]:
+    """Yield lines that tell what is most likely wrong, where that can be told from the values.
+
+    >>> list(differences("Money(coins=1, of='me')", "Money(coins=2, of='me')"))
+    [Difference(path='coins', seen='1', allowed='2')]
+    """
+    if failure.kind == "missing":
+        yield from _left_out(failure)
+    elif failure.seen in failure.before:
+        yield "  remark:          the same output came before in this step: was it sent twice?"
+    elif failure.kind in {"wrong", "unasked"}:
+        allowed = list(dict.fromkeys(output for outputs in _ways(failure) for output in outputs))
+        same = [output for output in allowed if output.text == failure.seen]
+        yield from _misplaced(failure, same) if same else _nearest(failure, allowed)
+
+
+def _misplaced(failure: Failure, same: Sequence[Output]) -> Iterator[str]:
+    ports = [output.port for output in same if output.port not in {"", failure.port}]
+    if len(ports) == len(same):
+        yield f"  remark:          the model allows it on {' or '.join(ports)}, and it came on {failure.port}"
+    else:
+        yield "  remark:          the model allows it in this step: did it come before another output of its port?"
+
+
+def _nearest(failure: Failure, allowed: Sequence[Output]) -> Iterator[str]:
+    texts = [output.text for output in allowed if output.text not in failure.before]
+    candidates = [(text, found) for text in texts if (found := _few(differences(failure.seen, text)))]
+    if candidates:
+        # one that differs in a part is nearer than one that differs as a whole
+        text, different = min(candidates, key=lambda candidate: (not candidate[1][0].path, len(candidate[1])))
+        yield f"  nearest allowed: {text}"
+        yield from (f"                   {each}" for each in different)
+
+
+def _left_out(failure: Failure) -> Iterator[str]:
+    # where nothing came, what is allowed says it all
+    if not failure.before:
+        return
+    left = [_without([output.text for output in outputs], failure.before) for outputs in _ways(failure)]
+    told = [", ".join(outputs) for outputs in left if outputs]
+    if told and len(told) == len(left):
+        yield f"  did not come:    {' or '.join(dict.fromkeys(told))}"
+
+
+def _ways(failure: Failure) -> Iterator[list[Output]]:
+    """Yield the outputs of each way on, one by one."""
+    for state in failure.allowed:
+        for texts, _ in state.branches:
+            yield [output for text in texts if text for output in _apart(text)]
+
+
+def _apart(text: str) -> list[Output]:
+    """Return the outputs of an item of a transition; `AnyOrder` has several, and a port may be named behind it."""
+    bare, _, port = text.rpartition(" on ")
+    if not bare or not port.isidentifier():
+        bare, port = text, ""
+    if not bare.startswith(ANY_ORDER):
+        return [Output(bare, port)]
+    several = f"({bare.removeprefix(ANY_ORDER)},)"
+    tree = _parsed(several)
+    if not isinstance(tree, ast.Tuple):
+        return [Output(bare, port)]
+    return [Output(ast.get_source_segment(several, each) or "", port) for each in tree.elts]
+
+
+def _without(outputs: Sequence[str], seen: Iterable[str]) -> list[str]:
+    left = list(outputs)
+    for text in seen:
+        if text not in left:
+            return []  # what was seen is not of this way
+        left.remove(text)
+    return left
+
+
+def _few(found: Iterable[Difference] | None) -> list[Difference]:
+    several = [] if found is None else list(found)
+    return several if len(several) <= MOST else []
+
+
+def differences(seen: str, allowed: str) -> list[Difference] | None:
+    """Return in what two values of one type differ; None where they are of different types, or no plain values."""
+    one, other = _parsed(seen), _parsed(allowed)
+    if isinstance(one, ast.Call) and isinstance(other, ast.Call) and _same(one.func, other.func):
+        return list(_compared(one, other, ""))
+    return None
+
+
+def _compared(one: ast.expr, other: ast.expr, path: str) -> Iterator[Difference]:
+    inner = _inner(one, other, path)
+    if inner is None:
+        if not _same(one, other):
+            yield Difference(path, ast.unparse(one), ast.unparse(other))
+        return
+    for left, right, where in inner:
+        yield from _compared(left, right, where)
+
+
+def _inner(one: ast.expr, other: ast.expr, path: str) -> list[tuple[ast.expr, ast.expr, str]] | None:
+    """Return the parts of two values that belong together, None where they are compared as a whole."""
+    match one, other:
+        case (ast.Call(), ast.Call()) if _same(one.func, other.func) and _names(one) == _names(other):
+            dot = f"{path}." if path else ""
+            pairs = zip(one.keywords, other.keywords, strict=True)
+            named = [(left.value, right.value, f"{dot}{left.arg}") for left, right in pairs]
+            plain = zip(one.args, other.args, strict=True)
+            return [*((left, right, f"{path}[{at}]") for at, (left, right) in enumerate(plain)), *named]
+        case (ast.Tuple() | ast.List(), ast.Tuple() | ast.List()) if _alike(one, other):
+            elements = zip(one.elts, other.elts, strict=True)
+            return [(left, right, f"{path}[{at}]") for at, (left, right) in enumerate(elements)]
+        case _:
+            return None
+
+
+def _alike(one: ast.Tuple | ast.List, other: ast.Tuple | ast.List) -> bool:
+    return type(one) is type(other) and len(one.elts) == len(other.elts)
+
+
+def _names(call: ast.Call) -> tuple[int, list[str | None]]:
+    return len(call.args), [keyword.arg for keyword in call.keywords]
+
+
+def _same(one: ast.expr, other: ast.expr) -> bool:
+    return ast.dump(one) == ast.dump(other)
+
+
+def _parsed(text: str) -> ast.expr | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a text that is no Python nobody wants to know why
+            return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None

@@ -1,0 +1,172 @@
+"""Captures in the classic pcap format, packet by packet in constant memory: UDP and TCP over IPv4 and IPv6.
+
+The format is that of libpcap ("PCAP capture file format", an Internet draft). Captures come from strangers: sizes are
+bounded, and a malformed one gets an error that names the packet. Fragments and other protocols are skipped and counted.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import struct
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
+
+from otf.errors import TraceError
+
+Address: TypeAlias = tuple[str, int]
+"""An IP address as text, and a port number."""
+
+MAGIC: Final = {
+    b"\xd4\xc3\xb2\xa1": ("<", 1e-6),
+    b"\xa1\xb2\xc3\xd4": (">", 1e-6),
+    b"\x4d\x3c\xb2\xa1": ("<", 1e-9),
+    b"\xa1\xb2\x3c\x4d": (">", 1e-9),
+}
+"""How a capture begins: its byte order, and the unit of its times in seconds."""
+
+LARGEST: Final = 1 << 18  # bytes of a packet: what capture tools take at most
+
+_UDP, _TCP = 17, 6
+_VLAN: Final = (0x8100, 0x88A8)
+_LINKS: Final = {0: 4, 1: 14, 101: 0, 108: 4, 113: 16, 228: 0, 229: 0, 276: 20}  # bytes before the IP header, by link
+_ETHERNET: Final = 1
+_IPV6_MORE: Final = (0, 43, 60)  # headers that may stand before the next, eight bytes and more each
+
+
+class Source(Protocol):
+    """What a capture is read from."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return so many bytes, fewer only at the end."""
+        ...
+
+
+class Packet(NamedTuple):
+    """A datagram, or a segment of a TCP stream; `number` counts all packets of the capture from 1, as other tools do.
+
+    `at` is in seconds since the epoch; `seq` and `flags` are TCP's.
+    """
+
+    number: int
+    at: float
+    kind: Literal["udp", "tcp"]
+    source: Address
+    target: Address
+    data: bytes
+    seq: int = 0
+    flags: int = 0
+
+
+@dataclass
+class Capture:
+    """A capture being read; iterate over it. `skipped` counts what is no UDP and no TCP, by what it is."""
+
+    source: Source
+    name: str
+    skipped: Counter[str] = field(default_factory=Counter[str])
+
+    def __iter__(self) -> Iterator[Packet]:
+        """Yield the packets; a cut last one is left out, as a capture that still grows has it."""
+        head = self._read(24)
+        order, unit = MAGIC.get(head[:4], ("", 0.0))
+        if not order or len(head) < 24:  # noqa: PLR2004 -- the size of the header
+            why = "this is no classic pcap capture; `tcpdump -w FILE` writes one (pcapng is another format)"
+            raise TraceError(f"{self.name}: {why}")
+        link = struct.unpack_from(f"{order}I", head, 20)[0] & 0xFFFF
+        if link not in _LINKS:
+            why = f"captures of the link type {link} cannot be read; those of Ethernet, loopback and `any` can"
+            raise TraceError(f"{self.name}: {why}")
+        for number, (at, data) in enumerate(self._records(order, unit), 1):
+            packet = self._packet(number, at, _ip(link, data))
+            if packet is not None:
+                yield packet
+
+    def _records(self, order: str, unit: float) -> Iterator[tuple[float, bytes]]:
+        record, number = struct.Struct(f"{order}IIII"), 0
+        while len(head := self._read(record.size)) == record.size:
+            seconds, parts, size, original = record.unpack(head)
+            number += 1
+            if size > LARGEST:
+                message = f"{self.name}, packet {number}: it has {size} bytes; at most {LARGEST} can be"
+                raise TraceError(message)
+            data = self._read(size)
+            if len(data) < size:
+                return
+            if size < original:
+                message = f"{self.name}, packet {number}: it was cut off by the capture tool; say `tcpdump -s 0`"
+                raise TraceError(message)
+            yield seconds + parts * unit, data
+
+    def _read(self, size: int) -> bytes:
+        return self.source.read(size)
+
+    def _packet(self, number: int, at: float, data: bytes) -> Packet | None:
+        try:
+            found = _ipv6(data) if data[:1] and data[0] >> 4 == 6 else _ipv4(data)  # noqa: PLR2004 -- the version
+            if isinstance(found, str):
+                self.skipped[found] += 1
+                return None
+            kind, source, target, body = found
+            return (_udp if kind == _UDP else _tcp)(number, at, source, target, body)
+        except (struct.error, IndexError):
+            self.skipped["malformed"] += 1
+            return None
+
+
+_Found: TypeAlias = tuple[int, bytes, bytes, bytes]
+
+
+def _ip(link: int, data: bytes) -> bytes:
+    begin = _LINKS[link]
+    if link == _ETHERNET and int.from_bytes(data[12:14], "big") in _VLAN:
+        begin += 4
+    return data[begin:]
+
+
+def _ipv4(data: bytes) -> _Found | str:
+    if not data or data[0] >> 4 != 4:  # noqa: PLR2004 -- the version
+        return "no IP"
+    total, fragment = struct.unpack_from(">H2xH", data, 2)
+    if fragment & 0x3FFF:
+        return "fragments"
+    if data[9] not in {_UDP, _TCP}:
+        return f"IP protocol {data[9]}"
+    # a length of 0: the network card was to cut it, and the capture saw it before
+    return data[9], data[12:16], data[16:20], data[(data[0] & 15) * 4 : total or None]
+
+
+def _ipv6(data: bytes) -> _Found | str:
+    kind, at = data[6], 40
+    while kind in _IPV6_MORE:
+        kind, at = data[at], at + 8 + 8 * data[at + 1]
+    if kind not in {_UDP, _TCP}:
+        return "fragments" if kind == 44 else f"IP protocol {kind}"  # noqa: PLR2004 -- the header of a fragment
+    length = int.from_bytes(data[4:6], "big")
+    return kind, data[8:24], data[24:40], data[at : 40 + length if length else None]
+
+
+def _udp(number: int, at: float, source: bytes, target: bytes, data: bytes) -> Packet:
+    here, there, size = struct.unpack_from(">HHH", data)
+    body = data[8 : size or None]
+    return Packet(number, at, "udp", (_text(source), here), (_text(target), there), body)
+
+
+def _tcp(number: int, at: float, source: bytes, target: bytes, data: bytes) -> Packet:
+    here, there, seq = struct.unpack_from(">HHI", data)
+    body = data[(data[12] >> 4) * 4 :]
+    return Packet(number, at, "tcp", (_text(source), here), (_text(target), there), body, seq, data[13])
+
+
+TEXTS: dict[bytes, str] = {}
+
+
+def _text(address: bytes) -> str:
+    # a capture has few addresses and many packets
+    text = TEXTS.get(address)
+    if text is None:
+        if len(TEXTS) > 10_000:  # noqa: PLR2004 -- a scan of the net must not fill the memory
+            TEXTS.clear()
+        text = TEXTS[address] = str(ipaddress.ip_address(address))
+    return text

@@ -1,0 +1,147 @@
+"""Reading traces: hostile until decoded, bounded, with errors that name the line; a cut last line is tolerated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, BinaryIO, Final, NoReturn
+
+import msgspec
+
+from otf.errors import TraceError
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
+from otf.trace.record import FORMAT, Header, Line
+from otf.trace.tagged import Registry
+from otf.values import show
+
+LONGEST: Final = (
+    1 << 20
+)  # bytes of one line: a datagram of 64 KiB, twice in hexadecimal and with its value, is far below
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An event of a trace with its line number, its bytes on the wire and the trace's own line.
+
+    `slack`: the seconds by which the tester itself may have been late when it saw it.
+    """
+
+    event: Event
+    line: int
+    raw: bytes | None
+    data: Line
+    slack: float = 0.0
+
+
+class TraceReader:
+    """A trace being read, line by line in constant memory.
+
+    `header` is there at once; iterating yields the events; `end` is the last line once that is done, None where the
+    trace was cut. Raises TraceError for what cannot be read, with the name and the line.
+    """
+
+    def __init__(self, source: Iterable[bytes], name: str) -> None:
+        self.name = name
+        self.end: Line | None = None
+        self.cut: bool = False
+        self._lines = self._decoded(source)
+        self.header: Header = self._header()
+
+    def events(self, registry: Registry) -> Iterator[Told]:
+        """Yield the events; values are decoded by the types that the bench declares."""
+        for number, line in self._lines:
+            if line["event"] == "end":
+                self.end = line
+                return
+            if line["event"] not in _EVENTS:
+                self.fail(number, f"the event {show(line['event'])} is not known; known: {', '.join(_EVENTS)}, end")
+            yield self._told(number, line, registry)
+        self.cut = True
+
+    def fail(self, number: int, why: str) -> NoReturn:
+        """Raise TraceError about a line."""
+        message = f"{self.name}, line {number}: {why}"
+        raise TraceError(message)
+
+    def _told(self, number: int, line: Line, registry: Registry) -> Told:
+        try:
+            raw = bytes.fromhex(line["raw"]) if "raw" in line else None
+            return Told(_event(line, registry), number, raw, line, _seconds(line.get("slack", 0.0)))
+        except KeyError as error:
+            self.fail(number, f"the field {error} is missing")
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            self.fail(number, str(error))
+
+    def _header(self) -> Header:
+        number, line = next(self._lines, (1, None))
+        if line is None:
+            self.fail(1, "the trace is empty: not even its header was written")
+        if line.get("event") != "start":
+            first = show(line["event"])
+            self.fail(
+                number, f"a trace begins with the event 'start', its header; this is no trace, it begins with {first}"
+            )
+        if line.get("format") != FORMAT:
+            self.fail(number, f"the format is {show(line.get('format'))}; this version of otf reads format {FORMAT}")
+        line = line | {"latency": line.get("L"), "busy": line.get("R")}
+        try:
+            return msgspec.convert({name: line[name] for name in _FIELDS if name in line or name in _NEEDED}, Header)
+        except KeyError as error:
+            self.fail(number, f"the header's field {error} is missing")
+        except msgspec.ValidationError as error:
+            self.fail(number, f"the header is malformed: {error}")
+
+    def _decoded(self, source: Iterable[bytes]) -> Iterator[tuple[int, Line]]:
+        for number, text in enumerate(source, 1):
+            whole = text.endswith(b"\n")
+            if len(text) > LONGEST:
+                self.fail(number, f"the line is longer than {LONGEST} bytes")
+            try:
+                yield number, _object(text)
+            except (msgspec.DecodeError, ValueError, RecursionError) as error:
+                # the tester was killed while it wrote this line: all before it is good
+                if not whole and number > 1:
+                    return
+                self.fail(number, f"not a line of a trace: {error}")
+
+
+def bounded(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a file; one without end is cut just above the bound, so that reading it fails cleanly."""
+    while line := file.readline(LONGEST + 1):
+        yield line
+
+
+def _object(text: bytes) -> Line:
+    data: Any = msgspec.json.decode(text)
+    if not isinstance(data, dict) or not isinstance(data.get("event"), str):  # pyright: ignore[reportUnknownMemberType] -- JSON
+        message = "it is no JSON object with an event"
+        raise msgspec.DecodeError(message)
+    return data  # pyright: ignore[reportUnknownVariableType] -- JSON objects have string keys
+
+
+def _event(line: Line, registry: Registry) -> Event:
+    at = _seconds(line["at"])
+    match line["event"]:
+        case "sent":
+            return Sent(registry.decode(line["value"]), _text(line["port"]), at)
+        case "seen":
+            return Seen(registry.decode(line["value"]), _text(line["port"]), at)
+        case "closed":
+            return Closed(_text(line["port"]), _text(line["reason"]), at)
+        case "taken":
+            return Taken(msgspec.convert(line["upto"], int), at)
+        case _:
+            return Quiet(at)
+
+
+def _seconds(data: object) -> float:
+    return msgspec.convert(data, float)
+
+
+def _text(data: object) -> str:
+    return msgspec.convert(data, str)
+
+
+_FIELDS = [field.name for field in fields(Header)]
+_NEEDED = {each.name for each in fields(Header) if each.default is MISSING and each.default_factory is MISSING}
+_EVENTS = ("sent", "seen", "quiet", "taken", "closed")

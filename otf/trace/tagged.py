@@ -1,0 +1,275 @@
+"""Values as tagged data: plain JSON with the name of the type, read back by declared types alone.
+
+A trace is data from strangers: nothing is imported, evaluated or unpickled, only the types that the bench declares
+can come out, and each field is checked against its annotation.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum, Flag
+from types import UnionType
+from typing import Any, Final, Literal, NewType, TypeGuard, Union, get_args, get_origin, get_type_hints
+
+from otf.errors import UsageError
+from otf.trace.events import Ended, Garbled
+from otf.values import show
+
+Json = Any
+_PLAIN: Final = (str, bool, int, float, type(None))
+_ALWAYS: Final = (Ended, Garbled)
+_ENDLESS: Final = ("nan", "inf", "-inf")
+
+
+def encode(value: object) -> Json:
+    """Return the JSON data for a value: plain ones as they are, all others with their type's name.
+
+    >>> encode((1, b"a"))
+    {'type': 'tuple', 'value': [1, {'type': 'bytes', 'value': '61'}]}
+    """
+    kind = type(value)
+    writer = _WRITERS.get(kind)
+    if writer is None:
+        # every event of a run is written, and how a type is written does not change
+        writer = _WRITERS[kind] = _writer(kind)
+    return writer(value)
+
+
+class Registry:
+    """The types that may come out of a trace, by name, with those of their fields.
+
+    Raises UsageError where two types have one name: a trace could not tell them apart.
+    """
+
+    def __init__(self, types: Iterable[object]) -> None:
+        self.types: dict[str, type[Any]] = {}
+        self._hints: dict[type, dict[str, Any]] = {}
+        for kind in (*_ALWAYS, *types):
+            self._add(kind)
+
+    def decode(self, data: Json) -> object:
+        """Return the value of tagged data. Raises ValueError that says what is wrong with it."""
+        try:
+            return self._value(data)
+        except RecursionError as error:
+            message = "a value is nested too deep"
+            raise ValueError(message) from error
+
+    def _value(self, data: Json) -> object:
+        if type(data) in _PLAIN:
+            return data
+        name, rest = _untagged(data)
+        if name in self.types:
+            return self._typed(self.types[name], rest)
+        if name in _BASIC and rest.keys() == {"value"}:
+            return self._basic(name, rest["value"])
+        message = f"the type {show(name)} is not known to the bench; known: {', '.join(sorted(self.types))}"
+        raise ValueError(message)
+
+    def _typed(self, kind: type[Any], data: Mapping[str, Json]) -> object:
+        if issubclass(kind, Enum):
+            return _member(kind, data)
+        names = {_tag(name): name for name in _names(kind)}
+        if set(names) != set(data):
+            message = f"{kind.__name__} has the fields {sorted(names)}, not {sorted(data)}"
+            raise ValueError(message)
+        values = {names[tag]: self._field(kind, names[tag], item) for tag, item in data.items()}
+        try:
+            return kind(**values)
+        except Exception as error:  # a __post_init__ of the model may refuse what a stranger wrote
+            message = f"{kind.__name__} refuses {show(values)}: {error}"
+            raise ValueError(message) from error
+
+    def _field(self, kind: type[Any], name: str, data: Json) -> object:
+        value, hint = self._value(data), self._hints[kind][name]
+        if not _fits(value, hint):
+            message = f"{kind.__name__}.{name} is {show(value)}, which is no {hint}"
+            raise ValueError(message)
+        return value
+
+    def _basic(self, name: str, data: Json) -> object:
+        if name in _TEXTS and isinstance(data, str):
+            return _TEXTS[name](data)
+        if name in _GROUPS and _is_list(data):
+            return _grouped(name, [self._value(item) for item in data])
+        message = f"{show(data)} is no {name}"
+        raise ValueError(message)
+
+    def _add(self, kind: object) -> None:
+        if isinstance(kind, NewType):
+            self._add(kind.__supertype__)
+        elif _is_class(kind) and (_is_record(kind) or issubclass(kind, Enum)):
+            self._name(kind)
+        parts = get_args(kind)
+        for part in (get_origin(kind), *parts) if parts else ():
+            self._add(part)
+
+    def _name(self, kind: type[Any]) -> None:
+        name = kind.__name__
+        if self.types.get(name) is kind:
+            return
+        if name in self.types or name in _BASIC:
+            message = f"two types are called {name}: a trace could not tell them apart; rename one of them"
+            raise UsageError(message)
+        self.types[name] = kind
+        self._hints[kind] = {} if issubclass(kind, Enum) else get_type_hints(kind)
+        for hint in self._hints[kind].values():
+            self._add(hint)
+
+
+def _writer(kind: type[Any]) -> Callable[[Any], Json]:
+    if issubclass(kind, Flag):
+        return lambda value: {"type": kind.__name__, "value": value.value}
+    if issubclass(kind, Enum):
+        return lambda value: {"type": kind.__name__, "value": value.name}
+    if _is_record(kind):
+        return _record(kind.__name__, tuple((_tag(name), name) for name in _names(kind)))
+    message = f"a {kind.__name__} cannot be written to a trace: use dataclasses, enums, tuples and plain values"
+    raise TypeError(message)
+
+
+def _record(kind: str, tags: tuple[tuple[str, str], ...]) -> Callable[[Any], Json]:
+    def write(value: object) -> Json:
+        data: dict[str, Json] = {"type": kind}
+        for tag, name in tags:
+            data[tag] = encode(getattr(value, name))
+        return data
+
+    return write
+
+
+def _text(value: str) -> Json:
+    if value.isascii() or not any("\ud800" <= char <= "\udfff" for char in value):
+        return value
+    # UTF-8 has no bytes for half a surrogate pair
+    return {"type": "str", "value": value.encode("utf-8", "surrogatepass").hex()}
+
+
+def _number(value: float) -> Json:
+    # JSON has no number for nan
+    return value if math.isfinite(value) else {"type": "float", "value": str(value)}
+
+
+def _plain(value: object) -> Json:
+    return value
+
+
+def _set(value: frozenset[object]) -> Json:
+    # a set has no order of its own: the same value must be the same line whenever it is written
+    return {"type": "frozenset", "value": sorted(map(encode, value), key=repr)}
+
+
+_WRITERS: Final[dict[type, Callable[[Any], Json]]] = {
+    **dict.fromkeys((bool, int, type(None)), _plain),
+    str: _text,
+    float: _number,
+    bytes: lambda value: {"type": "bytes", "value": value.hex()},
+    tuple: lambda value: {"type": "tuple", "value": list(map(encode, value))},
+    frozenset: _set,
+}
+
+
+def _string(text: str) -> str:
+    return bytes.fromhex(text).decode("utf-8", "surrogatepass")
+
+
+def _float(text: str) -> float:
+    if text not in _ENDLESS:
+        message = f"a number is written as such, or as one of {', '.join(_ENDLESS)}; this is {show(text)}"
+        raise ValueError(message)
+    return float(text)
+
+
+_GROUPS: Final = ("tuple", "frozenset")
+_TEXTS: Final[Mapping[str, Callable[[str], object]]] = {"bytes": bytes.fromhex, "float": _float, "str": _string}
+_BASIC: Final = {*_GROUPS, *_TEXTS}
+
+
+def _grouped(name: str, items: list[object]) -> object:
+    try:
+        return tuple(items) if name == "tuple" else frozenset(items)
+    except TypeError as error:
+        message = f"{show(items)} cannot be a {name}: {error}"
+        raise ValueError(message) from error
+
+
+def _untagged(data: Json) -> tuple[str, dict[str, Json]]:
+    if not _is_object(data) or not isinstance(data.get("type"), str):
+        message = f"a value is plain or an object with a type, not {show(data)}"
+        raise ValueError(message)
+    return data["type"], {name: item for name, item in data.items() if name != "type"}
+
+
+def _is_object(data: Json) -> TypeGuard[dict[str, Json]]:
+    return isinstance(data, dict)
+
+
+def _is_list(data: Json) -> TypeGuard[list[Json]]:
+    return isinstance(data, list)
+
+
+def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401 -- an annotation
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin in {Union, UnionType}:
+        return any(_fits(value, part) for part in parts)
+    if origin is Literal:
+        return any(type(value) is type(part) and value == part for part in parts)
+    if isinstance(hint, NewType):
+        return _fits(value, hint.__supertype__)
+    if _is_class(hint):
+        return _is_a(value, hint)
+    # a type variable or Any: the model itself does not say
+    return not _is_class(origin) or (_is_a(value, origin) and _all_fit(value, origin, parts))
+
+
+def _all_fit(value: object, origin: type[Any], parts: tuple[Any, ...]) -> bool:
+    if not _is_group(value):
+        return True
+    if origin is tuple and Ellipsis not in parts:
+        return len(value) == len(parts) and all(map(_fits, value, parts))
+    return all(_fits(item, parts[0]) for item in value)
+
+
+def _is_a(value: object, kind: type[Any]) -> bool:
+    if isinstance(value, bool) and kind in {int, float}:
+        return False
+    try:
+        # people write 1 where they mean 1.0
+        return isinstance(value, (int, float) if kind is float else kind)
+    except TypeError:  # some protocols have no isinstance
+        return True
+
+
+def _is_class(kind: object) -> TypeGuard[type[Any]]:
+    return isinstance(kind, type)
+
+
+def _is_group(value: object) -> TypeGuard[tuple[object, ...] | frozenset[object]]:
+    return type(value) in {tuple, frozenset}
+
+
+def _is_record(kind: type[Any]) -> bool:
+    return dataclasses.is_dataclass(kind) or (tuple in kind.__mro__ and hasattr(kind, "_fields"))
+
+
+def _names(kind: type[Any]) -> tuple[str, ...]:
+    if dataclasses.is_dataclass(kind):
+        return tuple(field.name for field in dataclasses.fields(kind) if field.init)
+    return tuple(kind._fields)
+
+
+def _tag(name: str) -> str:
+    # "type" is taken: a field of that name gets an underscore, and so do those that would collide with it then
+    return f"{name}_" if name.rstrip("_") == "type" else name
+
+
+def _member(kind: type[Enum], data: Mapping[str, Json]) -> Enum:
+    name = data.get("value") if len(data) == 1 else None
+    if issubclass(kind, Flag) and type(name) is int:
+        return kind(name)
+    if not isinstance(name, str) or name not in kind.__members__:
+        message = f"{kind.__name__} has the members {', '.join(kind.__members__)}, not {show(dict(data))}"
+        raise ValueError(message)
+    return kind.__members__[name]

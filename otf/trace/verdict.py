@@ -1,0 +1,83 @@
+"""Verdicts, with their reason as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Outcome: TypeAlias = Literal["pass", "fail", "inconclusive"]
+Kind: TypeAlias = Literal["wrong", "unasked", "missing", "undecodable", "ended", "flood", "late", "early"]
+
+WORDS: dict[Kind, str] = {
+    "wrong": "an output came that the model does not allow there",
+    "unasked": "an output came where the model allows none",
+    "missing": "an output that the model requires did not come",
+    "undecodable": "bytes came that do not decode",
+    "ended": "the system under test ended or closed a port",
+    "flood": "outputs came without end",
+    "late": "an output came too late",
+    "early": "an output came too early",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What the model allows from one possible state: each branch the texts of its outputs and of the next state."""
+
+    state: str
+    branches: tuple[tuple[tuple[str, ...], str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What makes two failures the same: the kind, and the types of state, input, expected and seen output."""
+
+    kind: Kind
+    state: str
+    input: str
+    expected: str
+    seen: str
+
+    def __str__(self) -> str:
+        """Return the signature on one line."""
+        return f"{self.kind}: {self.state} --{self.input}--> expected {self.expected}, seen {self.seen}"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a run failed: the last possible states, what they allowed, and what was seen instead.
+
+    `event` is the number of the event that left no state, `step` that of its input; texts are for people, the
+    signature is for machines. `before` is what had been seen of that step already.
+    """
+
+    signature: Signature
+    event: int
+    step: int
+    input: str
+    seen: str
+    port: str
+    before: tuple[str, ...] = ()
+    allowed: tuple[Allowed, ...] = ()
+    note: str = ""
+
+    @property
+    def kind(self) -> Kind:
+        """Return the kind of failure."""
+        return self.signature.kind
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The end of a run. `truncated`: it passed as far as the spec says anything; `why`: what made it inconclusive."""
+
+    outcome: Outcome
+    failure: Failure | None = None
+    why: str = ""
+    truncated: bool = False
+    late: tuple[int, ...] = field(default=())
+
+    @property
+    def failed(self) -> bool:
+        """Tell whether the run shows nonconformance."""
+        return self.outcome == "fail"

@@ -1,0 +1,192 @@
+"""Lines of text: each dataclass has a pattern with its fields in braces."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otf.codec import Codec, Lines, lines
+from otf.errors import CodecError, UsageError
+
+
+@dataclass(frozen=True)
+class Coin:
+    cents: int
+
+
+@dataclass(frozen=True)
+class Button:
+    pass
+
+
+@dataclass(frozen=True)
+class Says:
+    who: str
+    what: str
+
+
+@dataclass(frozen=True)
+class Weighs:
+    kilograms: float
+    sure: int = 1
+
+
+@dataclass(frozen=True)
+class Even:
+    number: int
+
+    def __post_init__(self) -> None:
+        """Refuse odd numbers."""
+        if self.number % 2:
+            message = "it is odd"
+            raise ValueError(message)
+
+
+@dataclass(frozen=True)
+class Cached:
+    text: str
+    length: int = field(init=False, default=0)
+
+
+@dataclass(frozen=True)
+class Flagged:
+    on: bool
+
+
+@dataclass(frozen=True)
+class Table:
+    rows: tuple[int, ...]
+
+
+PATTERNS: dict[type, str] = {
+    Coin: "coin {cents}",
+    Button: "button",
+    Weighs: '{"kg": {kilograms}, "sure": {sure}}',
+    Even: "even {number}",
+    Cached: "[{text}]",
+    Says: "{who}: {what}",
+}
+CODEC = lines(PATTERNS, port="line")
+WORDS = st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]))
+NAMES = WORDS.filter(lambda text: ": " not in text and not text.endswith(":"))
+VALUES = (
+    st.builds(Coin, st.integers(-(10**3999), 10**3999))
+    | st.just(Button())
+    | st.builds(Weighs, st.floats(allow_nan=False), st.integers())
+    | st.builds(Even, st.integers().map(lambda number: 2 * number))
+    | st.builds(Cached, WORDS)
+)
+
+
+def written(codec: Lines, value: object) -> bytes:
+    """The line of a value."""
+    line = codec.encode(value)
+    assert isinstance(line, bytes)
+    return line
+
+
+@given(VALUES)
+def test_what_was_encoded_is_decoded(value: object) -> None:
+    """Numbers of all sizes, infinities, texts with braces and brackets."""
+    assert CODEC.decode("line", written(CODEC, value)) == value
+
+
+@given(NAMES, WORDS)
+def test_texts_are_told_apart_by_what_stands_between_them(who: str, what: str) -> None:
+    """Where the first text does not hold the separator, a line is read in one way only."""
+    codec = lines({Says: "{who}: {what}"})
+    assert codec.decode("", written(codec, Says(who, what))) == Says(who, what)
+
+
+@given(st.binary())
+def test_bytes_become_a_value_or_a_codec_error(data: bytes) -> None:
+    """Whatever a system sends, nothing else is raised."""
+    with suppress(CodecError):
+        assert type(CODEC.decode("line", data)) in CODEC.types
+
+
+def test_a_codec_tells_its_port_and_its_types() -> None:
+    """One port for all, or the only one there is."""
+    codec: Codec = CODEC
+    assert codec.port(Button()) == "line"
+    assert lines(PATTERNS).port(Button()) == ""
+    assert codec.types == tuple(PATTERNS)
+
+
+def test_nan_is_a_number_too() -> None:
+    """A scale that has no idea says so."""
+    weighs = CODEC.decode("", b'{"kg": nan, "sure": -1}')
+    assert isinstance(weighs, Weighs)
+    assert math.isnan(weighs.kilograms)
+    assert weighs.sure == -1
+
+
+@pytest.mark.parametrize("text", ["1", "-1.5", "+.5", "1.", "1e9", "2.5E-3", "inf", "-inf"])
+def test_numbers_are_read_as_people_write_them(text: str) -> None:
+    """With and without point, exponent and sign."""
+    assert CODEC.decode("", f'{{"kg": {text}, "sure": 1}}'.encode()) == Weighs(float(text))
+
+
+@pytest.mark.parametrize(
+    "data", [b"coin", b"coin 5 ", b"coin five", b"coin 1_0", "coin \u0663".encode(), b"coin " + b"1" * 4001]
+)
+def test_a_line_that_fits_no_pattern_is_refused(data: bytes) -> None:
+    """The whole line has to fit; digits are ASCII, and not too many."""
+    with pytest.raises(CodecError, match="fits no pattern of Coin, Button, Weighs, Even, Cached, Says"):
+        CODEC.decode("", data)
+
+
+def test_bytes_that_are_no_text_are_refused() -> None:
+    """The codec's encoding counts."""
+    with pytest.raises(CodecError, match="'utf-8' codec can't decode byte 0xff"):
+        CODEC.decode("", b"\xff")
+    assert lines({Cached: "{text}"}, encoding="latin-1").decode("", b"\xff") == Cached("ÿ")
+
+
+def test_a_line_that_the_type_refuses_is_refused() -> None:
+    """What `__post_init__` raises becomes a codec error, so that the bytes are shown."""
+    with pytest.raises(CodecError, match="the line 'even 3' is no Even: it is odd"):
+        CODEC.decode("", b"even 3")
+
+
+def test_a_value_without_a_pattern_is_refused() -> None:
+    """The message names the patterns there are."""
+    with pytest.raises(CodecError, match=r"no line pattern for Flagged\(on=True\); there are patterns for Coin"):
+        CODEC.encode(Flagged(on=True))
+
+
+@pytest.mark.parametrize("text", ["two\nlines", "two\rlines"])
+def test_a_value_of_two_lines_is_refused(text: str) -> None:
+    """It would be taken for two values."""
+    with pytest.raises(CodecError, match="is more than one line"):
+        CODEC.encode(Cached(text))
+
+
+def test_a_value_that_the_encoding_lacks_is_refused() -> None:
+    """Half a surrogate pair has no UTF-8."""
+    with pytest.raises(CodecError, match=r"cannot be written: 'utf-8' codec can't encode"):
+        CODEC.encode(Cached("\ud800"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "pattern", "message"),
+    [
+        (Coin, "coin", "the pattern 'coin' must name each field of Coin once, in braces"),
+        (Coin, "{cents} {cents}", "must name each field of Coin once"),
+        (Coin, "{cents} {euros}", "must name each field of Coin once"),
+        (Coin, "{cents!r}", "must name each field of Coin once"),
+        (Flagged, "{on}", "Flagged.on: a line can carry int, float and str, not <class 'bool'>; write a codec"),
+        (Table, "{rows}", "Table.rows: a line can carry int, float and str, not tuple[int, ...]"),
+        (int, "number", "<class 'int'> is no dataclass"),
+    ],
+)  # fmt: skip
+def test_a_pattern_that_cannot_work_is_refused_at_once(kind: type, pattern: str, message: str) -> None:
+    """Before anything is sent."""
+    with pytest.raises(UsageError) as raised:
+        lines({kind: pattern})
+    assert message in str(raised.value)

@@ -1,0 +1,200 @@
+"""A broken model is told what it did: which function, on which state and input, and what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from inspect import isfunction
+from typing import Any, cast
+
+import pytest
+
+from otf.codec import lines
+from otf.core import Model, Routes
+from otf.core.offer import view
+from otf.errors import ModelError, UsageError
+from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on, total
+from otf.trace.events import Event
+from tests.core.scripts import oracle, outcome, run, seen, spec_of
+
+
+@dataclass(frozen=True)
+class Mute:
+    """A state that cannot be shown."""
+
+    number: int
+
+    def __repr__(self) -> str:
+        """Fail."""
+        raise RuntimeError
+
+
+@dataclass
+class Mutable:
+    number: int = 0
+
+
+def answering(answer: Any) -> Spec[int, str]:  # noqa: ANN401 -- the point is that it is no list of transitions
+    """Return a spec whose step function returns this."""
+
+    def step(_state: int, _inp: str) -> Iterable[Transition[int]]:
+        found: Iterable[Transition[int]] = answer() if isfunction(answer) else answer
+        return found
+
+    return Spec(step, 0, ["a"])
+
+
+def message(spec: Spec[Any, Any], *script: str | Event) -> str:
+    """Return what the model's author is told."""
+    with pytest.raises(ModelError) as raised:
+        run(spec, *(script or ("a? quiet",)))
+    return str(raised.value)
+
+
+def raising() -> Iterable[Transition[int]]:
+    """Yield something and raise."""
+    yield goto(0)
+    message = "no such key"
+    raise LookupError(message)
+
+
+def dividing() -> Iterable[Transition[int]]:
+    """Raise before there is anything to yield from."""
+    return [goto(1 // 0)]
+
+
+WRONG: list[tuple[object, str]] = [
+    (raising, "the model raised LookupError: no such key"),
+    (dividing, "the model raised ZeroDivisionError: integer division or modulo by zero"),
+    (None, "it returned None; yield transitions (goto(state, output, …)), or return a list of them"),
+    (goto(1), "it returned Transition(state=1, outputs=(), within=None); yield"),
+    ([1], "it gave 1, which is not a transition; write goto(state, output, …)"),
+    ("tea", "it gave 't', which is not a transition"),
+    ([goto([])], "the state [] cannot be compared: a list can change and has no hash"),
+    ([goto(0, on("P", Mutable()))], "the output Mutable(number=0) cannot be compared: a Mutable can change"),
+    ([Transition(0, cast("tuple[object]", "tea"))], "it gave a Transition with the outputs 'tea', no tuple"),
+    ([goto(0, "no port")], "the model raised KeyError: 'no port'"),
+    ([goto(0, str)], "any str does not tell its port; write on(port, …) with one of P, Q"),
+    ([goto(0, Where(callable))], "a Where does not tell its port"),
+    ([goto(0, callable)], "a function does not tell its port"),
+    ([Accept(list)], "an Accept does not tell its port"),
+    ([goto(0, on("R", "x"))], "'x' is expected on the port 'R'; the ports that bring outputs are P, Q"),
+    ([Accept(list, "R")], "an Accept is expected on the port 'R'"),
+    ([Accept(list, "P", until=0)], "it gave an Accept of 0 outputs; a transition without outputs is goto(state)"),
+    ([goto(0, OneOf())], "OneOf() has no alternatives"),
+    ([goto(0, AnyOrder(OneOf("x")))], "OneOf(items=('x',)) cannot stand inside a transition"),
+    ([goto(0, on("P", Accept(list)))], "cannot stand inside a transition; yield one transition for each"),
+]
+
+
+@pytest.mark.parametrize(("answer", "expected"), WRONG, ids=[expected[:30] for _, expected in WRONG])
+def test_what_a_step_does_wrong_is_said_with_its_state_and_input(answer: object, expected: str) -> None:
+    """One line: the call, what came of it, what would be right."""
+    assert message(answering(answer)).startswith("step(0, 'a'): ")
+    assert expected in message(answering(answer))
+
+
+def test_the_completed_spec_says_the_same() -> None:
+    """`total` hides nothing of what is wrong with the spec that it completes."""
+    assert message(total(answering(None))) == message(answering(None))
+    assert message(total(answering(raising))) == message(answering(raising))
+
+
+def test_emits_is_named_with_its_state() -> None:
+    """A function that is asked without an input is shown so."""
+    spec = Spec[int, str](lambda state, _inp: [goto(state)], 0, ["a"], emits=lambda state: [goto(1 // state)])
+    assert message(spec, "quiet").startswith("emits(0): the model raised ZeroDivisionError")
+
+
+def mutable_inputs(_state: int) -> Iterable[object]:
+    """Return an input that can change."""
+    return [Mutable()]
+
+
+def dividing_inputs(state: int) -> Iterable[object]:
+    """Raise in the state 0."""
+    return [1 // state]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "expected"),
+    [
+        (dividing_inputs, "inputs(0): the model raised ZeroDivisionError"),
+        (mutable_inputs, "inputs(0): the value Mutable(number=0) cannot be compared"),
+        (int, "inputs(0): the model raised TypeError: 'int' object is not iterable"),
+    ],
+)
+def test_so_are_the_inputs(inputs: Callable[[int], Iterable[object]], expected: str) -> None:
+    """What is worth trying is a function of the state, too."""
+    judge = oracle(Spec[int, object](lambda state, _inp: [goto(state)], 0, inputs))
+    with pytest.raises(ModelError) as raised:
+        view(judge.model, judge.relation, judge.limits, judge.start())
+    assert str(raised.value).startswith(expected)
+
+
+def test_an_initial_state_that_can_change_is_refused_at_once() -> None:
+    """Before anything is sent."""
+    with pytest.raises(ModelError, match=r"the state Mutable\(number=0\) cannot be compared: a Mutable can change"):
+        Model(Spec[object, str](lambda _state, _inp: [], Mutable(), []))
+
+
+def test_an_output_that_cannot_be_hashed_is_refused() -> None:
+    """A codec that decodes to a list is broken, too."""
+    assert message(spec_of(), seen(["x"])).startswith("the value ['x'] cannot be compared: a list can change")
+
+
+def test_a_test_that_raises_is_named() -> None:
+    """What the model calls it, and the output that it raised on."""
+
+    def loud(text: str) -> bool:
+        return text.isupper()
+
+    spec = spec_of(goto(0, on("P", Where(loud, says="a shout"))))
+    said = message(spec, "a?", seen(5))
+    assert said.startswith("the test a shout of an expected output raised on 5: AttributeError")
+
+
+def divided(seen: tuple[str, ...]) -> Any:  # noqa: ANN401 -- nothing ever comes of it
+    """Raise where there is one output."""
+    return 1 // (len(seen) - 1)
+
+
+@pytest.mark.parametrize(
+    "accept", [Accept(divided, "P"), Accept(cast("Any", len), "P"), Accept(list, "P", until=divided)]
+)
+def test_an_accept_that_raises_is_named_with_the_outputs(accept: Accept) -> None:
+    """Its function, what that returns, or its own test of completeness."""
+    assert message(spec_of(accept), "a? x!").startswith("an Accept of the model raised on the outputs ('x',): ")
+
+
+def test_a_state_that_cannot_be_shown_does_not_hide_the_failure() -> None:
+    """The verdict stands; the state is shown by its type."""
+    spec = Spec[object, str](lambda state, _inp: [goto(state)], Mute(1), ["a"])
+    failure = run(spec, "a? x!").failure
+    assert failure is not None
+    assert failure.allowed[0].state == "<Mute whose repr raised RuntimeError>"
+
+
+def test_trouble_of_the_bench_keeps_its_words() -> None:
+    """A codec that does not know an output's port says so itself; the call is added."""
+
+    def port(value: object) -> str:
+        message = f"{value}: no port"
+        raise UsageError(message)
+
+    judge = oracle(spec_of(goto(0, "x")), routes=Routes(("P",), port))
+    with pytest.raises(ModelError, match=r"^step\('new', 'a'\): x: no port$"):
+        run(judge, "a? quiet")
+
+
+def test_with_one_port_nothing_needs_a_port() -> None:
+    """Values, classes, tests and Accept all belong to the only one."""
+    one = oracle(spec_of(goto(0, "any", str, callable, Where(callable)), Accept(list)), routes=Routes(("P",)))
+    assert outcome(one, "a?", seen("any"), seen("text"), seen(print), seen(print), "quiet") == "pass"
+
+
+def test_a_bench_that_names_no_output_ports_may_use_any() -> None:
+    """What is not declared cannot be checked; the codec's word is taken."""
+    codec = lines({Mute: "mute {number}"}, port="line")
+    judge = oracle(spec_of(goto(0, Mute(1))), routes=Routes((), codec.port))
+    assert outcome(judge, "a?", seen(Mute(1), "line"), "quiet") == "pass"

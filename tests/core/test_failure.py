@@ -1,0 +1,105 @@
+"""A failure says why, as data: what was possible, what that allowed, what came instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from otf.spec import AnyOrder, OneOf, Spec, Where, goto, on
+from otf.trace.events import Closed, Event, Garbled, Quiet, Seen
+from otf.trace.verdict import Failure
+from tests.core.scripts import machine, once, run, seen, spec_of, told
+
+CHAIN = machine("s0 -a/x-> s1", "s1 -c/x-> s1")
+
+
+def failure(spec: Spec[Any, Any], *script: str | Event) -> Failure:
+    """Return the failure that a script ends in."""
+    found = run(spec, *script).failure
+    assert found is not None
+    return found
+
+
+def test_it_names_the_states_what_they_allow_and_what_came() -> None:
+    """After a and silence the system was in s1 or s2; z is allowed in neither."""
+    spec = machine("s0 -a-> s1", "s0 -a-> s2", "s1 -c/x-> s1", "s2 -c-> s1", "s2 -/w-> s2")
+    found = failure(spec, "a? quiet c? z!")
+    assert [(each.state, each.branches) for each in found.allowed] == [
+        ("'s1'", ((("'x'",), "'s1'"),)),
+        ("'s2'", (((), "'s1'"), (("'w'",), "'s2'"))),
+    ]
+    assert (found.input, found.seen, found.port) == ("'c'", "'z'", "P")
+
+
+def test_it_names_the_event_and_the_step() -> None:
+    """The sixth event left no state, after two inputs; one output of the step had been seen."""
+    found = failure(CHAIN, "a? x! quiet c? x! z!")
+    assert (found.event, found.step, found.before) == (6, 2, ("'x'",))
+
+
+@pytest.mark.parametrize(
+    ("event", "kind", "seen"),
+    [
+        (Seen("w", "P", 0), "wrong", "'w'"),
+        (Seen("w", "Q", 0), "unasked", "'w'"),
+        (Quiet(0), "missing", "nothing more"),
+        (Seen(Garbled(b"?"), "P", 0), "undecodable", "Garbled(raw=b'?', why='')"),
+        (Closed("P", "exit status 1", 0), "ended", "the port ended: exit status 1"),
+    ],
+)
+def test_it_has_a_kind(event: Event, kind: str, seen: str) -> None:
+    """Another output than expected, one where none is, none where one is, bytes without meaning, the end of a port."""
+    found = failure(once("x"), "a?", event)
+    assert (found.kind, found.seen) == (kind, seen)
+
+
+def test_its_signature_is_that_of_the_step() -> None:
+    """Types only, and those of the whole step: the same fault has the same signature whichever port came first."""
+    spec = spec_of(goto(1, on("P", "x"), on("P", 5), on("Q", "y")), goto((2,), on("P", bool)))
+    first = failure(spec, "a? y! x! quiet").signature
+    second = failure(spec, "a? x! y! quiet").signature
+    assert first == second
+    assert str(first) == "missing: str --str--> expected bool|int|str, seen silence"
+
+
+def test_the_end_and_garbled_bytes_are_told_apart_by_the_signature() -> None:
+    """What was seen is named by its type."""
+    assert failure(once("x"), "a?", Closed("P", "gone", 0)).signature.seen == "Ended"
+    assert failure(once("x"), "a?", seen(Garbled(b"?"))).signature.seen == "Garbled"
+
+
+def test_before_any_input_there_is_none() -> None:
+    """An output at the start is unasked, where silence was expected."""
+    found = failure(machine("s0 -a-> s0"), "x!")
+    assert str(found.signature) == "unasked: str --no input--> expected silence, seen str"
+    assert found.input == ""
+
+
+def test_each_item_of_a_transition_has_a_text() -> None:
+    """A failure says what was expected as the model says it."""
+    spec = spec_of(
+        goto(0, on("P", AnyOrder("x", int)), on("P", Where(callable, says="a call")), on("P", str.isdigit)),
+        goto(1, OneOf(on("P", Where(callable)), on("P", bytes))),
+    )
+    texts = [outputs for outputs, _ in failure(spec, "a? quiet").allowed[0].branches]
+    assert texts == [
+        ("in any order: 'x', any int on P", "a call on P", "isdigit on P"),
+        ("callable on P",),
+        ("any bytes on P",),
+    ]
+
+
+def test_only_some_of_very_many_states_are_shown() -> None:
+    """A hundred states are no explanation; twenty are shown."""
+    spec = spec_of(*[goto(number) for number in range(100)])
+    assert len(failure(spec, "a? quiet x!").allowed) == 20
+
+
+def test_several_inputs_in_flight_are_told_together() -> None:
+    """A and b were sent at once: each order in which they may have been taken is one thing that was allowed."""
+    failure = told(machine("s0 -a/x-> s1", "s1 -b/y-> s1", "s0 -b/y-> s0", "s1 -a-> s1"), "a? b? quiet").end().failure
+    assert failure is not None
+    assert (failure.input, failure.signature.input) == ("'a'; 'b'", "str")
+    (allowed,) = failure.allowed
+    assert sorted(outputs for outputs, _ in allowed.branches) == [("'x'", "'y'"), ("'y'", "'x'")]

@@ -1,0 +1,112 @@
+"""A spec: functions of the state and the input, and what is worth trying."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from otf.errors import UsageError
+from otf.spec import Accept, Spec, Transition, goto, on
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+
+@dataclass(frozen=True)
+class Press:
+    long: bool
+
+
+def pressed(state: int, inp: Press) -> Iterable[Transition[int]]:
+    """Say what happens when a button is pressed."""
+    return [goto(state + inp.long)]
+
+
+def unknown(state: int, inp: Decimal) -> Iterable[Transition[int]]:
+    """Name a type that is not there when the program runs."""
+    del inp
+    return [goto(state)]
+
+
+def test_a_step_may_yield_or_return_and_its_outputs_are_a_tuple() -> None:
+    """`goto` collects outputs in their order."""
+    assert list(pressed(1, Press(long=True))) == [Transition(2)]
+    assert goto(3, "x", on("P", "y"), within=(1, 2)) == Transition(3, ("x", on("P", "y")), (1, 2))
+
+
+def both(_state: int) -> Iterable[str]:
+    """Offer two inputs in every state."""
+    return iter("ab")
+
+
+@pytest.mark.parametrize("inputs", [["a", "b"], iter("ab"), both])
+def test_inputs_are_a_list_or_a_function_of_the_state(inputs: Any) -> None:  # noqa: ANN401 -- either
+    """A list is the same in each state, however often it is asked for."""
+    spec = Spec[int, str](lambda state, _inp: [goto(state)], 0, inputs)
+    assert [list(spec.inputs(state)) for state in (0, 1)] == [["a", "b"]] * 2
+
+
+def test_inputs_come_from_the_annotation_of_the_second_argument() -> None:
+    """All values of the type that the step function declares."""
+    assert list(Spec(pressed, 0).inputs(0)) == [Press(long=False), Press(long=True)]
+
+
+class Untyped:
+    """A step function that says nothing of types; its annotations would be those of its class."""
+
+    def __call__(self, state: int, inp: str) -> Iterable[Transition[int]]:
+        """Go nowhere."""
+        return [goto(state, inp)]
+
+
+def untyped(*state: int) -> Iterable[Transition[int]]:
+    """Have no second argument at all."""
+    return [goto(*state)]
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        (Untyped(), "<"),
+        (untyped, "untyped: give inputs=[...], or declare the type of its second argument"),
+        (unknown, "unknown: give inputs=[...], or declare the type of its second argument (name 'Decimal' is not def"),
+        (partial(pressed, 1), "functools.partial(<function pressed"),
+        (print, "print: give inputs=[...]"),
+    ],
+)
+def test_where_nothing_says_what_the_inputs_are_that_is_asked_for(step: Any, message: str) -> None:  # noqa: ANN401 -- anything
+    """The message names the function, and what to write."""
+    with pytest.raises(UsageError) as raised:
+        Spec(step, 0)
+    assert str(raised.value).startswith(message)
+
+
+def test_a_spec_has_the_name_of_its_function() -> None:
+    """Or one that is given, or just "spec"."""
+    assert Spec(pressed, 0).name == "pressed"
+    assert Spec(pressed, 0, name="button").name == "button"
+    assert Spec(partial(pressed), 0, [Press(long=True)]).name == "spec"
+
+
+def test_a_spec_tells_what_it_specifies() -> None:
+    """An input for which nothing is yielded is left open."""
+    spec = Spec[int, int](lambda state, inp: [goto(state - inp)] if inp <= state else [], 2, range(5))
+    assert [spec.specifies(2, inp) for inp in spec.inputs(2)] == [True, True, True, False, False]
+
+
+def ended(seen: tuple[object, ...]) -> bool:
+    """Tell whether a b was seen."""
+    return "b" in seen
+
+
+@pytest.mark.parametrize(
+    ("until", "complete"), [(1, [False, True, True]), (2, [False, False, True]), (ended, [False, False, True])]
+)
+def test_an_accept_knows_when_it_is_complete(until: Any, complete: list[bool]) -> None:  # noqa: ANN401 -- a number or a test
+    """After so many outputs, or when a predicate on them says so."""
+    accept = Accept(list, until=until)
+    assert [accept.complete(("a", "b")[:count]) for count in range(3)] == complete

@@ -1,0 +1,118 @@
+"""The nearest allowed output: what a person would compare by eye."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otf.trace.explain import explanation
+from otf.trace.near import differences, near
+from otf.trace.verdict import Allowed, Failure, Kind, Signature, Verdict
+
+
+def failure(kind: Kind, seen: str, *ways: tuple[str, ...], before: tuple[str, ...] = ()) -> Failure:
+    """A failure in a state that allows these ways on."""
+    allowed = Allowed("0", tuple((way, "1") for way in ways))
+    return Failure(Signature(kind, "int", "Go", "Out", "Out"), 1, 1, "Go()", seen, "p", before, (allowed,))
+
+
+ANSWER = "Answer(cpe=2, nick='n1', conf='c1')"
+TOLD: list[tuple[Failure, list[str]]] = [
+    (
+        failure("wrong", "Answer(cpe=2, nick='n1', conf='c2')", ("Join(cpe=2)",), (ANSWER,)),
+        [f"  nearest allowed: {ANSWER}", "                   conf is 'c2', not 'c1'"],
+    ),
+    (
+        failure("wrong", "Data(to=((2, 'n1'), (3, 'n9')))", ("Data(to=((2, 'n1'), (3, 'n2')))",)),
+        ["  nearest allowed: Data(to=((2, 'n1'), (3, 'n2')))", "                   to[1][1] is 'n9', not 'n2'"],
+    ),
+    (
+        failure("wrong", "Out(n=1)", ("in any order: Out(n=2), Other(), Out(n=True)",)),
+        ["  nearest allowed: Out(n=2)", "                   n is 1, not 2"],
+    ),
+    (
+        failure("wrong", "Out(n=1)", ("Out(n=2) on tray", "")),
+        ["  nearest allowed: Out(n=2)", "                   n is 1, not 2"],
+    ),
+    (failure("wrong", "Tea()", ("Coffee()",)), []),
+    (failure("wrong", "Out(a=1, b=1, c=1, d=1)", ("Out(a=2, b=2, c=2, d=2)",)), []),
+    (
+        failure("wrong", "Out(1)", ("Out(n=1)",), ("Out(2)",)),
+        ["  nearest allowed: Out(2)", "                   [0] is 1, not 2"],
+    ),
+    (
+        failure("wrong", "Out(1)", ("Out(n=1)",)),
+        ["  nearest allowed: Out(n=1)", "                   it is Out(1), not Out(n=1)"],
+    ),
+    (
+        failure("wrong", "Out(n=2)", ("Out(n=2) on tray",), ("Out(n=2) on slot",)),
+        ["  remark:          the model allows it on tray or slot, and it came on p"],
+    ),
+    (
+        failure("wrong", "Out(n=2)", ("Out(n=1)", "Out(n=2)")),
+        ["  remark:          the model allows it in this step: did it come before another output of its port?"],
+    ),
+    (failure("late", "Out(n=2)", ("Out(n=2)",)), []),
+    (
+        failure("unasked", "Out(n=2)", ("Out(n=2)",), before=("Out(n=2)",)),
+        ["  remark:          the same output came before in this step: was it sent twice?"],
+    ),
+    (
+        failure("missing", "nothing more", ("in any order: A(n=1), A(n=2), A(n=2)",), before=("A(n=2)",)),
+        ["  did not come:    A(n=1), A(n=2)"],
+    ),
+    (
+        failure("missing", "nothing more", ("A()", "B()"), ("A()", "C()"), before=("A()",)),
+        ["  did not come:    B() or C()"],
+    ),
+    (failure("missing", "nothing more", ("A()", "B()"), ("C()",), before=("A()",)), []),
+    (failure("missing", "nothing more", ("A()",)), []),
+    (failure("wrong", "<no value>", ("any Data", "in any order: any Data, (")), []),
+]
+
+
+@pytest.mark.parametrize(("failed", "lines"), TOLD, ids=[str(at) for at in range(len(TOLD))])
+def test_what_is_most_likely_wrong(failed: Failure, lines: list[str]) -> None:
+    """One field that differs, one output of several that did not come, one that came twice; else nothing is said."""
+    assert list(near(failed)) == lines
+    told = explanation(Verdict("fail", failed)).splitlines()
+    assert told[len(told) - len(lines) :] == lines
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value with all that a value may have in it."""
+
+    number: object
+    inner: object
+
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.binary(max_size=5)
+VALUES = st.builds(Value, PLAIN, st.recursive(PLAIN, lambda inner: st.tuples(inner) | st.lists(inner), max_leaves=4))
+
+
+@given(VALUES, VALUES)
+def test_differences_are_those_of_the_values(one: Value, other: Value) -> None:
+    """There is none exactly where their texts are the same, and each is at a part of which that is true."""
+    found = differences(repr(one), repr(other))
+    assert found is not None
+    assert (not found) == (repr(one) == repr(other))
+    for difference in found:
+        assert difference.seen != difference.allowed
+        assert difference.path.startswith(("number", "inner"))
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_any_text_is_taken(seen: str, allowed: str) -> None:
+    """A value may show itself as it likes; nothing is run."""
+    list(near(failure("wrong", seen, (allowed,))))
+    list(near(failure("missing", seen, (f"in any order: {allowed}",), before=(seen,))))
+
+
+def test_deep_nests_are_no_trouble() -> None:
+    """Nor is a text that no parser takes."""
+    assert differences("(" * 300, "[" * 300) is None
+    assert differences("Out(\0)", "Out()") is None
