@@ -1,0 +1,25 @@
+"""Composition: models that share actions, and scenarios that restrict them."""
+
+from otf.compose.actions import Action, Pattern, any_action, does, out
+from otf.compose.guided import Guided, composed, guided
+from otf.compose.machine import Machine
+from otf.compose.product import Product, product
+from otf.compose.regex import expression
+from otf.compose.scenario import Scenario, scenario
+
+__all__ = [
+    "Action",
+    "Guided",
+    "Machine",
+    "Pattern",
+    "Product",
+    "Scenario",
+    "any_action",
+    "composed",
+    "does",
+    "expression",
+    "guided",
+    "out",
+    "product",
+    "scenario",
+]

@@ -1,0 +1,149 @@
+"""Conformance and equivalence of models, proven by going through their product.
+
+What a model as an implementation does is told to the same monitor that judges a system, step by step, in every state of
+the product: so all that a spec may say counts (orders, alternatives, unasked outputs), and nothing is judged twice.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator
+from itertools import permutations, product
+from typing import Any, Final, NamedTuple
+
+from otf.core import Model, Monitor, Oracle, Relation, Routes
+from otf.core.compile import choices, texts_of
+from otf.core.fused import Ways, follow
+from otf.errors import UsageError
+from otf.explore.finding import Finding, Taken, Verdict
+from otf.explore.naming import name
+from otf.spec import Accept, AnyOrder, On, Spec, Transition
+from otf.spec.outputs import vague
+from otf.trace.events import Event, Quiet, Seen
+from otf.values import show
+
+LIMIT: Final = 10_000
+BAG: Final = 6  # outputs in any order that are tried in every order
+
+
+class _Pair(NamedTuple):
+    """A state of the implementation, what the monitor takes for possible, and how they came about."""
+
+    state: Any
+    ways: Ways
+    back: _Pair | None = None
+    step: Taken | None = None
+
+    def way(self) -> tuple[Taken, ...]:
+        """Return the steps from the beginning."""
+        steps: list[Taken] = []
+        pair: _Pair | None = self
+        while pair is not None and pair.step is not None:
+            steps.append(pair.step)
+            pair = pair.back
+        return tuple(steps[::-1])
+
+
+def conforms(
+    system: Spec[Any, Any],
+    spec: Spec[Any, Any],
+    *,
+    relation: Relation = "uioco",
+    routes: Routes | None = None,
+    limit: int = LIMIT,
+) -> Finding:
+    """Find out whether a model, as an implementation, does only what a spec allows, on what the spec specifies.
+
+    `relation`: `uioco`, or `any`, the relation of Koopman and Plasmeijer, "Testing with Functions as Specifications",
+    section 3.4. Proven where the product has at most `limit` states; refuted with a shortest trace.
+    """
+    law = f"{system.name} conforms to {spec.name}"
+    if relation == "uioco" and (system.step, system.initial, system.emits) == (spec.step, spec.initial, spec.emits):
+        # whichever state it is in, it is one of those that are possible, and what all of them specify it takes
+        return Finding(law, Verdict.PROVEN, "it is the spec itself")
+    oracle = Oracle(Model(spec, routes or Routes()), relation)
+    start = _Pair(system.initial, Ways.start(oracle))
+    seen: set[tuple[Hashable, int]] = {(name(system.initial), id(start.ways.belief))}
+    queue, kept = deque([start]), [start.ways]
+    while queue:
+        for found in _steps(oracle, system, queue.popleft()):
+            if isinstance(found, Finding):
+                return Finding(law, found.verdict, found.says, found.way)
+            key = name(found.state), id(found.ways.belief)
+            if key in seen:
+                continue
+            if len(seen) >= limit:
+                return Finding(law, Verdict.PASSED, f"{len(seen):,} states of the product; there are more")
+            seen.add(key)
+            kept.append(found.ways)  # ids are of beliefs that are still there
+            queue.append(found)
+    return Finding(law, Verdict.PROVEN, f"{len(seen):,} states of the product")
+
+
+def _steps(oracle: Oracle, system: Spec[Any, Any], pair: _Pair) -> Iterator[_Pair | Finding]:
+    for inp in pair.ways.view.specified:
+        ways = list(system.step(pair.state, inp.value))
+        if not ways:
+            says = f"{system.name} does not take {show(inp.value)} in {show(pair.state)}, so it is no implementation"
+            yield Finding("", Verdict.REFUTED, says, pair.way())
+        table = pair.ways.tables[inp]
+        for way, outputs in _doing(ways):
+            taken = Taken(inp.value, tuple(texts_of(outputs)))
+            yield _judged(pair, way, taken, follow(oracle, pair.ways, inp.value, table, outputs))
+    for way, outputs in _doing(system.emits(pair.state) if system.emits else ()):
+        taken = Taken(None, tuple(texts_of(outputs)), unasked=True)
+        yield _judged(pair, way, taken, _unasked(oracle, pair.ways, outputs))
+
+
+def _judged(pair: _Pair, way: Transition[Any], taken: Taken, ways: Ways | None) -> _Pair | Finding:
+    if ways is not None:
+        return _Pair(way.state, ways, pair, taken)
+    allowed = _allowed(pair.ways, taken)
+    return Finding("", Verdict.REFUTED, f"allowed was {allowed}", (*pair.way(), taken))
+
+
+def _allowed(ways: Ways, taken: Taken) -> str:
+    model, places = ways.view.model, ways.view.places
+    moves = [
+        move
+        for place in places
+        for move in (model.unasked(place) if taken.unasked else model.moves(place, model.symbol(taken.input)))
+    ]
+    return (
+        " or ".join(dict.fromkeys(", ".join(filter(None, move.texts)) or "no output" for move in moves)) or "no output"
+    )
+
+
+def _unasked(oracle: Oracle, ways: Ways, outputs: tuple[Any, ...]) -> Ways | None:
+    monitor = Monitor(oracle, ways.belief)
+    routes = oracle.model.routes
+    events: list[Event] = [*(Seen(each, routes.of(each), 0.0) for each in outputs), Quiet(0.0)]
+    passed = all(monitor.tell(event) is None for event in events)
+    return Ways.of(oracle, monitor.belief) if passed else None
+
+
+def _doing(ways: Iterable[object]) -> Iterator[tuple[Transition[Any], tuple[Any, ...]]]:
+    """Yield each thing that an implementation may do, with outputs that are values."""
+    for way in ways:
+        if isinstance(way, Accept) or not isinstance(way, Transition):
+            message = f"an implementation has to give its outputs as values, not {show(way)}"
+            raise UsageError(message)
+        for spread in product(*map(choices, way.outputs)):
+            for outputs in product(*map(_orders, spread)):
+                yield way, tuple(each for part in outputs for each in part)
+
+
+def _orders(item: Any) -> Iterable[tuple[Any, ...]]:  # noqa: ANN401 -- an item of outputs
+    if isinstance(item, On):
+        item = item.item
+    if isinstance(item, AnyOrder):
+        if len(item.items) > BAG:
+            message = f"{len(item.items)} outputs in any order are more than {BAG}: too many orders to go through"
+            raise UsageError(message)
+        return (
+            tuple(each for part in order for each in next(iter(_orders(part)))) for order in permutations(item.items)
+        )
+    if vague(item):
+        message = f"an implementation has to give its outputs as values, not {show(item)}"
+        raise UsageError(message)
+    return [(item,)]

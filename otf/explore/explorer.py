@@ -1,0 +1,237 @@
+"""Exploration: breadth first, in the spec's own order, at a cost that grows with the number of transitions alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import islice, product
+from typing import Any, Final, TypeGuard
+
+from otf.core.compile import choices, texts_of
+from otf.errors import ModelError, OtfError, UsageError
+from otf.explore.graph import OPEN, UNASKED, Graph
+from otf.explore.naming import Alike, is_flat, name
+from otf.spec import Accept, Spec, Transition
+from otf.values import Values, show
+
+Progress = Callable[[int, int], None]
+MANY: Final = 10_000  # transitions of one state on one input: more of them are a model that never ends
+END: Final = object()
+REMEMBERED: Final = 100  # lists of inputs: a spec that offers the same ones in every state gives the same tuple
+TURN: Final = 5_000  # states between two reports of progress
+
+
+def explore(  # noqa: PLR0913 -- each is a bound; past the second they are given by name
+    spec: Spec[Any, Any],
+    limit: int = 100_000,
+    *,
+    inputs: Iterable[Any] | None = None,
+    values: Values | None = None,
+    states: Callable[[Any], bool] | None = None,
+    depth: int | None = None,
+    progress: Progress | None = None,
+) -> Graph:
+    """Return the graph of a spec within bounds.
+
+    `limit`: at most so many states. `inputs`: these instead of those that the spec offers; `values`: those of the
+    declared input type, with these values for the types named. `states`: only those for which it is true. `depth`: at
+    most so many steps from the initial state. Where a bound cut something off, the graph has a `frontier`.
+
+    >>> from otf.spec import goto
+    >>> def step(paid, inp): return [goto(min(paid + 1, 2))] if inp == "coin" else [goto(0, "coffee")]
+    >>> graph = explore(Spec(step, initial=0, inputs=["coin", "button"]))
+    >>> len(graph.states), len(graph.transitions), graph.whole
+    (3, 6, True)
+    """
+    _check(limit, depth)
+    if values is not None:
+        spec = spec.bounded(values)
+    explorer = _Explorer(spec, limit, states)
+    explorer.offer(None if inputs is None else tuple(inputs))
+    explorer.run(depth, progress)
+    return explorer.graph
+
+
+def _check(limit: int, depth: int | None) -> None:
+    if limit < 1 or (depth is not None and depth < 0):
+        message = (
+            f"limit={limit}, depth={depth}: at least one state and no negative depth; leave the bound out for none"
+        )
+        raise UsageError(message)
+
+
+class _Explorer:
+    """One exploration at work."""
+
+    def __init__(self, spec: Spec[Any, Any], limit: int, states: Callable[[Any], bool] | None) -> None:
+        self.graph = Graph(spec.name, accepting=getattr(spec, "accepting", None))
+        self._spec = spec
+        self._limit = limit
+        self._states = states
+        self._alike = Alike()
+        self._found: dict[Hashable, int] = {}
+        self._inputs: dict[Hashable, int] = {}
+        self._outputs: dict[Hashable, tuple[int, ...]] = {}  # of what a transition says, the alternatives
+        self._numbers: dict[Hashable, int] = {}
+        self._rows: dict[int, tuple[object, int, list[tuple[int, Any]]]] = {}
+        self._lists: dict[tuple[int, ...], int] = {}
+        self._fixed: tuple[Any, ...] | None = None
+        self._cut = False
+
+    def offer(self, inputs: tuple[Any, ...] | None) -> None:
+        """Take the inputs that are tried in every state, None for those that the spec offers."""
+        self._fixed = inputs
+
+    def run(self, depth: int | None, progress: Progress | None) -> None:
+        """Explore: the list of states grows while it is gone through."""
+        graph, level, end = self.graph, 0, 1
+        self._add(self._spec.initial, name(self._spec.initial), 0)
+        for number, state in enumerate(graph.values):
+            if number == end:
+                level, end = level + 1, len(graph.values)
+            graph.begin.append(len(graph.target))
+            if depth is not None and level >= depth:
+                self._leave("depth")
+                graph.offer.append(-1)
+            else:
+                self._expand(state)
+            if self._cut:
+                graph.edge.append(number)
+                self._cut = False
+            if progress is not None and not number % TURN:
+                progress(number, len(graph.values))
+        graph.begin.append(len(graph.target))
+
+    def _expand(self, state: Any) -> None:  # noqa: ANN401 -- any state
+        asked: tuple[Any, ...] = ()
+        try:
+            step, emits, take = self._spec.step, self._spec.emits, self._take
+            for number, inp in self._offered(state):
+                asked = (inp,)
+                ways = iter(_ways(step(state, inp)))
+                for way in islice(ways, MANY):
+                    take(number, way)
+                _end(ways)
+            asked = ()
+            ways = iter(() if emits is None else _ways(emits(state)))
+            for way in islice(ways, MANY):
+                take(UNASKED, way)
+            _end(ways)
+        except OtfError as error:
+            raise ModelError(f"{_asking(state, asked)}: {error}") from error
+        except Exception as error:
+            message = f"{_asking(state, asked)}: the model raised {type(error).__name__}: {error}"
+            raise ModelError(message) from error
+
+    def _offered(self, state: Any) -> list[tuple[int, Any]]:  # noqa: ANN401 -- any state
+        offered = self._spec.inputs(state) if self._fixed is None else self._fixed
+        known = self._rows.get(id(offered))
+        if known is not None and known[0] is offered:
+            self.graph.offer.append(known[1])
+            return known[2]
+        row = list({self._input(inp): inp for inp in offered}.items())
+        number = self._listed(tuple(inp for inp, _ in row))
+        if isinstance(offered, tuple) and len(self._rows) < REMEMBERED:
+            self._rows[id(offered)] = (offered, number, row)
+        self.graph.offer.append(number)
+        return row
+
+    def _listed(self, row: tuple[int, ...]) -> int:
+        known = self._lists.setdefault(row, len(self._lists))
+        if known == len(self.graph.lists):
+            self.graph.lists.append(row)
+        return known
+
+    def _input(self, inp: object) -> int:
+        known = self._inputs.setdefault(name(inp), len(self._inputs))
+        if known == len(self.graph.inputs):
+            self.graph.inputs.append(inp)
+        return known
+
+    def _take(self, inp: int, way: Any) -> None:  # noqa: ANN401 -- whatever the model gave
+        if way.__class__ is not Transition:
+            self._odd(inp, way)
+            return
+        graph, state, outputs = self.graph, way.state, way.outputs
+        target = self._found.get(named := name(state))
+        if target is None:
+            target = self._new(state, named)
+            if target is None:
+                return
+        for each in self._outputs.get(outputs and name(outputs)) or self._written(outputs):
+            graph.input.append(inp)
+            graph.output.append(each)
+            graph.target.append(target)
+
+    def _odd(self, inp: int, way: Any) -> None:  # noqa: ANN401 -- whatever the model gave
+        if _is_transition(way):  # of a class below it
+            self._take(inp, Transition(way.state, way.outputs, way.within))
+            return
+        if not isinstance(way, Accept):
+            message = f"it gave {show(way)}, which is not a transition; write goto(state, output, …)"
+            raise ModelError(message)
+        graph = self.graph
+        graph.input.append(inp)
+        graph.output.append(self._output((way,), (f"outputs accepted on {way.port or 'the port'}",)))
+        graph.target.append(OPEN)
+
+    def _new(self, state: object, named: Hashable) -> int | None:
+        if self._states is not None and not self._states(state):
+            self._leave("states")
+        elif len(self.graph.values) >= self._limit:
+            self._leave("limit")
+        else:
+            return self._add(state, named, len(self.graph.target))
+        return None
+
+    def _add(self, state: object, named: Hashable, parent: int) -> int:
+        if not is_flat(named):
+            self._alike.check(state)
+        number = self._found[named] = len(self.graph.values)
+        self.graph.values.append(state)
+        self.graph.parent.append(parent)
+        return number
+
+    def _leave(self, bound: str) -> None:
+        self._cut = True
+        self.graph.cuts[bound] = self.graph.cuts.get(bound, 0) + 1
+
+    def _written(self, outputs: object) -> tuple[int, ...]:
+        if not isinstance(outputs, tuple):
+            message = f"it gave a Transition with the outputs {show(outputs)}, no tuple; write goto(state, output, …)"
+            raise ModelError(message)
+        spread: Iterator[tuple[Any, ...]] = product(*map(choices, outputs))  # pyright: ignore[reportUnknownArgumentType]
+        numbers = tuple(dict.fromkeys(map(self._alternative, spread)))
+        self._outputs[outputs and name(outputs)] = numbers
+        return numbers
+
+    def _alternative(self, outputs: tuple[Any, ...]) -> int:
+        known = self._numbers.get(named := name(outputs))
+        if known is None:
+            known = self._numbers[named] = self._output(outputs, tuple(texts_of(outputs)))
+        return known
+
+    def _output(self, outputs: tuple[Any, ...], texts: tuple[str, ...]) -> int:
+        self.graph.outputs.append(outputs)
+        self.graph.texts.append(texts)
+        return len(self.graph.outputs) - 1
+
+
+def _is_transition(way: object) -> TypeGuard[Transition[Any]]:
+    return isinstance(way, Transition)
+
+
+def _ways(yields: object) -> Iterable[object]:
+    if not isinstance(yields, Iterable):
+        message = f"it returned {show(yields)}; yield transitions (goto(state, output, …)), or return a list of them"
+        raise ModelError(message)
+    return yields  # pyright: ignore[reportUnknownVariableType] -- each is looked at when it comes
+
+
+def _end(ways: Iterator[object]) -> None:
+    if next(ways, END) is not END:
+        message = f"more than {MANY:,} transitions: it seems never to end"
+        raise ModelError(message)
+
+
+def _asking(state: object, asked: tuple[Any, ...]) -> str:
+    return f"step({show(state)}, {show(asked[0])})" if asked else f"inputs or emits({show(state)})"

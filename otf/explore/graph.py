@@ -1,0 +1,131 @@
+"""The graph of a spec: numbers in arrays, so that a million states have room; the objects are made when asked for."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+from otf.core import Place, Symbol
+from otf.values import key
+
+UNASKED: Final = -1  # instead of the number of an input
+OPEN: Final = -1  # instead of the number of a state: outputs decide which one it is
+
+
+class Edge(NamedTuple):
+    """A transition: input None where it comes unasked; outputs as texts; target None where outputs decide it."""
+
+    source: Place
+    input: Symbol | None
+    outputs: tuple[str, ...]
+    target: Place | None
+
+
+class Arc(NamedTuple):
+    """A transition in numbers: of states, of an input (`UNASKED`), of the outputs, and of the next state (`OPEN`)."""
+
+    source: int
+    input: int
+    outputs: int
+    target: int
+
+
+def _numbers() -> array[int]:
+    return array("l")
+
+
+@dataclass
+class Graph:
+    """States in the order of a breadth-first search, with their transitions.
+
+    `values` are the states, `inputs` and `outputs` what stands at the transitions; `arcs` yields these in numbers.
+    `states` and `transitions` are the same as objects. `frontier` are states of the graph from which a bound cut
+    something off; `cuts` tells which bounds did, and how often. A graph without frontier is whole.
+    """
+
+    name: str = ""
+    values: list[Any] = field(default_factory=list[Any])
+    inputs: list[Any] = field(default_factory=list[Any])
+    outputs: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
+    texts: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
+    # where the transitions of a state begin, and the columns of the table of transitions
+    begin: array[int] = field(default_factory=_numbers)
+    input: array[int] = field(default_factory=_numbers)
+    output: array[int] = field(default_factory=_numbers)
+    target: array[int] = field(default_factory=_numbers)
+    parent: array[int] = field(default_factory=_numbers)
+    # the different lists of inputs that were offered, and the number of each state's
+    lists: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
+    offer: array[int] = field(default_factory=_numbers)
+    cuts: dict[str, int] = field(default_factory=dict[str, int])
+    edge: list[int] = field(default_factory=list[int])
+    accepting: Any = None
+
+    @property
+    def whole(self) -> bool:
+        """Tell whether every state that can be reached is there, so that what holds of all of them is proven."""
+        return not self.edge and OPEN not in self.target
+
+    def arcs(self, state: int | None = None) -> Iterator[Arc]:
+        """Yield the transitions in numbers, of one state or of all."""
+        for source in range(len(self.begin) - 1) if state is None else (state,):
+            for at in range(*self.span(source)):
+                yield Arc(source, self.input[at], self.output[at], self.target[at])
+
+    def offered(self, state: int) -> tuple[int, ...]:
+        """Return the inputs that were tried in a state."""
+        return self.lists[self.offer[state]] if self.offer[state] >= 0 else ()
+
+    def span(self, state: int) -> tuple[int, int]:
+        """Return where the transitions of a state begin and end in the table."""
+        return (self.begin[state], self.begin[state + 1]) if state + 1 < len(self.begin) else (0, 0)
+
+    @cached_property
+    def states(self) -> tuple[Place, ...]:
+        """Return the states, in the order in which they were reached."""
+        return tuple(Place(value, key(value)) for value in self.values)
+
+    @cached_property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """Return the inputs."""
+        return tuple(Symbol(value, key(value)) for value in self.inputs)
+
+    @cached_property
+    def transitions(self) -> tuple[Edge, ...]:
+        """Return the transitions, by state in their order, by input in the order of the spec."""
+        states, symbols = self.states, self.symbols
+        return tuple(
+            Edge(
+                states[arc.source],
+                None if arc.input == UNASKED else symbols[arc.input],
+                self.texts[arc.outputs],
+                None if arc.target == OPEN else states[arc.target],
+            )
+            for arc in self.arcs()
+        )
+
+    @property
+    def frontier(self) -> tuple[Place, ...]:
+        """Return the states from which a bound cut something off."""
+        return tuple(self.states[number] for number in self.edge)
+
+    def way(self, state: int) -> list[Arc]:
+        """Return a shortest way from the initial state."""
+        back: list[Arc] = []
+        while state:
+            at = self.parent[state]
+            source = self.source(at)
+            back.append(Arc(source, self.input[at], self.output[at], state))
+            state = source
+        return back[::-1]
+
+    def source(self, at: int) -> int:
+        """Return the state to which an entry of the table of transitions belongs."""
+        low, high = 0, len(self.begin) - 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.begin[middle] <= at else (low, middle)
+        return low

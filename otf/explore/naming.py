@@ -1,0 +1,97 @@
+"""Names of states for looking them up: two have the same name exactly when `otf.values.key` says they are the same.
+
+Exploration looks every target up, and for tuples of plain values, which most states are made of, this is four times as
+fast as `key`: their types are compared as one tuple that is kept once.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Hashable, Iterator
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import partial
+from typing import Any, Final, cast
+
+from otf.errors import ModelError
+from otf.values import key, show
+
+_Kinds = tuple[type, ...]
+# no float: nan is unlike itself, and `key` knows
+_PLAIN: Final = frozenset({int, str, bool, bytes, type(None)})
+_REMEMBERED: Final = 10_000
+_FLAT: Final[dict[_Kinds, _Kinds]] = {}
+_KNOWN: Final = (Enum, type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, partial)
+
+
+def name(value: Any) -> Hashable:  # noqa: ANN401 -- any state
+    """Return the name of a state. Raises ModelError for one that cannot be compared."""
+    if value.__class__ is tuple:
+        kinds = tuple([each.__class__ for each in value])
+        known = _FLAT.get(kinds) or _noted(kinds)
+        if known is not None:
+            return known, value
+    try:
+        return key(value)
+    except Exception as error:
+        message = f"the value {show(value)} cannot be compared: {error}"
+        raise ModelError(message) from error
+
+
+def is_flat(named: Any) -> bool:  # noqa: ANN401 -- any name
+    """Tell whether a name is that of a tuple of plain values: nothing in it is compared by identity."""
+    return named.__class__ is tuple and named[0].__class__ is tuple
+
+
+def _noted(kinds: _Kinds) -> _Kinds | None:
+    if not _PLAIN.issuperset(kinds) or len(_FLAT) >= _REMEMBERED:
+        return None
+    _FLAT[kinds] = kinds
+    return kinds
+
+
+class Alike:
+    """Finds states that look the same and are not: their class forgot to say when two of them are equal.
+
+    Without this, exploration would go on for ever and never say why.
+    """
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[type, str]] = set()
+
+    def check(self, state: object) -> None:
+        """Take a new state. Raises ModelError where one like it was there already."""
+        for part in _compared_by_identity(state):
+            look = type(part), show(sorted(_contents(part).items()), 10_000)
+            if look in self._seen:
+                message = (
+                    f"two objects of the class {type(part).__name__} hold the same and are not equal, so states would "
+                    "never be found again: use a frozen dataclass or a tuple, or write __eq__ and __hash__"
+                )
+                raise ModelError(message)
+            self._seen.add(look)
+
+
+def _compared_by_identity(value: Any) -> Iterator[object]:  # noqa: ANN401 -- any state
+    kind: Any = value.__class__
+    if kind in _PLAIN or isinstance(value, _KNOWN):
+        return
+    if isinstance(value, tuple | frozenset):
+        for part in cast("tuple[object, ...]", value):
+            yield from _compared_by_identity(part)
+    elif is_dataclass(value) and kind.__eq__ is not object.__eq__:
+        for field in fields(value):
+            yield from _compared_by_identity(getattr(value, field.name))
+    elif kind.__eq__ is object.__eq__ and _contents(value):
+        yield value
+
+
+def _contents(value: object) -> dict[str, object]:
+    slots = [slot for kind in type(value).__mro__ for slot in _slots(kind)]
+    found = {slot: getattr(value, slot) for slot in slots if hasattr(value, slot)}
+    return {**found, **getattr(value, "__dict__", {})}
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    slots: Any = vars(kind).get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)

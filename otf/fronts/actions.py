@@ -1,0 +1,165 @@
+"""A model as actions with enabling conditions over a state object: the model programs of Jacky's PyModel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from inspect import Parameter, signature
+from itertools import product
+from typing import Any, Final, TypeAlias, TypeVar
+
+from otf.errors import UsageError
+from otf.fronts.freezing import frozen, thawed
+from otf.fronts.table import Written
+from otf.spec import Transition
+from otf.values import show
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+Enabled: TypeAlias = Callable[..., object] | None
+_MARK: Final = "_otf_action"
+
+
+@dataclass(frozen=True)
+class Call:
+    """An action with its arguments: an input, or an output where it is an observable action."""
+
+    name: str
+    arguments: tuple[Any, ...] = ()
+
+    def __repr__(self) -> str:
+        """Write it as a call."""
+        return f"{self.name}({', '.join(map(show, self.arguments))})"
+
+
+@dataclass(frozen=True)
+class _Action:
+    name: str
+    enabled: Callable[..., object] | None
+    domains: Mapping[str, Any]
+    observed: bool
+
+
+def action(enabled: Enabled = None, **domains: object) -> Callable[[Method], Method]:
+    """Mark a method as an action of the model, called by the tester; what it returns is the output.
+
+    `enabled(self, *arguments)` says when it may be called; each argument has a domain: a list, or a function of the
+    state object.
+    """
+    return _marked(enabled, domains, observed=False)
+
+
+def observable(enabled: Enabled = None, **domains: object) -> Callable[[Method], Method]:
+    """Mark a method as an action of the system, which comes unasked; see `action`."""
+    return _marked(enabled, domains, observed=True)
+
+
+def _marked(enabled: Enabled, domains: Mapping[str, Any], *, observed: bool) -> Callable[[Method], Method]:
+    def mark(method: Method) -> Method:
+        setattr(method, _MARK, _Action(method.__name__, enabled, _asked(method, domains), observed))
+        return method
+
+    return mark
+
+
+def _asked(method: Callable[..., Any], domains: Mapping[str, Any]) -> dict[str, Any]:
+    names = [each.name for each in list(signature(method).parameters.values())[1:] if each.default is Parameter.empty]
+    name = getattr(method, "__name__", show(method))
+    for each in names:
+        if each not in domains:
+            message = f"{name}: the argument {each} has no domain: action({each}=[…])"
+            raise UsageError(message)
+    unknown = [each for each in domains if each not in signature(method).parameters]
+    if unknown:
+        message = f"{name}: it has no argument {unknown[0]}; it has {', '.join(names) or 'none'}"
+        raise UsageError(message)
+    return {each: domains[each] for each in [*names, *(one for one in domains if one not in names)]}
+
+
+def actions(make: Callable[[], Any], accepting: Callable[[Any], bool] | None = None, name: str = "") -> Written:
+    """Return the spec of a class whose methods are actions; its state are the attributes of its object.
+
+    `accepting(object)` says in which states a run may end.
+
+    >>> class Stack:
+    ...     def __init__(self): self.items = []
+    ...     @action(x=[1, 2])
+    ...     def push(self, x): self.items.append(x)
+    ...     @action(enabled=lambda self: self.items)
+    ...     def pop(self): return self.items.pop()
+    >>> spec = actions(Stack)
+    >>> [transition.outputs for transition in spec.step(((("items", frozen([2])),)), Call("pop"))]
+    [(2,)]
+    """
+    kind: Any = make().__class__
+    known: dict[str, _Action] = {
+        each.name: each for entry in dir(kind) if (each := getattr(getattr(kind, entry), _MARK, None)) is not None
+    }
+    if not known:
+        message = f"{kind.__name__} has no actions: mark its methods with @action(…) or @observable(…)"
+        raise UsageError(message)
+
+    def inputs(state: Any) -> list[Call]:  # noqa: ANN401 -- attributes
+        return [call for each in known.values() if not each.observed for call in _calls(each, restored(kind, state))]
+
+    def step(state: Any, inp: Call) -> Iterator[Transition[Any]]:  # noqa: ANN401 -- attributes
+        each = known.get(inp.name)
+        if each is not None and not each.observed and _may(each, restored(kind, state), inp.arguments):
+            now = restored(kind, state)
+            result = getattr(now, each.name)(*inp.arguments)
+            yield Transition(stored(now), () if result is None else (result,))
+
+    def emits(state: Any) -> Iterator[Transition[Any]]:  # noqa: ANN401 -- attributes
+        for each in known.values():
+            for call in _calls(each, restored(kind, state)) if each.observed else ():
+                now = restored(kind, state)
+                getattr(now, each.name)(*call.arguments)
+                yield Transition(stored(now), (call,))
+
+    unasked = emits if any(each.observed for each in known.values()) else None
+    made = Written(step, stored(make()), inputs, unasked, name=name or kind.__name__)
+    object.__setattr__(made, "accepting", accepting and _ends(kind, accepting))
+    return made
+
+
+def _ends(kind: Any, accepting: Callable[[Any], bool]) -> Callable[[Any], bool]:  # noqa: ANN401 -- a class
+    return lambda state: accepting(restored(kind, state))
+
+
+def _calls(each: _Action, now: Any) -> Iterator[Call]:  # noqa: ANN401 -- the state object
+    columns = [_domain(domain, now) for domain in each.domains.values()]
+    for arguments in product(*columns):
+        if _may(each, now, arguments):
+            yield Call(each.name, arguments)
+
+
+def _domain(domain: Any, now: Any) -> list[Any]:  # noqa: ANN401 -- a list or a function
+    values: Any = domain(now) if callable(domain) else domain
+    return list(values)
+
+
+def _may(each: _Action, now: Any, arguments: tuple[Any, ...]) -> bool:  # noqa: ANN401 -- the state object
+    return each.enabled is None or bool(each.enabled(now, *arguments))
+
+
+class Attributes(tuple[tuple[str, Any], ...]):
+    """The attributes of a state object by name, with values that cannot change."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Write them as they are assigned."""
+        return ", ".join(f"{name}={value!r}" for name, value in self)
+
+
+def stored(now: Any) -> Attributes:  # noqa: ANN401 -- the state object
+    """Return the attributes of an object, so that it can be made again."""
+    attributes: dict[str, Any] = now.__dict__
+    return Attributes((name, frozen(value)) for name, value in sorted(attributes.items()))
+
+
+def restored(kind: Any, state: Any) -> Any:  # noqa: ANN401 -- a class, and attributes
+    """Return a fresh object of a class with these attributes."""
+    made: Any = object.__new__(kind)
+    attributes: dict[str, Any] = made.__dict__
+    attributes.update({name: thawed(value) for name, value in state})
+    return made

@@ -1,0 +1,37 @@
+"""Shrinking: from a failure of thousands of steps to the few that matter.
+
+Pure: a shrinker yields candidates and is told what came of them, so that live and simulated shrinking are one code.
+
+What is shrunk, and how one talks with a search: `issue`; candidates: `inputs` (a list) and `plan` (goals that are
+planned while they run); what all searches share: `once`; asking for several at a time: `ahead`; how often to repeat:
+`confidence`; against a system in this process: `simulated`. By name: `algorithms`.
+
+The algorithms of others: `halving`, `elements`, `cycles`, `partial`, `ddmin`. Our own is `modelled`: `ladder` finds
+the first guess, `goals`, `replan`, `parts` and `values` make less of it. They share `search` (the best so far, when
+to give up), `evidence` (what passed already), `traits` (which transitions are alike) and `ways` (the model as a map,
+with `tree` for the shortest ways).
+"""
+
+from otf.shrink.ahead import Ahead
+from otf.shrink.algorithms import ALGORITHMS, BEST, Setting, shrinking
+from otf.shrink.confidence import repeats
+from otf.shrink.inputs import Inputs
+from otf.shrink.issue import Candidate, Issue, Shrinking, Step, issue_of
+from otf.shrink.plan import Plan, again
+
+__all__ = [
+    "ALGORITHMS",
+    "BEST",
+    "Ahead",
+    "Candidate",
+    "Inputs",
+    "Issue",
+    "Plan",
+    "Setting",
+    "Shrinking",
+    "Step",
+    "again",
+    "issue_of",
+    "repeats",
+    "shrinking",
+]

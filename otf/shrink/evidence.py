@@ -1,0 +1,54 @@
+"""What runs that passed tell: which candidates need no run of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, TypeAlias
+
+from otf.core import Symbol
+from otf.shrink.issue import Node, Step
+
+LONGEST: Final = 8  # steps of a tail that is looked for in the middle of runs
+Given: TypeAlias = tuple[Node, Symbol]
+
+
+class _Runs(dict[Given, "_Runs"]):
+    """Runs by their first steps, what followed, and so on."""
+
+    def put(self, given: Iterable[Given]) -> None:
+        known = self
+        for each in given:
+            known = known.setdefault(each, _Runs())
+
+
+class Evidence:
+    """Walks that passed. The issue itself is one of them, up to its last step: hundreds of transitions for nothing."""
+
+    def __init__(self) -> None:
+        self._runs = _Runs()
+        self._tails = set[tuple[Given, ...]]()
+
+    def learn(self, steps: Iterable[Step]) -> None:
+        """Take a walk from the start that passed."""
+        given = [step[:2] for step in steps]
+        self._runs.put(given)
+        for begin in range(len(given)):
+            ends = range(begin + 1, min(len(given), begin + LONGEST) + 1)
+            self._tails.update(tuple(given[begin:end]) for end in ends)
+
+    def passes(self, steps: Iterable[Step]) -> bool:
+        """Tell whether a walk from the start is how a run began that went on without the failure."""
+        known = self._runs
+        for step in steps:
+            if step[:2] not in known:
+                return False
+            known = known[step[:2]]
+        return True
+
+    def passed(self, steps: Sequence[Step]) -> bool:
+        """Tell whether these steps passed anywhere in a run.
+
+        The system may have been in another state then. So this orders guesses, and rules out no candidate that was made
+        from a failing one.
+        """
+        return tuple(step[:2] for step in steps) in self._tails

@@ -1,0 +1,31 @@
+"""The plain candidate: given inputs in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from otf.core import Chooser, Symbol
+from otf.shrink.issue import Step
+from otf.strategy import Script
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """These inputs; those that the model does not allow (any more) are skipped, so that none takes others with it."""
+
+    symbols: tuple[Symbol, ...]
+
+    @property
+    def limit(self) -> int:
+        """Return how many inputs it sends at most."""
+        return len(self.symbols)
+
+    def chooser(self) -> Chooser:
+        """Return what chooses its inputs in one run."""
+        return Script(symbol.value for symbol in self.symbols)
+
+
+def inputs(*parts: Iterable[Step]) -> Inputs:
+    """Return the candidate with the inputs of these steps."""
+    return Inputs(tuple(step.input for part in parts for step in part))

@@ -1,0 +1,120 @@
+"""The first guess: how little of the issue is enough? Guesses in the order of what they cost, the shortest first.
+
+*Jumps* keep the last inputs, from where the model comes by the shortest way; they find faults that depend on what
+happened just before. *Pumps* repeat one kind of transition as often as the issue has it; they find faults that count
+what the model does not. *Pairs* make a transition of one kind and then the kind that fails.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Final, NamedTuple
+
+from otf.shrink.issue import Node, Step
+from otf.shrink.search import Attempts, Came, Search
+from otf.shrink.traits import Trait
+
+LATER: Final = 6  # inputs by which other guesses are put off: jumps are right more often
+PAIR: Final = LATER + 3
+SIGNS: Final = frozenset({Came.FAILED, Came.OTHERWISE})  # another failure may be the right one, overshot
+SPARED: Final = frozenset({Came.SPARED})  # the whole issue: what is less of it is tried without a run
+
+
+class Rung(NamedTuple):
+    """A guess: about how many inputs it takes, how to make it, and how to make less of it once it has failed."""
+
+    price: int
+    walk: Callable[[], tuple[Step, ...]]
+    less: Callable[[], Attempts]
+    signs: frozenset[Came] = frozenset({Came.FAILED})
+
+
+def climb(search: Search) -> Attempts:
+    """Try one guess after another until one fails, and then less of the same."""
+    search.begin("ladder")
+    rungs = iter(sorted([*_jumps(search), *_pairs_and_pumps(search)], key=lambda rung: rung.price))
+    found = False
+    while not found:
+        rung = next(rungs)  # the whole issue is one of them, and ends it at the latest
+        came = yield from search.attempt(rung.walk())
+        found = came in rung.signs and ((yield from rung.less()) or came is Came.FAILED)
+    return found
+
+
+def _jumps(search: Search) -> Iterator[Rung]:
+    steps, too_few = search.ways.clean(search.best.steps), 0
+    # 1, 2, 3, 4, 6, 9, ...: a factor of two overshoots, and every input of a long suffix costs
+    kept = 1
+    while kept < len(steps):
+        yield Rung(kept, partial(_jump, search, steps, kept), partial(_shorter, search, steps, too_few, kept))
+        too_few, kept = kept, max(kept + 1, kept * 3 // 2)
+    yield Rung(len(steps), tuple, partial(_shorter, search, steps, too_few, len(steps)), SPARED)
+
+
+def _jump(search: Search, steps: tuple[Step, ...], kept: int) -> tuple[Step, ...]:
+    before, after = steps[:-kept], steps[-kept:]
+    way = search.ways.path(search.ways.start, after[0].node)
+    return (*(search.ways.shortened(before) if way is None else way), *after)
+
+
+def _shorter(search: Search, steps: tuple[Step, ...], low: int, high: int) -> Attempts:
+    while high - low > 1:
+        middle = (low + high) // 2
+        if (yield from search.fails(_jump(search, steps, middle))):
+            high = middle
+        else:
+            low = middle
+    return True
+
+
+def _pairs_and_pumps(search: Search) -> Iterator[Rung]:
+    steps = search.best.steps
+    counts = Counter(trait for step in steps[:-1] for trait in search.traits.of(step))
+    for trait, times in counts.items():
+        yield Rung(PAIR, partial(_pair, search, trait), _nothing)
+        if times > 1:
+            less = partial(_fewer, search, trait, times, steps[-1])
+            yield Rung(LATER + times, partial(_pump, search, trait, times, steps[-1]), less, SIGNS)
+
+
+def _nothing() -> Attempts:
+    yield from ()
+    return True
+
+
+def _pair(search: Search, trait: Trait) -> tuple[Step, ...]:
+    walk = _times(search, trait, 1)
+    wanted = search.wanted
+    end = search.ways.nearest(walk[-1].target, lambda step: wanted <= search.traits.fine(step)) if walk else None
+    return (*walk, *end) if end else ()
+
+
+def _pump(search: Search, trait: Trait, times: int, last: Step) -> tuple[Step, ...]:
+    walk = _times(search, trait, times)
+    way = search.ways.path(walk[-1].target, last.node) if walk else None
+    return () if way is None else (*walk, *way, last)
+
+
+def _times(search: Search, trait: Trait, times: int) -> tuple[Step, ...]:
+    walk, node, known = list[Step](), search.ways.start, dict[Node, tuple[Step, ...] | None]()
+    for _ in range(times):
+        if node not in known:
+            known[node] = search.ways.nearest(node, lambda step: trait in search.traits.of(step))
+        way = known[node]
+        if way is None:
+            return ()
+        walk += way
+        node = way[-1].target
+    return tuple(walk)
+
+
+def _fewer(search: Search, trait: Trait, times: int, last: Step) -> Attempts:
+    low, high, failed = 0, times, False
+    while high - low > 1:
+        middle = (low + high) // 2
+        came = yield from search.attempt(_pump(search, trait, middle, last))
+        low, high = (low, middle) if came in SIGNS else (middle, high)
+        failed = failed or came is Came.FAILED
+    return failed

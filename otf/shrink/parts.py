@@ -1,0 +1,90 @@
+"""Parts of the best left out: large ones first, of a long walk; of a short one every part that there is.
+
+Bypasses replace a part of a short walk by a shorter way through the model.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Final
+
+from otf.shrink.issue import Step
+from otf.shrink.search import Attempts, Search
+
+SHORT: Final = 4
+LONG: Final = 10
+ENOUGH: Final = 3
+
+
+def without_chunks(search: Search) -> Attempts:
+    """Leave out halves, quarters, ... of the best.
+
+    Equal parts are tried three times: where a fault counts them, all are needed, and to try each costs the square.
+    """
+    search.begin("chunks")
+    best, size = search.best, len(search.best) // 2
+    while size and len(search.best) > SHORT:
+        yield from _chunks(search, size)
+        size //= 2
+    return search.best is not best
+
+
+def _chunks(search: Search, size: int) -> Attempts:
+    at, needed = 0, Counter[Hashable]()
+    while at + size < len(search.best):
+        steps = search.best.steps
+        part = tuple(step.input for step in steps[at : at + size])
+        if needed[part] < ENOUGH and (yield from search.fails(steps[:at] + steps[at + size :])):
+            needed.clear()
+        else:
+            needed[part] += 1
+            at += size
+    return True
+
+
+def without_parts(search: Search) -> Attempts:
+    """Leave out any part of a short walk, the largest first, until none can be spared."""
+    search.begin("parts")
+    best = search.best
+    while len(search.best) <= LONG and (yield from _one(search)):
+        pass
+    return search.best is not best
+
+
+def _one(search: Search) -> Attempts:
+    steps = search.best.steps
+    return (yield from _first(search, (steps[:begin] + steps[end:] for begin, end in _bounds(len(steps)))))
+
+
+def _first(search: Search, walks: Iterable[tuple[Step, ...]]) -> Attempts:
+    """Try one walk after another; tell whether one failed before all had passed, or so many that it is enough."""
+    for walk in walks:
+        if search.tired:
+            return False
+        if (yield from search.fails(walk)):
+            return True
+    return False
+
+
+def _bounds(length: int) -> Iterator[tuple[int, int]]:
+    for size in range(length - 1, 0, -1):
+        yield from ((begin, begin + size) for begin in range(length - size))
+
+
+def bypassed(search: Search) -> Attempts:
+    """Try each bypass, those that save most first, until there is none that fails."""
+    search.begin("bypass")
+    best = search.best
+    while len(search.best) <= LONG and (yield from _first(search, sorted(_bypasses(search), key=len))):
+        pass
+    return search.best is not best
+
+
+def _bypasses(search: Search) -> Iterator[tuple[Step, ...]]:
+    steps = search.best.steps
+    for begin in range(len(steps)):
+        for end in range(begin + 2, len(steps)):
+            way = search.ways.path(steps[begin].node, steps[end].node, end - begin - 1)
+            if way:
+                yield (*steps[:begin], *way, *steps[end:])

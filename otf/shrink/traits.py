@@ -1,0 +1,80 @@
+"""What transitions have in common: from the same in everything but the state to the same in little."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from enum import Enum
+from typing import TypeAlias, TypeGuard
+
+from otf.core import Model, Symbol
+from otf.core.places import Move, Open
+from otf.shrink.issue import Node, Step
+
+Trait: TypeAlias = Hashable
+"""Something that a transition has: its label, the kind of its input, its input, or its outputs."""
+
+
+class Traits:
+    """The traits of the transitions of a model, each asked once."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._known: dict[tuple[Node, Symbol], tuple[Trait, ...]] = {}
+
+    def of(self, step: Step) -> tuple[Trait, ...]:
+        """Return the traits of a transition; where the state is not known, only those of the input."""
+        known = self._known.get(step[:2])
+        if known is None:
+            known = self._known[step[:2]] = tuple(self._find(step.node, step.input))
+        return known
+
+    def label(self, step: Step) -> Trait:
+        """Return the types of state, input and expected output: what a failure signature is made of."""
+        moves = self._moves(step.node, step.input)
+        states = frozenset(type(place.value) for place in step.node)
+        return "label", states, type(step.input.value), frozenset(kind for move in moves for kind in _expected(move))
+
+    def coarse(self, step: Step) -> frozenset[Trait]:
+        """Return what a transition that does the same kind of thing has: label and kind of input."""
+        return frozenset(self.of(step)[: 2 if step.node else 1])
+
+    def fine(self, step: Step) -> frozenset[Trait]:
+        """Return what a transition that does the same thing has, in whatever state."""
+        return frozenset(self.of(step))
+
+    def _find(self, node: Node, inp: Symbol) -> Iterator[Trait]:
+        if node:
+            yield self.label(Step(node, inp))
+        yield kind(inp)
+        yield "input", inp
+        outputs = frozenset(text for move in self._moves(node, inp) for text in move.texts)
+        if outputs:
+            yield "outputs", outputs
+
+    def _moves(self, node: Node, inp: Symbol) -> list[Move]:
+        return [move for place in node for move in self._model.moves(place, inp)]
+
+
+def kind(inp: Symbol) -> Trait:
+    """Return the kind of an input: inputs of one kind do the same thing with other values.
+
+    Dataclasses of one type are of one kind, and so are tuples with the same head and numbers; the members of an enum,
+    and texts, are names of different things.
+    """
+    value = inp.value
+    if isinstance(value, (Enum, str)):
+        return "kind", inp
+    if _is_tuple(value):
+        return "kind", (tuple, *value[:1])
+    return "kind", type(value)
+
+
+def _is_tuple(value: object) -> TypeGuard[tuple[Hashable, ...]]:
+    return type(value) is tuple
+
+
+def _expected(move: Move) -> Iterator[str]:
+    if isinstance(move.target, Open):
+        yield "accepted outputs"
+    for _, bags in move.owes:
+        yield from (want.kind for bag in bags for want in bag)

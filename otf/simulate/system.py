@@ -1,0 +1,119 @@
+"""A system made from a spec: wherever the spec leaves a choice, chance decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from otf.errors import ModelError
+from otf.spec import Accept, AnyOrder, On, OneOf, Spec, Transition
+from otf.spec.outputs import vague
+from otf.values import show
+
+Port = Callable[[Any], str]
+Way: TypeAlias = Transition[Any] | Accept
+
+
+class Emission(NamedTuple):
+    """An output and the port on which it comes."""
+
+    output: object
+    port: str
+
+
+class Happening(NamedTuple):
+    """What a system does at one move: its next state, its outputs in order, and the window of their time."""
+
+    state: object
+    outputs: tuple[Emission, ...]
+    within: tuple[float, float] | None
+
+
+class Device(Protocol):
+    """What a world holds: a system made from a spec, or one that was written by hand."""
+
+    @property
+    def state(self) -> object:
+        """Return its state, as far as a world asks: whether an input has changed it."""
+        ...
+
+    def take(self, inp: Any) -> Happening:  # noqa: ANN401 -- an input of any system
+        """Take an input."""
+        ...
+
+    def unasked(self) -> Sequence[Way]:
+        """Return what it may do by itself now, each with the window of its time from now on, if it has one."""
+        ...
+
+    def do(self, way: Way, /) -> Happening:
+        """Do one of these."""
+        ...
+
+
+@dataclass(slots=True)
+class System:
+    """A conforming system: it takes any input, and does what the spec allows.
+
+    `state` is its own; `port` tells the port of an output that does not name it. `invent` thinks of a value where the
+    spec gives only a class or a test, and of a tuple of values for an `Accept`. `otherwise` says what it may do on an
+    input where the spec leaves that open; without it, and where it says nothing, such an input is ignored.
+    """
+
+    spec: Spec[Any, Any]
+    port: Port
+    random: Random
+    invent: Callable[[Any], Any] | None = None
+    otherwise: Callable[[Any, Any], Iterable[Way]] | None = None
+    state: object = None
+
+    def __post_init__(self) -> None:
+        """Begin in the initial state."""
+        self.state = self.spec.initial
+
+    def take(self, inp: object) -> Happening:
+        """Take an input: make one of the transitions that the spec allows."""
+        ways = list(self.spec.step(self.state, inp))
+        if not ways and self.otherwise is not None:
+            ways = list(self.otherwise(self.state, inp))
+        return self._make(ways) if ways else Happening(self.state, (), None)
+
+    def unasked(self) -> list[Way]:
+        """Return what the system may do by itself now."""
+        return list(self.spec.emits(self.state)) if self.spec.emits is not None else []
+
+    def do(self, way: Way) -> Happening:
+        """Make one transition."""
+        return self._make([way])
+
+    def _make(self, ways: Sequence[Way]) -> Happening:
+        way = ways[0] if len(ways) == 1 else self.random.choice(ways)
+        if isinstance(way, Accept):
+            outputs = tuple(self._invented(way))
+            self.state = self.random.choice(list(way.then(outputs)))
+            return Happening(
+                self.state, tuple(Emission(each, way.port or self.port(each)) for each in outputs), way.within
+            )
+        self.state = way.state
+        emitted = tuple(each for item in way.outputs for each in self._emitted(item, ""))
+        return Happening(way.state, emitted, way.within)
+
+    def _emitted(self, item: object, port: str) -> Iterator[Emission]:
+        match item:
+            case AnyOrder(items):
+                for part in self.random.sample(items, len(items)):
+                    yield from self._emitted(part, port)
+            case OneOf(items):
+                yield from self._emitted(self.random.choice(items), port)
+            case On(name, inner):
+                yield from self._emitted(inner, name)
+            case _:
+                value = self._invented(item) if vague(item) else item
+                yield Emission(value, port or self.port(value))
+
+    def _invented(self, item: object) -> Any:  # noqa: ANN401 -- any value of the model
+        if self.invent is None:
+            message = f"a system made from a spec cannot think of an output for {show(item)}: give it `invent`"
+            raise ModelError(message)
+        return self.invent(item)

@@ -1,0 +1,196 @@
+"""A simulated world: a system behind FIFO ports with random latencies, and a session that tests it, in virtual time.
+
+It keeps the assumptions on which the promise rests, and uses every freedom that they leave: outputs of a transition
+are spread over the time in which the system is busy with it, a timer is set anywhere in that time, inputs on different
+ports are taken in any order, and what is drawn may lie at the very end of its bounds.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from random import Random
+from typing import Any, Final, Literal, TypeAlias
+
+from otf.core import Ping, Send, Session, Stop
+from otf.simulate.system import Device, Emission, Port
+from otf.trace.events import Event, Seen, Sent
+from otf.trace.verdict import Verdict
+
+Action = Callable[[], None]
+Chance: TypeAlias = Literal["uniform", "extreme", "lopsided"]
+HALF: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The true bounds of a world in seconds: latency of one way through a port, and time busy with one input.
+
+    `unasked` is the mean pause before something that may come unasked does come. `chance`: times are drawn uniformly,
+    or are always one end of their bounds or the other (`extreme`), latencies the same one for a port in one direction
+    (`lopsided`).
+    """
+
+    latency: float = 0.002
+    busy: float = 0.002
+    unasked: float = 0.01
+    chance: Chance = "uniform"
+
+
+@dataclass(slots=True)
+class World:
+    """A system behind its ports. Time is virtual and moves on with `advance`; everything by chance comes from `random`.
+
+    `ignoring`: an input that changes nothing lets the timers of the state go on, instead of setting them anew.
+    `choosy`: of inputs that wait on different ports, any is taken next, instead of the one that has waited longest.
+    """
+
+    system: Device
+    bounds: Bounds
+    random: Random
+    now: float = 0.0
+    arrived: list[Seen] = field(default_factory=list[Seen])
+    ignoring: bool = False
+    choosy: bool = False
+    _waiting: list[tuple[str, object]] = field(default_factory=list[tuple[str, object]])
+    _free: float = 0.0
+    _moves: int = 0
+    _last: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
+    _slow: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
+    _due: list[tuple[float, int, Action]] = field(default_factory=list[tuple[float, int, Action]])
+    _order: count[int] = field(default_factory=count)
+
+    def __post_init__(self) -> None:
+        """Let the initial state do what it may do unasked."""
+        self._arm()
+
+    def send(self, inp: object, port: str) -> None:
+        """Send an input: it arrives within the latency, after all that was sent on the port before."""
+        self._at(self._through("in", port, self.now), partial(self._reach, inp, port))
+
+    def advance(self, until: float) -> None:
+        """Let time go on until something arrives, at most until `until`."""
+        while not self.arrived and self._due and self._due[0][0] <= until:
+            self.now, _, action = heapq.heappop(self._due)
+            action()
+        if not self.arrived:
+            self.now = max(self.now, until)
+
+    def _reach(self, inp: object, port: str) -> None:
+        # one input after another, each to completion: it waits for its turn
+        self._waiting.append((port, inp))
+        self._serve()
+
+    def _serve(self) -> None:
+        if self._waiting and self._free <= self.now:
+            head = self._head()
+            self._waiting.remove(head)
+            self._take(head[1])
+            self._at(self._free, self._serve)
+
+    def _head(self) -> tuple[str, object]:
+        """Return what is taken next of the inputs that wait: the first on some port."""
+        ports = list(dict.fromkeys(port for port, _ in self._waiting))
+        chosen = self.random.choice(ports) if self.choosy and len(ports) > 1 else ports[0]
+        return next(head for head in self._waiting if head[0] == chosen)
+
+    def _take(self, inp: object) -> None:
+        before = self.system.state
+        happening = self.system.take(inp)
+        busy = self._between(0.0, self.bounds.busy)
+        # its outputs come while the system is busy with the input, or in their window if they have one
+        lo, hi = happening.within or (0.0, busy)
+        moments = sorted(self.now + self._between(lo, hi) for _ in happening.outputs)
+        self._free = max([self.now + busy, *moments])
+        for output, moment in zip(happening.outputs, moments, strict=True):
+            self._emit([output], moment)
+        if not (self.ignoring and happening.state == before):
+            self._arm()
+
+    def _emit(self, outputs: Sequence[Emission], moment: float) -> None:
+        for output, port in outputs:
+            at = self._through("out", port, moment)
+            self._at(at, partial(self.arrived.append, Seen(output, port, at)))
+
+    def _arm(self) -> None:
+        """Plan what the new state does unasked; a move that comes first calls the plan off."""
+        self._moves += 1
+        # timers are set when the state is entered: at some time while the system is busy with that
+        entered = self._between(self.now, max(self.now, self._free))
+        for way in self.system.unasked():
+            within = getattr(way, "within", None)
+            pause = self._between(*within) if within else self._pause()
+            self._at(max(entered + pause, self._free), partial(self._unasked, way, self._moves))
+
+    def _unasked(self, way: Any, plan: int) -> None:  # noqa: ANN401 -- a transition of any spec
+        if plan != self._moves:
+            return
+        if self._free > self.now:
+            self._at(self._free, partial(self._unasked, way, plan))
+            return
+        self._emit(self.system.do(way).outputs, self.now)
+        self._arm()
+
+    def _pause(self) -> float:
+        if self.bounds.chance == "uniform":
+            return self.random.expovariate(1 / self.bounds.unasked)
+        return self._between(0.0, 2 * self.bounds.unasked)
+
+    def _between(self, lo: float, hi: float) -> float:
+        chance = self.random.random()
+        if self.bounds.chance == "uniform":
+            return lo + (hi - lo) * chance
+        return lo if chance < HALF else hi
+
+    def _latency(self, direction: str, port: str) -> float:
+        if self.bounds.chance != "lopsided":
+            return self._between(0.0, self.bounds.latency)
+        if (direction, port) not in self._slow:
+            self._slow[direction, port] = self._between(0.0, self.bounds.latency)
+        return self._slow[direction, port]
+
+    def _through(self, direction: str, port: str, moment: float) -> float:
+        """Return when a message arrives that goes through a port: within the latency, and after those before it."""
+        before = self._last.get((direction, port), 0.0)
+        arrival = max(before, moment + self._latency(direction, port))
+        self._last[direction, port] = arrival
+        return arrival
+
+    def _at(self, time: float, action: Action) -> None:
+        heapq.heappush(self._due, (time, next(self._order), action))
+
+
+def conduct(session: Session, world: World, port: Port, record: Callable[[Event], None] | None = None) -> Verdict:
+    """Let a session test a world to its verdict; `port` tells the port of an input."""
+    tell = record or _ignored
+    while True:
+        for seen in world.arrived:
+            if session.pong(seen):
+                if (proven := session.proven(seen.at)) is not None:
+                    tell(proven)
+            else:
+                session.tell(seen)
+                tell(seen)
+        world.arrived.clear()
+        match session.command():
+            case Stop(verdict):
+                return verdict
+            case Send(inp):
+                event = Sent(inp.value, port(inp.value), world.now)
+                world.send(inp.value, event.port)
+                session.tell(event)
+                tell(event)
+            case Ping(name, inp):
+                world.send(inp, name)
+                session.pinged(name, world.now)
+            case wait:
+                world.advance(wait.until)
+                if not world.arrived and (believed := session.silence(world.now)) is not None:
+                    tell(believed)
+
+
+def _ignored(_event: Event) -> None:
+    """Take an event that nobody asked for."""

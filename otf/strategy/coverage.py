@@ -1,0 +1,144 @@
+"""Coverage: which states, transitions, inputs, outputs and pairs of state and input the paths came through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from otf.core import Chooser, Place, Symbol, View
+from otf.errors import UsageError
+from otf.explore import Graph
+from otf.strategy.kinds import Kind, Maker
+from otf.strategy.pool import Pool
+from otf.strategy.visits import Visits
+from otf.values import show
+
+KINDS: Final = ("states", "transitions", "inputs", "outputs", "pairs")
+_Step = tuple[Place, Symbol, Place]
+
+
+@dataclass(slots=True)
+class Coverage:
+    """What was met so far, of the graph of the model where that is whole.
+
+    The last step of a path counts when the path goes on from it: nobody asks for a further input after it.
+    """
+
+    graph: Graph | None = None
+    states: set[Place] = field(default_factory=set[Place])
+    steps: set[_Step] = field(default_factory=set[_Step])
+    pairs: set[tuple[Place, Symbol]] = field(default_factory=set[tuple[Place, Symbol]])
+    texts: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
+
+    def note(self, before: View | None, chosen: Symbol | None, now: View) -> None:
+        """Take that `chosen` led from one view to another."""
+        self.states.update(now.places)
+        if before is None or chosen is None:
+            return
+        places = set(now.places)
+        # what the model leaves open may be tried as well, and is no part of it
+        for place in (place for place in before.places if before.model.specified(place, chosen)):
+            for move in before.model.moves(place, chosen):
+                if isinstance(move.target, Place) and move.target in places:
+                    self.pairs.add((place, chosen))
+                    self.steps.add((place, chosen, move.target))
+                    self.texts.add(move.texts)
+
+    def met(self) -> dict[str, int]:
+        """Return how much was met of each kind."""
+        inputs = {inp for _, inp in self.pairs}
+        counts = len(self.states), len(self.steps), len(inputs), len(self.texts), len(self.pairs)
+        return dict(zip(KINDS, counts, strict=True))
+
+    def all(self) -> dict[str, int]:
+        """Return how much there is of each kind, nothing where that is not known."""
+        if self.graph is None or not self.graph.whole:
+            return {}
+        edges = [edge for edge in self.graph.transitions if edge.input is not None and edge.target is not None]
+        steps = {(edge.source, edge.input, edge.target) for edge in edges}
+        pairs = {(edge.source, edge.input) for edge in edges}
+        counts = (
+            len(self.graph.states),
+            len(steps),
+            len({edge.input for edge in edges}),
+            len({e.outputs for e in edges}),
+        )
+        return dict(zip(KINDS, (*counts, len(pairs)), strict=True))
+
+    def never(self) -> list[str]:
+        """Return the inputs that never ran."""
+        ran = {inp for _, inp in self.pairs}
+        return [] if self.graph is None else [show(inp.value) for inp in self.graph.symbols if inp not in ran]
+
+    def __str__(self) -> str:
+        """Return what was met, of what there is where that is known, and the inputs that never ran."""
+        there = self.all()
+        counts = [f"{what} {number}{f'/{there[what]}' if there else ''}" for what, number in self.met().items()]
+        never = self.never()
+        return ", ".join(counts) + (f"; never ran: {', '.join(never)}" if never else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """When a campaign has seen enough: a share (up to 1) of one of `KINDS`, or a number of them.
+
+    Raises UsageError at once for what can never be reached.
+    """
+
+    what: str
+    share: float = 1.0
+    number: int | None = None
+
+    def check(self, graph: Graph) -> None:
+        """Refuse what the model does not have."""
+        if self.what not in KINDS or not 0 < self.share <= 1:
+            message = f"until {self.what} {self.share}: a share above 0 and up to 1 of {', '.join(KINDS)}"
+            raise UsageError(message)
+        there = Coverage(graph).all()
+        if self.number is None and not there:
+            cuts = ", ".join(graph.cuts) or "outputs that decide the next state"
+            why = f"the model was not explored whole ({cuts})"
+            message = f"a share of the {self.what} can never be reached: {why}; say a number"
+            raise UsageError(message)
+        if self.number is not None and there and self.number > there[self.what]:
+            message = f"{self.number} {self.what} can never be reached: the model has {there[self.what]}"
+            raise UsageError(message)
+
+    def reached(self, coverage: Coverage) -> bool:
+        """Tell whether there is enough."""
+        needed = self.number if self.number is not None else self.share * coverage.all()[self.what]
+        return coverage.met()[self.what] >= needed
+
+
+def covering(kind: Kind, coverage: Coverage, until: Until | None = None) -> Kind:
+    """Return the strategy, with what it covers noted; with `until` its paths end as soon as that is reached."""
+    if until is not None and coverage.graph is not None:
+        until.check(coverage.graph)
+    return Kind(kind.name, kind.says, tuple(_noting(maker, coverage, until) for maker in kind.makers))
+
+
+def _noting(maker: Maker, coverage: Coverage, until: Until | None) -> Maker:
+    def stop() -> bool:
+        return until is not None and until.reached(coverage)
+
+    def make(pool: Pool, visits: Visits) -> Chooser:
+        return _Noting(maker(pool, visits), coverage, stop)
+
+    return make
+
+
+@dataclass(slots=True)
+class _Noting:
+    chooser: Chooser
+    coverage: Coverage
+    stop: Callable[[], bool]
+    before: View | None = None
+    chosen: Symbol | None = None
+
+    def choose(self, view: View) -> Symbol | None:
+        """Return what the other chooser says, None where there is enough."""
+        self.coverage.note(self.before, self.chosen, view)
+        self.before = view
+        self.chosen = None if self.stop() else self.chooser.choose(view)
+        return self.chosen

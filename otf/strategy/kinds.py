@@ -1,0 +1,78 @@
+"""Kinds of strategies: by name, and those that take something of yours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from otf.core import Chooser
+from otf.errors import UsageError
+from otf.strategy.actions import LeastAction
+from otf.strategy.planned import Goal, Nearest
+from otf.strategy.pool import Pool
+from otf.strategy.random import Uniform
+from otf.strategy.script import Script
+from otf.strategy.visits import LeastInput, LeastNext, LeastState, Visits
+from otf.strategy.weighted import Weighted, Weights
+
+Maker: TypeAlias = Callable[[Pool, Visits], Chooser]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A strategy: its name, what it does in a line, and what makes the choosers of its paths, in turn."""
+
+    name: str
+    says: str
+    makers: tuple[Maker, ...]
+
+    def __str__(self) -> str:
+        """Return its name, as the header of a trace has it."""
+        return self.name
+
+
+def weighted(weights: Weights) -> Kind:
+    """Return the strategy that draws inputs by weight: a number for each class or value, or a function of the input.
+
+    What is not named weighs 1; what weighs 0 is never chosen.
+    """
+    return Kind("weighted", "inputs by their weights", (lambda pool, _: Weighted(pool, weights),))
+
+
+def goal(reached: Callable[[Any], bool]) -> Kind:
+    """Return the strategy that goes to a state for which `reached` is true, and then tries what was tried least."""
+    return Kind("goal", "to a goal, then the input tried least", (lambda pool, visits: Goal(pool, visits, reached),))
+
+
+def script(*paths: Iterable[Any]) -> Kind:
+    """Return the strategy that sends these inputs, one list for each path."""
+    if not paths:
+        raise UsageError("script(): give at least one list of inputs")
+    return Kind("script", "given inputs", tuple(map(_scripted, paths)))
+
+
+def _scripted(path: Iterable[Any]) -> Maker:
+    inputs = list(path)
+    return lambda _pool, _visits: Script(inputs)
+
+
+def own(make: Callable[[], Chooser]) -> Kind:
+    """Return the strategy of a class of yours, with `choose(view)` that returns one of `view.specified`, or None.
+
+    Each path gets a new object.
+    """
+    return Kind(getattr(make, "__name__", "own"), "a class of your own", (lambda _pool, _visits: make(),))
+
+
+_KINDS: Final = (
+    # the two find different faults: the least tried input covers transitions, the least visited state goes deep
+    Kind("alternating", "least tried input on one path, least visited next state on the next", (LeastInput, LeastNext)),
+    Kind("least-input", "the input tried least in the possible states", (LeastInput,)),
+    Kind("least-next", "the input that leads to the least visited state, for some time", (LeastNext,)),
+    Kind("least-state", "the input that leads to the least visited state, always", (LeastState,)),
+    Kind("least-action", "the kind of input that was used least", (LeastAction,)),
+    Kind("nearest", "the nearest input that was not tried yet, on a planned way", (Nearest,)),
+    Kind("random", "any input with the same probability", (lambda pool, _visits: Uniform(pool),)),
+)
+STRATEGIES: Final[Mapping[str, Kind]] = {kind.name: kind for kind in _KINDS}

@@ -1,0 +1,102 @@
+"""A suite that is complete for as many states as the model has, in few long paths.
+
+A test of a transition needs a way to where it starts. That way may be any that is known to lead there in every system
+that passes: not only the one from the reset. So transitions that earlier tests have confirmed become ways, and a test
+begins where the last one ended. The idea is that of SPY (Simão, Petrenko and Yevtushenko, "On reducing test length for
+FSMs with extra states", 2012); the walk to the nearest open transition is ours.
+
+Why it is complete: a system with no more states than the model, all of whose states are told apart after the cover,
+has exactly these. A transition is confirmed when its target answers a check that no other state answers so; each check
+is tried in all states, by the first tests. Confirming one transition needs none but those confirmed before.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from otf.suite.checks import Checks, asked, short
+from otf.suite.machine import Machine, Word
+from otf.suite.reach import cover, only_back
+from otf.suite.words import Words
+
+
+def chain(machine: Machine) -> list[Word]:
+    """Return the paths of the suite for a complete, minimal, connected machine."""
+    checks = short(machine)
+    walk = _Chain(machine, checks)
+    walk.states(asked(machine, checks))
+    walk.checks()
+    walk.rest()
+    return list(walk.words.paths())
+
+
+class _Chain:
+    def __init__(self, machine: Machine, checks: Checks) -> None:
+        self.machine = machine
+        self.words = Words(machine)
+        self._checks = checks
+        self._cover = cover(machine)
+        self._roots = [self.words.add(word) for word in self._cover]
+        self._open: list[set[int]] = [set(range(len(machine.inputs))) for _ in range(machine.size)]
+        self._ways: list[dict[int, int]] = [{} for _ in range(machine.size)]
+        for state, inp in only_back(self._cover, machine):
+            self._confirm(state, inp)
+
+    def states(self, words: list[set[Word]]) -> None:
+        """Tell all states apart, each after its own way from the reset."""
+        for root, each in zip(self._roots, words, strict=True):
+            for word in sorted(each):
+                self.words.add(word, root)
+
+    def checks(self) -> None:
+        """Confirm the transitions that checks are made of, each from the reset."""
+        for state, own in enumerate(self._checks):
+            for word in own:
+                now = state
+                for inp in word:
+                    if inp in self._open[now]:
+                        self._test(self._roots[now], now, inp)
+                        self._confirm(now, inp)
+                    now = self.machine.next[now][inp]
+
+    def rest(self) -> None:
+        """Confirm all others, always the nearest, on confirmed ways."""
+        node = 0
+        while any(self._open):
+            way, state = self._nearest(self.words.state[node])
+            if way is None or len(way) > len(self._cover[state]):
+                node, state = self._from_reset()
+            else:
+                node = self.words.add(way, node)
+            inp = min(self._open[state])
+            node = self._test(node, state, inp)
+            self._confirm(state, inp)
+
+    def _test(self, node: int, state: int, inp: int) -> int:
+        """Add the transition with each check of its target; return where the last one ends."""
+        words = [(inp, *check) for check in self._checks[self.machine.next[state][inp]]]
+        end = self.words.add(words[0], node)
+        for word in words[1:]:
+            end = self.words.add(word, node)
+        return end
+
+    def _confirm(self, state: int, inp: int) -> None:
+        self._open[state].discard(inp)
+        self._ways[state].setdefault(self.machine.next[state][inp], inp)
+
+    def _from_reset(self) -> tuple[int, int]:
+        state = min((each for each, left in enumerate(self._open) if left), key=lambda each: len(self._cover[each]))
+        return self._roots[state], state
+
+    def _nearest(self, start: int) -> tuple[Word | None, int]:
+        """Return the confirmed way to the nearest state with an open transition."""
+        seen, queue = {start}, deque[tuple[int, Word]]([(start, ())])
+        while queue:
+            state, word = queue.popleft()
+            if self._open[state]:
+                return word, state
+            for target, inp in self._ways[state].items():
+                if target not in seen:
+                    seen.add(target)
+                    queue.append((target, (*word, inp)))
+        return None, 0

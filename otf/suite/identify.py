@@ -1,0 +1,150 @@
+"""One word that identifies a state: UIOs, and distinguishing sequences, fixed and adaptive."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from otf.suite.machine import NOTHING, Machine, Word
+
+TRIED: Final = 20_000  # sets of states looked at for one word
+Pairs: TypeAlias = tuple[tuple[int, int], ...]  # of a state at the beginning and where it is now
+Allowed: TypeAlias = Callable[[int, int], bool]
+
+
+def uio(
+    machine: Machine, state: int, others: Iterable[int], allowed: Allowed | None = None, home: list[int] | None = None
+) -> Word | None:
+    """Return a shortest word whose outputs only `state` gives, and none of the others; None where none was found.
+
+    `allowed(state, input)` says which inputs may be used on the way; with `home`, how far it is home from each state,
+    the word with the shortest way there and back is taken.
+    """
+    start = (state, frozenset(others))
+    seen = {start}
+    queue = deque[tuple[tuple[int, frozenset[int]], Word]]([(start, ())])
+    best: tuple[int, Word] | None = None
+    while queue and len(seen) < TRIED:
+        (now, rest), word = queue.popleft()
+        if best is not None and len(word) + 1 >= best[0]:
+            break
+        for inp, end, left in _steps(machine, now, rest, allowed):
+            longer: Word = (*word, inp)
+            if not left:
+                cost = len(longer) + (home[end] if home else 0)
+                best = min(best or (cost, longer), (cost, longer), key=lambda each: each[0])
+            elif (then := (end, left)) not in seen:
+                seen.add(then)
+                queue.append((then, longer))
+        if best is not None and home is None:
+            break
+    return None if best is None else best[1]
+
+
+def _steps(
+    machine: Machine, now: int, rest: frozenset[int], allowed: Allowed | None
+) -> Iterable[tuple[int, int, frozenset[int]]]:
+    for inp, end in enumerate(machine.next[now]):
+        if end == NOTHING or (allowed is not None and not allowed(now, inp)):
+            continue
+        seen = machine.out[now][inp]
+        left = frozenset([machine.next[each][inp] for each in rest if machine.out[each][inp] == seen])
+        # another state that came to the same place can never be told apart from then on
+        if end not in left:
+            yield inp, end, left
+
+
+@dataclass(eq=False)
+class Choice:
+    """A node of an adaptive experiment: an input, and by its output what to do next; `state` where that is decided."""
+
+    word: Word = ()
+    then: dict[tuple[int, ...], Choice] = field(default_factory=dict[tuple[int, ...], "Choice"])
+    state: int = NOTHING
+    pairs: Pairs = ()
+
+
+def experiment(machine: Machine, *, immediate: bool = False) -> Choice | None:
+    """Return an adaptive distinguishing sequence, None where there is none (or none was found in a bounded search).
+
+    With `immediate`, as far as single inputs split what is left: then the leaves may have several states.
+    """
+    root = Choice(pairs=tuple((state, state) for state in range(machine.size)))
+    left = [root]
+    while left:
+        node = left.pop()
+        if len(node.pairs) == 1:
+            node.state = node.pairs[0][0]
+            continue
+        found = _best(machine, node.pairs)
+        word = (found,) if found is not None else () if immediate else _splitting(machine, node.pairs)
+        if word is None:
+            return None
+        if word:
+            node.word = word
+            node.then = {outputs: Choice(pairs=pairs) for outputs, pairs in _after(machine, node.pairs, word).items()}
+            left += node.then.values()
+    return root
+
+
+def _after(machine: Machine, pairs: Pairs, word: Word) -> dict[tuple[int, ...], Pairs]:
+    groups = defaultdict[tuple[int, ...], list[tuple[int, int]]](list)
+    for first, now in pairs:
+        outputs, end = machine.run(word, now)
+        groups[tuple(outputs)].append((first, end))
+    return {outputs: tuple(each) for outputs, each in groups.items()}
+
+
+def _best(machine: Machine, pairs: Pairs) -> int | None:
+    """Return the input that splits a set into most parts, without merging states; of these, one that moves fewest."""
+    best, score = None, (1, 0)
+    for inp in range(len(machine.inputs)):
+        ends = {(machine.out[now][inp], machine.next[now][inp]) for _, now in pairs}
+        if len(ends) < len(pairs):
+            continue
+        parts = len({out for out, _ in ends})
+        if parts >= score[0] and parts > 1:
+            here = sum(machine.next[now][inp] == now for _, now in pairs)
+            if (parts, here) > score:
+                best, score = inp, (parts, here)
+    return best
+
+
+def _splitting(machine: Machine, pairs: Pairs) -> Word | None:
+    """Return a shortest word that splits a set and never merges two states on the way, None where none was found."""
+    start = frozenset(now for _, now in pairs)
+    seen, queue = {start}, deque[tuple[frozenset[int], Word]]([(start, ())])
+    while queue and len(seen) < TRIED:
+        now, word = queue.popleft()
+        for inp in range(len(machine.inputs)):
+            ends = {(machine.out[each][inp], machine.next[each][inp]) for each in now}
+            if len(ends) < len(now):
+                continue
+            if len({out for out, _ in ends}) > 1:
+                return (*word, inp)
+            then = frozenset(end for _, end in ends)
+            if then not in seen:
+                seen.add(then)
+                queue.append((then, (*word, inp)))
+    return None
+
+
+def distinguishing(machine: Machine) -> Word | None:
+    """Return a shortest fixed word on which every state gives other outputs, None where none was found."""
+    start: frozenset[Pairs] = frozenset([tuple((state, state) for state in range(machine.size))])
+    seen, queue = {start}, deque[tuple[frozenset[Pairs], Word]]([(start, ())])
+    while queue and len(seen) < TRIED:
+        groups, word = queue.popleft()
+        if all(len(group) == 1 for group in groups):
+            return word
+        for inp in range(len(machine.inputs)):
+            parts = [part for group in groups for part in _after(machine, group, (inp,)).values()]
+            if any(len({now for _, now in part}) < len(part) for part in parts):
+                continue
+            then = frozenset(part for part in parts if len(part) > 1) or frozenset([((0, 0),)])
+            if then not in seen:
+                seen.add(then)
+                queue.append((then, (*word, inp)))
+    return None

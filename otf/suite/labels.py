@@ -1,0 +1,79 @@
+"""Which outputs can be told apart: what suites call the same output and what not."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, Final, NamedTuple
+
+from otf.core.compile import choices
+from otf.explore import Graph
+from otf.explore.naming import name
+from otf.explore.observed import observed
+from otf.spec import AnyOrder, On
+from otf.spec.outputs import vague
+
+COARSE: Final = "outputs that the model gives as a class or a test are not used to tell states apart"
+
+
+class Labels(NamedTuple):
+    """The label of each of a graph's outputs, that of no output, and a note where some cannot be told apart."""
+
+    numbers: list[int]
+    silent: int
+    notes: tuple[str, ...] = ()
+
+
+def labels(graph: Graph) -> Labels:
+    """Return what can be told apart of a graph's outputs."""
+    flat = [observed(each) for each in graph.outputs]
+    known: dict[Any, int] = {name(()): 0}
+    numbers = [known.setdefault(name(each), len(known)) for each in flat]
+    if not any(_is_vague(item) for each in flat for item in each):
+        return Labels(numbers, 0)
+    merged = _merged([(), *flat], [0, *numbers])
+    return Labels(merged[1:], merged[0], (COARSE,))
+
+
+def _merged(flat: list[tuple[Any, ...]], numbers: list[int]) -> list[int]:
+    """Give those one number that might look the same, and those that might look like these."""
+    leader = list(range(max(numbers) + 1))
+
+    def head(number: int) -> int:
+        while leader[number] != number:
+            number = leader[number]
+        return number
+
+    for (one, first), (other, second) in combinations(zip(flat, numbers, strict=True), 2):
+        if first != second and _alike(one, other):
+            leader[head(first)] = head(second)
+    return [head(number) for number in numbers]
+
+
+def _alike(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    if _count(one) != _count(other):
+        return False
+    if len(one) != len(other):
+        return any(map(_is_vague, (*one, *other)))
+    return all(_may_match(a, b) for a, b in zip(one, other, strict=True))
+
+
+def _count(outputs: tuple[Any, ...]) -> int:
+    return sum(len(item.items) if isinstance(item, AnyOrder) else 1 for item in outputs)
+
+
+def _may_match(one: Any, other: Any) -> bool:  # noqa: ANN401 -- items of outputs
+    if not (_is_vague(one) or _is_vague(other)):
+        return name(one) == name(other)
+    for this, that in ((one, other), (other, one)):
+        # a value is matched by a class only if it is of it; of a test nothing is known
+        if isinstance(this, type) and not _is_vague(that) and not isinstance(that, AnyOrder | On):
+            return isinstance(that, this)
+    return True
+
+
+def _is_vague(item: Any) -> bool:  # noqa: ANN401 -- an item of outputs
+    if isinstance(item, AnyOrder):
+        return any(map(_is_vague, item.items))
+    if isinstance(item, On):
+        return _is_vague(item.item)
+    return any(vague(each) for each in choices(item))

@@ -1,0 +1,55 @@
+"""Completing and minimising machines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from otf.explore.refine import refine
+from otf.suite.machine import NOTHING, Machine
+
+
+def completed(machine: Machine) -> Machine:
+    """Return the machine in which an unspecified input is ignored: no output, no change of state."""
+    if machine.complete:
+        return machine
+    added = machine.size * len(machine.inputs) - len(machine.transitions)
+    rows = range(machine.size)
+    return replace(
+        machine,
+        next=[[state if each == NOTHING else each for each in machine.next[state]] for state in rows],
+        out=[
+            [
+                machine.silent if to == NOTHING else each
+                for each, to in zip(machine.out[state], machine.next[state], strict=True)
+            ]
+            for state in rows
+        ],
+        notes=(*machine.notes, f"completed: {added} unspecified inputs are expected to be ignored"),
+    )
+
+
+def minimised(machine: Machine) -> Machine:
+    """Return the smallest machine with the same behaviour: states that nothing can tell apart become one.
+
+    Partition refinement; inputs that are not specified count as an output of their own.
+    """
+    numbers = blocks(machine)
+    count = max(numbers) + 1
+    if count == machine.size:
+        return machine
+    heads = [numbers.index(number) for number in range(count)]
+    next_ = [[each if each == NOTHING else numbers[each] for each in machine.next[head]] for head in heads]
+    note = f"minimised: {machine.size} states became {count}, since nothing can tell the others apart"
+    return replace(
+        machine,
+        states=[machine.states[head] for head in heads],
+        next=next_,
+        out=[machine.out[head] for head in heads],
+        notes=(*machine.notes, note),
+    )
+
+
+def blocks(machine: Machine) -> list[int]:
+    """Return for each state the number of those that nothing can tell from it, in the order of their first ones."""
+    rows = zip(machine.next, machine.out, strict=True)
+    return refine([list(zip(enumerate(out), next_, strict=True)) for next_, out in rows])

@@ -1,0 +1,111 @@
+"""Telling states apart: a splitting tree, and the sets of words that come out of it.
+
+A node of the tree is a set of states with a word on which not all of them give the same outputs; below it lie the sets
+that do (Lee and Yannakakis 1996). For two states the word at the node where they part tells them apart, so the words on
+the way to a leaf identify its state, and for any two states they have one in common (harmonised).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from otf.errors import UsageError
+from otf.suite.machine import Machine, Word
+from otf.values import show
+
+
+@dataclass(eq=False)
+class Node:
+    """A set of states; once it is split, the word that did it, and the parts."""
+
+    states: list[int]
+    above: Node | None = None
+    depth: int = 0
+    word: Word = ()
+    parts: list[Node] = field(default_factory=list["Node"])
+
+
+class Splitting:
+    """The splitting tree of a complete machine. Raises UsageError for one that is not minimal."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        root = Node(list(range(machine.size)))
+        self.leaf: list[Node] = [root] * machine.size
+        open_ = [root] if machine.size > 1 else []
+        while open_:
+            left = [part for node in open_ for part in self._split(node)]
+            if left == open_:
+                raise UsageError(self._alike(left[0].states))
+            open_ = left
+
+    def apart(self, one: int, other: int) -> Word:
+        """Return the word that tells two states apart."""
+        return self._meet([one, other]).word
+
+    def identifiers(self, state: int) -> list[Word]:
+        """Return the words on the way to a state's leaf: what identifies it, harmonised."""
+        words: dict[Word, None] = {}
+        node = self.leaf[state].above
+        while node is not None:
+            words[node.word] = None
+            node = node.above
+        return _longest(words)
+
+    def characterising(self) -> list[Word]:
+        """Return the words that tell all states apart, whichever they are."""
+        every = {word: None for state in range(self._machine.size) for word in self.identifiers(state)}
+        return _longest(every)
+
+    def _split(self, node: Node) -> list[Node]:
+        """Split a set if that is possible now; return what of it is still to be split."""
+        word = self._word(node)
+        if not word:
+            return [node]
+        node.word = word
+        parts = defaultdict[tuple[int, ...], list[int]](list)
+        for state in node.states:
+            parts[tuple(self._machine.run(word, state)[0])].append(state)
+        for states in parts.values():
+            node.parts.append(part := Node(states, node, node.depth + 1))
+            for state in states:
+                self.leaf[state] = part
+        return [part for part in node.parts if len(part.states) > 1]
+
+    def _word(self, node: Node) -> Word:
+        """Return a shortest word that splits a set by what is known so far; () where none does."""
+        machine = self._machine
+        best: Word = ()
+        for inp in range(len(machine.inputs)):
+            if len({machine.out[state][inp] for state in node.states}) > 1:
+                return (inp,)
+        for inp in range(len(machine.inputs)):
+            ends = {machine.next[state][inp] for state in node.states}
+            if len({id(self.leaf[end]) for end in ends}) > 1:
+                word = (inp, *self._meet(ends).word)
+                best = word if not best or len(word) < len(best) else best
+        return best
+
+    def _meet(self, states: list[int] | set[int]) -> Node:
+        nodes = {id(self.leaf[state]): self.leaf[state] for state in states}
+        while len(nodes) > 1:
+            deepest = max(nodes.values(), key=lambda node: node.depth)
+            del nodes[id(deepest)]
+            above = deepest.above
+            assert above is not None  # noqa: S101 -- the root is above all
+            nodes[id(above)] = above
+        return next(iter(nodes.values()))
+
+    def _alike(self, states: list[int]) -> str:
+        one, other = (show(self._machine.states[state]) for state in states[:2])
+        return (
+            f"{self._machine.name} is not minimal: nothing can tell {one} and {other} apart; minimise it first, "
+            "or use a method that does not identify states (a2, a3, tour)"
+        )
+
+
+def _longest(words: dict[Word, None]) -> list[Word]:
+    """Return the words that no other one begins with."""
+    beginnings = {word[:length] for word in words for length in range(len(word))}
+    return [word for word in words if word not in beginnings]

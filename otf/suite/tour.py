@@ -1,0 +1,154 @@
+"""Optimal tours: every transition, or each with a check of its target, in as few paths and inputs as can be.
+
+Transitions that must be walked are the arcs of a graph; the cheapest further arcs that give every state as many ways
+in as out are a flow, and then one walk goes through all of them (the Chinese postman; Edmonds and Johnson 1973). Where
+what must be walked is not connected (the rural postman), its parts are joined, and the tour is no longer known to be
+shortest.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from otf.suite.flow import MANY, Flow
+from otf.suite.machine import Machine, Word
+from otf.suite.reach import neighbours, reach
+
+RESET: Final = 1 << 20  # inputs that a reset is worth: paths come first, then inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """A part of a tour that must be walked: a word from one state to another; an empty word is a reset."""
+
+    start: int
+    word: Word
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tour:
+    """The paths of a tour; `optimal` tells whether none has fewer paths, or as many with fewer inputs."""
+
+    paths: list[Word]
+    optimal: bool
+
+
+def transitions(machine: Machine) -> list[Leg]:
+    """Return every transition as a leg."""
+    return [Leg(state, (inp,), machine.next[state][inp]) for state, inp in machine.transitions]
+
+
+def checked(machine: Machine, check: Callable[[int], Word]) -> list[Leg]:
+    """Return every transition as a leg, with the word that checks its target."""
+    legs: list[Leg] = []
+    for state, inp in machine.transitions:
+        word = (inp, *check(machine.next[state][inp]))
+        legs.append(Leg(state, word, machine.run(word, state)[1]))
+    return legs
+
+
+def tour(machine: Machine, legs: list[Leg], reset: int = RESET) -> Tour:
+    """Return paths that walk all legs; `reset` says how many inputs a further path is worth."""
+    ways = [Leg(state, (inp,), target) for state, row in enumerate(neighbours(machine)) for target, inp in row.items()]
+    more = _balanced(machine.size, legs, ways, reset)
+    arcs, joined = _joined(machine, [*legs, *more])
+    return Tour(list(_paths(arcs)), optimal=not joined)
+
+
+def _balanced(size: int, legs: list[Leg], ways: list[Leg], reset: int) -> list[Leg]:
+    """Return the cheapest further legs with which as many end in each state as start there."""
+    flow, station = Flow(size + 1), size
+    arcs = [flow.arc(way.start, way.end, 1) for way in ways]
+    resets = [flow.arc(state, station, 0) for state in range(size)]
+    # the end of the last path is a way back that costs nothing
+    flow.arc(station, 0, 0, 1)
+    flow.arc(station, 0, reset, MANY)
+    surplus = [0] * (size + 1)
+    for leg in legs:
+        surplus[leg.start] -= 1
+        surplus[leg.end] += 1
+    flow.balance(surplus)  # always possible: each state can be reset
+    more = [way for way, arc in zip(ways, arcs, strict=True) for _ in range(flow.used(arc))]
+    return more + [Leg(state, (), 0) for state, arc in enumerate(resets) for _ in range(flow.used(arc))]
+
+
+def _joined(machine: Machine, legs: list[Leg]) -> tuple[list[Leg], bool]:
+    """Return the legs with round trips to those parts that are not connected to the initial state."""
+    joined = False
+    while lost := _lost(legs):
+        there = _there(legs)
+        word, start = _cheapest(machine, there, lost)
+        end = machine.run(word, start)[1]
+        # walk there, and from there on to where the walk would have gone
+        back = reach(neighbours(machine), [end], machine.size)[start]
+        legs = [*legs, *_steps(machine, start, word), *(_steps(machine, end, back) if back else [Leg(end, (), 0)])]
+        if not back:
+            legs += _steps(machine, 0, reach(neighbours(machine), [0], machine.size)[start] or ())
+        joined = True
+    return legs, joined
+
+
+def _there(legs: list[Leg]) -> set[int]:
+    """Return the states that the walk comes through from the initial one."""
+    after = defaultdict[int, set[int]](set)
+    for leg in legs:
+        after[leg.start].add(leg.end)
+    there, left = {0}, [0]
+    while left:
+        for end in after[left.pop()] - there:
+            there.add(end)
+            left.append(end)
+    return there
+
+
+def _lost(legs: list[Leg]) -> set[int]:
+    there = _there(legs)
+    return {leg.start for leg in legs if leg.start not in there}
+
+
+def _cheapest(machine: Machine, there: set[int], lost: set[int]) -> tuple[Word, int]:
+    words = reach(neighbours(machine), sorted(there), machine.size)
+    ways: list[Word] = [word for state in lost if (word := words[state]) is not None]
+    best = min(ways, key=len)
+    start = next(state for state in sorted(there) if machine.run(best, state)[1] in lost)
+    return best, start
+
+
+def _steps(machine: Machine, state: int, word: Word) -> list[Leg]:
+    legs: list[Leg] = []
+    for inp in word:
+        legs.append(Leg(state, (inp,), machine.next[state][inp]))
+        state = machine.next[state][inp]
+    return legs
+
+
+def _paths(legs: list[Leg]) -> Iterator[Word]:
+    """Yield the paths of one walk through all legs (Hierholzer), cut at the resets."""
+    left = defaultdict[int, list[Leg]](list)
+    for leg in reversed(legs):
+        left[leg.start].append(leg)
+    stack: list[tuple[int, Leg | None]] = [(0, None)]
+    walk: list[Leg] = []
+    while stack:
+        state, came = stack[-1]
+        if left[state]:
+            leg = left[state].pop()
+            stack.append((leg.end, leg))
+        else:
+            stack.pop()
+            if came is not None:
+                walk.append(came)
+    yield from _cut(walk[::-1])
+
+
+def _cut(walk: list[Leg]) -> Iterator[Word]:
+    word: list[int] = []
+    for leg in [*walk, Leg(0, (), 0)]:
+        word += leg.word
+        if not leg.word and word:
+            yield tuple(word)
+            word = []

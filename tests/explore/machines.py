@@ -1,0 +1,17 @@
+"""Small models for tests of exploration."""
+
+from __future__ import annotations
+
+from otf.fronts import table
+
+DOOR = table(
+    [
+        ("closed", "open", [], "open"),
+        ("open", "close", ["click"], "closed"),
+        ("closed", "lock", ["clack"], "locked"),
+        ("locked", "kick", [], "broken"),
+        ("broken", "kick", [], "broken"),
+    ],
+    accepting=["closed", "locked"],
+    name="door",
+)

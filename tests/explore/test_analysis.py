@@ -1,0 +1,185 @@
+"""What is true of a model: verdicts, and the shortest way to see what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from otf.errors import ModelError, UsageError
+from otf.explore import explore
+from otf.explore.analysis import dead, general, liveness, minimal, reachable, safety, transitions, unsafe
+from otf.explore.finding import Verdict
+from otf.fronts import table
+from otf.models.coffees import C0, C1, C2, C3, C4, IO, c4, fair, solvent
+from otf.models.queue import QUEUE, In, New, Queue
+from otf.spec import Accept, Spec, Transition, goto
+from tests.explore.machines import DOOR
+
+
+def laws(spec: Spec[int, object], limit: int = 1_000) -> dict[str, str]:
+    """The verdicts on a coffee machine."""
+    graph = explore(spec, limit)
+    found = {each.law: str(each.verdict) for each in general(graph)}
+    no_loss, no_credit = transitions(graph, fair), transitions(graph, solvent)
+    return {**found, "fair": str(no_loss.verdict), "solvent": str(no_credit.verdict)}
+
+
+@pytest.mark.parametrize(
+    ("spec", "deterministic", "total", "no_loss"),
+    [
+        (C0, "proven", "refuted", "proven"),
+        (C1, "refuted", "refuted", "proven"),
+        (C2, "proven", "proven", "refuted"),
+        (C3, "proven", "proven", "proven"),
+        (C4, "passed", "passed", "passed"),
+    ],
+)
+def test_the_coffee_machines_are_as_the_paper_says(
+    spec: Spec[int, object], deterministic: str, total: str, no_loss: str
+) -> None:
+    """Section 4.1 of "Testing with Functions as Specifications"; no integer overflows here, so nobody gets credit."""
+    found = laws(spec)
+    assert (found["deterministic"], found["total"], found["fair"]) == (deterministic, total, no_loss)
+    assert found["solvent"] == ("passed" if spec is C4 else "proven")
+
+
+def test_a_machine_without_end_is_proven_within_its_states() -> None:
+    """Multiples of five up to a hundred, as in the paper: with the states limited there is nothing beyond them."""
+
+    def step(paid: int, inp: IO) -> list[Transition[int]]:
+        return [way for way in c4(paid, inp) if way.state <= 100]
+
+    limited = Spec(step, 0, C4.inputs)
+    assert transitions(explore(limited), fair).verdict is Verdict.PROVEN
+    assert str(safety(explore(C4, states=lambda paid: paid <= 100), lambda paid: paid >= 0)) == (
+        "safe: passed: 21 states, 60 transitions; not all were seen: states"
+    )
+
+
+def test_the_queue_is_as_the_paper_says() -> None:
+    """Deterministic; not total, since `Init` twice is left open; adding enlarges a queue that was started."""
+    graph = explore(QUEUE, states=lambda state: isinstance(state, New) or len(state.elements) < 3)
+    found = {each.law: each for each in general(graph)}
+    assert found["deterministic"].verdict is Verdict.PASSED
+    assert found["total"].says == "nothing is said in Queue(elements=()) of Init()"
+
+    def size(state: New | Queue) -> int:
+        return len(state.elements) if isinstance(state, Queue) else 0
+
+    def enlarges(state: New | Queue, inp: object, after: New | Queue, _outputs: object) -> bool:
+        return not isinstance(inp, In) or size(after) == size(state) + 1
+
+    assert [str(step) for step in transitions(graph, enlarges).way] == ["In(element=0) / nothing"]
+
+    def grows(state: New | Queue, inp: object, after: New | Queue, outputs: object) -> bool:
+        return isinstance(state, New) or enlarges(state, inp, after, outputs)
+
+    started = transitions(graph, grows)
+    assert started.verdict is Verdict.PASSED
+
+
+def test_what_is_not_safe_is_shown_on_the_shortest_way() -> None:
+    """Two steps lead to the broken door."""
+    graph = explore(DOOR)
+    found = safety(graph, lambda state: state != "broken")
+    assert str(found).splitlines() == [
+        "safe: refuted: not in 'broken'",
+        "    1  'lock' / 'clack'",
+        "    2  'kick' / nothing",
+    ]
+    assert {graph.values[number] for number in unsafe(graph, lambda state: state != "broken")} == {"broken"}
+    assert safety(graph, bool).verdict is Verdict.PROVEN
+
+
+def test_a_dead_end_may_have_ways_out() -> None:
+    """A broken door can be kicked for ever, but never closed."""
+    graph = explore(DOOR)
+    assert {graph.values[number] for number in dead(graph)} == {"broken"}
+    assert [step.input for step in liveness(graph).way] == ["lock", "kick"]
+    assert liveness(graph, lambda state: state == "broken").verdict is Verdict.PROVEN
+
+
+def test_without_accepting_states_a_dead_end_has_no_way_out() -> None:
+    """A state that nothing leaves."""
+    assert dead(explore(table([(0, "a", [], 1)]))) == {1}
+
+
+def test_what_lies_beyond_a_bound_may_be_alive() -> None:
+    """No state from which a bound cut something off is called dead."""
+    graph = explore(Spec(lambda state, _inp: [goto(state + 1)], 0, ["a"]), 5)
+    assert dead(graph, lambda state: state > 100) == set()
+    assert liveness(graph, lambda state: state > 100).verdict is Verdict.PASSED
+
+
+def test_a_goal_is_reached_or_not_or_nobody_knows() -> None:
+    """Proven with a way, refuted where all states were seen, undecided where they were not."""
+    graph = explore(DOOR)
+    assert [step.input for step in reachable(graph, lambda state: state == "locked").way] == ["lock"]
+    assert reachable(graph, lambda state: state == "gone").verdict is Verdict.REFUTED
+    cut = explore(DOOR, 2)
+    assert reachable(cut, lambda state: state == "gone").verdict is Verdict.UNDECIDED
+    assert not reachable(cut, lambda state: state == "gone")
+
+
+def test_several_transitions_with_one_output_are_told_apart_from_those_with_several() -> None:
+    """Nondeterministic, but its outputs tell which way it went; and one where they do not."""
+    told = table([(0, "a", ["x"], 1), (0, "a", ["y"], 2)])
+    untold = table([(0, "a", ["x"], 1), (0, "a", ["x"], 2)])
+    for spec, verdict in ((told, Verdict.PROVEN), (untold, Verdict.REFUTED)):
+        found = {each.law: each for each in general(explore(spec))}
+        assert (found["deterministic"].verdict, found["output-deterministic"].verdict) == (Verdict.REFUTED, verdict)
+
+
+def test_states_that_nothing_tells_apart_are_named() -> None:
+    """The second of them, with the way to it."""
+    twice = table([(0, "a", ["x"], 1), (1, "a", ["x"], 0)])
+    assert str(minimal(explore(twice))).splitlines() == [
+        "minimal: refuted: nothing tells 0 and 1 apart",
+        "    1  'a' / 'x'",
+    ]
+
+
+def test_input_enabled_asks_for_every_input() -> None:
+    """Total: what a state offers; input-enabled: what any state offers."""
+
+    def inputs(state: int) -> list[str]:
+        return ["a"] if state else ["a", "b"]
+
+    graph = explore(Spec(lambda state, inp: [goto(1)] if inp in inputs(state) else [], 0, inputs))
+    found = {each.law: each.verdict for each in general(graph)}
+    assert (found["total"], found["input-enabled"]) == (Verdict.PROVEN, Verdict.REFUTED)
+
+
+def test_where_outputs_decide_nothing_is_proven() -> None:
+    """The states after an Accept are not known."""
+    graph = explore(Spec(lambda _state, _inp: [Accept(lambda seen: seen)], 0, ["a"]))
+    assert str(safety(graph, lambda _state: True)).endswith("not all were seen: outputs that decide the next state")
+    assert minimal(graph).verdict is Verdict.PASSED
+
+
+def _broken(_state: object) -> bool:
+    raise ZeroDivisionError("oh")
+
+
+def _refuses(_state: object) -> bool:
+    raise UsageError("not so")
+
+
+def test_what_comes_unasked_is_no_transition_on_an_input() -> None:
+    """An invariant of transitions is about inputs; general laws are about inputs, too."""
+    ticking = table([(0, "a", [], 1)], unasked=[(1, ["tick"], 0), (1, ["tock"], 0)])
+    assert transitions(explore(ticking), lambda *parts: parts[0] == 0).verdict is Verdict.PROVEN
+    assert general(explore(ticking))[0].verdict is Verdict.PROVEN
+
+
+def test_an_error_on_purpose_comes_out_as_it_is() -> None:
+    """It says already what is wrong."""
+    with pytest.raises(UsageError, match=r"^not so$"):
+        safety(explore(DOOR), _refuses)
+
+
+def test_a_law_that_raises_is_named() -> None:
+    """With the state on which it did."""
+    with pytest.raises(ModelError, match="mine: it raised ZeroDivisionError on 'closed': oh"):
+        safety(explore(DOOR), _broken, "mine")
+    with pytest.raises(ModelError, match="accepting: it raised"):
+        liveness(explore(DOOR), _broken)

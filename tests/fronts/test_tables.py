@@ -1,0 +1,163 @@
+"""Models as tables, and as files of other tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otf.errors import ModelError, UsageError
+from otf.explore import explore
+from otf.explore.aut import aut
+from otf.explore.dot import dot
+from otf.explore.equivalent import equivalent
+from otf.explore.finding import Verdict
+from otf.fronts import read_aut, read_dot, table
+from otf.models.coffees import C1, C3
+from otf.spec import goto
+from otf.suite import suite
+
+
+def test_a_table_is_a_spec() -> None:
+    """Rows of a state, an input, outputs and the next state; the first state is the initial one."""
+    spec = table([("idle", "coin", [], "paid"), ("paid", "button", "tea", "idle"), ("paid", "button", (), "paid")])
+    assert (spec.initial, list(spec.inputs("idle"))) == ("idle", ["coin", "button"])
+    assert list(spec.step("paid", "button")) == [goto("idle", "tea"), goto("paid")]
+    assert list(spec.step("idle", "button")) == []
+
+
+def test_values_of_another_type_are_others() -> None:
+    """One is not True."""
+    spec = table([(0, 1, [], 1)])
+    inputs = list[object]([True, 1.0])
+    assert [list(spec.step(0, inp)) for inp in inputs] == [[], []]
+
+
+def test_a_table_of_what_comes_unasked() -> None:
+    """It needs an initial state where nothing is asked."""
+    spec = table([], initial=0, unasked=[(0, ["tick"], 1)])
+    assert spec.emits is not None
+    assert (list(spec.emits(0)), list(spec.emits(1))) == ([goto(1, "tick")], [])
+
+
+WRONG: list[tuple[Any, type[Exception], str]] = [
+    ([], UsageError, "needs initial"),
+    (
+        [(0, "a", 1)],
+        UsageError,
+        r"row 1 of the table is \(0, 'a', 1\); write \(state, input, outputs, next_state\)",
+    ),
+    ([(0, "a", [], 1), "row"], UsageError, "row 2 of the table is 'row'"),
+    ([([], "a", [], 1)], ModelError, "row 1 of the table.*has no hash"),
+]
+
+
+@pytest.mark.parametrize(("rows", "error", "said"), WRONG)
+def test_a_wrong_table_names_the_row(rows: Any, error: type[Exception], said: str) -> None:  # noqa: ANN401 -- wrong ones
+    """And what a row looks like."""
+    with pytest.raises(error, match=said):
+        table(rows)
+
+
+ROWS = st.lists(
+    st.tuples(
+        st.integers(0, 4), st.sampled_from("abc"), st.lists(st.sampled_from("xy"), max_size=2), st.integers(0, 4)
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(ROWS)
+def test_what_is_written_is_read_again(rows: Any) -> None:  # noqa: ANN401 -- a table
+    """As Aldebaran and as DOT: the model that is read is equivalent, and is written again as it was."""
+    graph = explore(table(rows))
+    text = aut(graph)
+    again = read_aut(text)
+    assert equivalent(graph, again).verdict is Verdict.PROVEN
+    assert aut(explore(read_aut(aut(explore(again))))) == aut(explore(again))
+    assert len(explore(again).values) == len(graph.values)
+
+
+@pytest.mark.parametrize("spec", [C1, C3])
+def test_dot_files_are_read_too(spec: Any) -> None:  # noqa: ANN401 -- a spec
+    """What otf draws it can read: inputs and outputs are texts then."""
+    drawn = explore(read_dot(dot(explore(spec))))
+    assert (len(drawn.values), len(drawn.target)) == (len(explore(spec).values), len(explore(spec).target))
+
+
+LEARNT = """digraph g {
+  __start0 [label="" shape="none"];
+  s0 [shape="circle" label="s0"];
+  s1 [shape="circle" label="s1"];
+  s0 -> s1 [label="coin/-"];
+  s1 -> s0 [label="button/coffee"]; // back
+  s1 -> s1 [label="coin/-"]
+  /* the arrow
+     without a tail */
+  __start0 -> s0;
+}
+"""
+
+
+def test_the_dialect_of_learning_tools() -> None:
+    """Mealy machines: input and output at the edge, an arrow from `__start0` to the initial state."""
+    spec = read_dot(LEARNT)
+    assert spec.initial == "s0"
+    assert list(spec.step("s1", "button")) == [goto("s0", "coffee")]
+    assert list(spec.step("s0", "coin")) == [goto("s1")]
+    assert suite(spec, "tour").steps == 3
+
+
+def test_moore_machines() -> None:
+    """The output stands at the state: it is seen when the state is reached."""
+    spec = read_dot('digraph { q0 [label="q0|off"]; q1 [label="{q1|on}"]; q0 -> q1 [label=push]; start -> q0 }')
+    assert list(spec.step("q0", "push")) == [goto("q1", "on")]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("graph", "line 1: a DOT file is"),
+        ("digraph {}", "line 1: there are no states"),
+        ("digraph {\n s0 -> s1;\n}", "line 2: the edge s0 -> s1 has no label"),
+        ('digraph {\n s0 [label="a"];\n ?? \n}', r"line 3: '\?\?' is neither a node nor an edge"),
+    ],
+)
+def test_a_wrong_dot_file_names_the_line(text: str, said: str) -> None:
+    """And what should stand there."""
+    with pytest.raises(UsageError, match=said):
+        read_dot(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "line 1: the first line of an .aut file is"),
+        ('des (0,1,2)\n(0, "a", 2)', "line 2: there is no state 2"),
+        ("des (0,1,2)\n(0; a; 1)", "line 2: '\\(0; a; 1\\)' is no transition"),
+        ('des (0,2,2)\n\n(0, "a", 1)', "line 1: it announces 2 transitions, and 1 follow"),
+    ],
+)
+def test_a_wrong_aut_file_names_the_line(text: str, said: str) -> None:
+    """And what should stand there."""
+    with pytest.raises(UsageError, match=said):
+        read_aut(text)
+
+
+def test_labels_of_other_tools() -> None:
+    """`?` marks inputs, `!` outputs, `i` an inner step; without a mark it is an input."""
+    spec = read_aut('des (1, 4, 3)\n(1, "?coin", 2)\n(2, "!tea", 1)\n(2, i, 0)\n(0, push, 1)')
+    assert spec.emits is not None
+    assert list(spec.step(1, "coin")) == [goto(2)]
+    assert list(spec.emits(2)) == [goto(1, "tea"), goto(0)]
+    assert list(spec.step(0, "push")) == [goto(1)]
+
+
+def test_a_file_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of any size from anywhere must not fill the memory."""
+    monkeypatch.setattr("otf.fronts.labels.LONGEST", 10)
+    with pytest.raises(UsageError, match="there may be 10"):
+        read_aut("des (0, 1, 2)")

@@ -1,0 +1,349 @@
+"""The shrinker that knows the model: what each of its means is for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any
+
+import pytest
+
+from otf.core import Model, Oracle
+from otf.shrink import Issue, Setting, Step, shrinking
+from otf.shrink.issue import ANYWHERE
+from otf.shrink.search import Search
+from otf.shrink.simulated import Simulated, drive
+from otf.shrink.traits import Traits, kind
+from otf.shrink.tree import Tree
+from otf.shrink.ways import Ways
+from otf.spec import Spec, Transition, goto
+from otf.strategy import Script
+from tests.shrink.simulated import LAMP, Bench, acting, lamp
+
+
+def test_what_failed_before_any_input_is_as_short_as_it_can_be() -> None:
+    """Without inputs there is nothing to leave out."""
+    search = shrinking(Issue(()), lamp(1).setting)
+    with pytest.raises(StopIteration) as done:
+        next(search)
+    assert done.value.value == Issue(())
+
+
+@pytest.mark.parametrize("presses", [1, 2, 3, 9, 31, 60])
+def test_a_counter_that_the_model_does_not_have(presses: int) -> None:
+    """However often something must be done, it is done no more often than that."""
+    run = ["look", "wait", "press", "wait", "look", "press", "look"] * 40
+    needed = presses + (presses % 2 == 0)  # the lamp must be lit to be seen dark
+    assert lamp(presses).shrink("model", run) == ["press"] * needed + ["look"]
+
+
+def test_a_long_walk_that_is_needed_costs_little() -> None:
+    """That all 60 presses are needed is found without trying to leave out each."""
+    tried = lamp(61)
+    tried.shrink("model", ["press", "wait", "look"] * 61 + ["look"])
+    assert len(tried.system.lengths) < 60
+
+
+def test_one_step_long_ago() -> None:
+    """What was done once, long before it shows, is found with the kind of step that shows it."""
+
+    def react(state: tuple[bool, bool], inp: object) -> tuple[tuple[bool, bool], list[object]]:
+        on, waited = state
+        if inp == "look":
+            return state, ["on" if on or waited else "off"]
+        return (on != (inp == "press"), waited or inp == "wait"), []
+
+    tried = Bench(LAMP, react, (False, False))
+    assert tried.shrink("model", ["wait", *["press", "press"] * 20, "look"]) == ["wait", "look"]
+
+
+def test_a_kind_of_step_that_leads_into_a_dead_end() -> None:
+    """The nearest step of a kind may be the only one that can follow; then this guess is none."""
+
+    def step(state: object, inp: object) -> Iterator[Transition[object]]:
+        match state, inp:
+            case "start", "x":
+                yield goto("dead end")
+            case "start", "y":
+                yield goto("loop")
+            case "loop", ("x" | "y"):
+                yield goto("loop")
+            case _, "look":
+                yield goto(state, 0)
+            case _:
+                pass
+
+    def react(state: int, inp: object) -> tuple[int, list[object]]:
+        return state + (inp == "x"), [int(state > 2)] if inp == "look" else []
+
+    tried = Bench(Spec(step, initial="start", inputs=["x", "y", "look"]), react)
+    assert tried.shrink("model", ["y", *[*"yyyyyyyyyyyyx"] * 3, "look"]) == ["y", "x", "x", "x", "look"]
+
+
+def test_a_word_of_which_every_letter_counts() -> None:
+    """Where ten different inputs are all needed, all stay; what a dozen tries showed is believed."""
+
+    def step(state: object, inp: object) -> Iterator[Transition[object]]:
+        yield goto(state, *([0] if inp == "j" else []))
+
+    def react(known: str, inp: Any) -> tuple[str, list[object]]:  # noqa: ANN401 -- a letter
+        known = known + inp if WORD.startswith(known + inp) else known
+        return known, [int(known == WORD)] if inp == "j" else []
+
+    tried = Bench(Spec(step, initial=0, inputs=list(WORD)), react, "")
+    run = [letter for each in WORD[:-1] for letter in (each, "a", each)]
+    assert tried.shrink("model", [*run, "j"]) == list(WORD)
+
+
+# ---- values
+
+
+WORD = "abcdefghij"
+
+
+class Colour(Enum):
+    """Names of different things, which are never taken for each other."""
+
+    RED = 1
+    BLUE = 2
+
+
+def _shelf(things: Any, inp: Any) -> Iterator[Transition[object]]:  # noqa: ANN401 -- tuples of tuples
+    match inp:
+        case ("put", _name, number):
+            yield goto((*things, number)[-3:])
+        case "sum":
+            yield goto(things, sum(things))
+        case Colour():
+            yield goto(things)
+        case _:
+            pass
+
+
+OFFERED = ["sum", *Colour, *[("put", name, number) for name in ("ann", "bob", "eve") for number in range(12)]]
+SHELF: Spec[object, object] = Spec(_shelf, initial=(), inputs=OFFERED)
+
+
+def shelf(least: int, twice: str = "") -> Bench:
+    """Return a shelf that adds up wrong what is at least so large, or once a name was used twice."""
+
+    def react(state: Any, inp: Any) -> tuple[Any, list[object]]:  # noqa: ANN401 -- the same
+        names, things = state
+        if isinstance(inp, tuple):
+            return ((*names, inp[1]), (*things, inp[2])[-3:]), []
+        wrong = max(things, default=0) >= least or (twice == "any" and any(names.count(each) > 1 for each in names))
+        return state, [sum(things) + wrong] if inp == "sum" else []
+
+    return Bench(SHELF, react, ((), ()))
+
+
+def test_values_become_as_simple_as_they_can() -> None:
+    """The number becomes the least that fails, the name the first that there is."""
+    run = [Colour.BLUE, ("put", "bob", 3), "sum", Colour.RED, ("put", "eve", 11), ("put", "eve", 2), "sum"]
+    assert shelf(7).shrink("model", run) == [("put", "ann", 7), "sum"]
+    assert shelf(7).shrink("partial", run) == [("put", "ann", 7), "sum"]
+
+
+def test_equal_names_stay_equal() -> None:
+    """A fault that needs the same name twice keeps it twice, with the first name and the first number."""
+    run = [("put", "eve", 5), ("put", "bob", 4), Colour.RED, ("put", "eve", 9), "sum", ("put", "eve", 1), "sum"]
+    assert shelf(99, "any").shrink("model", run) == [("put", "ann", 0), ("put", "ann", 0), "sum"]
+
+
+def test_equal_values_of_which_one_must_stay() -> None:
+    """Where two inputs are equal, one becomes simpler though the other cannot."""
+
+    def react(puts: Any, inp: Any) -> tuple[Any, list[object]]:  # noqa: ANN401 -- the same
+        if isinstance(inp, tuple):
+            return (*puts, inp[2]), []
+        return puts, [sum(puts[-3:]) + (len(puts) > 1 and puts[0] > 4)] if inp == "sum" else []
+
+    run = [("put", "bob", 9), Colour.RED, ("put", "bob", 9), "sum"]
+    assert Bench(SHELF, react, ()).shrink("model", run) == [("put", "ann", 5), ("put", "ann", 0), "sum"]
+
+
+def test_of_a_long_walk_all_inputs_of_a_kind_become_the_same() -> None:
+    """Where twelve inputs are needed, whatever their values, they end up alike."""
+
+    def react(count: int, inp: Any) -> tuple[int, list[object]]:  # noqa: ANN401 -- the same
+        if isinstance(inp, tuple):
+            return count + 1, []
+        return count, [0 if count < 12 else 99] if inp == "sum" else []
+
+    def step(things: object, inp: Any) -> Iterator[Transition[object]]:  # noqa: ANN401 -- the same
+        yield goto(things, *([0] if inp == "sum" else []))
+
+    full = Bench(Spec(step, initial=(), inputs=OFFERED), react)
+    run = [("put", "eve" if at % 3 else "bob", at % 11) for at in range(40)]
+    assert full.shrink("model", [*run, Colour.RED, "sum"]) == [("put", "ann", 0)] * 12 + ["sum"]
+
+
+# ---- other models
+
+
+def test_another_failure_is_not_taken_for_this_one() -> None:
+    """A shorter run that fails otherwise is no result."""
+
+    def react(state: int, inp: object) -> tuple[int, list[object]]:
+        state += inp == "press"
+        answers = {1: ["on", "on"], 2: ["off"]}  # twice after one press, dark after three
+        return state, list(answers.get(state, ["off"])) if inp == "look" else []
+
+    tried = Bench(lamp(1).system.oracle.model.spec, react)
+    issue = tried.failing(["press", "press", "press", "look"])
+    shrunk = tried.failing(tried.shrink("model", ["press", "press", "press", "look"]))
+    assert shrunk.signature == issue.signature
+
+
+def _restless(state: object, inp: object) -> Iterator[Transition[object]]:
+    match state, inp:
+        case "calm", "poke":
+            yield goto("awake")
+        case (("calm" | "awake"), "look"):
+            yield goto(state, state)
+        case "awake", "poke":
+            yield goto("awake")
+        case _:
+            pass
+
+
+def _sleep(state: object) -> Iterator[Transition[object]]:
+    if state == "awake":
+        yield goto("calm", "yawn")
+
+
+def test_what_comes_unasked_may_have_come() -> None:
+    """Where the model may move by itself, the ways through it hold the states of both before and after."""
+    spec: Spec[object, object] = Spec(_restless, initial="calm", inputs=["poke", "look"], emits=_sleep)
+    ways = Ways(Oracle(Model(spec)))
+    (poke,) = [step for step in ways.steps(ways.start) if step.input.value == "poke"]
+    assert {place.value for place in poke.target} == {"calm", "awake"}
+
+
+def test_by_the_older_relation_one_state_that_says_something_is_enough() -> None:
+    """With `any` the ways take inputs that some possible state specifies, with `uioco` only those of all."""
+
+    def step(state: object, inp: object) -> Iterator[Transition[object]]:
+        if state == 0 and inp == "go":
+            yield goto(1)
+            yield goto(2)
+        if state == 1 and inp == "on":
+            yield goto(0)
+
+    spec: Spec[object, object] = Spec(step, initial=0, inputs=["go", "on"])
+    for relation, open_ in (("any", 1), ("uioco", 0)):
+        ways = Ways(Oracle(Model(spec), relation))  # type: ignore[arg-type]
+        (go,) = ways.steps(ways.start)
+        assert len(ways.steps(go.target)) == open_
+
+
+def test_a_system_that_dies_is_shrunk_too() -> None:
+    """An exception of the system under test is a failure like others."""
+
+    def react(state: int, inp: object) -> tuple[int, list[object]]:
+        if inp == "press" and state == 2:
+            raise RuntimeError("worn out")
+        return state + (inp == "press"), ["on" if state % 2 else "off"] if inp == "look" else []
+
+    tried = Bench(lamp(1).system.oracle.model.spec, react)
+    assert tried.shrink("model", ["look", "press", "wait", "press", "look", "press"]) == ["press"] * 3
+
+
+# ---- the parts
+
+
+def test_one_input_is_as_short_as_it_can_be() -> None:
+    """Of a run of one input nothing is tried."""
+
+    def react(state: int, inp: object) -> tuple[int, list[object]]:
+        return state, ["on"] if inp == "look" else []
+
+    tried = Bench(lamp(1).system.oracle.model.spec, react)
+    for algorithm in ("ddmin", "partial", "elements", "model"):
+        assert tried.shrink(algorithm, ["look"]) == ["look"]
+
+
+def test_ways_where_nothing_is_known() -> None:
+    """From anywhere an input may lead anywhere; what leads nowhere is not found; its input alone has traits."""
+    tried = lamp(1)
+    ways, inp = Ways(tried.setting.oracle), tried.failing(["press", "look"]).inputs[0]
+    assert [outcome.target for outcome in ways.outcomes(ANYWHERE, inp)] == [ANYWHERE]
+    assert ways.nearest(ways.start, lambda _step: False) is None
+    assert len([*Tree(ways.start, ways.steps, 10).nodes(1)]) == 1
+    assert Traits(ways.model).of(Step(ANYWHERE, inp)) == (kind(inp), ("input", inp))
+
+
+def test_a_tree_grows_no_further_than_it_may() -> None:
+    """Beyond its bound no way is found, and what was found stays."""
+    ways = Ways(lamp(1).setting.oracle)
+
+    def far() -> Ways:
+        def step(state: Any, inp: object) -> Iterator[Transition[object]]:  # noqa: ANN401 -- a number
+            yield goto(state + 1 if inp == "more" else 0)
+
+        return Ways(Oracle(Model(Spec(step, initial=0, inputs=["more", "zero"]))))
+
+    endless = far()
+    tree = Tree(endless.start, endless.steps, 10)
+    nodes = list(tree.nodes(100))
+    assert len(nodes) == 10
+    assert len(tree.way(nodes[-1])) == 9
+    assert tree.path(frozenset(), 50) is None
+    assert len(list(Tree(ways.start, ways.steps, 10).nodes(100))) == 2
+
+
+def test_a_state_too_far_off_is_reached_by_a_detour_that_is_known() -> None:
+    """Where the model is endless, the way there is what is left of the run when its circles are cut."""
+
+    def step(state: Any, inp: Any) -> Iterator[Transition[object]]:  # noqa: ANN401 -- tuples of letters
+        if inp == "pop":
+            yield goto(state[:-1])
+        elif inp == "top":
+            yield goto(state, state[-1:])
+        else:
+            yield goto((*state, inp))
+
+    def react(state: Any, inp: Any) -> tuple[Any, list[object]]:  # noqa: ANN401 -- the same
+        if inp in {"pop", "top"}:
+            wrong = len(state) > 11 and inp == "top"
+            return (state[:-1], []) if inp == "pop" else (state, [("?",) if wrong else state[-1:]])
+        return (*state, inp), []
+
+    letters = list("abcdefgh")
+    stack = Bench(Spec(step, initial=(), inputs=["pop", "top", *letters]), react, ())
+    run = [letters[at * 5 % 8] for at in range(14)]
+    run = [each for letter in run for each in (letter, "pop", letter)]
+    shrunk = stack.shrink("model", [*run, "top"])
+    assert (len(shrunk), shrunk[-1]) == (13, "top")
+
+
+def test_what_undoes_itself_is_left_out_of_a_detour() -> None:
+    """A walk without circles may still hold steps that another one undoes."""
+
+    def step(state: Any, inp: Any) -> Iterator[Transition[object]]:  # noqa: ANN401 -- two numbers
+        a, b = state
+        if inp == "b":
+            yield goto((a, b + 1))
+        elif inp == "a" or a:
+            yield goto((a + (1 if inp == "a" else -1), b))
+
+    tried = Bench(Spec(step, initial=(0, 0), inputs=["a", "b", "undo"]), lambda state, _inp: (state, []))
+    ways = Ways(tried.setting.oracle)
+    walk = ways.along([Step(ANYWHERE, ways.model.symbol(inp)) for inp in ("a", "b", "undo")])
+    assert [step.input.value for step in ways.shortened(walk)] == ["b"]
+
+
+def test_what_is_told_of_an_input_that_is_not_offered() -> None:
+    """An input that the model takes but does not offer is less simple than all that it offers."""
+    spec: Spec[object, object] = Spec(_shelf, initial=(), inputs=["sum"])
+
+    def react(state: int, inp: object) -> tuple[int, list[object]]:
+        return state + isinstance(inp, tuple), [9] if inp == "sum" and state else [0] if inp == "sum" else []
+
+    oracle = Oracle(Model(spec))
+    tried = Simulated(oracle, lambda: acting(react, 0))
+    issue = tried.run(Script([("put", "ann", 0), "sum"]), 2)
+    assert issue is not None
+    assert len(drive(shrinking(issue, Setting(oracle), "partial"), tried.shows)) == 2
+    search = Search(issue, Ways(oracle))
+    assert [search.place(step) for step in issue.steps] == [1, 0]

@@ -1,0 +1,143 @@
+"""Shrinking keeps what matters: a counter that the model lacks, cycles that are essential, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otf.errors import UsageError
+from otf.shrink import ALGORITHMS, Candidate, Inputs, Issue, issue_of, shrinking
+from otf.shrink.simulated import drive
+from otf.spec import Spec, Transition, goto
+from otf.trace.events import Event, Quiet, Seen, Sent
+from tests.shrink.simulated import Bench, lamp, values
+
+RUNS = st.lists(st.sampled_from(["press", "look", "wait"]), max_size=40)
+OWN = [name for name in ALGORITHMS if name not in {"halving", "model", "partial"}]
+"""The algorithms that leave inputs out and do nothing else."""
+
+
+def test_superfluous_inputs_go() -> None:
+    """Of a long run only the presses that wear the lamp out and the look that shows it are left."""
+    run = ["look", "wait", "press", "look", "wait", "press", "wait", "look", "press", "wait", "look", "look"]
+    assert lamp(3).shrink("cycles+elements", run) == ["press", "press", "press", "look"]
+
+
+def test_cycles_are_cut_at_once() -> None:
+    """A run that only walks in circles before the fault costs one candidate, however long it is."""
+    tried = lamp(1)
+    assert tried.shrink("cycles", ["press", "press"] * 50 + ["press", "look"]) == ["press", "look"]
+    assert tried.system.lengths == [102, 2]
+
+
+def test_elements_finds_what_one_pass_leaves() -> None:
+    """Element elimination goes on until no input can be left out."""
+    run = ["wait", "look", "wait", "press", "look", "press", "press", "look"]
+    assert lamp(2).shrink("elements", run) == ["press", "press", "press", "look"]
+
+
+def test_an_input_that_is_no_longer_allowed_is_skipped() -> None:
+    """Leaving out an input may make a later one senseless: it is left out as well instead of ending the run."""
+
+    def door(state: object, inp: object) -> Iterator[Transition[object]]:
+        match state, inp:
+            case "shut", "open":
+                yield goto("open")
+            case "open", "close":
+                yield goto("shut")
+            case _, "ring":
+                yield goto(state, "dong")
+            case _:
+                pass
+
+    def silent(state: int, _inp: object) -> tuple[int, list[object]]:
+        return state, []
+
+    spec: Spec[object, object] = Spec(door, initial="shut", inputs=["open", "close", "ring"])
+    bell = Bench(spec, silent)
+    assert bell.shrink("elements", ["open", "close", "ring"]) == ["ring"]
+    assert bell.system.lengths == [3, 1, 0]
+
+
+@pytest.mark.parametrize("algorithm", ["cycles+elements", "ddmin", "model"])
+def test_essential_cycles_stay(algorithm: str) -> None:
+    """A cycle that the failure needs is kept: the result fails, and nothing can be left out of it."""
+    run = ["look"] + ["press", "wait"] * 9 + ["look"]
+    assert lamp(7).shrink(algorithm, run) == ["press"] * 7 + ["look"]
+
+
+@given(RUNS, st.integers(1, 6))
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_what_comes_out_fails_and_is_no_longer(algorithm: str, run: list[str], presses: int) -> None:
+    """Whatever fails is shrunk to something that fails too in the same way, and is no longer."""
+    tried = lamp(presses)
+    issue = tried.issue(run)
+    if issue is None:
+        return
+    shrunk = tried.shrink(algorithm, run)
+    again = tried.failing(shrunk)
+    assert len(again) == len(shrunk) <= len(issue)
+    assert again.signature == issue.signature
+
+
+@given(RUNS, st.integers(1, 6))
+@pytest.mark.parametrize("algorithm", OWN)
+def test_what_comes_out_is_part_of_what_went_in(algorithm: str, run: list[str], presses: int) -> None:
+    """Where inputs are only left out, the others stay in their order."""
+    tried = lamp(presses)
+    if tried.issue(run) is None:
+        return
+    left: Iterator[object] = iter(run)
+    assert all(inp in left for inp in tried.shrink(algorithm, run))  # pyright: ignore[reportOperatorIssue] -- an iterator is looked through, whatever it holds
+
+
+@given(RUNS, st.integers(1, 6))
+@pytest.mark.parametrize("algorithm", ["elements", "cycles+elements", "ddmin", "partial"])
+def test_nothing_superfluous_is_left(algorithm: str, run: list[str], presses: int) -> None:
+    """After element elimination, and after ddmin, no single input can be left out."""
+    tried = lamp(presses)
+    if tried.issue(run) is None:
+        return
+    shrunk = tried.shrink(algorithm, run)
+    assert all(tried.issue(shrunk[:at] + shrunk[at + 1 :]) is None for at in range(len(shrunk)))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_no_candidate_is_tried_twice(algorithm: str) -> None:
+    """Different cuts that leave the same inputs are one candidate."""
+    tried = lamp(1)
+    search = shrinking(tried.failing(["wait"] * 5 + ["press", "look"]), tried.setting, algorithm)
+    candidates: list[Candidate] = []
+
+    def note(candidate: Candidate) -> None:
+        candidates.append(candidate)
+
+    drive(search, note)
+    assert len(candidates) == len(set(candidates))
+    assert len(candidates) < (20 if algorithm != "halving" else 601)
+
+
+def test_the_issue_of_a_run_is_all_of_it_up_to_the_failure() -> None:
+    """Inputs after the failure do not count; where the events alone show no failure all inputs do."""
+    oracle = lamp(1).setting.oracle
+    dark: list[Event] = [Sent("press", "in", 0), Quiet(0), Sent("look", "in", 0), Seen("off", "sut", 0)]
+    issue = issue_of(oracle, [*dark, Quiet(0), Sent("wait", "in", 0)])
+    assert values(issue.inputs) == ["press", "look"]
+    assert issue.signature is not None
+    open_end = issue_of(oracle, dark[:3])
+    assert (values(open_end.inputs), open_end.signature) == (["press", "look"], None)
+
+
+def test_an_unknown_algorithm_is_refused() -> None:
+    """The message names the algorithms that there are."""
+    with pytest.raises(UsageError, match=r"no algorithm 'magic'.*cycles\+elements"):
+        shrinking(Issue(()), lamp(1).setting, "magic")
+
+
+def test_equal_inputs_are_equal_candidates() -> None:
+    """Candidates are told apart by their value."""
+    symbols = lamp(1).failing(["press", "look"]).inputs
+    assert Inputs(symbols) == Inputs(tuple(symbols))

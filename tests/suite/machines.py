@@ -1,0 +1,50 @@
+"""Small machines as numbers, for tests of suites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from random import Random
+
+from otf.suite import Machine, minimised
+from otf.suite.machine import Word
+from otf.suite.reach import neighbours, reach
+
+Row = tuple[tuple[int, int], ...]
+
+
+def made(rows: list[Row]) -> Machine:
+    """A machine from its table: for each state and input the next state and the output."""
+    next_, out = ([[cell[side] for cell in row] for row in rows] for side in (0, 1))
+    return Machine("small", range(len(rows)), range(len(rows[0])), next_, out)
+
+
+def every(states: int, inputs: int = 2, outputs: int = 2) -> Iterator[Machine]:
+    """All complete machines with so many states, inputs and outputs."""
+    for rows in product(product(product(range(states), range(outputs)), repeat=inputs), repeat=states):
+        yield made(list(rows))
+
+
+def models(states: int, number: int, seed: int = 1, inputs: int = 2, outputs: int = 2) -> Iterator[Machine]:
+    """Some machines that are minimal and connected, drawn by lot."""
+    random = Random(seed)
+    while number:
+        rows = [
+            tuple((random.randrange(states), random.randrange(outputs)) for _ in range(inputs)) for _ in range(states)
+        ]
+        machine = made(rows)
+        if minimised(machine).size == states and None not in reach(neighbours(machine), [0], states):
+            number -= 1
+            yield machine
+
+
+def walked(machine: Machine, paths: list[Word]) -> set[tuple[int, int]]:
+    """The transitions that paths go through; every input on the way must be specified."""
+    found = set[tuple[int, int]]()
+    for path in paths:
+        state = 0
+        for inp in path:
+            assert machine.next[state][inp] >= 0
+            found.add((state, inp))
+            state = machine.next[state][inp]
+    return found

@@ -1,0 +1,129 @@
+"""What a complete suite promises: no wrong system with at most n + k states passes."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from otf.suite import METHODS, Machine
+from otf.suite.faults import equal, passes, single_faults, with_fault
+from otf.suite.machine import Word
+from tests.suite.machines import every, made, models
+
+COMPLETE = [name for name, method in METHODS.items() if method.complete]
+SYSTEMS = list(every(3))
+
+
+def paths(machine: Machine, method: str, extra: int = 0) -> list[Word]:
+    """The suite of a machine."""
+    return METHODS[method].make(machine, extra)[0]
+
+
+def wrong(machine: Machine, words: list[Word], systems: list[Machine]) -> list[Machine]:
+    """The systems that pass a suite and are not what the model says."""
+    return [system for system in systems if passes(machine, system, words) and not equal(machine, system)]
+
+
+def test_there_are_46656_machines_of_three_states() -> None:
+    """Two inputs and two outputs: six possibilities for each of six transitions."""
+    assert len(SYSTEMS) == 46_656
+
+
+@pytest.mark.parametrize("method", COMPLETE)
+def test_no_wrong_machine_of_three_states_passes(method: str) -> None:
+    """All machines of three states against the suites of three models, drawn by lot."""
+    for machine in models(3, 3):
+        assert wrong(machine, paths(machine, method), SYSTEMS) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", COMPLETE)
+def test_no_wrong_machine_passes_for_many_models(method: str) -> None:
+    """All machines of three states against the suites of forty models of two and three states."""
+    for machine in [*models(3, 30, seed=2), *models(2, 10, seed=2)]:
+        extra = 3 - machine.size
+        if extra == 0 or METHODS[method].extra:
+            assert wrong(machine, paths(machine, method, extra), SYSTEMS) == []
+
+
+@pytest.mark.parametrize("method", [name for name in COMPLETE if METHODS[name].extra])
+def test_no_wrong_machine_with_an_extra_state_passes(method: str) -> None:
+    """Models of two states, systems of three: with one extra state nothing passes that is wrong."""
+    for machine in models(2, 3):
+        assert wrong(machine, paths(machine, method, 1), SYSTEMS) == []
+
+
+def test_without_the_extra_state_some_pass() -> None:
+    """The number of extra states is no decoration: a suite for two states lets wrong ones of three pass."""
+    assert any(wrong(machine, paths(machine, "hsi"), SYSTEMS) for machine in models(2, 3))
+
+
+@pytest.mark.parametrize("method", COMPLETE)
+def test_a_suite_without_one_of_its_tests_lets_some_pass(method: str) -> None:
+    """No suite is complete by being large: for each method there is a test whose loss lets a wrong machine pass."""
+    machine = next(models(3, 1))
+    words = paths(machine, method)
+    lost = [[*words[:at], *words[at + 1 :]] for at in range(len(words))]
+    assert any(wrong(machine, left, SYSTEMS) for left in lost)
+
+
+def _larger(states: int, number: int) -> list[Machine]:
+    return list(models(states, number, seed=5, inputs=3, outputs=2))
+
+
+@pytest.mark.parametrize("method", COMPLETE)
+@pytest.mark.parametrize("machine", _larger(7, 2))
+def test_all_single_faults_of_larger_machines_are_found(method: str, machine: Machine) -> None:
+    """Seven states, three inputs: each output, each next state, and each ignored input."""
+    words = paths(machine, method)
+    mutants = [with_fault(machine, fault) for fault in single_faults(machine)]
+    assert wrong(machine, words, mutants) == []
+
+
+def test_many_faults_at_once_are_found() -> None:
+    """Three faults may hide each other: not from a complete suite."""
+    random = Random(3)
+    for machine in _larger(6, 2):
+        faults = list(single_faults(machine))
+        mutants: list[Machine] = []
+        for _ in range(500):
+            mutant = machine
+            for fault in random.sample(faults, 3):
+                mutant = with_fault(mutant, fault)
+            mutants.append(mutant)
+        for method in COMPLETE:
+            assert wrong(machine, paths(machine, method), mutants) == []
+
+
+def _grown(machine: Machine, random: Random) -> Machine:
+    """A system with a state more: a copy of one, to which some transitions lead instead; then one or two are wrong."""
+    size, twin = machine.size, random.randrange(machine.size)
+    next_ = [list(row) for row in (*machine.next, machine.next[twin])]
+    out = [list(row) for row in (*machine.out, machine.out[twin])]
+    for row in next_:
+        row[:] = [size if target == twin and random.random() < 0.5 else target for target in row]
+    for _ in range(random.choice((1, 2))):
+        state, inp = random.randrange(size + 1), random.randrange(len(machine.inputs))
+        if random.random() < 0.5:
+            out[state][inp] = 1 - out[state][inp]
+        else:
+            next_[state][inp] = random.randrange(size + 1)
+    return made([tuple(zip(*rows, strict=True)) for rows in zip(next_, out, strict=True)])
+
+
+@pytest.mark.parametrize("method", [name for name in COMPLETE if METHODS[name].extra])
+def test_systems_with_a_hidden_state_are_found(method: str) -> None:
+    """Two thousand systems that have one state more than the model, and behave as it does for a while."""
+    random = Random(7)
+    for machine in models(4, 2, seed=11):
+        systems = [_grown(machine, random) for _ in range(1_000)]
+        assert wrong(machine, paths(machine, method, 1), systems) == []
+
+
+def test_some_hidden_states_are_missed_without_room_for_them() -> None:
+    """The suites for no extra state let some of these pass."""
+    random = Random(7)
+    for machine in models(4, 2, seed=11):
+        systems = [_grown(machine, random) for _ in range(1_000)]
+        assert wrong(machine, paths(machine, "chain"), systems)

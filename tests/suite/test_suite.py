@@ -1,0 +1,225 @@
+"""Suites as they are asked for: what is said before anything runs, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from otf.errors import UsageError
+from otf.explore import explore
+from otf.models.coffee import coffee
+from otf.models.conference import Sizes, conference
+from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on
+from otf.suite import METHODS, Machine, completed, machine, minimised, suite
+from otf.suite.faults import equal
+from otf.suite.identify import Choice, distinguishing, experiment, uio
+from otf.suite.splitting import Splitting
+from tests.suite.machines import made, models
+
+Answers = dict[tuple[int, str], Any]
+
+
+def table(answers: Answers, emits: Callable[[int], Any] | None = None) -> Spec[int, str]:
+    """A spec from a table."""
+
+    def step(state: int, inp: str) -> Iterator[Transition[int] | Accept]:
+        yield from answers.get((state, inp), [])
+
+    return Spec(step, 0, sorted({inp for _, inp in answers}), emits, name="table")
+
+
+SWITCH = table({(0, "a"): [goto(1, "on")], (1, "a"): [goto(0, "off")], (1, "b"): [goto(2, "on")], (2, "a"): [goto(0)]})
+
+
+def test_size_steps_and_guarantee_are_told_first() -> None:
+    """What was done to the model, and what a system is that passes, in these words."""
+    made_ = suite(conference(Sizes(2, 2, 2, 2)), "chain")
+    size = f"{len(made_.words)} paths, {made_.steps:,} steps by the method chain"
+    assert str(made_).splitlines() == [
+        f"conference: {size}, of 13 states and 377 transitions",
+        "completed: 297 unspecified inputs are expected to be ignored",
+        "passed for every implementation with at most 13 states, if it is deterministic, and reset before each path",
+    ]
+    assert (made_.steps, made_.longest) == (sum(map(len, made_.paths)), max(map(len, made_.paths)))
+
+
+def test_extra_states_are_part_of_the_guarantee() -> None:
+    """The sum of both, in numbers."""
+    assert "at most 5 states" in suite(coffee, "hsi", 2).guarantee
+
+
+def test_a_cover_promises_no_more_than_it_does() -> None:
+    """It says nothing of numbers of states."""
+    assert suite(coffee, "tour").guarantee.startswith("a system that passes has taken every specified transition")
+    assert "2 of 3 states have no UIO: they are reached and not checked" in suite(coffee, "uio").notes
+
+
+def test_paths_are_inputs() -> None:
+    """Values of the spec, as it offers them."""
+    assert {inp for path in suite(coffee, "tour").paths for inp in path} == set(coffee.inputs(0))
+
+
+def test_states_that_nothing_tells_apart_become_one() -> None:
+    """And it is said."""
+    twice = table({(0, "a"): [goto(1, "x")], (1, "a"): [goto(2, "x")], (2, "a"): [goto(0, "x")]})
+    assert suite(twice, "hsi").notes == ("minimised: 3 states became 1, since nothing can tell the others apart",)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_takes_every_small_machine(method: str) -> None:
+    """Paths without an end before the last specified transition was taken."""
+    small = Spec(
+        conference(Sizes(2, 1, 1, 1)).step, conference(Sizes(2, 1, 1, 1)).initial, conference(Sizes(2, 1, 1, 1)).inputs
+    )
+    assert suite(small, method).steps >= 9
+
+
+def test_an_unknown_method_gets_the_nearest() -> None:
+    """A slip of the pen, nonsense, and extra states where there can be none."""
+    for method, extra, said in [
+        ("hsu", 0, "did you mean hsi"),
+        ("???", 0, "there are a2"),
+        ("tour", 1, "these do: w, wp"),
+    ]:
+        with pytest.raises(UsageError, match=said):
+            suite(coffee, method, extra)
+    with pytest.raises(UsageError, match="extra=-1"):
+        suite(coffee, "w", -1)
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        (table({(0, "a"): [goto(1), goto(2)]}), "nondeterministic: in 0 there are several transitions on 'a'"),
+        (table({(0, "a"): [goto(0, OneOf("x", "y"))]}), "nondeterministic"),
+        (table({(0, "a"): [Accept(lambda seen: seen)]}), "depend on the outputs seen"),
+        (table({(0, "a"): [goto(0)]}, lambda _state: [goto(0, "tick")]), "come unasked"),
+        (
+            Spec(lambda state, _inp: [goto(state + 1)], 0, ["a"], name="endless"),
+            "endless has more states than were explored",
+        ),
+    ],
+)
+def test_what_has_no_suite_is_told_why(spec: Spec[Any, Any], said: str) -> None:
+    """And what to do instead."""
+    with pytest.raises(UsageError, match=said):
+        suite(explore(spec, 100), "tour")
+
+
+def test_a_machine_that_is_not_minimal_cannot_be_split() -> None:
+    """The two states are named."""
+    with pytest.raises(UsageError, match="nothing can tell 0 and 1 apart"):
+        Splitting(made([((1, 0),), ((0, 0),)]))
+
+
+def labels(*said: Any) -> list[int]:  # noqa: ANN401 -- items of outputs
+    """The numbers of what a machine says, one after the other in a ring."""
+    ring = table({(at, "a"): [goto((at + 1) % len(said), each)] for at, each in enumerate(said)})
+    explored = machine(explore(ring))
+    return [explored.out[state][0] for state in range(len(said))]
+
+
+def test_outputs_that_cannot_be_told_apart_tell_no_states_apart() -> None:
+    """Any text and "xy" may be the same output, a number is another; of what a test is true nobody knows."""
+    text, xy, number = labels(str, "xy", 7)
+    assert text == xy != number
+    text, test, number = labels(str, Where(lambda text: text > "x"), 7)
+    assert text == test == number
+    assert len(set(labels(on("p", str), "xy", AnyOrder("a", "b")))) == 2
+
+
+def test_that_is_said() -> None:
+    """As a note of the suite."""
+    vague = table({(0, "a"): [goto(1, str)], (1, "a"): [goto(0, "x")]})
+    assert any("not used to tell states apart" in note for note in suite(vague, "hsi").notes)
+
+
+def test_bags_are_the_same_in_any_order() -> None:
+    """One output in any order is that output, and none is no output."""
+    bags = table(
+        {
+            (0, "a"): [goto(1, AnyOrder("x", "y"))],
+            (1, "a"): [goto(2, AnyOrder("y", "x"))],
+            (2, "a"): [goto(3, AnyOrder("x"))],
+            (3, "a"): [goto(4, "x")],
+            (4, "a"): [goto(5, AnyOrder())],
+            (5, "a"): [goto(6, AnyOrder(str, "x"))],
+            (6, "a"): [goto(0, on("p", str))],
+        }
+    )
+    explored = machine(explore(bags))
+    one, same, x, also, silent, *_ = (explored.out[state][0] for state in range(7))
+    assert (one, x, silent) == (same, also, explored.silent)
+
+
+def test_completed_machines_are_left_alone() -> None:
+    """Completing twice is completing once."""
+    whole = completed(machine(explore(SWITCH)))
+    assert completed(whole) is whole
+    assert minimised(whole) is whole
+
+
+def outputs(model: Machine, word: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """What each state answers to a word."""
+    return [tuple(model.run(word, state)[0]) for state in range(model.size)]
+
+
+@pytest.mark.parametrize("model", list(models(4, 8, seed=9, outputs=3)))
+def test_words_that_identify_do(model: Machine) -> None:
+    """A UIO is answered by its state alone; a distinguishing sequence by each state in its own way, adaptive or not."""
+    for state in range(4):
+        word = uio(model, state, [each for each in range(4) if each != state])
+        if word is not None:
+            assert outputs(model, word).count(outputs(model, word)[state]) == 1
+    fixed = distinguishing(model)
+    if fixed is not None:
+        assert len(set(outputs(model, fixed))) == 4
+        assert experiment(model) is not None
+
+
+def test_some_machines_have_no_such_words() -> None:
+    """Each of two inputs takes two states to the same place with the same output: no word may begin with either."""
+    merging = made([((1, 0), (2, 0)), ((0, 1), (2, 0)), ((1, 0), (0, 1))])
+    assert distinguishing(merging) is None
+    assert experiment(merging) is None
+    for method in ("ds", "ads"):
+        with pytest.raises(UsageError, match="was found; try"):
+            METHODS[method].make(merging, 0)
+    assert METHODS["chain"].make(merging, 0)[0]
+
+
+def test_a2_refuses_what_has_no_end() -> None:
+    """More than 100,000 paths."""
+    with pytest.raises(UsageError, match="tour covers every transition with one"):
+        suite(conference(Sizes(2, 2, 2, 2)), "a2")
+
+
+def test_an_experiment_may_begin_with_an_input_that_tells_nothing() -> None:
+    """A ring with one odd state: far ones have to be turned nearer first, until one of them is seen."""
+    ring = made([((1, 0), (0, 1)), ((2, 0), (1, 0)), ((3, 0), (2, 0)), ((0, 0), (3, 0))])
+    root = experiment(ring)
+    assert root is not None
+    assert {len(word) for word in _words(root)} != {1}
+    fixed = distinguishing(ring)
+    assert fixed is not None
+    assert len(set(outputs(ring, fixed))) == 4
+
+
+def _words(node: Choice) -> list[tuple[int, ...]]:
+    return [node.word, *(word for below in node.then.values() for word in _words(below))]
+
+
+def test_a_state_that_nothing_leads_to_has_no_suite() -> None:
+    """It is named."""
+    lonely = made([((0, 0), (0, 1)), ((0, 1), (1, 1))])
+    with pytest.raises(UsageError, match="no inputs lead to 1; leave that state out"):
+        METHODS["hsi"].make(lonely, 0)
+
+
+def test_faults_that_show_late_are_no_equals() -> None:
+    """Two machines that differ in their third output only."""
+    right = made([((1, 0),), ((2, 0),), ((2, 1),)])
+    assert not equal(right, made([((1, 0),), ((2, 0),), ((0, 0),)]))
+    assert equal(right, right)

@@ -1,0 +1,113 @@
+"""Covers and tours: what they walk through, and that the optimal ones are."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+
+from otf.explore import explore
+from otf.models.conference import Sizes, conference
+from otf.suite import METHODS, Machine, machine
+from otf.suite.gast import a2
+from otf.suite.machine import Word
+from otf.suite.tour import Leg, tour, transitions
+from tests.suite.machines import made, models, walked
+
+
+def conf(*sizes: int) -> Machine:
+    """The machine of a conference protocol entity."""
+    return machine(explore(conference(Sizes(*sizes))))
+
+
+def paths(model: Machine, method: str) -> list[Word]:
+    """The suite of a machine as it is."""
+    return METHODS[method].make(model, 0)[0]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "number"), [((1, 1, 1, 1), 1), ((2, 1, 1, 1), 118), ((2, 1, 2, 1), 27_848), ((2, 1, 1, 2), 7_827)]
+)
+def test_a2_has_the_paths_of_the_paper(sizes: tuple[int, int, int, int], number: int) -> None:
+    """Table 8.1 of Koopman and Plasmeijer, "Testing Reactive Systems with GAST", where it gives a number."""
+    assert sum(1 for _ in a2(conf(*sizes))) == number
+
+
+@pytest.mark.parametrize("sizes", [(3, 1, 1, 1), (2, 2, 1, 1), (2, 2, 2, 2), (3, 3, 3, 3)])
+def test_a2_has_more_than_10000_where_the_paper_says_so(sizes: tuple[int, int, int, int]) -> None:
+    """The other four rows of the table."""
+    assert sum(1 for _ in islice(a2(conf(*sizes)), 10_001)) == 10_001
+
+
+@pytest.mark.parametrize("method", ["a3", "a4", "tour", "uio"])
+def test_covers_take_every_transition_and_no_other(method: str) -> None:
+    """Every specified transition, and no input that is not specified."""
+    model = conf(3, 2, 1, 1)
+    assert walked(model, paths(model, method)) == set(model.transitions)
+
+
+def test_a3_takes_every_transition_twice() -> None:
+    """Or more often, on the way to where some are missing."""
+    model = conf(2, 2, 2, 2)
+    taken: dict[tuple[int, int], int] = {}
+    for path in paths(model, "a3"):
+        state = 0
+        for inp in path:
+            taken[state, inp] = taken.get((state, inp), 0) + 1
+            state = model.next[state][inp]
+    assert min(taken[each] for each in model.transitions) >= 2
+
+
+def test_the_large_conference_is_toured_in_one_path() -> None:
+    """2,070 transitions: an optimal tour, and one with a UIO after each transition."""
+    model = conf(3, 3, 3, 3)
+    (once,), (checked,) = paths(model, "tour"), paths(model, "uio")
+    assert len(once) <= 2_367
+    assert len(checked) <= 9_473
+
+
+def shortest(model: Machine) -> int:
+    """The inputs of a shortest single path through all transitions: breadth first over what was taken."""
+    all_ = {each: 1 << at for at, each in enumerate(model.transitions)}
+    seen, level, length = {(0, 0)}, {(0, 0)}, 0
+    full = (1 << len(all_)) - 1
+    while not any(taken == full for _, taken in level):
+        length += 1
+        level = {
+            (model.next[state][inp], taken | bit)
+            for state, taken in level
+            for (at, inp), bit in all_.items()
+            if at == state
+        } - seen
+        seen |= level
+    return length
+
+
+@pytest.mark.parametrize("model", list(models(3, 10, seed=4)))
+def test_a_tour_is_as_short_as_can_be(model: Machine) -> None:
+    """Against a search through all walks, where one walk can take all."""
+    found = tour(model, transitions(model))
+    if len(found.paths) == 1:
+        assert (found.optimal, len(found.paths[0])) == (True, shortest(model))
+    assert walked(model, found.paths) == set(model.transitions)
+
+
+def test_what_cannot_be_left_takes_a_reset() -> None:
+    """Two ends that lead nowhere: two paths, and no more."""
+    model = made([((1, 0), (2, 0)), ((1, 0), (1, 1)), ((2, 1), (2, 0))])
+    assert sorted(map(len, tour(model, transitions(model)).paths)) == [3, 3]
+
+
+def test_a_tour_joins_what_is_not_connected() -> None:
+    """Only the loops of two far states must be walked: the way there is part of the tour, which may not be shortest."""
+    model = made([((1, 0), (0, 0)), ((2, 0), (1, 1)), ((0, 0), (2, 1))])
+    found = tour(model, [Leg(1, (1,), 1), Leg(2, (1,), 2)])
+    assert not found.optimal
+    assert {(1, 1), (2, 1)} <= walked(model, found.paths)
+
+
+def test_a_tour_may_come_back_by_a_reset() -> None:
+    """There is no other way back from where the leg is."""
+    model = made([((1, 0), (0, 0)), ((1, 1), (1, 0))])
+    found = tour(model, [Leg(1, (1,), 1), Leg(0, (1,), 0)])
+    assert {(1, 1), (0, 1)} <= walked(model, found.paths)
