@@ -1,0 +1,16 @@
+"""One transport per file; none of them knows another, and the engine knows none of them by name.
+
+Each function returns what a bench has as a port: a function without arguments that opens a line.
+"""
+
+# Not late: the first import of a module would put the module itself in the place of the function of the same name.
+from otf.adapter.faults import Faults
+from otf.adapters.faults import inject
+from otf.adapters.inprocess import inprocess
+from otf.adapters.process import process
+from otf.adapters.serialport import serialport
+from otf.adapters.tcp import tcp
+from otf.adapters.udp import udp
+from otf.adapters.unix import unix
+
+__all__ = ["Faults", "inject", "inprocess", "process", "serialport", "tcp", "udp", "unix"]

@@ -1,0 +1,173 @@
+"""A Python function in the same process as the system under test: no transport at all, and time that may be virtual."""
+
+from __future__ import annotations
+
+import heapq
+import traceback
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TypeAlias, cast
+
+import anyio
+
+from otf.adapter import Arrival, Ending, Frame, LineLost, Port
+from otf.adapter.waiting import Alarm, alarms
+from otf.errors import ContactError, UsageError
+from otf.framing.frame import LARGEST, too_long
+
+Reply: TypeAlias = bytes | Ending | tuple[float, bytes | Ending]
+"""A frame, or the end of the port; at once, or so many seconds after the function gave it."""
+
+System: TypeAlias = Callable[[bytes], Reply | Iterable[Reply] | None]
+"""Takes one frame and answers with one reply, several, or none; a generator may answer without end."""
+
+_BATCH = 256
+_NOTHING = object()
+
+
+class InprocessLine:
+    """A line to a Python function; `open_inprocess` makes it.
+
+    Replies arrive in the order of their times, and in the order in which they were given where these are equal. A
+    function that raises has ended: "raised ValueError: …". Of one that answers without end, 256 replies are taken at
+    a time.
+    """
+
+    def __init__(self, system: System, alarm: Alarm, port: str = "", largest: int = LARGEST) -> None:
+        self._system = system
+        self._alarm = alarm
+        self._port = port
+        self._largest = largest
+        self._inputs = deque[bytes]()
+        self._answers: Iterator[object] = iter(())
+        self._due: list[tuple[float, int, Arrival]] = []
+        self._given = 0
+        self._end = float("inf")
+        self._over = False
+        self._remarks: list[str] = []
+        self._wake: Callable[[], None] = lambda: None
+
+    def descriptors(self) -> tuple[int, ...]:
+        """Return no descriptor: there is none."""
+        return ()
+
+    def arm(self, wake: Callable[[], None]) -> None:
+        """Call `wake` whenever a reply is due."""
+        self._wake = wake
+
+    async def send(self, data: bytes) -> None:
+        """Let the function take one frame. Raises LineLost after its end; UsageError for what is no reply."""
+        if self._end <= anyio.current_time():
+            raise LineLost("ended")
+        self._inputs.append(data)
+        self._work()
+        if self._is_due():
+            self._wake()
+
+    def receive(self) -> list[Arrival]:
+        """Return the replies that are due, at most 256 of them. Raises UsageError as `send` does."""
+        self._work()
+        arrived = list[Arrival]()
+        while self._is_due() and len(arrived) < _BATCH and not self._over:
+            arrived.append(heapq.heappop(self._due)[2])
+            self._over = isinstance(arrived[-1], Ending)
+        return arrived
+
+    def remarks(self) -> list[str]:
+        """Return the traceback of a function that raised."""
+        return list(self._remarks)
+
+    def _work(self) -> None:
+        for _ in range(_BATCH):
+            if self._end <= anyio.current_time():
+                return
+            reply = self._reply()
+            if reply is _NOTHING:
+                return
+            self._plan(*_checked(reply, self._port))
+        if not self._is_due():
+            self._alarm(anyio.current_time(), self._ring)  # else nobody would ask for what is left
+
+    def _is_due(self) -> bool:
+        return bool(self._due) and self._due[0][0] <= anyio.current_time()
+
+    def _reply(self) -> object:
+        try:
+            while (reply := next(self._answers, _NOTHING)) is _NOTHING and self._inputs:
+                self._answers = _several(self._system(self._inputs.popleft()))
+        except Exception as error:  # noqa: BLE001 -- whatever it raises, the system under test has died of it
+            self._remarks.append("".join(traceback.format_exception(error)).rstrip())
+            return Ending(f"raised {type(error).__name__}: {error}")
+        return reply
+
+    def _plan(self, delay: float, what: bytes | Ending) -> None:
+        at = anyio.current_time() + delay
+        if isinstance(what, Ending):
+            self._end = min(self._end, at)
+        self._given += 1
+        heapq.heappush(self._due, (at, self._given, self._frame(what) if isinstance(what, bytes) else what))
+        if delay:
+            self._alarm(at, self._ring)
+
+    def _frame(self, data: bytes) -> Frame:
+        fits = len(data) <= self._largest
+        return Frame(data) if fits else Frame(data[: self._largest], too_long(self._largest))
+
+    def _ring(self) -> None:
+        self._wake()
+
+
+def inprocess(make: Callable[[], System], *, port: str = "", largest: int = LARGEST) -> Port:
+    """Return what opens a line to the function that `make` returns; each path calls `make` for a fresh one.
+
+    The function takes the bytes of a frame and returns replies: bytes, `Ending("why")`, or a pair of the seconds that
+    pass first and one of these; several of them in a list or generator, or None. `port` is named in errors; of a frame
+    over `largest` bytes only the beginning comes, marked. Opening raises ContactError where `make` raises.
+    """
+    return Port(partial(open_inprocess, make, port=port, largest=largest), "inprocess")
+
+
+@asynccontextmanager
+async def open_inprocess(
+    make: Callable[[], System], *, port: str = "", largest: int = LARGEST
+) -> AsyncGenerator[InprocessLine, None]:
+    """Open a line to a fresh function; its delayed replies are dropped when the context is left."""
+    async with alarms() as alarm:
+        yield InprocessLine(_made(make, port), alarm, port, largest)
+
+
+def _made(make: Callable[[], System], port: str) -> System:
+    try:
+        return make()
+    except Exception as error:
+        message = f"the function behind port {port!r} cannot be made: {type(error).__name__}: {error}; see {make!r}"
+        raise ContactError(message) from error
+
+
+def _several(answer: object) -> Iterator[object]:
+    one: list[object] = [answer]
+    if answer is None:
+        return iter(())
+    if isinstance(answer, bytes | str) or _is_delayed(answer) or not isinstance(answer, Iterable):
+        return iter(one)
+    return iter(cast("Iterable[object]", answer))
+
+
+def _is_delayed(answer: object) -> bool:
+    return isinstance(answer, tuple) and isinstance(next(iter(cast("tuple[object, ...]", answer)), None), int | float)
+
+
+def _checked(reply: object, port: str) -> tuple[float, bytes | Ending]:
+    match reply:
+        case bytes() | Ending():
+            return 0, reply
+        case (int() | float() as delay, bytes() | Ending() as what) if delay >= 0:
+            return delay, what
+        case _:
+            message = (
+                f"the function behind port {port!r} gave {reply!r}, which is no reply; "
+                "a reply is bytes, Ending('why'), or (seconds, one of these); give several in a list"
+            )
+            raise UsageError(message)

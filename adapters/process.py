@@ -1,0 +1,225 @@
+"""A child process as the system under test, on pipes: a line is a frame, if nothing else is said."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+
+from otf.adapter import Arrival, Ending, Frame, LineLost, Port, Trouble
+from otf.adapter.child import Child, Command, words
+from otf.adapter.reading import PATIENCE, Reading
+from otf.adapter.stream import PATIENCE as UNREAD
+from otf.adapter.waiting import Alarm, alarms, any_readable
+from otf.codec import Deed
+from otf.errors import CodecError, ContactError
+from otf.framing import Framing, Tail, lines
+
+_LAST = 5.0  # seconds that SIGKILL may take
+LINES: Final = lines()
+_BY_HAND = "start it by hand to see why"
+
+
+class ProcessLine:
+    """Frames to the standard input of a process and from its standard output; `open_process` makes it.
+
+    The endings are "exit status 3", "killed by SIGKILL" and, of a process that lives on for 0.1 s, "closed its
+    output". What it says on its standard error is read all the time, and the last 20 lines are kept. `pid` is the
+    number of the process and of its group.
+    """
+
+    def __init__(self, child: Child, alarm: Alarm, framing: Framing) -> None:
+        self.pid: int = child.pid
+        self._child = child
+        self._framer = framing()
+        self._reading = Reading(child, self._framer, alarm)
+        self._inflow = self._reading.inflow
+        self._early = Tail()
+        self._torn = ""
+
+    def descriptors(self) -> tuple[int, ...]:
+        """Return those of the standard output, the standard error and the process that are not at their end."""
+        return self._reading.descriptors()
+
+    def arm(self, wake: Callable[[], None]) -> None:
+        """Call `wake` when a closed output has not been followed by an exit, or silence has ended a frame."""
+        self._inflow.wake = wake
+
+    async def send(self, data: bytes) -> None:
+        """Write one frame. Raises LineLost, also where the process reads nothing for ten seconds; CodecError.
+
+        A process that does not read must be listened to while this waits: it may be waiting for that itself.
+        """
+        rest = self._framer.pack(data)
+        if self._reading.ended or self._torn:
+            raise LineLost(self._reading.ended or self._torn)
+        try:
+            written = self._written(rest)
+            if written < len(rest):
+                await self._push(rest, written)
+        except OSError as error:
+            raise await self._lost() from error
+
+    async def perform(self, deed: Deed) -> None:
+        """Finish: close the standard input. Raises CodecError for anything else."""
+        if deed is not Deed.FINISH:
+            message = f"a process cannot {deed.value}, only finish: that closes its standard input"
+            raise CodecError(message)
+        anyio.notify_closing(self._child.stdin)
+        self._child.close_input()
+        self._torn = "finished by the tester"
+
+    def receive(self) -> list[Arrival]:
+        """Return the frames that have come, at most 256 of them; and at last the ending."""
+        if not self._inflow.queue:
+            self._reading.look()
+        return self._inflow.batch()
+
+    def stirred(self) -> float:
+        """Return when bytes came last of a frame that has not ended."""
+        return self._inflow.stirred()
+
+    def remarks(self) -> list[str]:
+        """Return what was printed before it was ready, the last lines on the standard error, and what was cut."""
+        remarks = [f"before it was ready: {line}" for line in self._early.lines()]
+        remarks += [f"stderr: {line}" for line in self._reading.tail.lines()]
+        remarks += self._inflow.remarks()
+        ended, ending = self._reading.ended, self._reading.ending
+        if ended and ending and ended != ending:
+            remarks.append(f"it {ending}, and later: {ended}")
+        return remarks
+
+    async def until_ready(self, ready: str, seconds: float) -> None:
+        """Wait for the line `ready`; what comes before it goes to the remarks. Raises ContactError."""
+        with anyio.move_on_after(seconds):
+            while not self._is_ready(ready):
+                await any_readable(self.descriptors())
+            return
+        why = f"did not print the line {ready!r} within {seconds:g} s"
+        raise self._no_contact(why, "give it more in ready_timeout, name another line in ready, or None for no line")
+
+    async def stop(self, grace: float) -> None:
+        """Stop the process: close its input, after `grace` seconds SIGTERM, and after as many again SIGKILL.
+
+        The signals go to its group, SIGKILL in any case: what the process has started ends with it.
+        """
+        for descriptor in (self._child.stdin, *self.descriptors()):
+            if descriptor >= 0:
+                anyio.notify_closing(descriptor)
+        self._child.close_input()
+        await self._exit_within(grace)
+        if not self._reading.ended:
+            self._child.signal(signal.SIGTERM)
+            await self._exit_within(grace)
+        self._child.signal(signal.SIGKILL)
+        await self._exit_within(_LAST)
+        self._reading.close()
+        self._child.close()
+
+    async def _exit_within(self, seconds: float) -> None:
+        with anyio.move_on_after(seconds):
+            while not self._reading.ended and self.descriptors():
+                await any_readable(self.descriptors())
+                self._reading.look()
+                self._inflow.queue.clear()
+
+    async def _push(self, data: bytes, written: int) -> None:
+        while written < len(data):
+            self._torn = "a frame was sent in part only" if written else ""
+            with anyio.move_on_after(UNREAD) as waiting:
+                await anyio.wait_writable(self._child.stdin)
+            if waiting.cancelled_caught:
+                self._torn = f"did not read for {UNREAD:g} s"
+                raise LineLost(self._torn)
+            written += self._written(data[written:])
+        self._torn = ""
+
+    def _written(self, data: bytes) -> int:
+        try:
+            return os.write(self._child.stdin, data)
+        except BlockingIOError:
+            return 0
+
+    async def _lost(self) -> LineLost:
+        # a pipe breaks a moment before its process has ended, and how that ended is what one wants to know
+        self._reading.look()
+        self._inflow.wake()
+        with anyio.move_on_after(PATIENCE):
+            await self._reading.exit.wait()
+        return LineLost(self._reading.ended or "closed its input")
+
+    def _is_ready(self, ready: str) -> bool:
+        self._reading.look()
+        while self._inflow.queue:
+            match self._inflow.queue.popleft():
+                case Frame(data) if data == ready.encode():
+                    return True
+                case Frame(data):
+                    self._early.feed(data + b"\n")
+                case Ending(reason) | Trouble(reason):
+                    raise self._no_contact(f"was never ready: {reason}, and no line {ready!r} before", _BY_HAND)
+        return False
+
+    def _no_contact(self, why: str, advice: str) -> ContactError:
+        said = "".join(f"\n  {remark}" for remark in self.remarks()) or "\n  it said nothing at all"
+        return ContactError(f"`{self._child.command}` {why}; {advice}{said}")
+
+
+def process(  # noqa: PLR0913 -- the options of a start are arguments, each with its name
+    command: Command,
+    *,
+    ready: str | None = "ready",
+    ready_timeout: float = 5.0,
+    env: Mapping[str, str] | None = None,
+    cwd: str | Path | None = None,
+    grace: float = 0.2,
+    framing: Framing = LINES,
+    pty: bool = False,
+) -> Port:
+    """Return what starts a process and opens a line to it; see `open_process`. Raises UsageError for no command."""
+    options: dict[str, Any] = {"ready": ready, "ready_timeout": ready_timeout, "env": env, "cwd": cwd}
+    options |= {"grace": grace, "framing": framing}
+
+    def at(url: str) -> Port:
+        scheme, _, other = url.partition(":")
+        return process(other, **options, pty=scheme == "pty")
+
+    return Port(partial(open_process, words(command), **options, pty=pty), "process", framing, at)
+
+
+@asynccontextmanager
+async def open_process(  # noqa: PLR0913 -- the same
+    command: Command,
+    *,
+    ready: str | None = "ready",
+    ready_timeout: float = 5.0,
+    env: Mapping[str, str] | None = None,
+    cwd: str | Path | None = None,
+    grace: float = 0.2,
+    framing: Framing = LINES,
+    pty: bool = False,
+) -> AsyncGenerator[ProcessLine, None]:
+    """Start a process in a session of its own and open a line to it; leaving the context stops it and its children.
+
+    It is handed out once it has printed the line `ready` (None: at once), for which it has `ready_timeout` seconds.
+    `env` is its whole environment, `cwd` its working folder (None: ours). To stop it, its input is closed; after
+    `grace` seconds comes SIGTERM, and after as many again SIGKILL. `framing` says what a frame is: a line of at most
+    64 KiB, or one of those in `otf.framing`. With `pty` the process talks to a terminal of its own instead of pipes,
+    as programs need that write in large blocks otherwise; what it says on its standard error is part of that. Raises
+    UsageError for what is no command; ContactError where it cannot be started or does not get ready.
+    """
+    async with alarms() as alarm:
+        line = ProcessLine(Child(words(command), env, cwd, pty=pty), alarm, framing)
+        try:
+            if ready is not None:
+                await line.until_ready(ready, ready_timeout)
+            yield line
+        finally:
+            with anyio.CancelScope(shield=True):
+                await line.stop(grace)

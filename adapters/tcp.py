@@ -1,0 +1,174 @@
+"""TCP: a stream of bytes that a framing cuts into frames; called by us, or by the system."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from ssl import SSLContext, SSLSocket, create_default_context
+from typing import Final, TypeAlias
+
+import anyio
+
+from otf.adapter import Port
+from otf.adapter.address import Address, read_address, show_address
+from otf.adapter.connection import accepted, connected, hang_up, listening, prompt_reader
+from otf.adapter.socketline import Call, SocketLine
+from otf.adapter.sockets import resolved
+from otf.adapter.tls import encrypted, reading, writing
+from otf.adapter.waiting import Alarm, alarms
+from otf.errors import CodecError, UsageError
+from otf.framing import Framing, lines
+
+Tls: TypeAlias = SSLContext | None
+FORM: Final = "tcp://HOST:PORT to call it, or tcp-listen://HOST:PORT to be called"
+LINES: Final = lines()
+WITHIN: Final = 2.0
+
+
+class TcpLine(SocketLine):
+    """A TCP connection; `open_tcp` and `TcpListener` make it.
+
+    `address` is the (host, port) of our own side, `peer` that of the other, as long as there is a connection.
+    """
+
+    def reader(self, sock: socket.socket) -> Callable[[], bytes]:
+        """Return what reads the socket, and set it up."""
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.address: Address = sock.getsockname()[:2]
+        self.peer: Address = sock.getpeername()[:2]
+        return reading(sock, self._more) if isinstance(sock, SSLSocket) else prompt_reader(sock)
+
+    def writer(self, sock: socket.socket) -> Callable[[bytes], int]:
+        """Return what writes to the socket."""
+        return writing(sock) if isinstance(sock, SSLSocket) else sock.send
+
+    def finish(self) -> None:
+        """Close our half of the connection. Raises CodecError with TLS, which has no halves."""
+        if isinstance(self._socket, SSLSocket):
+            raise CodecError("a connection with TLS cannot be half closed: close it, or break it off")
+        super().finish()
+
+    def _more(self) -> None:
+        self._wake()
+
+
+class TcpListener:
+    """Waits for connections of the system; `open_listener` makes it.
+
+    `address` is the (host, port) at which it listens: with port 0 it is the one that was found.
+    """
+
+    def __init__(self, listener: socket.socket, alarm: Alarm) -> None:
+        self.address: Address = listener.getsockname()[:2]
+        self._listener = listener
+        self._alarm = alarm
+
+    @asynccontextmanager
+    async def accept(
+        self, framing: Framing = LINES, within: float = 5.0, tls: Tls = None
+    ) -> AsyncGenerator[TcpLine, None]:
+        """Wait for the next connection, at most `within` seconds. Raises ContactError where none comes."""
+        shown = f"tcp {show_address(self.address)}"
+        sock = await accepted(self._listener, shown, within)
+        sock = sock if tls is None else await encrypted(sock, tls, shown, within, None)
+        line = _line(sock, framing, self._alarm, None)
+        try:
+            yield line
+        finally:
+            line.close()
+
+    def close(self) -> None:
+        """Stop listening."""
+        hang_up(self._listener)
+
+
+def tcp(  # noqa: PLR0913 -- the options of a connection are arguments, each with its name
+    url: str,
+    *,
+    framing: Framing = LINES,
+    bind: str = "",
+    within: float = WITHIN,
+    connected: bool = True,
+    tls: Tls = None,
+) -> Port:
+    """Return what opens a connection: to "tcp://127.0.0.1:7000" (or without "tcp://") for every path.
+
+    With "tcp-listen://127.0.0.1:7000" it is the system that calls, and the first who does is it. `framing` says what a
+    frame is; `bind` is the address of our own side, for systems that know their users by it; within `within` seconds
+    somebody must be there. Several ports of a bench may have the same URL: each is a connection of its own. Without
+    `connected` the line begins unconnected, for specs in which connecting is an input (`Deed.CONNECT`). `tls` is a
+    context of `ssl` for an encrypted connection; "tls://HOST:PORT" takes the one that trusts whom this machine trusts.
+    Raises UsageError for what is no address; opening raises ContactError.
+    """
+    scheme, _, rest = url.rpartition("://")
+    if scheme not in {"", "tcp", "socket", "tls", "tcp-listen"}:
+        message = f"not a TCP address: {url!r} begins with {scheme}://; write {FORM}"
+        raise UsageError(message)
+    address = read_address(rest, FORM)
+    context = create_default_context() if scheme == "tls" and tls is None else tls
+    if scheme == "tcp-listen":
+        opened = partial(_called, address, framing, within, context)
+    else:
+        opened = partial(open_tcp, address, framing, bind=read_address(bind) if bind else None)
+        opened = partial(opened, within=within, connect=connected, tls=context)
+    moved = partial(tcp, framing=framing, bind=bind, within=within, connected=connected, tls=tls)
+    return Port(opened, "tcp", framing, moved, url)
+
+
+@asynccontextmanager
+async def open_tcp(  # noqa: PLR0913 -- the same
+    address: Address,
+    framing: Framing = LINES,
+    *,
+    bind: Address | None = None,
+    within: float = WITHIN,
+    connect: bool = True,
+    tls: Tls = None,
+) -> AsyncGenerator[TcpLine, None]:
+    """Call (host, port), again and again until somebody is there or `within` seconds are over. Raises ContactError.
+
+    Without `connect` it calls only when it is told to.
+    """
+    family, there = await anyio.to_thread.run_sync(resolved, address, socket.SOCK_STREAM)
+    own = resolved(bind, socket.SOCK_STREAM, family, least=0)[1] if bind else None
+    shown = f"tcp {show_address(address)}"
+
+    async def call() -> socket.socket:
+        sock = await connected(family, there, shown, within, own)
+        return sock if tls is None else await encrypted(sock, tls, shown, within, address[0])
+
+    async with alarms() as alarm:
+        line = _line(await call() if connect else None, framing, alarm, call)
+        try:
+            yield line
+        finally:
+            line.close()
+
+
+@asynccontextmanager
+async def open_listener(address: Address = ("127.0.0.1", 0)) -> AsyncGenerator[TcpListener, None]:
+    """Listen at (host, port); port 0 is a fresh one. Raises ContactError where the address cannot be had."""
+    family, here = resolved(address, socket.SOCK_STREAM, least=0)
+    async with alarms() as alarm:
+        listener = TcpListener(listening(family, here, f"tcp {show_address(address)}"), alarm)
+        try:
+            yield listener
+        finally:
+            listener.close()
+
+
+@asynccontextmanager
+async def _called(address: Address, framing: Framing, within: float, tls: Tls) -> AsyncGenerator[TcpLine, None]:
+    async with open_listener(address) as listener, listener.accept(framing, within, tls) as line:
+        yield line
+
+
+def _line(sock: socket.socket | None, framing: Framing, alarm: Alarm, call: Call | None) -> TcpLine:
+    try:
+        return TcpLine(sock, framing, alarm, call)
+    except OSError:
+        if sock is not None:
+            sock.close()
+        raise

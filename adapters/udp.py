@@ -1,0 +1,245 @@
+"""UDP: a datagram is a frame, an empty one too, and only those of the expected peer count."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, Final
+
+import anyio
+
+from otf.adapter import Arrival, Ending, Frame, LineLost, Port
+from otf.adapter.address import HIGHEST, Address, read_address, show_address
+from otf.adapter.clock import clock
+from otf.adapter.datagrams import LARGEST, ask_for_stamps, datagram_socket, dropped, refusals, stamped
+from otf.adapter.sockets import facing, resolved
+from otf.errors import CodecError, UsageError
+
+FORM: Final = "udp://HOST:PORT, or udp://HOST:PORT?bind=HOST:PORT with the address of our own side"
+
+Follow = Callable[[bytes], bool]
+"""Tells whether a datagram goes to the port of the system that was heard last, and not to the one it is called at."""
+
+_TRIES = range(8192)  # more than fit into the socket's buffer: what was there when `receive` began is seen
+_GONE = {
+    errno.ECONNREFUSED: "port unreachable",
+    errno.EHOSTUNREACH: "host unreachable",
+    errno.ENETUNREACH: "network unreachable",
+}
+
+
+class UdpLine:
+    """A UDP socket of our own that talks to one peer; `open_udp` makes it.
+
+    `address` is the (host, port) that it is bound to. `peer` is the (host, port) that it sends to and hears, and may
+    be set later; until then all datagrams are strangers'. Datagrams of strangers are dropped and counted.
+
+    The ending "port unreachable" says that the network refused a datagram because the peer's port was closed; it is
+    known on Linux only. What the peer sends after an ending is not delivered. What the kernel had to drop because it
+    was not read in time is counted, and makes a run inconclusive.
+
+    `follow` is for systems that answer from other ports than the one they are called at (TFTP): then any port of the
+    peer's host is heard, and what `follow` says yes to is sent to the one that was heard last.
+    """
+
+    def __init__(self, sock: socket.socket, follow: Follow | None = None) -> None:
+        host, port, *_ = sock.getsockname()
+        self.address: Address = (host, port)
+        self._socket = sock
+        self._peer: tuple[Any, ...] | None = None
+        self._last: tuple[Any, ...] | None = None
+        self._follow = follow
+        self._stamps = False
+        self._clock = clock()
+        self._gone = ""
+        self._over = False
+        self._strangers = 0
+        self._stranger = ""
+        self._troubles: Counter[str] = Counter()
+        self._wake: Callable[[], None] = lambda: None
+
+    @property
+    def peer(self) -> Address | None:
+        """The (host, port) of the other side. Setting it looks a name up. Raises ContactError for an unknown one."""
+        return self._peer[:2] if self._peer is not None else None
+
+    @peer.setter
+    def peer(self, peer: Address | None) -> None:
+        self._peer = resolved(peer, socket.SOCK_DGRAM, self._socket.family)[1] if peer is not None else None
+        self._last = None
+
+    def claim(self) -> None:
+        """Let the kernel hand us what the peer sends, and nothing else, among sockets that share an address."""
+        if self._peer is not None:
+            self._socket.connect(self._peer)
+
+    def descriptors(self) -> tuple[int, ...]:
+        """Return the socket's descriptor; none after the ending."""
+        return () if self._over else (self._socket.fileno(),)
+
+    def arm(self, wake: Callable[[], None]) -> None:
+        """Call `wake` where sending brought the ending to light."""
+        self._wake = wake
+
+    async def send(self, data: bytes) -> None:
+        """Send one datagram to the peer. Raises LineLost; CodecError for one that is too large for UDP."""
+        while not self._sent(data):
+            await anyio.wait_writable(self._socket)
+
+    def receive(self) -> list[Arrival]:
+        """Return the next datagram of the peer, or the ending, or nothing."""
+        if self._over:
+            return []
+        for _ in _TRIES:
+            try:
+                if self._stamps:
+                    data, sender, came = self._stamped()
+                else:
+                    (data, sender), came = self._socket.recvfrom(HIGHEST), None
+            except BlockingIOError:
+                return self._ending()
+            except OSError as error:
+                self._hear_of(error)
+                continue
+            if sender == self._peer or self._heard(sender):
+                return [Frame(data, came=came)]
+            self._strangers += 1
+            self._stranger = show_address(sender[:2])
+        return []
+
+    def remarks(self) -> list[str]:
+        """Return how many datagrams were ignored, and which other troubles the network reported."""
+        remarks = [f"the network reported: {trouble} ({times} times)" for trouble, times in self._troubles.items()]
+        if self._strangers == 1:
+            remarks.append(f"1 datagram from a stranger was ignored (from {self._stranger})")
+        elif self._strangers:
+            remarks.append(f"{self._strangers} datagrams from strangers were ignored (the last from {self._stranger})")
+        return remarks
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._over, self._gone = True, "closed"
+        anyio.notify_closing(self._socket)
+        self._socket.close()
+
+    def lost(self) -> str:
+        """Return how many datagrams the kernel has dropped; empty where it has none."""
+        number = 0 if self._over else dropped(self._socket)
+        return f"{number} datagrams came faster than they were read, and the kernel dropped them" if number else ""
+
+    def stamp(self) -> None:
+        """Say with each datagram from now on when the kernel took it."""
+        if not self._over and not self._stamps:
+            self._stamps = True
+            ask_for_stamps(self._socket)
+
+    def _stamped(self) -> tuple[bytes, Any, float | None]:
+        data, sender, ago = stamped(self._socket, HIGHEST)
+        return data, sender, None if ago is None else self._clock() - ago
+
+    def _heard(self, sender: Any) -> bool:  # noqa: ANN401 -- a socket address
+        if self._follow is None or self._peer is None or sender[0] != self._peer[0]:
+            return False
+        self._last = sender
+        return True
+
+    def _target(self, data: bytes, follow: Follow) -> Any:  # noqa: ANN401 -- a socket address
+        return self._last if self._last and follow(data) else self._peer
+
+    def _sent(self, data: bytes) -> bool:
+        if self._gone:
+            raise LineLost(self._gone)
+        if self._peer is None:
+            message = f"nobody to send to from udp {show_address(self.address)}; set `line.peer = (host, port)` first"
+            raise UsageError(message)
+        try:
+            self._socket.sendto(data, self._peer if self._follow is None else self._target(data, self._follow))
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            self._not_sent(data, error)
+            return False
+        return True
+
+    def _not_sent(self, data: bytes, error: OSError) -> None:
+        if error.errno == errno.ENOBUFS:
+            return  # the queue of the network card is full: the kernel says so to those who ask for errors
+        if error.errno == errno.EMSGSIZE and len(data) > LARGEST:
+            list(refusals(self._socket))  # the kernel has noted it there as well
+            message = f"{len(data)} bytes do not fit into a UDP datagram; it holds at most {LARGEST}"
+            raise CodecError(message) from error
+        self._hear_of(error)
+        if self._gone:
+            self._wake()  # the descriptor does not tell any more: the error was taken here
+
+    def _hear_of(self, error: OSError) -> None:
+        # The kernel tells an error to whoever calls next, and lists to which datagrams errors belong; the socket stays
+        # readable until that list is empty.
+        listed = list(refusals(self._socket))
+        for number in [number for number, sent_to in listed if sent_to in {self._peer, self._last}]:
+            if number in _GONE:
+                self._gone = _GONE[number]
+            else:
+                self._troubles[os.strerror(number)] += 1
+        if not listed:
+            self._gone = _GONE.get(error.errno or 0, str(error.strerror).lower())
+
+    def _ending(self) -> list[Arrival]:
+        self._over = bool(self._gone)
+        return [Ending(self._gone)] if self._gone else []
+
+
+def udp(url: str, *, bind: str = "", follow: Follow | None = None, shared: bool = False) -> Port:
+    """Return what opens a line to the UDP address `url`: "udp://127.0.0.1:7000", or without "udp://".
+
+    `bind` is the address of our own side, "127.0.0.1:0" for instance (port 0: a fresh one); it may stand in the URL:
+    "udp://127.0.0.1:7000?bind=127.0.0.1:7001". Without it the address is the one from which this machine reaches the
+    peer, never all of its addresses. `follow` is for systems that answer from other ports: see `UdpLine`. With
+    `shared` several ports of a bench may have the same address `bind`, each with another peer: a tester with many
+    peers. Raises UsageError for what is no address; opening raises ContactError.
+    """
+    where, _, query = url.removeprefix("udp://").partition("?")
+    option, _, value = query.partition("=")
+    if query and option != "bind":
+        message = f"not a UDP address: {url!r} has the option {option!r}; write {FORM}"
+        raise UsageError(message)
+    peer, own = read_address(where, FORM), bind or value
+    opened = partial(open_udp, read_address(own, FORM) if own else None, peer, follow=follow, shared=shared)
+    address = f"udp://{where}" + (f"?bind={own}" if own else "")
+    return Port(opened, "udp", None, partial(udp, bind=bind, follow=follow, shared=shared), address)
+
+
+@asynccontextmanager
+async def open_udp(
+    bind: Address | None = ("127.0.0.1", 0),
+    peer: Address | None = None,
+    *,
+    follow: Follow | None = None,
+    shared: bool = False,
+) -> AsyncGenerator[UdpLine, None]:
+    """Open a line that is bound to the (host, port) `bind`; port 0 is a fresh one. The peer may be set later.
+
+    With None for `bind`, it is bound to the address from which this machine reaches the peer. Names are looked up at
+    once, and the event loop waits for that. Raises ContactError where the address cannot be had.
+    """
+    if shared and (peer is None or follow is not None):
+        raise UsageError("a shared address needs a peer for each line, and one that answers from where it is called")
+    line = UdpLine(datagram_socket(bind or _facing(peer), shared=shared), follow)
+    try:
+        line.peer = peer
+        if shared:
+            line.claim()
+        yield line
+    finally:
+        line.close()
+
+
+def _facing(peer: Address | None) -> Address:
+    if peer is None:
+        raise UsageError("a UDP line needs an address to bind, or a peer that its own address can be derived from")
+    return facing(peer), 0

@@ -1,0 +1,51 @@
+"""Unix sockets: like TCP, under the path of a file."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Final
+
+from otf.adapter import Port
+from otf.adapter.connection import CHUNK, connected
+from otf.adapter.socketline import SocketLine
+from otf.adapter.waiting import alarms
+from otf.errors import UsageError
+from otf.framing import Framing, lines
+
+LINES: Final = lines()
+WITHIN: Final = 2.0
+
+
+class UnixLine(SocketLine):
+    """A connection to a unix socket; `open_unix` makes it."""
+
+    def reader(self, sock: socket.socket) -> Callable[[], bytes]:
+        """Return what reads the socket."""
+        return partial(sock.recv, CHUNK)
+
+
+def unix(path: str, *, framing: Framing = LINES, within: float = WITHIN) -> Port:
+    """Return what opens a connection to the unix socket at `path`, "unix:" before it or not, for every path of a run.
+
+    Within `within` seconds somebody must listen there. Raises UsageError for no path; opening raises ContactError.
+    """
+    file = path.removeprefix("unix:").removeprefix("//")
+    if not file:
+        raise UsageError("unix: name the path of the socket: unix:/run/system.sock")
+    opened = partial(open_unix, file, framing, within=within)
+    return Port(opened, "unix", framing, partial(unix, framing=framing, within=within))
+
+
+@asynccontextmanager
+async def open_unix(path: str, framing: Framing = LINES, *, within: float = WITHIN) -> AsyncGenerator[UnixLine, None]:
+    """Call a unix socket, again and again until somebody is there or `within` seconds are over. Raises ContactError."""
+    call = partial(connected, socket.AF_UNIX, path, f"the unix socket {path}", within)
+    async with alarms() as alarm:
+        line = UnixLine(await call(), framing, alarm, call)
+        try:
+            yield line
+        finally:
+            line.close()

@@ -1,0 +1,23 @@
+"""The one interface to the outside: lines, and the bench that puts them together."""
+
+from otf.adapter.bench import Bench, Connect, Opener
+from otf.adapter.departure import Departure
+from otf.adapter.life import Life
+from otf.adapter.line import Arrival, Ending, Line, LineLost, Trouble
+from otf.adapter.port import Port
+from otf.framing import Frame
+
+__all__ = [
+    "Arrival",
+    "Bench",
+    "Connect",
+    "Departure",
+    "Ending",
+    "Frame",
+    "Life",
+    "Line",
+    "LineLost",
+    "Opener",
+    "Port",
+    "Trouble",
+]

@@ -1,0 +1,215 @@
+"""Serial devices: opened by the names that everybody knows, configured, and explained where that fails."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import anyio
+
+from otf.errors import ContactError, UsageError
+
+Parity = Literal["N", "E", "O", "M", "S"]
+_PTYS: Final = "/dev/pts/"
+_PROC: Final = Path("/proc")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """A serial port as it is asked for; `dtr` and `rts` None leave these lines as they are.
+
+    On Linux opening a port raises both, whatever is asked for: boards that reset on DTR do so at that moment.
+    """
+
+    url: str
+    baudrate: int = 9600
+    bytesize: int = 8
+    parity: Parity = "N"
+    stopbits: float = 1
+    rtscts: bool = False
+    xonxoff: bool = False
+    exclusive: bool = True
+    dtr: bool | None = None
+    rts: bool | None = None
+    low_latency: bool = False
+
+
+@dataclass(slots=True)
+class Opened:
+    """A port that is open, and what a person should know of that.
+
+    `pty`: it is the end of a pair that a program made, and no device.
+    """
+
+    port: Any
+    remarks: list[str]
+    pty: bool = False
+
+
+async def opened(device: Device) -> Opened:
+    """Open a port. Raises ContactError where it cannot be opened; UsageError for what no port can be."""
+    # opening may wait for a modem, a network or a driver; the loop must not
+    return await anyio.to_thread.run_sync(_open, device)
+
+
+def _open(device: Device) -> Opened:
+    import serial
+
+    port = _made(device)
+    remarks = list[str]()
+    try:
+        with _left_alone(port, device):
+            remarks += _configured(port, device)
+    except (serial.SerialException, OSError) as error:
+        raise ContactError(_explained(device, error)) from error
+    if device.low_latency:
+        remarks += _tolerated("low latency", lambda: port.set_low_latency_mode(device.low_latency))
+    # the name may be a link that goes with the program behind it, so this is asked now
+    return Opened(port, remarks, os.path.realpath(device.url).startswith(_PTYS))
+
+
+def _made(device: Device) -> Any:  # noqa: ANN401 -- pyserial has a class for each kind of port
+    import serial
+
+    options: dict[str, Any] = {
+        name: getattr(device, name) for name in ("baudrate", "bytesize", "parity", "stopbits", "rtscts", "xonxoff")
+    }
+    try:
+        port = serial.serial_for_url(device.url, do_not_open=True, **options)
+        if type(port) is serial.Serial:
+            port.exclusive = device.exclusive or None
+            # this makes a read without data fail, where it would else look like the end of the device
+            port.inter_byte_timeout = 0.01 if os.name == "posix" else None
+    except (ValueError, serial.SerialException) as error:
+        message = f"not a serial port: {device.url!r}: {error}; {FORMS}"
+        raise UsageError(message) from error
+    return port
+
+
+FORMS: Final = "write /dev/ttyUSB0, /dev/serial/by-id/…, COM3, socket://HOST:PORT, rfc2217://HOST:PORT, loop://"
+
+
+@contextmanager
+def _left_alone(port: Any, device: Device) -> Generator[None]:  # noqa: ANN401 -- see above
+    """Keep pyserial from setting DTR and RTS when it opens the port, unless they are asked for."""
+    names = [name for name in ("dtr", "rts") if getattr(device, name) is None]
+    methods = [f"_update_{name}_state" for name in names if hasattr(port, f"_update_{name}_state")]
+    for method in methods:
+        setattr(port, method, lambda: None)
+    try:
+        yield
+    finally:
+        for method in methods:
+            delattr(port, method)
+
+
+def _configured(port: Any, device: Device) -> list[str]:  # noqa: ANN401 -- see above
+    for name in ("dtr", "rts"):
+        if (wanted := getattr(device, name)) is not None:
+            setattr(port, name, wanted)
+    try:
+        port.open()
+    except OSError:
+        raise
+    except Exception as error:  # termios.error, which does not exist everywhere and is no OSError
+        if device.parity == "N":
+            raise OSError(*error.args) from error
+        port.parity = "N"
+        port.open()
+    if device.parity != "N" and not _has_parity(port):
+        return [f"{device.url} has no parity, as pseudo-terminals do not; parity={device.parity} was left out"]
+    return []
+
+
+def _has_parity(port: Any) -> bool:  # noqa: ANN401 -- see above
+    # a pseudo-terminal refuses it, or says yes and leaves it out
+    if port.parity == "N" or os.name != "posix" or not os.isatty(port.fileno()):
+        return bool(port.parity != "N")
+    import termios
+
+    return bool(termios.tcgetattr(port.fileno())[2] & termios.PARENB)
+
+
+def _tolerated(what: str, do: Callable[[], object]) -> list[str]:
+    try:
+        do()
+    except (OSError, ValueError, NotImplementedError, AttributeError) as error:
+        return [f"{what}: this port cannot do it ({error})"]
+    return []
+
+
+# What to say where it fails
+
+
+def _explained(device: Device, error: OSError) -> str:
+    number, path = error.errno, Path(device.url)
+    explain = _EXPLANATIONS.get(number or 0)
+    if explain is not None and path.is_absolute():
+        return f"cannot open {device.url}: {explain(path)}"
+    return f"cannot open {device.url}: {error}; {FORMS}"
+
+
+def _forbidden(path: Path) -> str:
+    group = _group(path)
+    return (
+        f"permission denied; it belongs to the group {group}: `sudo usermod -aG {group} $USER`, then log in again"
+        if group
+        else "permission denied; look at its rights with `ls -l`"
+    )
+
+
+def _missing(path: Path) -> str:
+    del path
+    found = ", ".join(ports()) or "there are none"
+    return f"there is no such device; is it plugged in? serial ports of this machine: {found}"
+
+
+def _busy(path: Path) -> str:
+    users = ", ".join(holders(path))
+    return f"another program has it{f': {users}' if users else ''}; end that first, or open it with exclusive=False"
+
+
+_EXPLANATIONS: Final[Mapping[int, Callable[[Path], str]]] = {
+    errno.EACCES: _forbidden,
+    errno.EPERM: _forbidden,
+    errno.ENOENT: _missing,
+    errno.ENXIO: _missing,
+    errno.ENODEV: _missing,
+    errno.EBUSY: _busy,
+    errno.EAGAIN: _busy,
+}
+
+
+def ports() -> dict[str, str]:
+    """Return the serial ports of this machine, each with what is known of it."""
+    from serial.tools.list_ports import comports
+
+    return {port.device: port.description for port in sorted(comports())}
+
+
+def holders(path: Path) -> list[str]:
+    """Return the programs that have a device open, as far as one may see: "minicom (4711)"."""
+    found = set[str]()
+    for link in _PROC.glob("[0-9]*/fd/*") if sys.platform == "linux" else ():
+        with suppress(OSError):
+            if link.samefile(path) and stat.S_ISCHR(link.stat().st_mode) and link.parts[2] != str(os.getpid()):
+                name = (_PROC / link.parts[2] / "comm").read_text(encoding="utf-8", errors="replace").strip()
+                found.add(f"{name} ({link.parts[2]})")
+    return sorted(found)
+
+
+def _group(path: Path) -> str:
+    if os.name != "posix":
+        return ""
+    import grp
+
+    with suppress(KeyError, OSError):
+        return grp.getgrgid(path.stat().st_gid).gr_name
+    return ""

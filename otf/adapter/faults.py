@@ -1,0 +1,60 @@
+"""What can happen to frames on their way, and how often it does."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import Final
+
+from otf.adapter.plan import Plan
+from otf.errors import UsageError
+
+IN: Final = "in"
+OUT: Final = "out"
+_STREAM: Final = ("split", "merge")
+_INPUTS: Final = ("split", "merge", "disconnect")
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """How often what happens to a frame: each a probability, together at most 1, so that a frame has one fault.
+
+    `drop`: it is lost. `duplicate`: it comes twice. `reorder`: the next one overtakes it, if that comes within `late`
+    seconds. `delay`: it comes `late` seconds later, or right before the next one. `corrupt`: one of its bits is wrong.
+    `truncate`: its end is missing. Of inputs only: `split`: the system gets it in two parts, `merge`: together with the
+    next one (both on streams of bytes), `disconnect`: the connection is broken off instead.
+
+    `late` has to be well below the bench's L: what comes later than that is the system's fault by all that is known.
+    """
+
+    _: KW_ONLY
+    drop: float = 0.0
+    duplicate: float = 0.0
+    reorder: float = 0.0
+    delay: float = 0.0
+    corrupt: float = 0.0
+    truncate: float = 0.0
+    split: float = 0.0
+    merge: float = 0.0
+    disconnect: float = 0.0
+    late: float = 0.001
+
+    def __post_init__(self) -> None:
+        """Refuse what are no probabilities."""
+        rates = [getattr(self, name) for name in KINDS]
+        if min(rates) < 0 or sum(rates) > 1 or self.late < 0:
+            message = f"{self}: each rate is a probability from 0 to 1, all together at most 1, and late a time"
+            raise UsageError(message)
+
+    def fault(self, planned: Plan, port: str, way: str, number: int) -> str:
+        """Return what happens to a frame, empty for nothing."""
+        if planned.only is not None:
+            return next((kind for kind in KINDS if f"{port} {way} {number} {kind}" in planned.only), "")
+        left = planned.random(port, way, number).random()
+        for kind in KINDS:
+            left -= getattr(self, kind)
+            if left < 0:
+                return "" if way == OUT and kind in _INPUTS else kind
+        return ""
+
+
+KINDS: Final = tuple(each.name for each in fields(Faults) if each.name not in {"_", "late"})

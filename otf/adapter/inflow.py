@@ -1,0 +1,87 @@
+"""What comes on a stream: chunks go in, frames come out, and at last the ending."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from otf.adapter.clock import clock
+from otf.adapter.line import NEVER, Arrival, Ending, Trouble
+from otf.adapter.waiting import Alarm
+from otf.framing import Framer
+
+BATCH: Final = 256
+"""Arrivals that are handed out at a time."""
+
+_SHOWN: Final = 100
+
+
+class Inflow:
+    """Frames of one stream that nobody has taken yet; `wake` is called when silence has ended one."""
+
+    def __init__(self, framer: Framer, alarm: Alarm) -> None:
+        self.queue: deque[Arrival] = deque()
+        self.wake: Callable[[], None] = lambda: None
+        self._framer = framer
+        self._alarm = alarm
+        self._clock = clock()
+        self._stirred = NEVER
+        self._set = False
+        self._troubled = 0
+
+    def take(self, chunk: bytes) -> None:
+        """Take the next bytes."""
+        frames = self._framer.feed(chunk)
+        self.queue.extend(frames)
+        for frame in frames:
+            self._troubled += frame.trouble != ""
+        if self._framer.unfinished:
+            self._stirred = self._clock()
+            if self._framer.gap and not self._set:
+                self._set = True
+                self._alarm(self._stirred + self._framer.gap, self._ring)
+
+    def look(self) -> None:
+        """Take that there is nothing more to be read now: the frame has ended, if it was silent for long enough."""
+        gap = self._framer.gap
+        if gap and self._framer.unfinished and self._clock() >= self._stirred + gap:
+            self.queue.extend(self._framer.rest())
+
+    def end(self, how: Ending | Trouble) -> None:
+        """Take that the stream is over."""
+        self.queue.extend(self._framer.rest())
+        self.queue.append(how)
+
+    def batch(self) -> list[Arrival]:
+        """Return what is there, a bounded number at a time."""
+        queue = self.queue
+        return [queue.popleft() for _ in range(min(len(queue), BATCH))]
+
+    def clear(self) -> None:
+        """Forget what has come, a frame that has begun as well."""
+        self._framer.rest()
+        self.queue.clear()
+
+    def stirred(self) -> float:
+        """Return when bytes came last of a frame that has not ended; `NEVER` where none has begun."""
+        return self._stirred if self._framer.unfinished else NEVER
+
+    def remarks(self) -> list[str]:
+        """Return what a person should know."""
+        remarks = [f"frames that were too long or broken: {self._troubled}"] if self._troubled else []
+        if self._framer.unfinished:
+            begun = self._framer.begun
+            more = "" if len(begun) <= _SHOWN else f" (the last of {len(begun)} bytes)"
+            remarks.append(f"a frame has begun and not ended: {begun[-_SHOWN:]!r}{more}")
+        return remarks
+
+    def _ring(self) -> None:
+        # one alarm for a whole frame: each chunk moves the end, and only the last one's counts
+        self._set = False
+        due = self._stirred + self._framer.gap
+        if self._framer.unfinished and self._clock() < due:
+            self._set = True
+            self._alarm(due, self._ring)
+        else:
+            self.wake()

@@ -1,0 +1,117 @@
+"""A line: one open port, as the runner sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias, runtime_checkable
+
+from otf.codec import Deed
+from otf.framing import Frame
+
+NEVER: Final = float("-inf")
+"""The time of what has not happened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The port ended; nothing arrives after it. `reason` is one of few words ("exit status 3", "end of stream")."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """The line itself is at fault, not the system: datagrams were dropped, a device was unplugged.
+
+    What came before stands; of what comes after nothing can be said, and the run is inconclusive.
+    """
+
+    reason: str
+
+
+Arrival: TypeAlias = Frame | Ending | Trouble
+
+
+class LineLost(Exception):  # noqa: N818 -- what happened, not an error of the caller
+    """Nothing can be sent any more; the message says why. What arrived before is still there to be received."""
+
+
+class Line(Protocol):
+    """One open port. Receiving never waits: the runner watches descriptors itself and asks when there may be something.
+
+    A system that is gone must never look like a silent one: an end is delivered once, as an `Ending`, after all that
+    arrived before it.
+    """
+
+    def descriptors(self) -> tuple[int, ...]:
+        """Return the descriptors that become readable when `receive` has something; they may change over time."""
+        ...
+
+    def arm(self, wake: Callable[[], None]) -> None:
+        """Call `wake` from now on, in the runner's thread, whenever something may be there; descriptors need not.
+
+        It is called as well when there is another descriptor to watch.
+        """
+        ...
+
+    async def send(self, data: bytes) -> None:
+        """Hand one frame over. Waits only where the other side does not read, and not for ever. Raises LineLost."""
+        ...
+
+    def receive(self) -> list[Arrival]:
+        """Return what is there now, in the order of arrival, a bounded number at a time; empty when nothing is."""
+        ...
+
+    def remarks(self) -> list[str]:
+        """Return what a person should know when something failed: last words on stderr, datagrams of strangers."""
+        ...
+
+
+@runtime_checkable
+class Stirring(Protocol):
+    """A line of bytes, on which a frame may have begun: while its bytes are coming the system is not silent."""
+
+    def stirred(self) -> float:
+        """Return when bytes came last of a frame that has not ended, by anyio's clock; `NEVER` where none has begun."""
+        ...
+
+
+@runtime_checkable
+class Counting(Protocol):
+    """A line that can be asked whether it has lost something. It is asked before a verdict rests on that it has not."""
+
+    def lost(self) -> str:
+        """Return what was lost in the tester's own machine, in words; empty where nothing was."""
+        ...
+
+
+@runtime_checkable
+class Acting(Protocol):
+    """A line on which an input can be more than bytes: connecting, closing, half closing."""
+
+    async def perform(self, deed: Deed) -> None:
+        """Do it. Raises LineLost where it fails; CodecError where this line cannot do it."""
+        ...
+
+
+@runtime_checkable
+class Packing(Protocol):
+    """A line over a stream of bytes, on which frames can be sent in parts, and several at once."""
+
+    def pack(self, data: bytes) -> bytes:
+        """Return the bytes on the wire of one frame. Raises CodecError."""
+        ...
+
+    async def push(self, raw: bytes) -> None:
+        """Send bytes as they are. Raises LineLost."""
+        ...
+
+
+@runtime_checkable
+class Stamping(Protocol):
+    """A line that knows when something came, however late it is asked. That takes time, and is asked for."""
+
+    def stamp(self) -> None:
+        """Say with each frame from now on when it came."""
+        ...

@@ -1,0 +1,66 @@
+"""A port without a descriptor: two threads carry its bytes to and from a socket that has one."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from typing import Any, Final
+
+import anyio
+
+_TURN: Final = 0.05  # seconds after which a waiting read looks whether it is to end
+_CHUNK: Final = 4096
+
+
+class Pump:
+    """Carries the bytes of `port` (of pyserial) to and from the socket `end`, until `stop`.
+
+    The socket holds a bounded number of bytes, so that a port that is not read is felt by the other side, as it
+    should be. `why` says what the port raised; then the socket is at its end.
+    """
+
+    def __init__(self, port: Any) -> None:  # noqa: ANN401 -- pyserial has a class for each kind of port
+        self.why: str = ""
+        self.end: socket.socket
+        self.end, self._far = socket.socketpair()
+        self.end.settimeout(0)
+        self._port = port
+        self._over = False
+        port.timeout = _TURN
+        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._read, self._write)]
+        for thread in self._threads:
+            thread.start()
+
+    async def stop(self) -> None:
+        """End both threads and close the port and the sockets."""
+        self._over = True
+        anyio.notify_closing(self.end)
+        self.end.close()
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self._join)
+
+    def _read(self) -> None:
+        try:
+            while not self._over:
+                if data := self._port.read(1):
+                    self._far.sendall(data + self._port.read(min(self._port.in_waiting, _CHUNK)))
+        except Exception as error:  # noqa: BLE001 -- ports raise what they like; that it ended is what counts
+            self._ended(error)
+
+    def _write(self) -> None:
+        try:
+            while data := self._far.recv(_CHUNK):
+                self._port.write(data)
+        except Exception as error:  # noqa: BLE001 -- the same
+            self._ended(error)
+
+    def _ended(self, error: Exception) -> None:
+        if not self._over:
+            self.why = self.why or str(error) or type(error).__name__
+            self._far.shutdown(socket.SHUT_RDWR)
+
+    def _join(self) -> None:
+        for thread in self._threads:
+            thread.join()
+        self._far.close()
+        self._port.close()

@@ -1,0 +1,126 @@
+"""What a child process says: the frames of its output, its last words, and how it ended."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+from collections.abc import Callable
+from typing import Final
+
+import anyio
+
+from otf.adapter.child import Child
+from otf.adapter.inflow import Inflow
+from otf.adapter.line import Ending
+from otf.adapter.waiting import Alarm
+from otf.framing import Framer, Tail
+
+PATIENCE: Final = 0.1
+"""Seconds that may pass between the end of a process's output and the end of the process."""
+
+_CHUNK = 65_536  # bytes: what a pipe holds
+_ROUNDS = 64  # a pipe can be made to hold 1 MiB: what was there when a look began is seen
+
+
+class Reading:
+    """Reads what a child says as it comes, without waiting, and never more than a pipe holds beyond what is asked for.
+
+    `inflow` holds the frames of the standard output that nobody has taken yet, and after the last one the ending.
+    `tail` keeps the end of the standard error. `ended` says how the process ended, as soon as that is known, and
+    `exit` is set then. The inflow is woken when something is to be seen that no descriptor tells.
+    """
+
+    def __init__(self, child: Child, framer: Framer, alarm: Alarm) -> None:
+        self.inflow: Inflow = Inflow(framer, alarm)
+        self.tail: Tail = Tail()
+        self.ended: str = ""
+        self.ending: str = ""
+        self.exit: anyio.Event = anyio.Event()
+        self._child = child
+        self._alarm = alarm
+        self._closed: float | None = None
+        self._poll = select.poll()
+        self._readers: dict[int, Callable[[], None]] = {}
+        self._watch(child.exit, self._see_exit)
+        self._watch(child.stdout, self._read_output)
+        self._watch(child.stderr, self._read_errors)
+
+    def descriptors(self) -> tuple[int, ...]:
+        """Return those of the output, the errors and the exit that are not at their end."""
+        return tuple(self._readers)
+
+    def look(self) -> None:
+        """Read until there is something in the queue, or nothing more to read."""
+        ended, readable = self._read()
+        for _ in range(_ROUNDS):
+            if self.inflow.queue or not readable:
+                break
+            ended, readable = self._read()
+        self.inflow.look()
+        if ended and self._child.stdout not in readable:
+            self._end(ended)
+        elif self._closed is not None and anyio.current_time() >= self._closed + PATIENCE:
+            self._end("closed its output")
+
+    def close(self) -> None:
+        """Look at nothing any more."""
+        for descriptor in self.descriptors():
+            self._drop(descriptor)
+
+    def _watch(self, descriptor: int, read: Callable[[], None]) -> None:
+        if descriptor >= 0:
+            self._readers[descriptor] = read
+            self._poll.register(descriptor, select.POLLIN)
+
+    def _drop(self, descriptor: int) -> None:
+        # at its end a descriptor is readable for ever, and who watches it would spin
+        if self._readers.pop(descriptor, None):
+            self._poll.unregister(descriptor)
+
+    def _read(self) -> tuple[str, list[int]]:
+        if self._child.exit < 0:
+            self._see_exit()
+        ended = self.ended  # if it had ended before the poll, the poll knows of all that it ever said
+        readable = [descriptor for descriptor, _ in self._poll.poll(0)]
+        for descriptor in readable:
+            self._readers[descriptor]()
+        return ended, readable
+
+    def _read_output(self) -> None:
+        if chunk := self._chunk():
+            self.inflow.take(chunk)
+            return
+        self._drop(self._child.stdout)
+        self._closed = anyio.current_time()
+        self._alarm(self._closed + PATIENCE, self._ring)
+
+    def _chunk(self) -> bytes:
+        try:
+            return os.read(self._child.stdout, _CHUNK)
+        except OSError as error:
+            if error.errno != errno.EIO:  # a terminal says so when nobody has its other end any more
+                raise
+            return b""
+
+    def _read_errors(self) -> None:
+        chunk = os.read(self._child.stderr, _CHUNK)
+        self.tail.feed(chunk)
+        if not chunk:
+            self._drop(self._child.stderr)
+
+    def _see_exit(self) -> None:
+        self.ended = self._child.ended()
+        if self.ended:
+            self.exit.set()
+            self._drop(self._child.exit)
+
+    def _end(self, reason: str) -> None:
+        if self.ending:
+            return
+        self.ending = reason
+        self._drop(self._child.stdout)
+        self.inflow.end(Ending(reason))
+
+    def _ring(self) -> None:
+        self.inflow.wake()

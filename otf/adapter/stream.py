@@ -1,0 +1,153 @@
+"""A line over any stream of bytes that has a descriptor: a socket, a serial port, a terminal."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import anyio
+
+from otf.adapter.inflow import Inflow
+from otf.adapter.line import Arrival, Ending, LineLost, Trouble
+from otf.adapter.waiting import Alarm
+from otf.framing import Framing
+
+PATIENCE: Final = 10.0
+"""Seconds in which the other side has to go on reading while something is being sent."""
+
+_ROUNDS: Final = 64  # chunks that are read at once of a frame that does not end
+WORDS: Final[Mapping[int, str]] = {
+    errno.ECONNRESET: "connection reset",
+    errno.EPIPE: "closed by the other side",
+    errno.ECONNABORTED: "connection aborted",
+    errno.ETIMEDOUT: "connection timed out",
+    errno.EHOSTUNREACH: "host unreachable",
+    errno.ENETUNREACH: "network unreachable",
+}
+
+
+class StreamLine:
+    """Frames over a stream that never blocks; `read` and `write` are those of its descriptor.
+
+    `read` returns no bytes at the end of the stream. A subclass says with `ended` what an end or an error means.
+    """
+
+    def __init__(
+        self, descriptor: int, read: Callable[[], bytes], write: Callable[[bytes], int], framing: Framing, alarm: Alarm
+    ) -> None:
+        self._descriptor = descriptor
+        self._read = read
+        self._write = write
+        self._alarm = alarm
+        self._framing = framing
+        self._framer = framing()
+        self._inflow = Inflow(self._framer, alarm)
+        self._wake: Callable[[], None] = lambda: None
+        self._gone = ""
+        self._over = False
+        self.patience = PATIENCE
+
+    def descriptors(self) -> tuple[int, ...]:
+        """Return the descriptor of the stream; none after its end."""
+        return () if self._over else (self._descriptor,)
+
+    def arm(self, wake: Callable[[], None]) -> None:
+        """Call `wake` when silence has ended a frame."""
+        self._wake = self._inflow.wake = wake
+
+    async def send(self, data: bytes) -> None:
+        """Send one frame. Raises LineLost, also where the other side reads nothing for ten seconds; CodecError."""
+        await self.push(self._framer.pack(data))
+
+    def pack(self, data: bytes) -> bytes:
+        """Return the bytes on the wire of one frame. Raises CodecError."""
+        return self._framer.pack(data)
+
+    async def push(self, raw: bytes) -> None:
+        """Send bytes as they are. Raises LineLost."""
+        if self._gone:
+            raise LineLost(self._gone)
+        try:
+            written = self._write(raw)
+        except BlockingIOError:
+            written = 0
+        except OSError as error:
+            raise self._lost(error) from error
+        if written < len(raw):
+            await self._send_rest(raw[written:])
+
+    def receive(self) -> list[Arrival]:
+        """Return the frames that have come, at most 256 of them, and at last the ending."""
+        inflow = self._inflow
+        if not inflow.queue and not self._over:
+            self._look()
+        return inflow.batch()
+
+    def stirred(self) -> float:
+        """Return when bytes came last of a frame that has not ended."""
+        return self._inflow.stirred()
+
+    def remarks(self) -> list[str]:
+        """Return what was too long, and what has begun."""
+        return self._inflow.remarks()
+
+    def restart(self, descriptor: int, read: Callable[[], bytes], write: Callable[[bytes], int]) -> None:
+        """Begin with another stream, as if nothing had been before."""
+        self._descriptor, self._read, self._write = descriptor, read, write
+        self._inflow.clear()
+        self._over, self._gone = False, ""
+
+    def ended(self, error: OSError | None) -> Ending | Trouble:
+        """Return what it means that the stream ended, or that reading it failed."""
+        if error is None:
+            return Ending("end of stream")
+        return Ending(WORDS.get(error.errno or 0, str(error.strerror).lower()))
+
+    def _look(self) -> None:
+        """Read until a frame is whole, or there is nothing more to read."""
+        inflow = self._inflow
+        for _ in range(_ROUNDS):
+            try:
+                chunk = self._read()
+            except BlockingIOError:
+                inflow.look()
+                return
+            except OSError as error:
+                self._end(self.ended(error))
+                return
+            if not chunk:
+                self._end(self.ended(None))
+                return
+            inflow.take(chunk)
+            if inflow.queue:
+                return
+
+    def _end(self, how: Ending | Trouble) -> None:
+        self._over, self._gone = True, self._gone or how.reason
+        self._inflow.end(how)
+
+    def _lost(self, error: OSError) -> LineLost:
+        self._gone = self.ended(error).reason
+        self._wake()  # what had come before is still to be read, and so is the ending
+        return LineLost(self._gone)
+
+    async def _send_rest(self, rest: bytes) -> None:
+        while rest:
+            with anyio.move_on_after(self.patience) as waiting:
+                await anyio.wait_writable(self._descriptor)
+            if waiting.cancelled_caught:
+                self._gone = f"did not read for {self.patience:g} s"
+                raise LineLost(self._gone)
+            try:
+                rest = rest[self._write(rest) :]
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise self._lost(error) from error
+
+
+def reader(descriptor: int, size: int = 65_536) -> Callable[[], bytes]:
+    """Return the function that reads a descriptor."""
+    return lambda: os.read(descriptor, size)

@@ -1,0 +1,115 @@
+"""What lines wait for: one of several descriptors, or a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import asynccontextmanager
+from typing import TypeAlias
+
+import anyio
+
+Alarm: TypeAlias = Callable[[float, Callable[[], None]], None]
+"""Calls the second argument at the time that is the first, by anyio's clock, unless the alarms were left before."""
+
+
+async def any_readable(descriptors: Iterable[int]) -> None:
+    """Wait until one of these descriptors is readable; nobody else may be waiting for one of them."""
+    async with anyio.create_task_group() as waiting:
+
+        async def wait(descriptor: int) -> None:
+            await anyio.wait_readable(descriptor)
+            waiting.cancel_scope.cancel()
+
+        for descriptor in descriptors:
+            waiting.start_soon(wait, descriptor)
+        await anyio.sleep_forever()
+
+
+@asynccontextmanager
+async def alarms() -> AsyncGenerator[Alarm, None]:
+    """Return a function that sets alarms; all are off once the context is left.
+
+    What the body raises comes out as it is, and not in a group, as a bare task group would have it.
+    """
+    loop = _asyncio_loop()
+    if loop is None:
+        async with _tasks() as alarm:
+            yield alarm
+        return
+    calls = _Calls(loop)
+    try:
+        yield calls.alarm
+    finally:
+        calls.off()
+
+
+Spawn: TypeAlias = Callable[..., object]
+"""Starts a coroutine function with its arguments, to run beside what goes on."""
+
+
+@asynccontextmanager
+async def spawning() -> AsyncGenerator[Spawn, None]:
+    """Return a function that starts tasks; all end with the context. What the body raises comes out as it is."""
+    failure: BaseException | None = None
+    async with anyio.create_task_group() as tasks:
+        try:
+            yield tasks.start_soon
+        except anyio.get_cancelled_exc_class():
+            raise
+        except BaseException as error:  # noqa: BLE001 -- raised again below, outside the task group
+            failure = error
+        tasks.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+
+
+class _Calls:
+    """Alarms as timers of asyncio's loop: a task for each would cost ten times as much, and each byte may set one."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._set = set[asyncio.TimerHandle]()
+
+    def alarm(self, at: float, ring: Callable[[], None]) -> None:
+        """Set an alarm."""
+        handle: asyncio.TimerHandle
+
+        def rung() -> None:
+            self._set.discard(handle)
+            # a loop may ring a rounding error early, and nobody would ring again
+            if self._loop.time() < at:
+                self.alarm(at, ring)
+            else:
+                ring()
+
+        handle = self._loop.call_at(at, rung)
+        self._set.add(handle)
+
+    def off(self) -> None:
+        """Take all alarms back."""
+        for handle in self._set:
+            handle.cancel()
+
+
+def _asyncio_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+@asynccontextmanager
+async def _tasks() -> AsyncGenerator[Alarm, None]:
+    async with spawning() as start:
+
+        def alarm(at: float, ring: Callable[[], None]) -> None:
+            start(_ring, at, ring)
+
+        yield alarm
+
+
+async def _ring(at: float, ring: Callable[[], None]) -> None:
+    while anyio.current_time() < at:  # noqa: ASYNC110 -- a loop may wake it a rounding error early, and nobody would again
+        await anyio.sleep_until(at)
+    ring()

@@ -1,0 +1,71 @@
+"""Showing a failure again, with nothing but a bench and a few steps: no campaign, no choice, no files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import anyio
+
+from otf.adapter import Bench
+from otf.core import Oracle, Session
+from otf.core.burst import Burst
+from otf.core.strict import Strict
+from otf.core.timers import Timers
+from otf.runner.path import drive
+from otf.shrink import Candidate, Inputs, again, issue_of
+from otf.simulate import Walk
+from otf.trace.events import Event, Quiet, Seen, Sent
+from otf.trace.explain import explanation
+from otf.trace.verdict import Verdict
+
+Given: TypeAlias = tuple[object, Sequence[object]]
+"""An input, and the outputs that came of it when the failure was seen."""
+
+
+def reproduce(bench: Bench, steps: Iterable[Given], *, burst: int = 1, tries: int = 1) -> None:
+    """Send the inputs of these steps to a fresh copy of the system, again and again where one run may pass by chance.
+
+    Raises AssertionError with the explanation as soon as a run fails, ContactError where the system cannot be reached.
+    Where the model leaves choices to the system, `steps` tell which ones are wanted: other inputs bring it back on the
+    way then. Must not be called from within an event loop.
+    """
+    oracle = bench.oracle()
+    candidate = _candidate(oracle, [*steps])
+    for _ in range(tries):
+        verdict, events = _run(bench, oracle, candidate, burst)
+        if verdict.failed:
+            raise AssertionError(explanation(verdict, events))
+
+
+def _candidate(oracle: Oracle, steps: list[Given]) -> Candidate:
+    issue = issue_of(oracle, _events(oracle, steps))
+    if len(issue) == len(steps):
+        return again(issue, oracle)
+    # the outputs alone do not tell the way, as where time matters
+    return Inputs(tuple(oracle.model.symbol(inp) for inp, _ in steps))
+
+
+def _events(oracle: Oracle, steps: list[Given]) -> Iterator[Event]:
+    routes = oracle.model.routes
+    for inp, outputs in steps:
+        yield Sent(inp, routes.into(inp), 0.0)
+        yield from (Seen(output, routes.of(output), 0.0) for output in outputs)
+        yield Quiet(0.0)
+
+
+def _run(bench: Bench, oracle: Oracle, candidate: Candidate, burst: int) -> tuple[Verdict, list[Event]]:
+    if bench.system is not None:
+        walk = Walk(oracle, bench.system())
+        return walk.chosen(candidate.chooser(), candidate.limit) or walk.end(), [*walk.events()]
+    events = list[Event]()
+    pacing = Burst(bench.timing, burst) if burst > 1 else Strict(bench.timing, Timers(last=True))
+    session = Session(oracle, candidate.chooser(), pacing, steps=candidate.limit, barrier=bench.barrier)
+
+    async def driven() -> Verdict:
+        return await drive(bench, session, record)
+
+    def record(event: Event, _raw: bytes | None = None, /, **_more: Any) -> None:  # noqa: ANN401 -- JSON data
+        events.append(event)
+
+    return anyio.run(driven), events

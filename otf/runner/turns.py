@@ -1,0 +1,60 @@
+"""Walks in which every step is a turn of the event loop, for systems that live in it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from random import Random
+from typing import Any
+
+from anyio.lowlevel import checkpoint
+
+from otf.core import Oracle
+from otf.core.fused import Ways, follow
+from otf.simulate.walk import Act, Step, Walk
+from otf.strategy import Script
+from otf.trace.verdict import Verdict
+from otf.values.shape import shape
+
+
+async def turns(oracle: Oracle, act: Act, random: Random, steps: int) -> Verdict:
+    """Walk with inputs drawn uniformly from those specified; every step lets the event loop go round once.
+
+    The asynchronous twin of `Walk.uniform`, and raises as that does.
+    """
+    ways, history, chance, turn = Ways.start(oracle), list[Step](), random.random, _turn()
+    for _ in range(steps):
+        if not ways.size:
+            break
+        inp, table = ways.inputs[int(chance() * ways.size)]
+        outputs: Any = act(inp)
+        await turn()
+        if outputs.__class__ is not tuple:
+            outputs = tuple(outputs)
+        history.append((inp, outputs))
+        then = table.get(outputs)
+        if then is None or (then.shape is not None and then.shape != shape(outputs)):
+            following = follow(oracle, ways, inp, table, outputs)
+            if following is None:
+                return _judged(oracle, history)
+            ways = following
+        else:
+            ways = then.ways
+    return ways.verdict
+
+
+def _judged(oracle: Oracle, history: list[Step]) -> Verdict:
+    """Return the failure, by walking the same way again through the answers that were seen."""
+    answers = iter(history)
+    walk = Walk(oracle, lambda _inp: next(answers)[1])
+    return walk.chosen(Script(inp for inp, _ in history), len(history)) or walk.end()
+
+
+def _turn() -> Callable[[], Awaitable[None]]:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return checkpoint
+    # what anyio's checkpoint does there, without asking which loop it is at every step
+    return partial(asyncio.sleep, 0)

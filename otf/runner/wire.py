@@ -1,0 +1,224 @@
+"""The lines of one copy of the system, as one source of arrivals with their times."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from functools import partial
+from types import TracebackType
+from typing import Final, Self
+
+import anyio
+from anyio.abc import TaskGroup
+
+from otf.adapter import Arrival, Frame, Line
+from otf.adapter.clock import clock
+from otf.adapter.line import NEVER, Counting, Stamping, Stirring
+from otf.adapter.plan import Noting
+from otf.runner.glance import Glance
+from otf.runner.watching import Watching, watching
+from otf.values.light import light
+
+FULL: Final = 20_000  # arrivals that wait to be judged: beyond, reading stops and the other side feels it
+
+
+@light
+class Arrived:
+    """What arrived, on which port, and when, in seconds since the start of the run.
+
+    `stamped`: that is when the kernel took it; else it is when it was seen, which may be later.
+    """
+
+    port: str
+    what: Arrival
+    at: float
+    stamped: bool = False
+
+
+class Wire:
+    """All lines of a run, watched: use it as an async context manager around the open lines.
+
+    Times are seconds since the start of the run, by anyio's clock: virtual where the event loop's clock is.
+    """
+
+    def __init__(self, lines: Mapping[str, Line]) -> None:
+        self.lines = lines
+        self._clock = clock()
+        self.zero: float = self._clock()
+        self._inbox: deque[Arrived] = deque()
+        self._tasks: TaskGroup
+        self._watching: Watching
+        self._ports: dict[int, str] = {}  # of the descriptors that are watched
+        self._woken = anyio.Event()
+        self._paused = self._sleeping = False
+        self._hints: set[str] = set()
+        self._stirring = [line for line in lines.values() if isinstance(line, Stirring)]
+        self._counting = {port: line for port, line in lines.items() if isinstance(line, Counting)}
+        self.noting: list[Noting] = [line for line in lines.values() if isinstance(line, Noting)]
+        self._glance = Glance()
+
+    async def __aenter__(self) -> Self:
+        """Begin to watch."""
+        self._tasks = anyio.create_task_group()
+        await self._tasks.__aenter__()
+        self._watching = watching(self._tasks, self._readable)
+        Glance.open += 1
+        for port, line in self.lines.items():
+            line.arm(partial(self._hint, port))
+            self._agree(port)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> bool | None:
+        """Stop watching; the lines stay open. What was raised comes out as it is, and not in a group."""
+        Glance.open -= 1
+        for line in self.lines.values():
+            line.arm(lambda: None)
+        self._pause()
+        self._tasks.cancel_scope.cancel()
+        if isinstance(error, Exception):
+            # handed to the task group it would come out in a group, which nobody who handles it expects
+            await self._tasks.__aexit__(None, None, None)
+            return None
+        try:
+            return await self._tasks.__aexit__(kind, error, where)
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None
+
+    @property
+    def now(self) -> float:
+        """Return the seconds since the start of the run."""
+        return self._clock() - self.zero
+
+    @property
+    def waiting(self) -> bool:
+        """Tell whether something has arrived that was not returned yet."""
+        return bool(self._inbox or self._hints)
+
+    @property
+    def stirred(self) -> float:
+        """Return when bytes came last of a frame that has not ended, on any port; `NEVER` where none has begun."""
+        return max((line.stirred() for line in self._stirring), default=NEVER) - self.zero
+
+    def lost(self) -> str:
+        """Return what was lost on the tester's side of the lines; empty where nothing was."""
+        lost = {port: line.lost() for port, line in self._counting.items()}
+        return "; ".join(f"{port}: {what}" for port, what in lost.items() if what)
+
+    def noted(self) -> list[str]:
+        """Return the faults that were injected since it was asked last."""
+        return [each for line in self.noting for each in line.noted()]
+
+    def stamp(self) -> None:
+        """Let the lines that can say when something came, however late it is looked at."""
+        for line in self.lines.values():
+            if isinstance(line, Stamping):
+                line.stamp()
+
+    def poll(self) -> None:
+        """Take in whatever is there now, on all ports, without waiting."""
+        for port in self.lines:
+            self._drain(port)
+
+    def arrived(self) -> list[Arrived]:
+        """Return what has arrived and was not returned yet, in its order."""
+        if self._hints:
+            # a line that is asked may wake another, or itself again: that is a hint for the next time
+            hints, self._hints = self._hints, set()
+            for port in hints:
+                self._drain(port)
+        if not self._inbox:
+            return []
+        arrived = list(self._inbox)
+        self._inbox.clear()
+        if self._paused:
+            self._resume()
+        return arrived
+
+    def over(self, until: float) -> bool:
+        """Tell whether the time `until` has come."""
+        # as the clock has it: less the start, it may be rounded to a moment before, and would never come
+        return self._clock() >= self.zero + until
+
+    async def wait(self, until: float) -> None:
+        """Wait until something has arrived, or until the time `until`."""
+        if not self.glanced(until):
+            await self.sleep(until)
+
+    def glanced(self, until: float) -> bool:
+        """Wait a moment without the event loop; tell whether that was enough, and otherwise `sleep`."""
+        if self._inbox or self._hints:
+            return True
+        ready = self._glance.wait(self._ports, until - self._clock() + self.zero)
+        for descriptor in ready or ():
+            self._readable(descriptor)
+        return ready is not None
+
+    async def sleep(self, until: float) -> None:
+        """Let the event loop wait until something has arrived, or until the time `until`."""
+        self._woken, self._sleeping = anyio.Event(), True
+        with anyio.CancelScope(deadline=self.zero + until):
+            await self._woken.wait()
+        self._sleeping = False
+        self._glance.turned()
+
+    def _readable(self, descriptor: int) -> None:
+        """Take in what one descriptor has; what more there is keeps it readable."""
+        port = self._ports.get(descriptor)
+        if port is not None:
+            self._take(port)
+
+    def _drain(self, port: str) -> None:
+        while self._take(port):
+            pass
+        if self._paused:
+            self._hints.add(port)  # it was not asked to its end
+
+    def _take(self, port: str) -> bool:
+        """Take in the next arrivals of a port; False where there were none, or there is no room."""
+        if self._paused:
+            return False
+        at = self._clock() - self.zero
+        arrivals = self.lines[port].receive()
+        inbox, ended = self._inbox, not arrivals
+        for arrival in arrivals:
+            ended = not isinstance(arrival, Frame)
+            if isinstance(arrival, Frame) and arrival.came is not None:
+                inbox.append(Arrived(port, arrival, min(arrival.came - self.zero, at), stamped=True))
+            else:
+                inbox.append(Arrived(port, arrival, at))
+        if ended:
+            self._agree(port)
+        if inbox and self._sleeping:
+            self._woken.set()
+        if len(inbox) >= FULL:
+            self._pause()
+        return bool(arrivals)
+
+    def _hint(self, port: str) -> None:
+        # before it is closed a descriptor must not be watched any more, and so this is done at once
+        self._agree(port)
+        self._hints.add(port)
+        self._woken.set()
+
+    def _agree(self, port: str) -> None:
+        """Watch the descriptors that a line has now, and no others: at its end one is readable for ever."""
+        wanted = set(self.lines[port].descriptors()) if not self._paused else set[int]()
+        watched = {descriptor for descriptor, its in self._ports.items() if its == port}
+        for descriptor in watched - wanted:
+            del self._ports[descriptor]
+            self._watching.remove(descriptor)
+        for descriptor in wanted - watched:
+            self._ports[descriptor] = port
+            self._watching.add(descriptor)
+
+    def _pause(self) -> None:
+        self._paused = True
+        for port in self.lines:
+            self._agree(port)
+
+    def _resume(self) -> None:
+        self._paused = False
+        for port in self.lines:
+            self._agree(port)

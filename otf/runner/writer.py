@@ -1,0 +1,127 @@
+"""Writing traces: every line is handed to the operating system as it happens.
+
+A tester that is killed loses at most the line it was writing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from otf.errors import ModelError, UsageError
+from otf.runner.codebook import KEPT
+from otf.runner.moments import Moments
+from otf.trace.events import Event, Garbled, Seen, Sent
+from otf.trace.record import Header, Line, Passed, end_line, event_line, header_line
+from otf.trace.tagged import encode
+from otf.trace.verdict import Verdict
+
+
+class TraceWriter:
+    """The trace file of one run; `began` is the moment to which the events' seconds are added."""
+
+    def __init__(self, path: Path, header: Header, began: datetime) -> None:
+        self.path = path
+        self.steps: int = 0
+        self.events: int = 0
+        self.began = began
+        self._moments = Moments()
+        # by the identity of values, which are kept with it: most come back as the same objects
+        self._texts: dict[int, tuple[object, msgspec.Raw]] = {}
+        self._encode: Callable[[Any], bytes] = msgspec.json.Encoder(enc_hook=str).encode
+        self._file = _create(path, self._begun)
+        self._write(header_line(header, began.isoformat()))
+        # under its name there is never a trace without its header, whenever the tester is killed
+        self._begun.replace(path)
+
+    def event(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
+        """Write an event."""
+        self.events += 1
+        if event.__class__ is Sent:
+            self.steps += 1
+        moment = self._moments(self.began, event.at)
+        try:
+            if more or raw is None:
+                line: Line | Passed = event_line(self.events, event, moment, raw, **more)
+            else:
+                line = self._passed(event, moment, raw)
+        except TypeError as error:
+            message = f"{self.path}: event {self.events}: {error}"
+            raise ModelError(message) from error
+        self._write(line)
+
+    def _passed(self, event: Event, moment: str, raw: bytes) -> Line | Passed:
+        if isinstance(event, Sent):
+            name, value = "sent", event.input
+        elif isinstance(event, Seen) and event.output.__class__ is not Garbled:
+            name, value = "seen", event.output
+        else:
+            return event_line(self.events, event, moment, raw)
+        at, text = round(event.at, 6), self._text(value)
+        return Passed(name, "info", moment, self.events, at, event.port, text, raw.hex())
+
+    def _text(self, value: object) -> msgspec.Raw:
+        known = self._texts.get(id(value))
+        if known is None:
+            known = value, msgspec.Raw(self._encode(encode(value)))
+            if len(self._texts) >= KEPT:
+                self._texts.clear()
+            self._texts[id(value)] = known
+        return known[1]
+
+    def end(self, verdict: Verdict) -> None:
+        """Write the verdict."""
+        self._write(end_line(verdict, datetime.now(UTC).isoformat(), self.steps))
+
+    def close(self) -> None:
+        """Close the file; without `end` before, the trace is one that was cut."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    @property
+    def _begun(self) -> Path:
+        return self.path.with_name(f".{self.path.name}")
+
+    def _write(self, line: Line | Passed) -> None:
+        try:
+            data = b"%b\n" % self._encode(line)
+        except UnicodeEncodeError:
+            # half a surrogate pair, from a file name or an error's text: JSON in UTF-8 has no place for it
+            plain = _plain(line) if isinstance(line, Passed) else line
+            data = json.dumps(plain, ensure_ascii=False, default=str).encode(errors="replace") + b"\n"
+        try:
+            written = os.write(self._file, data)
+            while written < len(data):
+                written += os.write(self._file, data[written:])
+        except OSError as error:
+            raise _unwritten(self.path, error) from error
+
+
+def _plain(line: Passed) -> Line:
+    return {**msgspec.structs.asdict(line), "value": json.loads(bytes(line.value))}
+
+
+@contextmanager
+def _writing(path: Path) -> Generator[None, None, None]:
+    try:
+        yield
+    except OSError as error:
+        raise _unwritten(path, error) from error
+
+
+def _unwritten(path: Path, error: OSError) -> UsageError:
+    return UsageError(f"{path}: the trace cannot be written ({error.strerror}); choose another folder with --out")
+
+
+def _create(path: Path, begun: Path) -> int:
+    with _writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(begun, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)

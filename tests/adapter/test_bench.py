@@ -1,0 +1,180 @@
+"""A bench: how its ports are opened, to which port a value belongs, and how its runs are judged."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from otf.adapter import Bench, Line
+from otf.core import InputMode, Limits, Monitor, Relation, Timing
+from otf.errors import CodecError, ContactError, ModelError, OtfError, UsageError
+from otf.spec import Spec, Transition, goto
+from otf.trace.events import Seen, Sent
+from tests.runner.playing import Still, Words, opened, virtually
+
+
+def _step(state: int, inp: str) -> Iterator[Transition[int]]:
+    if inp == "a.go":
+        yield goto(state + 1, "b.gone")
+    elif state:
+        yield goto(state, "b.back")
+
+
+SPEC = Spec(_step, 0, ["a.go", "a.back"])
+
+
+@dataclass
+class Story:
+    """What happened with the ports."""
+
+    lines: list[str] = field(default_factory=list[str])
+
+    @asynccontextmanager
+    async def port(self, name: str, *, broken: bool = False) -> AsyncGenerator[Line, None]:
+        """Open a port that tells."""
+        if broken:
+            raise ContactError(f"{name} is broken")
+        self.lines.append(f"open {name}")
+        try:
+            yield Still()
+        finally:
+            self.lines.append(f"close {name}")
+
+
+async def _used(bench: Bench, story: Story) -> None:
+    async with AsyncExitStack() as stack:
+        lines = await stack.enter_async_context(bench.open())
+        story.lines.append(f"use {' '.join(lines)}")
+
+
+# Opening
+
+
+def test_ports_are_opened_in_order_and_closed_in_reverse() -> None:
+    """A port may need what those before it brought, as long as it is open."""
+    story = Story()
+    ports = {name: lambda name=name: story.port(name) for name in ("b", "a", "c")}
+    virtually(lambda: _used(Bench(SPEC, codec=Words(), ports=ports), story))
+    assert story.lines == ["open b", "open a", "open c", "use b a c", "close c", "close a", "close b"]
+
+
+def test_a_port_that_cannot_be_opened_closes_the_others() -> None:
+    """What was opened before the trouble is closed, and the trouble is told."""
+    story = Story()
+    ports = {"a": lambda: story.port("a"), "b": lambda: story.port("b", broken=True)}
+    with pytest.raises(ContactError, match=r"^b is broken$"):
+        virtually(lambda: _used(Bench(SPEC, codec=Words(), ports=ports), story))
+    assert story.lines == ["open a", "close a"]
+
+
+def test_one_function_may_open_all_ports() -> None:
+    """Where a bench has `connect`, that opens the ports."""
+    story = Story()
+    bench = Bench(SPEC, codec=Words(), ports={"a": lambda: story.port("a")}, connect=opened(b=Still()))
+    virtually(lambda: _used(bench, story))
+    assert story.lines == ["use b"]
+
+
+# Ports of values
+
+
+@dataclass(frozen=True)
+class Silent(Words):
+    """A codec that tells no port."""
+
+    error: Exception | None = None
+
+    def port(self, value: object) -> str:
+        """Tell nothing, or raise."""
+        del value
+        if self.error is not None:
+            raise self.error
+        return ""
+
+
+def _bench(*ports: str, error: Exception | None = None) -> Bench:
+    return Bench(SPEC, codec=Silent(error=error), ports=dict.fromkeys(ports, lambda: Story().port("any")))
+
+
+def test_the_codec_tells_the_port() -> None:
+    """The port of a value is what the codec says."""
+    assert Bench(SPEC, codec=Words()).port("b.gone") == "b"
+
+
+def test_the_only_port_needs_no_telling() -> None:
+    """With one port there is nothing to tell; with `connect` nobody knows the ports beforehand."""
+    assert (_bench("a").port("x"), _bench().port("x")) == ("a", "")
+
+
+@pytest.mark.parametrize(
+    ("bench", "kind", "says"),
+    [
+        (_bench("a", "b"), UsageError, "the codec does not tell the port of 'x'; the bench has a, b"),
+        (_bench("a", error=KeyError(1)), ModelError, "the codec raised on the port of 'x': KeyError: 1"),
+        (_bench("a", error=CodecError("x is nowhere")), CodecError, "^x is nowhere$"),
+    ],
+)
+def test_a_value_without_a_port(bench: Bench, kind: type[OtfError], says: str) -> None:
+    """A value that belongs nowhere is told, with the ports that there are."""
+    with pytest.raises(kind, match=says):
+        bench.port("x")
+
+
+# Judging
+
+
+@pytest.mark.parametrize(
+    ("mode", "relation", "judged"),
+    [("uioco", "uioco", False), ("any", "any", False), ("all", "uioco", True), ("mixed", "uioco", True)],
+)
+def test_the_input_mode_says_how_runs_are_judged(*, mode: InputMode, relation: Relation, judged: bool) -> None:
+    """Where unspecified inputs are offered they should be ignored; elsewhere anything goes after one."""
+    oracle = Bench(SPEC, codec=Words(), ports={}, outputs=("b",), inputs=mode, limits=Limits(unasked=7)).oracle()
+    monitor = Monitor(oracle)
+    for event in (Sent("a.back", "a", 0.0), Seen("b.back", "b", 0.1)):
+        monitor.tell(event)
+    assert monitor.end().failed == judged
+    assert (oracle.relation, oracle.limits.unasked) == (relation, 7)
+
+
+def test_all_ports_bring_outputs_unless_told_otherwise() -> None:
+    """Without `outputs` an output may come on any port."""
+    ports = {name: lambda: Story().port("any") for name in ("a", "b")}
+    assert Bench(SPEC, codec=Words(), ports=ports).oracle().model.routes.outputs == ("a", "b")
+    assert Bench(SPEC, codec=Words(), ports=ports, outputs=("b",)).oracle().model.routes.outputs == ("b",)
+
+
+def test_the_times_of_a_bench() -> None:
+    """The quiescence time, L and R are those of the bench."""
+    assert Bench(SPEC, codec=Words(), quiescence=3, latency=2, busy=1).timing == Timing(3, 2, 1)
+
+
+def test_programs_that_are_named() -> None:
+    """Of the parameters that say what is started, those count that are set."""
+    bench = Bench(
+        SPEC, codec=Words(), programs=("entity", "shell"), parameters={"entity": "./mine", "shell": "", "x": 1}
+    )
+    assert bench.named_programs == ("entity",)
+
+
+def test_the_types_that_a_trace_may_hold() -> None:
+    """They are the codec's and those that the bench adds; without a codec, the types of the first inputs."""
+    assert Bench(SPEC, codec=Words(types=(int,)), types=(float,)).known_types == (int, float)
+    assert Bench(SPEC, system=lambda: lambda _inp: [], types=(float,)).known_types == (str, float)
+
+
+def test_a_system_in_this_process_has_one_port() -> None:
+    """What goes in and what comes out of a Python object goes over a port of its own name."""
+    bench = Bench(SPEC, system=lambda: lambda _inp: [])
+    assert bench.port("a.go") == "system"
+    assert bench.oracle().model.routes.outputs == ("system",)
+
+
+def test_quiescence_may_be_learnt() -> None:
+    """Without a time, silence is first believed after a tenth of a second; what is learnt is kept with the bench."""
+    bench = Bench(SPEC, codec=Words())
+    assert (bench.quiescence, bench.timing.quiescence) == (None, 0.1)
+    assert bench.timing is bench.timing is bench.oracle().timing

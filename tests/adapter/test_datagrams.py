@@ -1,0 +1,40 @@
+"""UDP sockets on systems that tell less than Linux does."""
+
+from __future__ import annotations
+
+import socket
+import sys
+
+import pytest
+
+from otf.adapter.datagrams import datagram_socket, refusals
+
+HERE = ("127.0.0.1", 0)
+
+
+def _closed_port() -> tuple[str, int]:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(HERE)
+        host, port = taken.getsockname()
+        return host, port
+
+
+def _refused() -> list[int]:
+    with datagram_socket(HERE) as sock:
+        sock.sendto(b"anybody there?", _closed_port())
+        return [number for number, _ in refusals(sock)]
+
+
+@pytest.mark.real
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists what was refused")
+def test_linux_lists_what_was_refused() -> None:
+    """A datagram to a closed port comes back as an error that names it."""
+    assert len(_refused()) == 1
+
+
+@pytest.mark.real
+def test_elsewhere_nothing_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the kernel keeps no list, a refusal is no trouble: the socket works, and is told nothing."""
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.delattr(socket, "MSG_ERRQUEUE", raising=False)
+    assert _refused() == []

@@ -1,0 +1,97 @@
+"""Barriers on the wire: quiescence that is asked for instead of waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from otf.adapter import Bench, Ending, LineLost
+from otf.core import Barrier
+from otf.errors import CodecError, ModelError
+from otf.spec import Transition, goto
+from tests.runner.playing import Answer, Still, Words, hub, on_still, opened, play, spec
+
+BARRIER = Barrier({"a": "a.are you there", "b": "b.are you there"}, lambda port, output: output == f"{port}.here")
+"""Each port answers a question of which the model knows nothing."""
+
+
+def _chat(state: int, inp: str) -> Iterator[Transition[int]]:
+    # what is said on a is heard on b; who whispers is not heard
+    yield goto(state, "b.said") if inp == "a.say" else goto(state)
+
+
+def _bench(answers: Callable[[bytes], Iterable[Answer]], **more: Any) -> Bench:  # noqa: ANN401 -- fields of a bench
+    """Return a bench of two ports; the system answers pings after a tenth of a second, and inputs with `answers`."""
+
+    def answering(port: str, frame: bytes) -> Iterable[Answer]:
+        return [(0.1, port, b"here")] if frame == b"are you there" else answers(frame)
+
+    given: dict[str, Any] = {"quiescence": 60.0, "barrier": BARRIER, **more}
+    return Bench(spec(_chat), codec=Words(), connect=hub(answering, "a", "b"), outputs=("a", "b"), **given)
+
+
+def test_answers_to_pings_are_quiescence() -> None:
+    """No minute is waited for: when both ports have answered, nothing more can come; pings are not in the trace."""
+    played = play(_bench(lambda frame: [(0.05, "b", b"said")] if frame == b"say" else []), "a.say", "a.whisper")
+    assert played.script == ["0 > a.say", "0.05 < b.said", "0.2 quiet", "0.2 > a.whisper", "0.4 quiet"]
+    assert played.verdict.outcome == "pass"
+
+
+def test_what_the_ping_overtakes_not_is_judged() -> None:
+    """An output that comes before the answer is an output; one that is missing then is missing, without patience."""
+    heard = play(_bench(lambda _frame: [(0.05, "b", b"said")]), "a.whisper")
+    assert heard.script == ["0 > a.whisper", "0.05 < b.said"]
+    assert heard.failure.kind == "unasked"
+    silent = play(_bench(lambda _frame: []), "a.say")
+    assert silent.script == ["0 > a.say", "0.2 quiet"]
+    assert silent.failure.kind == "missing"
+
+
+def test_what_looks_like_an_answer_but_was_not_asked_for() -> None:
+    """Without a question the answer is an output like any other."""
+    bench = replace(_bench(lambda _frame: [(0.0, "b", b"here")]), barrier=None)
+    assert play(bench, "a.whisper").failure.seen == "'b.here'"
+
+
+def test_a_system_that_does_not_answer_pings() -> None:
+    """Where no answer comes, silence is waited for as without a barrier."""
+    bench = replace(_bench(lambda _frame: []), connect=hub(lambda _port, _frame: [], "a", "b"))
+    played = play(bench, "a.whisper")
+    assert played.script == ["0 > a.whisper", "60 quiet"]
+    assert played.verdict.outcome == "pass"
+
+
+def test_a_port_that_ends_while_it_is_asked() -> None:
+    """The end of a port is told, not the missing answer."""
+
+    def dying(port: str, frame: bytes) -> list[Answer]:
+        return [(0.1, port, Ending("exit status 3"))] if frame == b"are you there" else []
+
+    played = play(replace(_bench(lambda _frame: []), connect=hub(dying, "a", "b")), "a.whisper")
+    assert played.script == ["0 > a.whisper", "0.1 a ended: exit status 3"]
+
+
+def test_a_line_that_is_lost_at_a_ping() -> None:
+    """A line that takes no ping has ended."""
+    asked = Barrier({"p": "p.are you there"}, lambda _port, _output: False)
+    line = Still(refusal=LineLost("the cable is cut"), willing=1)
+    played = play(on_still(barrier=asked, connect=opened(p=line)), "p.hush")
+    assert played.script == ["0 > p.hush", "0 p ended: the cable is cut"]
+
+
+@pytest.mark.parametrize(
+    ("ping", "refusal", "says"),
+    [
+        ("q.are you there", None, "belongs to the port 'q'"),
+        ("p.are you there", CodecError("it is too long"), "port 'p' cannot take .*are you there': it is too long"),
+    ],
+)
+def test_a_ping_that_cannot_be_sent(ping: str, refusal: Exception | None, says: str) -> None:
+    """A ping for a port that is none, or that its port cannot take, is a mistake in the bench."""
+    asked = Barrier({ping[0]: ping}, lambda _port, _output: False)
+    line = Still(refusal=refusal, willing=1)
+    with pytest.raises(ModelError, match=says):
+        play(on_still(barrier=asked, connect=opened(p=line)), "p.hush")

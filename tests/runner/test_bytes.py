@@ -1,0 +1,98 @@
+"""Bytes that mean nothing, values without bytes, and a model that is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from otf.adapter import Bench
+from otf.errors import CodecError, ModelError, UsageError
+from otf.spec import Transition, goto
+from otf.trace.events import Garbled, Seen
+from tests.runner.playing import Words, answering, on_function, on_still, play, spec
+
+
+def test_bytes_that_do_not_decode() -> None:
+    """Bytes that are no output are a failure that shows them."""
+    played = play(answering(b"\xff\x00"), "p.ping")
+    assert played.script == ["0 > p.ping", "0 < p garbled ff00"]
+    failure = played.failure
+    assert failure.kind == "undecodable"
+    assert r"b'\xff\x00'" in failure.seen
+
+
+class Stumbling(Words):
+    """A codec with faults of its own."""
+
+    def port(self, value: object) -> str:
+        """Know nothing of the moon."""
+        return super().port(_no("moon", value))
+
+    def encode(self, value: object) -> bytes:
+        """Have no bytes for a stone, know nothing of trees."""
+        if value == "p.stone":
+            raise CodecError("a stone has no bytes")
+        return super().encode(_no("p.tree", value))
+
+    def decode(self, port: str, data: bytes) -> object:
+        """Know nothing at all."""
+        return _no("", "") + port + data.hex()
+
+
+def _no(wrong: str, value: object) -> str:
+    if value == wrong:
+        raise IndexError(f"beyond {wrong}")
+    return str(value)
+
+
+def _anything(state: int, _inp: object) -> Iterator[Transition[int]]:
+    yield goto(state)
+
+
+def test_a_codec_that_stumbles_over_bytes() -> None:
+    """Whatever a codec raises on bytes of the system, these bytes do not decode."""
+    played = play(on_function(lambda: lambda _frame: b"pong", codec=Stumbling()), "p.ping")
+    garbled = [event.output for event in played.events if isinstance(event, Seen)]
+    assert garbled == [Garbled(b"pong", "IndexError: beyond ")]
+
+
+@pytest.mark.parametrize(
+    ("inp", "says"),
+    [
+        ("p.stone", r"no bytes for the input 'p\.stone': a stone has no bytes"),
+        ("p.tree", r"the codec raised for the input 'p\.tree': IndexError: beyond p\.tree"),
+        ("moon", "the codec raised on the port of 'moon': IndexError: beyond moon"),
+        ("q.ping", r"the input 'q\.ping' belongs to the port 'q'; .* p$"),
+    ],
+)
+def test_an_input_without_bytes_or_port(inp: object, says: str) -> None:
+    """An input that the codec has no bytes for, or that belongs to no port, is a mistake in the model."""
+    bench = on_function(lambda: lambda _frame: None, codec=Stumbling(), spec=spec(_anything))
+    with pytest.raises(ModelError, match=says):
+        play(bench, inp)
+
+
+def test_an_input_that_its_port_cannot_take() -> None:
+    """An input that does not fit into a frame of its port is a mistake in the model, and the message names it."""
+    bench = on_still(refusal=CodecError("b'ping' has a line end in it"))
+    with pytest.raises(ModelError, match=r"port 'p' cannot take the input 'p\.ping': b'ping' has a line end"):
+        play(bench, "p.ping")
+
+
+def test_a_bench_without_bytes() -> None:
+    """A system in this process has no ports: it is walked through, and not driven."""
+    with pytest.raises(UsageError, match="the bench has no codec"):
+        play(Bench(spec(_anything), system=lambda: lambda _inp: []), "p.ping")
+
+
+def test_a_model_that_raises() -> None:
+    """An error of the model comes out as it is, not in a group: whoever handles it expects no group."""
+
+    def step(_state: int, _inp: str) -> Iterator[Transition[int]]:
+        message = "division by coffee"
+        raise ZeroDivisionError(message)
+        yield
+
+    with pytest.raises(ModelError, match="ZeroDivisionError: division by coffee"):
+        play(on_function(lambda: lambda _frame: None, spec=spec(step)), "p.ping")

@@ -1,0 +1,78 @@
+"""A codec that remembers what it was asked lately."""
+
+from __future__ import annotations
+
+import pytest
+
+from otf.errors import CodecError
+from otf.runner.codebook import KEPT, SHORT, Codebook
+
+
+class Counting:
+    """A codec of texts that counts what it is asked."""
+
+    types = ()
+
+    def __init__(self) -> None:
+        self.asked = list[object]()
+
+    def port(self, value: object) -> str:
+        """Return the only port."""
+        del value
+        return "p"
+
+    def encode(self, value: object) -> bytes:
+        """Return the bytes of a text."""
+        self.asked.append(value)
+        return str(value).encode()
+
+    def decode(self, port: str, data: bytes) -> object:
+        """Return the text of a port and its bytes; there is none of a question mark."""
+        self.asked.append(data)
+        if data == b"?":
+            raise CodecError("no text")
+        return f"{port}: {data.decode()}"
+
+
+def test_what_was_asked_is_not_asked_again() -> None:
+    """One object is encoded once, and the same bytes on the same port are decoded once."""
+    codec, value = Counting(), "a b"
+    book = Codebook(codec)
+    assert [book.encode(value), book.encode(value)] == [b"a b"] * 2
+    assert [book.decode("p", b"x"), book.decode("q", b"x"), book.decode("p", b"x")] == ["p: x", "q: x", "p: x"]
+    assert codec.asked == ["a b", b"x", b"x"]
+
+
+def test_what_is_raised_is_not_remembered() -> None:
+    """Bytes that do not decode are tried again."""
+    codec = Counting()
+    book = Codebook(codec)
+    for _ in range(2):
+        with pytest.raises(CodecError, match="no text"):
+            book.decode("p", b"?")
+    assert codec.asked == [b"?", b"?"]
+
+
+def test_equal_values_of_different_types_stay_apart() -> None:
+    """True is not 1: values are known by what they are, and not by what they equal."""
+    book = Codebook(Counting())
+    assert [book.encode(value) for value in (True, 1, 1.0)] == [b"True", b"1", b"1.0"]
+
+
+def test_a_long_run_does_not_fill_the_memory() -> None:
+    """Long frames are not kept, and with very many short ones or values the book begins anew."""
+    codec = Counting()
+    book, values = Codebook(codec), [str(number) for number in range(KEPT + 1)]
+    for value in values:
+        assert book.encode(value) == value.encode()
+        assert book.decode("p", value.encode()) == f"p: {value}"
+    asked = len(codec.asked)
+    book.encode(values[-1])
+    book.decode("p", values[-1].encode())
+    assert len(codec.asked) == asked
+    book.encode(values[0])
+    book.decode("p", values[0].encode())
+    assert len(codec.asked) == asked + 2
+    for _ in range(2):
+        book.decode("p", b"x" * (SHORT + 1))
+    assert len(codec.asked) == asked + 4

@@ -1,0 +1,68 @@
+"""Whose fault it is when an output comes too late: the system's, or that of a tester that did not look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import trio
+from trio.testing import MockClock
+
+from otf.core import Session
+from otf.core.strict import Strict
+from otf.runner import drive
+from otf.spec import Transition, goto
+from otf.strategy import Script
+from otf.trace.events import Event, Seen, Sent
+from otf.trace.verdict import Verdict
+from tests.runner.playing import answering, spec, virtually
+
+
+def _within_a_second(state: int, _inp: str) -> Iterator[Transition[int]]:
+    yield goto(state, "p.pong", within=(0.0, 1.0))
+
+
+def _busy_for(seconds: float, after: float) -> tuple[Verdict, list[tuple[Event, dict[str, Any]]]]:
+    """Drive a system that answers after so many seconds with a tester that is busy for a while after it has sent."""
+    recorded: list[tuple[Event, dict[str, Any]]] = []
+
+    def record(event: Event, _raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
+        recorded.append((event, more))
+        clock = trio.lowlevel.current_clock()
+        if isinstance(event, Sent) and isinstance(clock, MockClock):
+            clock.jump(seconds)
+
+    async def run() -> Verdict:
+        bench = answering((after, b"pong"), spec=spec(_within_a_second), latency=0.01, busy=0.0)
+        session = Session(bench.oracle(), Script(["p.ping"]), Strict(bench.timing), steps=1)
+        return await drive(bench, session, record)
+
+    return virtually(run), recorded
+
+
+def test_an_output_that_comes_too_late() -> None:
+    """An answer after two seconds, where one is allowed, fails: the tester looked all the time."""
+    verdict, recorded = _busy_for(0.0, after=2.0)
+    assert verdict.failure is not None
+    assert verdict.failure.kind == "late"
+    assert [more["slack"] for event, more in recorded if isinstance(event, Seen)] == [0.0]
+
+
+def test_a_tester_that_comes_too_late() -> None:
+    """An answer that the tester found late may have been there in time: nobody is blamed, and it is told why."""
+    verdict, recorded = _busy_for(3.0, after=0.5)
+    assert verdict.outcome == "inconclusive"
+    assert verdict.why == "an output may have been in time: the tester itself was 3.000 s late"
+    assert [more["slack"] for event, more in recorded if isinstance(event, Seen)] == [3.0]
+
+
+def test_a_tester_that_is_late_in_time() -> None:
+    """A tester that was busy, and found the answer in time all the same, has nothing to complain of."""
+    assert _busy_for(0.75, after=0.5)[0].outcome == "pass"
+
+
+def test_a_system_that_is_later_than_the_tester() -> None:
+    """A tester's second does not excuse a system's nine."""
+    verdict, _ = _busy_for(1.0, after=9.0)
+    assert verdict.failure is not None
+    assert verdict.failure.kind == "late"
