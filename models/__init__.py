@@ -1,0 +1,1 @@
+"""Models that come with otf: one system per file or folder."""

@@ -1,0 +1,68 @@
+"""The bench: a fresh server for every path, and a socket for each of two clients."""
+
+from __future__ import annotations
+
+import shlex
+import socket
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from typing import Final
+
+from otf.adapter import Bench, Connect, Line
+from otf.adapter.child import words
+from otf.adapters.process import open_process
+from otf.adapters.udp import open_udp
+from otf.models.coap.codec import CoapCodec
+from otf.models.coap.endpoint import Endpoint
+from otf.models.coap.inputs import ALSO
+from otf.models.coap.spec import coap
+from otf.models.coap.state import CLIENTS
+from otf.models.coap.wire import Packet, packed
+from otf.models.serving import GRACE, HOST, chosen, departure, expected, free_port, program, until_answered
+
+KNOWN: Final = {
+    "ping": departure(
+        "libcoap 4.3.1 does not reset an empty message within 250 ms of another", "Ping(", "nothing more"
+    ),
+    "post": departure("libcoap 4.3.1 carries a POST out twice that came twice", "POST", "2.04"),
+    "renew": departure("libcoap 4.3.1 gives a notification no greater number than the one before", "stale"),
+}
+"""The departures that each of `ALSO` brings to light."""
+
+
+def bench(*, server: str = "", also: str = "") -> Bench:
+    """Return the bench of a CoAP server; `server` is its command line, with {host} and {port} where these belong.
+
+    Clients must be able to create at least two resources. `also` is one of `ALSO`.
+    """
+    chosen(also, ALSO)
+    return Bench(
+        name="coap",
+        departures=expected(KNOWN, also),
+        spec=coap(also),
+        codec=CoapCodec(),
+        connect=_connect(server),
+        outputs=CLIENTS,
+        inputs="uioco",
+        quiescence=0.020,
+        latency=0.005,
+        busy=0.005,
+        programs=("server",),
+    )
+
+
+def _connect(server: str) -> Connect:
+    @asynccontextmanager
+    async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
+        port = free_port(socket.SOCK_DGRAM)
+        # -d: how many resources clients may create
+        own = f"{shlex.quote(program('coap-server-notls', 'libcoap3-bin'))} -A {{host}} -p {{port}} -d 3"
+        argv = words((server or own).replace("{host}", HOST).replace("{port}", str(port)))
+        async with AsyncExitStack() as stack:
+            process = await stack.enter_async_context(open_process(argv, ready=None, grace=GRACE))
+            await until_answered(partial(open_udp, (HOST, 0), (HOST, port)), packed(Packet("CON", 0)), process)
+            lines = {each: await stack.enter_async_context(open_udp((HOST, 0), (HOST, port))) for each in CLIENTS}
+            yield {client: Endpoint(line) for client, line in lines.items()}
+
+    return connect

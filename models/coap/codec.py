@@ -1,0 +1,73 @@
+"""Values of the model to datagrams and back; message ids stand for what `Endpoint` makes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, get_args
+
+from otf.errors import CodecError
+from otf.models.coap.messages import Ack, Id, Message, Ping, Request, Reset
+from otf.models.coap.wire import OBSERVE, Packet, packed, segments, unpacked
+from otf.values import show
+
+METHODS: Final = {"GET": 1, "POST": 2, "PUT": 3, "DELETE": 4}
+IDS: Final[tuple[Id, ...]] = get_args(Id)
+ONCE: Final = 0
+TWICE: Final = 1
+"""The message ids of what goes to an endpoint: how often it is sent, with a fresh id."""
+
+_OBSERVING: Final = {"on": b"", "off": b"\x01"}
+
+
+@dataclass(frozen=True, slots=True)
+class CoapCodec:
+    """The codec; ports are named as the clients are."""
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """Return the types of all inputs and outputs."""
+        return (Request, Ping, Ack, Reset, Message)
+
+    def port(self, value: object) -> str:
+        """Return the client that a value belongs to."""
+        return str(getattr(value, "client", ""))
+
+    def encode(self, value: object) -> bytes:
+        """Return the datagram of an input, with a message id that says how often it is to be sent."""
+        match value:
+            case Request():
+                return packed(_request(value))
+            case Ping():
+                return packed(Packet("CON", 0))
+            case Ack():
+                return packed(Packet("ACK", 0))
+            case Reset():
+                return packed(Packet("RST", 0))
+            case _:
+                message = f"{show(value)} is no input of a CoAP server"
+                raise CodecError(message)
+
+    def decode(self, port: str, data: bytes) -> Message:
+        """Return the message in a datagram that an endpoint has classified."""
+        packet = unpacked(data)
+        code = f"{packet.code >> 5}.{packet.code & 31:02}"
+        payload = packet.payload.decode() if code == "2.05" else ""
+        observe = packet.observe() is not None
+        return Message(port, packet.kind, code, packet.token.decode("ascii"), payload, observe, IDS[packet.id])
+
+
+def token(request: Request) -> str:
+    """Return the token of a request: an observation has one of its own for each resource."""
+    return f"o{request.path}" if request.observe else "t"
+
+
+def _request(request: Request) -> Packet:
+    observing = ((OBSERVE, _OBSERVING[request.observe]),) if request.observe else ()
+    return Packet(
+        request.kind,
+        METHODS[request.method],
+        TWICE if request.twice else ONCE,
+        token(request).encode(),
+        (*observing, *segments(request.path)),
+        request.payload.encode(),
+    )

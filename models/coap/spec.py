@@ -1,0 +1,177 @@
+"""A CoAP server with a few resources that clients create, change, delete and observe, as a function.
+
+After RFC 7252 and RFC 7641. What they leave open is left open here:
+
+- A duplicate of an idempotent request may be carried out again; one of POST should not be (RFC 7252, section 4.5, which
+  lets a constrained server do it where it does no harm; this model does not).
+- A notification is confirmable or not. While one is not acknowledged the next should wait (RFC 7641, section 4.5.1: one
+  at a time, as NSTART has it); here it may come. It must come when the first was acknowledged, with the latest state.
+- A confirmable notification that is not acknowledged comes again, at any time here: the timers of RFC 7252, sections
+  4.2 and 4.8 are two seconds and more, and the tester does not wait for them.
+- Each notification has a greater number than the one before (RFC 7641, section 4.4, whose note on counters for each
+  resource would let two of the same state have the same number; this model does not).
+- A server may decline to be observed.
+
+No RFC says how soon a notification comes, and RFC 7641, section 4.5 lets a server skip one if another follows soon.
+Here it belongs to the step that changed the resource. Left out: answers that come separately, after an empty
+acknowledgement; coap-server has them for one built-in resource only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+
+from otf.models.coap.codec import token
+from otf.models.coap.inputs import inputs
+from otf.models.coap.messages import Ack, Message, Ping, Request, Reset
+from otf.models.coap.state import CLIENTS, GONE, Input, Outcome, State
+from otf.spec import AnyOrder, Spec, Transition, Where, goto, on
+
+
+def coap(also: str = "") -> Spec[State, Input]:
+    """Return the spec; `also` names inputs of `ALSO` that are tried too."""
+    return Spec(_step, State(), partial(inputs, also), _emits, name="coap")
+
+
+def _step(state: State, inp: Input) -> Iterator[Transition[State]]:
+    match inp:
+        case Ping(client):
+            yield goto(state, Message(client, "RST", "0.00", id="answer"))
+        case Ack(client):
+            yield from _ways(_freed(state, client, ends=False))
+        case Reset(client):
+            yield from _ways(_freed(state, client, ends=True))
+        case Request(method="GET"):
+            yield from _got(state, inp)
+        case Request():
+            yield from _changed(state, inp)
+
+
+def _ways(outcomes: Iterable[Outcome]) -> Iterator[Transition[State]]:
+    # a notification may overtake the answer to the request that brought it, on the same port too
+    yield from (goto(state, AnyOrder(*outputs)) for state, outputs in outcomes)
+
+
+# ---- requests ------------------------------------------------------------------------------------------------------
+
+
+def _got(state: State, inp: Request) -> Iterator[Transition[State]]:
+    payload, watcher = state.at(inp.path), state.of(inp.client)
+    if payload is None:
+        yield goto(state, *_answers(inp, GONE))
+        return
+    without = replace(watcher, observes=watcher.observes - {inp.path}, news=watcher.news - {inp.path})
+    if inp.observe:
+        yield goto(state.know(inp.client, without), *_answers(inp, "2.05", payload))
+    else:
+        yield goto(state, *_answers(inp, "2.05", payload))
+    if inp.observe == "on":
+        # news that waited may still come, though the answer has them already
+        for news in dict.fromkeys((without.news, watcher.news)):
+            observing = replace(without, observes=without.observes | {inp.path}, news=news)
+            yield goto(state.know(inp.client, observing), *_answers(inp, "2.05", payload, observe=True))
+
+
+def _changed(state: State, inp: Request) -> Iterator[Transition[State]]:
+    before, after = state.at(inp.path), None if inp.method == "DELETE" else inp.payload
+    code = "2.02" if after is None else "2.01" if before is None else "2.04"
+    once = state.put(inp.path, after)
+    for then, told in _told(once, inp.path, must=before != after):
+        yield goto(then, AnyOrder(*_answers(inp, code), *told))
+        if inp.twice and inp.method != "POST":
+            # an idempotent request may be carried out twice: what was created is changed then, and said once more
+            again = "2.02" if after is None else "2.04"
+            for last, more in _told(then, inp.path, must=False):
+                yield goto(last, AnyOrder(*_answers(inp, code, second=again), *told, *more))
+
+
+def _answers(
+    inp: Request, code: str, payload: str = "", *, observe: bool = False, second: str = ""
+) -> tuple[object, ...]:
+    confirmable = inp.kind == "CON"
+    first = Message(
+        inp.client,
+        "ACK" if confirmable else "NON",
+        code,
+        token(inp),
+        payload,
+        observe,
+        id="answer" if confirmable else "new",
+    )
+    # a duplicate of a request that is not confirmable is ignored, or answered again
+    return (first, replace(first, code=second or code)) if inp.twice else (first,)
+
+
+# ---- notifications -------------------------------------------------------------------------------------------------
+
+
+def _told(state: State, path: str, *, must: bool) -> Iterator[Outcome]:
+    """Yield how the observers of a resource come to know of its change, which they need not where it `must` not."""
+    outcomes: list[Outcome] = [(state, ())]
+    for client in CLIENTS:
+        if path in state.of(client).observes:
+            outcomes = [
+                (then, (*told, *more)) for now, told in outcomes for then, more in _one(now, client, path, must=must)
+            ]
+    yield from outcomes
+
+
+def _one(state: State, client: str, path: str, *, must: bool) -> Iterator[Outcome]:
+    watcher = state.of(client)
+    if not must:
+        yield state, ()
+    if watcher.unacked and state.at(path) is None:
+        # who observes what is deleted should be told so; it may be hard to say while one is waited for
+        ended = replace(watcher, observes=watcher.observes - {path}, news=watcher.news - {path})
+        yield state.know(client, ended), ()
+    elif watcher.unacked:
+        yield state.know(client, replace(watcher, news=watcher.news | {path})), ()
+    if not watcher.unacked or state.at(path) is None:
+        yield from _notified(state, client, path)
+
+
+def _notified(state: State, client: str, path: str) -> Iterator[Outcome]:
+    """Yield the kinds of a notification of what a resource is now."""
+    watcher, payload = state.of(client), state.at(path)
+    done = replace(watcher, news=watcher.news - {path})
+    if payload is None:
+        done = replace(done, observes=done.observes - {path})
+    code = GONE if payload is None else "2.05"
+    note = Message(client, "NON", code, f"o{path}", payload or "", observe=payload is not None)
+    yield state.know(client, done), (note,)
+    yield state.know(client, replace(done, unacked=path)), (replace(note, kind="CON"),)
+
+
+def _freed(state: State, client: str, *, ends: bool) -> Iterator[Outcome]:
+    """Yield what follows an acknowledgement, or a reset, which ends the observation: the news that had to wait."""
+    watcher = state.of(client)
+    dropped = {watcher.unacked} if ends else set[str]()
+    free = replace(watcher, observes=watcher.observes - dropped, news=watcher.news - dropped, unacked="")
+    yield from _caught_up(state.know(client, free), client)
+
+
+def _caught_up(state: State, client: str) -> Iterator[Outcome]:
+    watcher = state.of(client)
+    if not watcher.news or watcher.unacked:
+        yield state, ()
+        return
+    for path in sorted(watcher.news):
+        for then, told in _notified(state, client, path):
+            for last, more in _caught_up(then, client):
+                yield last, (*told, *more)
+
+
+def _emits(state: State) -> Iterator[Transition[State]]:
+    """Yield what may come of a notification that is not acknowledged: the same again, or what is new."""
+    for client, watcher in zip(CLIENTS, state.watchers, strict=True):
+        if watcher.unacked:
+            says = f"to {client}, the notification of {watcher.unacked} again"
+            yield goto(state, on(client, Where(partial(_is_again, client, watcher.unacked), says)))
+        for path in sorted(watcher.news):
+            yield from _ways(_notified(state, client, path))
+
+
+def _is_again(client: str, path: str, said: Message) -> bool:
+    return (said.client, said.kind, said.token, said.id) == (client, "CON", f"o{path}", "again")

@@ -1,0 +1,89 @@
+"""The coffee machines c0 to c4 of a paper: specs and implementations of each other.
+
+Source: Koopman and Plasmeijer, "Testing with Functions as Specifications", figure 1 and section 4. A coffee costs 10
+cents; c0 and c1 leave open what they do not mention, c2 to c4 take every input in every state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import Final
+
+from otf.spec import Spec, Transition, goto, total
+
+PRICE: Final = 10
+
+
+class IO(Enum):
+    """Inputs and outputs: coins go in and may come back, coffee comes out."""
+
+    NICKEL = "nickel"
+    DIME = "dime"
+    BUTTON = "button"
+    COFFEE = "coffee"
+
+    def __repr__(self) -> str:
+        """Write the bare word, as the paper does."""
+        return self.name.capitalize()
+
+
+CENTS: Final = {IO.NICKEL: 5, IO.DIME: 10}
+
+
+def c0(paid: int, inp: IO) -> Iterator[Transition[int]]:
+    """Yield what the simplest machine does: coins up to the price, then the button."""
+    if inp is IO.BUTTON and paid == PRICE:
+        yield goto(0, IO.COFFEE)
+    elif inp in CENTS and paid + CENTS[inp] <= PRICE:
+        yield goto(paid + CENTS[inp])
+
+
+def c1(paid: int, inp: IO) -> Iterator[Transition[int]]:
+    """Yield what c0 does; the button may also do nothing."""
+    yield from c0(paid, inp)
+    if inp is IO.BUTTON and paid == PRICE:
+        yield goto(paid)
+
+
+def c3(paid: int, inp: IO) -> Iterator[Transition[int]]:
+    """Yield what c0 does; a coin too much comes back, a button too early is ignored."""
+    known = list(c0(paid, inp))
+    yield from known or [goto(paid) if inp is IO.BUTTON else goto(paid, inp)]
+
+
+def c4(paid: int, inp: IO) -> Iterator[Transition[int]]:
+    """Yield what a machine does that counts any amount of money, and so has no end of states."""
+    if inp in CENTS:
+        yield goto(paid + CENTS[inp])
+    elif paid >= PRICE:
+        yield goto(paid - PRICE, IO.COFFEE)
+    else:
+        yield goto(paid)
+
+
+INPUTS: Final = (IO.NICKEL, IO.DIME, IO.BUTTON)
+C0: Final[Spec[int, IO]] = Spec(c0, 0, INPUTS)
+C1: Final[Spec[int, IO]] = Spec(c1, 0, INPUTS)
+# c2 of the paper has a last alternative for all other inputs: they are ignored
+C2: Final[Spec[int, IO]] = Spec(total(C0).step, 0, INPUTS, name="c2")
+C3: Final[Spec[int, IO]] = Spec(c3, 0, INPUTS)
+C4: Final[Spec[int, IO]] = Spec(c4, 0, INPUTS)
+MACHINES: Final = (C0, C1, C2, C3, C4)
+
+
+def worth(thing: object) -> int:
+    """Return what a coin, a coffee or an amount of money is worth in cents."""
+    if isinstance(thing, IO):
+        return PRICE if thing is IO.COFFEE else CENTS.get(thing, 0)
+    return thing if isinstance(thing, int) else 0
+
+
+def fair(paid: int, inp: IO, after: int, outputs: tuple[object, ...]) -> bool:
+    """Tell whether no money is lost: what was there and came in is there or went out."""
+    return worth(paid) + worth(inp) == worth(after) + sum(map(worth, outputs))
+
+
+def solvent(paid: int, _inp: IO, after: int, _outputs: tuple[object, ...]) -> bool:
+    """Tell whether nobody gets credit."""
+    return paid < 0 or after >= 0

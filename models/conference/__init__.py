@@ -1,0 +1,11 @@
+"""The conference protocol: one entity, tested through its user's pipes and the UDP sockets of the others.
+
+`otf run conference` tests the reference entity, which can be started with any of 27 faults (`--set fault=O7`), or any
+program that speaks the protocol (`--set entity='./my-entity --verbose'`). Source: Koopman and Plasmeijer, "Testing
+Reactive Systems with GAST", section 8.3.2.
+"""
+
+from otf.models.conference.bench import bench
+from otf.models.conference.spec import Conf, Idle, Sizes, conference
+
+__all__ = ["Conf", "Idle", "Sizes", "bench", "conference"]

@@ -1,0 +1,113 @@
+"""Inputs and outputs of a conference protocol entity, named from its own point of view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Its user joins a conference under a nickname."""
+
+    nick: str
+    conf: str
+
+
+@dataclass(frozen=True, slots=True)
+class Datareq:
+    """Its user says something."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Its user leaves the conference."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinPDUin:
+    """The entity `cpe` asks to join."""
+
+    cpe: int
+    nick: str
+    conf: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPDUin:
+    """The entity `cpe` says that it takes part."""
+
+    cpe: int
+    nick: str
+    conf: str
+
+
+@dataclass(frozen=True, slots=True)
+class DataPDUin:
+    """The entity `cpe` passes on what its user said."""
+
+    cpe: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeavePDUin:
+    """The entity `cpe` leaves."""
+
+    cpe: int
+
+
+@dataclass(frozen=True, slots=True)
+class JoinPDUout:
+    """The entity `cpe` is asked to let this user join."""
+
+    cpe: int
+    nick: str
+    conf: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPDUout:
+    """The entity `cpe` is told that this user takes part."""
+
+    cpe: int
+    nick: str
+    conf: str
+
+
+@dataclass(frozen=True, slots=True)
+class DataPDUout:
+    """What this user said is passed on to the entity `cpe`."""
+
+    cpe: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeavePDUout:
+    """The entity `cpe` is told that this user leaves."""
+
+    cpe: int
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """The user is shown what another user said."""
+
+    nick: str
+    text: str
+
+
+UserInput: TypeAlias = Join | Datareq | Leave
+PDUin: TypeAlias = JoinPDUin | AnswerPDUin | DataPDUin | LeavePDUin
+PDUout: TypeAlias = JoinPDUout | AnswerPDUout | DataPDUout | LeavePDUout
+Input: TypeAlias = UserInput | PDUin
+Output: TypeAlias = PDUout | Data
+
+TYPES: tuple[type, ...] = (
+    *(Join, Datareq, Leave),
+    *(JoinPDUin, AnswerPDUin, DataPDUin, LeavePDUin),
+    *(JoinPDUout, AnswerPDUout, DataPDUout, LeavePDUout, Data),
+)

@@ -1,0 +1,61 @@
+"""The bench: a fresh engine for every path, on its pipes."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from typing import Final
+
+from otf.adapter import Bench, Line
+from otf.adapter.child import words
+from otf.adapters.process import open_process
+from otf.core import Barrier
+from otf.errors import UsageError
+from otf.framing import prompt
+from otf.models.gtp.inputs import ALSO
+from otf.models.gtp.messages import PORT, Command, GtpCodec, Reply
+from otf.models.gtp.spec import go
+from otf.models.gtp.state import LARGEST, MOST
+from otf.models.serving import chosen, departure, expected, program
+
+KNOWN: Final = {
+    "boardsize": departure(
+        "GNU Go 3.8 calls a wrong argument of boardsize no syntax error", "boardsize", "not an integer"
+    ),
+    "komi": departure("GNU Go 3.8 calls a wrong argument of komi no syntax error", "komi", "not a float"),
+    "vertex": departure("GNU Go 3.8 calls a wrong vertex no syntax error", "invalid color or coordinate"),
+    "color": departure("GNU Go 3.8 calls a wrong colour no syntax error", "invalid color"),
+    "many": departure("GNU Go 3.8 takes a move with too many arguments", "'a1', 'a2'"),
+}
+"""The departures that each of `ALSO` brings to light."""
+PING: Final = Command(("known_command", "quit"), MOST)
+
+
+def bench(*, engine: str = "", size: int = 4, also: str = "") -> Bench:
+    """Return the bench of a Go engine; `engine` is its command line (default: GNU Go at its lowest level).
+
+    Boards of `size` are played on. `also` is one of `ALSO`: commands with such arguments are sent as well.
+    """
+    if not 2 <= size <= LARGEST:  # noqa: PLR2004 -- on one point there is no legal move
+        message = f"size={size}: a board of the protocol has 2 to {LARGEST} lines"
+        raise UsageError(message)
+    chosen(also, ALSO)
+    return Bench(
+        name="gtp",
+        departures=expected(KNOWN, also),
+        spec=go(size, also),
+        codec=GtpCodec(),
+        ports={PORT: lambda: _engine(engine)},
+        inputs="uioco",
+        # an engine thinks about a move for as long as it likes; a barrier tells when it is done, so this costs no time
+        quiescence=0.2,
+        latency=0.05,
+        busy=1.0,
+        barrier=Barrier({PORT: PING}, lambda _port, output: isinstance(output, Reply) and output.id == MOST),
+        programs=("engine",),
+    )
+
+
+def _engine(engine: str) -> AbstractAsyncContextManager[Line]:
+    # --seed: the same moves in every run, so that a failing one can be driven again
+    own = [program("gnugo", "gnugo"), "--mode", "gtp", "--level", "1", "--seed", "1"] if not engine else words(engine)
+    return open_process(own, ready=None, framing=prompt(b"\n\n", end=b"\n", anywhere=True))

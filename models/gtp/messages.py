@@ -1,0 +1,75 @@
+"""What is said to an engine and what it answers, and the bytes of both."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from otf.errors import CodecError
+from otf.values import show
+
+PORT: Final = "gtp"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A line of words, the first of which is the command; with a number where `id` is one."""
+
+    words: tuple[str, ...]
+    id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """A line that holds no command: blanks, a comment."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer; `id` is that of the command, `text` what follows it, which may be several lines."""
+
+    ok: bool
+    text: str = ""
+    id: int | None = None
+
+
+_REPLY: Final = re.compile(r"([=?])([0-9]{0,15})(?:[ \t]+(.*))?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class GtpCodec:
+    """One line a command, one paragraph an answer."""
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """Return the types of all inputs and outputs."""
+        return (Command, Noise, Reply)
+
+    def port(self, value: object) -> str:
+        """Return the only port."""
+        del value
+        return PORT
+
+    def encode(self, value: object) -> bytes:
+        """Return the line of an input."""
+        match value:
+            case Noise(text):
+                return text.encode()
+            case Command(words, number):
+                return " ".join(([] if number is None else [str(number)]) + list(words)).encode()
+            case _:
+                message = f"{show(value)} is no input of an engine; there are Command and Noise"
+                raise CodecError(message)
+
+    def decode(self, port: str, data: bytes) -> Reply:
+        """Return the answer in a paragraph."""
+        del port
+        found = _REPLY.fullmatch(data.decode("ascii"))
+        if found is None:
+            message = f"{show(data)} does not begin with = or ?, a number, and a blank before any text"
+            raise CodecError(message)
+        sign, number, text = found.groups()
+        return Reply(sign == "=", (text or "").rstrip(), int(number) if number else None)

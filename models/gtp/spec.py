@@ -1,0 +1,179 @@
+"""The Go Text Protocol as a function from a state and a line to what may be answered.
+
+After Farnebäck, "Specification of the Go Text Protocol, version 2, draft 2". It leaves the rules of the game to the
+engine; those here (no suicide, the ko may not be retaken at once, everything else is allowed, two moves of one player
+in a row too) are GNU Go's. `list_stones` is an extension of GNU Go; it is what makes the board visible. That every
+wrong argument is a `syntax error` is the draft in our words; GNU Go, whose version 3.4 is its reference, has other
+words too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from otf.models.gtp.inputs import inputs
+from otf.models.gtp.messages import PORT, Command, Noise, Reply
+from otf.models.gtp.rules import Position, empty
+from otf.models.gtp.state import COLORS, LARGEST, REQUIRED, Game, Input, State, Step, Unset
+from otf.spec import Accept, OneOf, Spec, Transition, Where, goto
+
+
+def go(size: int, also: str = "") -> Spec[State, Input]:
+    """Return the spec, with boards of this size; `also` names commands of `ALSO` that are tried too."""
+    return Spec(step, Unset(), partial(inputs, size, also), name="gtp")
+
+
+def step(state: State, inp: Input) -> Step:
+    """Yield what may be answered."""
+    if isinstance(inp, Noise):
+        yield goto(state)  # empty lines and comments are discarded
+    else:
+        for way in _answered(state, *_words(inp)):
+            yield _numbered(way, inp.id)
+
+
+def _words(inp: Command) -> list[str]:
+    # a comment goes up to the end of the line; tabs are blanks; other control characters are discarded
+    line = " ".join(inp.words).partition("#")[0].replace("\t", " ")
+    return "".join(char for char in line if char.isprintable()).split()
+
+
+def _numbered(way: Transition[State] | Accept, number: int | None) -> Transition[State] | Accept:
+    if isinstance(way, Accept):
+        return replace(way, then=partial(_if_numbered, number, way.then))
+    return Transition(way.state, tuple(_with(output, number) for output in way.outputs))
+
+
+def _if_numbered(
+    number: int | None, then: Callable[[tuple[Any, ...]], Iterable[Any]], seen: tuple[Reply, ...]
+) -> Iterable[Any]:
+    # only the answer with the command's own number counts
+    return then(seen) if seen[0].id == number else ()
+
+
+def _with(output: object, number: int | None) -> object:
+    match output:
+        case Reply():
+            return replace(output, id=number)
+        case OneOf(items):
+            return OneOf(*(_with(item, number) for item in items))
+        case Where(test, says):
+            return Where(lambda reply: reply.id == number and test(reply), says)
+        case _:
+            raise AssertionError(output)
+
+
+def _answered(state: State, name: str, *words: str) -> Step:
+    match state, name, words:
+        case _, "protocol_version", ():
+            yield goto(state, Reply(ok=True, text="2"))
+        case _, ("name" | "version" | "list_commands"), ():
+            yield goto(state, _any(bool, "some text"))
+        case _, "known_command", (known,):
+            yield from _known(state, known)
+        case _, "komi", (komi,) if _is_number(komi):
+            yield goto(state, Reply(ok=True))
+        case _, ("boardsize" | "clear_board"), _:
+            yield from _cleared(state, name, words)
+        case Unset(), ("play" | "genmove" | "undo" | "list_stones" | "showboard"), _:
+            return  # on an arbitrary board anything may happen
+        case Game(), ("play" | "genmove" | "undo" | "list_stones" | "showboard"), _:
+            yield from _played(state, name, words)
+        case _, ("frobnicate" | "Play"), _:
+            yield goto(state, _refused("unknown command"))
+        case _:
+            yield from _malformed(state, name)
+
+
+def _known(state: State, name: str) -> Step:
+    if name in REQUIRED:
+        yield goto(state, Reply(ok=True, text="true"))
+    elif name == "frobnicate":
+        yield goto(state, Reply(ok=True, text="false"))
+    else:
+        yield goto(state, OneOf(Reply(ok=True, text="true"), Reply(ok=True, text="false")))
+
+
+def _cleared(state: State, name: str, words: tuple[str, ...]) -> Step:
+    match state, name, words:
+        case _, "boardsize", (size,) if size.isdecimal():
+            yield from _sized(state, int(size))
+        case ((Unset(size) | Game(Position(size))), "clear_board", ()) if size:
+            yield goto(Game(empty(size)), Reply(ok=True))
+        case Unset(), "clear_board", _:
+            return  # the size is not known
+        case _:
+            yield from _malformed(state, name)
+
+
+def _sized(state: State, size: int) -> Step:
+    if 1 < size <= LARGEST:
+        yield goto(Unset(size), Reply(ok=True))
+    # an engine may refuse any size, and must refuse what the protocol has no vertices for
+    yield goto(state, _refused("unacceptable size"))
+
+
+def _played(game: Game, name: str, words: tuple[str, ...]) -> Step:
+    match name, words:
+        case "play", (color, vertex) if color.lower() in COLORS and _is_vertex(game.now, vertex):
+            position = _move(game.now, COLORS[color.lower()], vertex)
+            yield goto(game.then(position), Reply(ok=True)) if position else goto(game, _refused("illegal move"))
+        case "genmove", (color,) if color.lower() in COLORS:
+            yield Accept(lambda seen: _generated(game, COLORS[color.lower()], seen[0]), PORT)
+        case "undo", ():
+            if game.before:
+                yield goto(Game(game.before[-1], game.before[:-1]), Reply(ok=True))
+            # nobody has to remember all moves
+            yield goto(game, _refused("cannot undo"))
+        case "list_stones", (color,) if color.lower() in COLORS:
+            stones = game.now.stones(COLORS[color.lower()])
+            says = f"the vertices {' '.join(sorted(stones)) or '(none)'}"
+            yield goto(game, _any(lambda text: _is_list(text, stones), says))
+        case "showboard", ():
+            yield goto(game, _any(bool, "a board"))
+        case _:
+            yield from _malformed(game, name)
+
+
+def _malformed(state: State, name: str) -> Step:
+    """Answer a command that is known, with wrong arguments."""
+    if name in REQUIRED:
+        yield goto(state, _refused("syntax error"))
+
+
+def _generated(game: Game, color: str, reply: Reply) -> list[State]:
+    if not reply.ok:
+        return []  # `genmove` never fails
+    if reply.text.lower() == "resign":
+        return [game]
+    legal = _is_vertex(game.now, reply.text) and _move(game.now, color, reply.text)
+    return [game.then(legal)] if legal else []
+
+
+def _move(position: Position, color: str, vertex: str) -> Position | None:
+    point = position.point(vertex)
+    return position.passed() if point is None else position.played(color, point)
+
+
+def _is_vertex(position: Position, text: str) -> bool:
+    return text.lower() == "pass" or position.point(text) is not None
+
+
+def _is_list(text: str, stones: frozenset[str]) -> bool:
+    listed = text.split()
+    return len(listed) == len(stones) and frozenset(listed) == stones
+
+
+def _is_number(text: str) -> bool:
+    return text.removeprefix("-").replace(".", "", 1).isdecimal()
+
+
+def _refused(text: str) -> Reply:
+    return Reply(ok=False, text=text)
+
+
+def _any(test: Callable[[str], bool], says: str) -> Where:
+    return Where(lambda reply: reply.ok and test(reply.text), f"= and {says}")

@@ -1,0 +1,105 @@
+"""The bench: a fresh server for every path, with three clients that have introduced themselves."""
+
+from __future__ import annotations
+
+import shlex
+import socket
+import tempfile
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from otf.adapter import Bench, Connect, Line
+from otf.adapter.child import words
+from otf.adapters.process import open_process
+from otf.adapters.tcp import open_tcp
+from otf.core import Barrier
+from otf.framing import lines
+from otf.models.irc.inputs import ALSO
+from otf.models.irc.messages import CLIENTS, IrcCodec, Say, Told
+from otf.models.irc.spec import irc
+from otf.models.serving import GRACE, HOST, chosen, departure, expected, free_port, program, until_told
+
+KNOWN: Final = {
+    "invite": departure("ngircd 26.1 answers INVITE in the name of the guest, with the nickname first", "'341'"),
+    "nick": departure("ngircd 26.1 has another error for NICK without a nickname", "'461'", "'NICK'"),
+}
+"""The departures that each of `ALSO` brings to light."""
+CONFIGURATION: Final = """\
+[Global]
+Name = irc.test
+Info = otf
+Listen = {host}
+Ports = {port}
+MotdPhrase = hello
+AdminInfo1 = otf
+ServerUID = root
+ServerGID = root
+[Limits]
+MaxConnectionsIP = 0
+MaxJoins = 0
+MaxPenaltyTime = 0
+PingTimeout = 3600
+[Options]
+DNS = no
+Ident = no
+PAM = no
+RequireAuthPing = no
+SyslogFacility = local1
+"""
+"""Of ngircd: without limits, and without asking others who a client is. It takes the rights of root only as root."""
+
+PINGS: Final = {client: Say(client, "PING", (":otf",)) for client in CLIENTS}
+READY: Final = (b" 376 ", b" 422 ")  # the end of the message of the day, or that there is none
+
+
+def bench(*, server: str = "", also: str = "") -> Bench:
+    """Return the bench of a chat server; `server` is its command line, with {host}, {port} and {folder} in it.
+
+    In the folder is a configuration for ngircd, ngircd.conf. `also` is one of `ALSO`.
+    """
+    chosen(also, ALSO)
+    return Bench(
+        name="irc",
+        departures=expected(KNOWN, also),
+        spec=irc(also),
+        codec=IrcCodec(),
+        connect=_connect(server),
+        outputs=CLIENTS,
+        inputs="uioco",
+        # the server answers pings in their order among all else, so that this costs no time
+        quiescence=0.050,
+        latency=0.020,
+        busy=0.020,
+        barrier=Barrier(PINGS, lambda _port, output: isinstance(output, Told) and output.command == "PONG"),
+        programs=("server",),
+    )
+
+
+def _connect(server: str) -> Connect:
+    @asynccontextmanager
+    async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
+        port = free_port(socket.SOCK_STREAM)
+        async with AsyncExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="otf-irc-")))
+            (folder / "ngircd.conf").write_text(CONFIGURATION.format(host=HOST, port=port))
+            await stack.enter_async_context(open_process(_command(server, port, folder), ready=None, grace=GRACE))
+            yield {client: await _introduced(stack, client, port) for client in CLIENTS}
+
+    return connect
+
+
+async def _introduced(stack: AsyncExitStack, client: str, port: int) -> Line:
+    line = await stack.enter_async_context(open_tcp((HOST, port), lines(b"\r\n")))
+    await line.send(f"NICK {client}".encode())
+    await line.send(f"USER {client} 0 * :{client}".encode())
+    await until_told(line, lambda data: any(end in data for end in READY))
+    return line
+
+
+def _command(server: str, port: int, folder: Path) -> list[str]:
+    line = server or f"{shlex.quote(program('ngircd', 'ngircd'))} -n -f {{folder}}/ngircd.conf"
+    for name, value in {"host": HOST, "port": port, "folder": shlex.quote(str(folder))}.items():
+        line = line.replace(f"{{{name}}}", str(value))
+    return words(line)

@@ -1,0 +1,90 @@
+"""Messages of clients and of the server, and the parts of a line that the model speaks of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from otf.errors import CodecError
+from otf.values import show
+
+CLIENTS: Final = ("n0", "n1", "n2")
+"""The nicknames; the ports have the same names."""
+
+SERVER: Final = "server"
+_ERRORS: Final = 400
+_TIMED: Final = {"333", "329"}  # who set the topic and when, when the channel was made: not in the RFC, but everywhere
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """A client sends a command; the last of its words may have blanks where it begins with a colon."""
+
+    client: str
+    command: str
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a client is told: by whom (a nickname, or the server), a command or a number, and what it is about.
+
+    Of numbers, the client's own name and the text for people are left out, of names in a channel their order.
+    """
+
+    client: str
+    sender: str
+    command: str
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IrcCodec:
+    """The codec; a frame is a line."""
+
+    server: str = "irc.test"
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """Return the types of all inputs and outputs."""
+        return (Say, Told)
+
+    def port(self, value: object) -> str:
+        """Return the client that a value belongs to."""
+        return str(getattr(value, "client", ""))
+
+    def encode(self, value: object) -> bytes:
+        """Return the line of an input."""
+        if not isinstance(value, Say):
+            message = f"{show(value)} is no command of a client"
+            raise CodecError(message)
+        return " ".join((value.command, *value.words)).encode()
+
+    def decode(self, port: str, data: bytes) -> Told:
+        """Return what a line tells a client."""
+        prefix, command, words = _parts(data.decode())
+        sender = SERVER if prefix == self.server else prefix.partition("!")[0]
+        if command.isdigit():
+            return Told(port, sender, command, _about(command, words[1:]))
+        # what somebody said on leaving or kicking is at the end, and may be anything
+        return Told(port, sender, command, words[: {"PART": 1, "KICK": 2}.get(command, len(words))])
+
+
+def _parts(line: str) -> tuple[str, str, tuple[str, ...]]:
+    prefix, _, rest = line.removeprefix(":").partition(" ") if line.startswith(":") else ("", "", line)
+    middle, colon, last = rest.partition(" :")
+    words = [word for word in middle.split(" ") if word]
+    if not words:
+        message = f"the line {show(line)} has no command"
+        raise CodecError(message)
+    return prefix, words[0], (*words[1:], *([last] if colon else []))
+
+
+def _about(number: str, words: tuple[str, ...]) -> tuple[str, ...]:
+    if number == "353":
+        # who is in the channel: "= #x :@n0 n1"
+        return (*words[1:-1], " ".join(sorted(words[-1].split())))
+    if number in _TIMED:
+        return words[:1]
+    texts = int(number) >= _ERRORS or number in {"331", "366"}
+    return words[:-1] if texts else words

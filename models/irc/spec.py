@@ -1,0 +1,176 @@
+"""One channel of a chat server and three clients, as a function; after RFC 2812, sections 3.2 and 3.3.
+
+Where the RFC leaves a choice between error numbers, or does not say whether a client is told of a change that changes
+nothing, both are allowed. `333` and `329` are not in the RFC, but widespread: they may follow `332` and `324`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from typing import Final
+
+from otf.models.irc.inputs import inputs
+from otf.models.irc.messages import CLIENTS, Say, Told
+from otf.models.irc.state import CHANNEL, Channel, Command, Step
+from otf.models.irc.told import everybody, listed, number, outside, told, topics
+from otf.spec import AnyOrder, OneOf, Spec, goto
+
+
+def irc(also: str = "") -> Spec[Channel, Say]:
+    """Return the spec; `also` is one of `ALSO`."""
+    return Spec(partial(_step, also), Channel(), partial(inputs, also), name="irc")
+
+
+def _step(also: str, channel: Channel, inp: Say) -> Step:
+    command = _COMMANDS.get(inp.command)
+    needed = _NEEDED.get(inp.command, 0)
+    if command is None:
+        yield goto(channel, number(inp, "421", inp.command))
+    elif not inp.words[needed - 1 : needed] and needed:
+        yield goto(channel, number(inp, "431") if inp.command == "NICK" else number(inp, "461", inp.command))
+    elif inp.command == "INVITE":
+        yield from _invite(channel, inp, strict=also == "invite")
+    else:
+        yield from command(channel, inp)
+
+
+# ---- commands ------------------------------------------------------------------------------------------------------
+
+
+def _join(channel: Channel, inp: Say) -> Step:
+    who = inp.client
+    if who in channel.members:
+        yield goto(channel)  # it is there already: nobody says what is said then, and nothing was seen
+        return
+    if "i" in channel.modes and who not in channel.invited:
+        yield goto(channel, number(inp, "473", CHANNEL))
+        return
+    operators = channel.operators if channel.members else frozenset((who,))
+    joined = replace(channel, members=channel.members | {who}, operators=operators)
+    joins = everybody(joined, who, "JOIN", CHANNEL)
+    # whether an invitation is used up by a client that needed none, nobody says
+    for invited in dict.fromkeys((channel.invited - {who}, channel.invited if "i" not in channel.modes else None)):
+        if invited is not None:
+            for topic in topics(joined, inp):
+                yield goto(replace(joined, invited=invited), *joins, *topic, *listed(joined, inp))
+
+
+def _part(channel: Channel, inp: Say) -> Step:
+    if error := outside(channel, inp):
+        yield goto(channel, error)
+    else:
+        yield goto(channel.without(inp.client), *everybody(channel, inp.client, "PART", CHANNEL))
+
+
+def _say(channel: Channel, inp: Say) -> Step:
+    target, text = inp.words[0], inp.words[1].removeprefix(":")
+    if target == CHANNEL and channel.members:
+        yield goto(channel, *told(channel.members - {inp.client}, inp.client, "PRIVMSG", CHANNEL, text))
+    elif target in CLIENTS:
+        yield goto(channel, Told(target, inp.client, "PRIVMSG", (target, text)))
+    else:
+        yield goto(channel, OneOf(*(number(inp, error, target) for error in ("401", "403", "404"))))
+
+
+def _topic(channel: Channel, inp: Say) -> Step:
+    if error := outside(channel, inp):
+        yield goto(channel, error)
+    elif len(inp.words) == 1:
+        for ways in topics(channel, inp):
+            yield goto(channel, *(ways or (number(inp, "331", CHANNEL),)))
+    elif "t" in channel.modes and inp.client not in channel.operators:
+        yield goto(channel, number(inp, "482", CHANNEL))
+    else:
+        topic = inp.words[1].removeprefix(":")
+        if topic == channel.topic:
+            # nothing changes: who asked may be told so
+            yield from (goto(channel), goto(channel, Told(inp.client, inp.client, "TOPIC", (CHANNEL, topic))))
+        yield goto(replace(channel, topic=topic), *everybody(channel, inp.client, "TOPIC", CHANNEL, topic))
+
+
+def _mode(channel: Channel, inp: Say) -> Step:
+    if inp.words[0] != CHANNEL or not channel.members:
+        yield goto(channel, OneOf(*(number(inp, error, inp.words[0]) for error in ("401", "403"))))
+    elif inp.client not in channel.operators:
+        errors = ("482",) if inp.client in channel.members else ("442", "482")
+        yield goto(channel, OneOf(*(number(inp, error, CHANNEL) for error in errors)))
+    else:
+        then = _set(channel, *inp.words[1:])
+        if then == channel:
+            yield goto(channel)
+        yield goto(then, *everybody(channel, inp.client, "MODE", *inp.words))
+
+
+def _set(channel: Channel, mode: str, who: str = "") -> Channel:
+    adds, name = mode[0] == "+", mode[1]
+    if name == "o":
+        return replace(channel, operators=channel.operators | {who} if adds else channel.operators - {who})
+    return replace(channel, modes=channel.modes | {name} if adds else channel.modes - {name})
+
+
+def _kick(channel: Channel, inp: Say) -> Step:
+    whom = inp.words[1]
+    if error := outside(channel, inp):
+        yield goto(channel, error)
+    elif wrong := [
+        *([number(inp, "482", CHANNEL)] if inp.client not in channel.operators else []),
+        *([number(inp, "441", whom, CHANNEL)] if whom not in channel.members else []),
+    ]:
+        yield goto(channel, OneOf(*wrong))
+    else:
+        yield goto(channel.without(whom), *everybody(channel, inp.client, "KICK", CHANNEL, whom))
+
+
+def _invite(channel: Channel, inp: Say, *, strict: bool) -> Step:
+    whom, where = inp.words
+    if where == CHANNEL and channel.members and (error := _uninvitable(channel, inp, whom)):
+        yield goto(channel, error)
+        return
+    note = Told(whom, inp.client, "INVITE", (whom, where))
+    # the RFC has the channel first and the server as the sender; many servers differ, and by default they may
+    answers = [number(inp, "341", where, whom)]
+    if not strict:
+        answers += [number(inp, "341", whom, where), Told(inp.client, whom, "341", (whom, where))]
+    remembered = channel.invited | {whom} if where == CHANNEL and channel.members else channel.invited
+    # while everybody may join, an invitation need not be remembered
+    ways = (remembered,) if "i" in channel.modes else dict.fromkeys((remembered, channel.invited))
+    for invited, answer in product(ways, answers):
+        yield goto(replace(channel, invited=invited), AnyOrder(answer, note))
+
+
+def _uninvitable(channel: Channel, inp: Say, whom: str) -> object | None:
+    """Return what is wrong, where several things may be, one of them."""
+    wrong: list[Told] = []
+    if inp.client not in channel.members:
+        wrong.append(number(inp, "442", CHANNEL))
+    if whom in channel.members:
+        wrong.append(number(inp, "443", whom, CHANNEL))
+    if "i" in channel.modes and inp.client not in channel.operators:
+        wrong.append(number(inp, "482", CHANNEL))
+    return OneOf(*wrong) if wrong else None
+
+
+def _names(channel: Channel, inp: Say) -> Step:
+    yield goto(channel, *listed(channel, inp))
+
+
+def _nick(channel: Channel, inp: Say) -> Step:
+    new = inp.words[0]
+    yield goto(channel, number(inp, "433", new) if new in CLIENTS else number(inp, "432", new))
+
+
+_COMMANDS: Final[dict[str, Command]] = {
+    "JOIN": _join,
+    "PART": _part,
+    "PRIVMSG": _say,
+    "TOPIC": _topic,
+    "MODE": _mode,
+    "KICK": _kick,
+    "INVITE": _names,  # has an argument more: `_step` calls it
+    "NAMES": _names,
+    "NICK": _nick,
+}
+_NEEDED: Final = {"JOIN": 1, "PART": 1, "TOPIC": 1, "KICK": 2, "INVITE": 2, "NICK": 1}
+"""How many words a command has at least, where one without them is tried."""

@@ -1,0 +1,44 @@
+"""What clients are told: numbers from the server, and what others have done."""
+
+from __future__ import annotations
+
+from otf.models.irc.messages import SERVER, Say, Told
+from otf.models.irc.state import CHANNEL, Channel
+from otf.spec import OneOf
+
+
+def number(inp: Say, number: str, *words: str) -> Told:
+    """Return a number from the server to who has said something."""
+    return Told(inp.client, SERVER, number, words)
+
+
+def told(clients: frozenset[str], sender: str, command: str, *words: str) -> tuple[Told, ...]:
+    """Return what several clients are told alike."""
+    return tuple(Told(client, sender, command, words) for client in sorted(clients))
+
+
+def everybody(channel: Channel, sender: str, command: str, *words: str) -> tuple[Told, ...]:
+    """Return what all members of the channel are told."""
+    return told(channel.members, sender, command, *words)
+
+
+def outside(channel: Channel, inp: Say) -> object | None:
+    """Return the error for who acts in a channel that is not there, or where it is not; None where it is."""
+    if inp.words[0] == CHANNEL and inp.client in channel.members:
+        return None
+    exists = inp.words[0] == CHANNEL and channel.members
+    return OneOf(*(number(inp, error, inp.words[0]) for error in (("442",) if exists else ("403", "442"))))
+
+
+def topics(channel: Channel, inp: Say) -> tuple[tuple[Told, ...], ...]:
+    """Return the ways to tell a topic."""
+    if not channel.topic:
+        return ((),)
+    topic = number(inp, "332", CHANNEL, channel.topic)
+    return (topic,), (topic, number(inp, "333", CHANNEL))
+
+
+def listed(channel: Channel, inp: Say) -> tuple[Told, ...]:
+    """Return the list of the members, and its end."""
+    end = number(inp, "366", inp.words[0])
+    return (number(inp, "353", CHANNEL, channel.names()), end) if channel.members else (end,)

@@ -1,0 +1,71 @@
+"""The bench: a fresh queue for every path, with two connections."""
+
+from __future__ import annotations
+
+import shlex
+import socket
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final
+
+from otf.adapter import Bench, Connect, Departure, Line
+from otf.adapter.child import words
+from otf.adapters.process import open_process
+from otf.adapters.tcp import open_tcp
+from otf.core import Barrier
+from otf.models.jobs.inputs import ALSO
+from otf.models.jobs.messages import CLIENTS, Command, JobsCodec, Reply, replies
+from otf.models.jobs.spec import jobs
+from otf.models.serving import GRACE, HOST, chosen, departure, expected, free_port, program
+
+KNOWN: Final = {
+    "number": departure("beanstalkd 1.12 takes what is no number for the time-out 0", "reserve-with-timeout", "'x'"),
+    "missing": departure("beanstalkd 1.12 does not know a command without its arguments", "UNKNOWN_COMMAND"),
+}
+"""The departures that each of `ALSO` brings to light."""
+LOST: Final = Departure(
+    lambda failure: (
+        failure.kind == "missing"
+        and not failure.input
+        and any("word='RESERVED'" in text for state in failure.allowed for texts, _ in state.branches for text in texts)
+    ),
+    "beanstalkd 1.12 sometimes releases a job whose time-to-run is over only when its holder says something",
+)
+"""It depends on microseconds, and so it is expected in every campaign."""
+PINGS: Final = {client: Command(client, "list-tube-used") for client in CLIENTS}
+
+
+def bench(*, server: str = "", also: str = "") -> Bench:
+    """Return the bench of a job queue; `server` is its command line, with {host} and {port} where these belong.
+
+    `also` is one of `ALSO`: such a command is tried as well.
+    """
+    chosen(also, ALSO)
+    return Bench(
+        name="jobs",
+        departures=(LOST, *expected(KNOWN, also)),
+        spec=jobs(also),
+        codec=JobsCodec(),
+        connect=_connect(server),
+        outputs=CLIENTS,
+        inputs="uioco",
+        # a client that waits for a job answers no ping: then this is waited for
+        quiescence=0.020,
+        latency=0.010,
+        busy=0.005,
+        barrier=Barrier(PINGS, lambda _port, output: isinstance(output, Reply) and output.word == "USING default"),
+        programs=("server",),
+    )
+
+
+def _connect(server: str) -> Connect:
+    @asynccontextmanager
+    async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
+        port = free_port(socket.SOCK_STREAM)
+        own = f"{shlex.quote(program('beanstalkd', 'beanstalkd'))} -l {{host}} -p {{port}}"
+        argv = words((server or own).replace("{host}", HOST).replace("{port}", str(port)))
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(open_process(argv, ready=None, grace=GRACE))
+            yield {each: await stack.enter_async_context(open_tcp((HOST, port), replies())) for each in CLIENTS}
+
+    return connect

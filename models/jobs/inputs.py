@@ -1,0 +1,41 @@
+"""What is worth trying with a job queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Final
+
+from otf.models.jobs.messages import CLIENTS, Command
+from otf.models.jobs.state import LONG, MOST, SHORT, State
+
+ALSO: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "number": ("reserve-with-timeout", ("x",)),
+    "missing": ("delete", ()),
+}
+"""Malformed commands that beanstalkd answers otherwise than its protocol says, by what is wrong with them."""
+
+_MALFORMED: Final = (("delete", ("x",)), ("release", (1,)), ("peek-ready", ("x",)), ("kick", ("x",)), ("bogus", ()))
+_PUTS: Final = ((1, 0, LONG, "x"), (2, 0, LONG, "yy"), (1, 0, SHORT, "x"), (1, 1, LONG, "zzz"))
+
+
+def inputs(also: str, state: State) -> Iterator[Command]:
+    """Yield the commands of clients that do not wait for an answer; `also` is one of `ALSO`."""
+    for client in CLIENTS:
+        if client not in state.waiting:
+            yield from _asked(also, state, client)
+
+
+def _asked(also: str, state: State, client: str) -> Iterator[Command]:
+    if len(state.jobs) < MOST:
+        yield from (Command(client, "put", tuple(words), body) for *words, body in _PUTS)
+    yield from (Command(client, name) for name in ("peek-ready", "peek-buried", "peek-delayed"))
+    yield from (Command(client, name, words) for name, words in _MALFORMED)
+    yield from (Command(client, *ALSO[also]),) if also in ALSO else ()
+    yield from (Command(client, "kick", (10,)), Command(client, "reserve-with-timeout", (0,)))
+    # if both waited, nobody could put a job
+    yield from () if state.waiting else (Command(client, "reserve"),)
+    known = [job.id for job in state.jobs] or [state.next]
+    yield from (Command(client, name, (job,)) for name, job in product(("delete", "touch", "peek", "kick-job"), known))
+    yield from (Command(client, "release", (job, 3, delay)) for job, delay in product(known, (0, 1)))
+    yield from (Command(client, "bury", (job, 0)) for job in known)

@@ -1,0 +1,82 @@
+"""Commands and replies of the job queue, and their bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from otf.errors import CodecError
+from otf.framing import Framing, measured
+from otf.values import show
+
+CLIENTS: Final = ("a", "b")
+_END: Final = b"\r\n"
+_BODIES: Final = (b"RESERVED ", b"FOUND ", b"OK ")  # the last number in these is the size of what follows
+_DIGITS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command of a client, with its numbers, or other words where it is wrong; a job has a body."""
+
+    client: str
+    name: str
+    words: tuple[int | str, ...] = ()
+    body: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer to a client: a word, numbers, and the body of a job."""
+
+    client: str
+    word: str
+    numbers: tuple[int, ...] = ()
+    body: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JobsCodec:
+    """The codec; ports are named as the clients are."""
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """Return the types of all inputs and outputs."""
+        return (Command, Reply)
+
+    def port(self, value: object) -> str:
+        """Return the client that a value belongs to."""
+        return str(getattr(value, "client", ""))
+
+    def encode(self, value: object) -> bytes:
+        """Return the bytes of a command, with its job."""
+        if not isinstance(value, Command):
+            message = f"{show(value)} is no command"
+            raise CodecError(message)
+        size = (len(value.body),) if value.body else ()
+        line = " ".join(map(str, (value.name, *value.words, *size))).encode() + _END
+        return line + value.body.encode() + _END if value.body else line
+
+    def decode(self, port: str, data: bytes) -> Reply:
+        """Return the answer in a frame: a line, and the job that follows it."""
+        head, _, body = data.decode("ascii").removesuffix("\r\n").partition("\r\n")
+        word, *numbers = head.split(" ")
+        if not all(number.isdecimal() for number in numbers):
+            # the name of a tube, in the answer to the ping
+            return Reply(port, head)
+        return Reply(port, word, tuple(map(int, numbers)), body)
+
+
+def replies() -> Framing:
+    """Return the framing of answers: a line, and so many bytes more as it says."""
+    return measured(_size)
+
+
+def _size(begun: bytes) -> int | None:
+    line = begun.find(_END)
+    if line < 0:
+        return None
+    head = bytes(begun[:line])
+    digits = head.rsplit(b" ", 1)[-1]
+    follows = head.startswith(_BODIES) and digits.isdigit() and len(digits) < _DIGITS
+    return line + 2 + (int(digits) + 2 if follows else 0)

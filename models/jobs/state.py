@@ -1,0 +1,66 @@
+"""The jobs of a queue and who waits for one, as the model has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from otf.models.jobs.messages import Reply
+
+SHORT, LONG = 1, 1000
+LATE: Final = 3.0
+"""Seconds within which a time of one second is over, on a busy machine too."""
+
+MOST: Final = 3
+"""Jobs at a time."""
+
+READY, DELAYED, BURIED = "ready", "delayed", "buried"
+ARGUMENTS: Final = {"peek": 0, "delete": 0, "touch": 0, "kick-job": 0, "bury": 1, "release": 2}
+"""How many numbers follow the id of a job."""
+
+MINE: Final = ("touch", "bury", "release")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job, and where it is: ready, delayed, buried, or reserved by the client of that name."""
+
+    id: int
+    priority: int
+    ttr: int
+    body: str
+    place: str = READY
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The jobs by id, the id of the next, and the clients that wait for one."""
+
+    jobs: tuple[Job, ...] = ()
+    next: int = 1
+    waiting: frozenset[str] = frozenset()
+
+    def job(self, number: int) -> Job | None:
+        """Return the job with an id."""
+        return next((job for job in self.jobs if job.id == number), None)
+
+    def ready(self) -> Job | None:
+        """Return the job that is reserved next: the most urgent, of these the oldest."""
+        found = [job for job in self.jobs if job.place == READY]
+        return min(found, key=lambda job: (job.priority, job.id), default=None)
+
+    def at(self, place: str) -> list[Job]:
+        """Return the jobs at a place."""
+        return [job for job in self.jobs if job.place == place]
+
+    def moved(self, job: Job, place: str, priority: int | None = None) -> State:
+        """Return the state with a job at another place."""
+        then = replace(job, place=place, priority=job.priority if priority is None else priority)
+        return replace(self, jobs=tuple(then if each.id == job.id else each for each in self.jobs))
+
+    def is_soon(self, client: str) -> bool:
+        """Tell whether a job that the client has reserved may be in the last second of its time-to-run."""
+        return any(job.ttr == SHORT for job in self.at(client))
+
+
+Outcome: TypeAlias = tuple[State, tuple[Reply, ...]]

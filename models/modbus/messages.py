@@ -1,0 +1,170 @@
+"""Requests and answers of Modbus RTU, and their bytes: a server's number, a function, data, a checksum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from otf.errors import CodecError
+from otf.framing import Framing, measured
+from otf.values import show
+
+PORT: Final = "line"
+READ_COILS, READ_REGISTERS, WRITE_COIL, WRITE_REGISTER, WRITE_COILS, WRITE_REGISTERS = 1, 3, 5, 6, 15, 16
+ON: Final = 0xFF00
+ERROR: Final = 0x80
+"""Set in the function of an answer that is an exception."""
+
+_CRC: Final = 2
+_FIXED: Final = 8  # bytes of an answer to a function that writes
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request: a function with an address, a value or a quantity, and for several the values themselves.
+
+    `unit` is the server that it is for, 0 for all. `crc` is false where the checksum is to be wrong.
+    """
+
+    function: int
+    address: int
+    value: int
+    values: tuple[int, ...] = ()
+    unit: int = 1
+    crc: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Bits:
+    """The coils that were read; those that fill up the last byte are left out if they are 0."""
+
+    function: int
+    bits: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The registers that were read."""
+
+    function: int
+    words: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written: an address, and the value, or how many."""
+
+    function: int
+    address: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An exception: 1 for a function, 2 for an address, 3 for a value that cannot be."""
+
+    function: int
+    code: int
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """An answer in the name of another server."""
+
+    unit: int
+    function: int
+
+
+def crc(data: bytes) -> bytes:
+    """Return the checksum of a frame, as it is sent.
+
+    >>> crc(bytes.fromhex("010300000002")).hex()
+    'c40b'
+    """
+    rest = 0xFFFF
+    for byte in data:
+        rest ^= byte
+        for _ in range(8):
+            rest = (rest >> 1) ^ (0xA001 if rest & 1 else 0)
+    return rest.to_bytes(2, "little")
+
+
+@dataclass(frozen=True, slots=True)
+class ModbusCodec:
+    """The codec of requests to the server with this number."""
+
+    unit: int = 1
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """Return the types of all inputs and outputs."""
+        return (Request, Bits, Words, Written, Refused, Foreign)
+
+    def port(self, value: object) -> str:
+        """Return the only port."""
+        del value
+        return PORT
+
+    def encode(self, value: object) -> bytes:
+        """Return the frame of a request."""
+        if not isinstance(value, Request):
+            message = f"{show(value)} is no request"
+            raise CodecError(message)
+        head = bytes([value.unit, value.function]) + value.address.to_bytes(2, "big") + value.value.to_bytes(2, "big")
+        frame = head + _several(value)
+        checksum = crc(frame)
+        return frame + (checksum if value.crc else bytes([checksum[0] ^ 1, checksum[1]]))
+
+    def decode(self, port: str, data: bytes) -> Bits | Words | Written | Refused | Foreign:
+        """Return what is in the frame of an answer."""
+        del port
+        frame, checksum = data[:-_CRC], data[-_CRC:]
+        if checksum != crc(frame):
+            message = f"the checksum of {data.hex(' ')} is wrong"
+            raise CodecError(message)
+        function, rest = frame[1], frame[2:]
+        if frame[0] != self.unit:
+            return Foreign(frame[0], function)
+        if function & ERROR:
+            return Refused(function & ~ERROR, rest[0])
+        if function in {READ_COILS, 2}:
+            return Bits(function, _bits(rest[1:]))
+        if function in {READ_REGISTERS, 4}:
+            return Words(function, _words(rest[1:]))
+        return Written(function, *_words(rest))
+
+
+def answers() -> Framing:
+    """Return the framing of answers: their function tells how long they are."""
+    return measured(_size)
+
+
+def padded(bits: tuple[int, ...]) -> tuple[int, ...]:
+    """Return bits as `Bits` has them: filled up to whole bytes."""
+    return bits + (0,) * (-len(bits) % 8)
+
+
+def _several(request: Request) -> bytes:
+    if request.function == WRITE_COILS:
+        packed = sum(bit << place for place, bit in enumerate(request.values))
+        size = (len(request.values) + 7) // 8
+        return bytes([size]) + packed.to_bytes(size, "little")
+    if request.function == WRITE_REGISTERS:
+        return bytes([2 * len(request.values)]) + b"".join(word.to_bytes(2, "big") for word in request.values)
+    return b""
+
+
+def _size(begun: bytes) -> int | None:
+    if len(begun) < 3:  # noqa: PLR2004 -- up to the byte that tells how many follow
+        return None
+    if begun[1] & ERROR:
+        return 3 + _CRC
+    return 3 + begun[2] + _CRC if begun[1] in {1, 2, 3, 4} else _FIXED
+
+
+def _bits(data: bytes) -> tuple[int, ...]:
+    return tuple(byte >> place & 1 for byte in data for place in range(8))
+
+
+def _words(data: bytes) -> tuple[int, ...]:
+    return tuple(int.from_bytes(data[at : at + 2], "big") for at in range(0, len(data), 2))

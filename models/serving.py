@@ -1,0 +1,113 @@
+"""What the benches for real systems share: where a program of Debian is, and a port that nobody has yet."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+import anyio
+
+from otf.adapter import Departure, Ending, Frame, Line, Opener, Trouble
+from otf.adapter.waiting import any_readable
+from otf.adapters.process import ProcessLine
+from otf.errors import ContactError, UsageError
+
+HOST: Final = "127.0.0.1"
+UNPACKED: Final = Path(sys.prefix) / "debian"
+"""Where `python -m tests.debian` unpacks what cannot be installed beside another package."""
+
+GRACE: Final = 0.02
+"""Seconds that a server has to end by itself: none does because its input ends, so longer would only be waited."""
+
+PAUSE: Final = 0.002
+PATIENCE: Final = 0.05  # seconds for one answer
+
+# daemons and games are installed where the path of an ordinary user does not lead
+_ELSEWHERE: Final = ("/usr/sbin", "/usr/games")
+
+
+def found(name: str) -> str | None:
+    """Return the path of a program, None where it is not on this machine."""
+    # what was unpacked comes first: another package may have a program of the same name
+    folders = (f"{UNPACKED}/usr/sbin", os.environ.get("PATH", os.defpath), *_ELSEWHERE)
+    return shutil.which(name, path=os.pathsep.join(folders))
+
+
+def program(name: str, package: str) -> str:
+    """Return the path of a program of a Debian package. Raises ContactError where it is not on this machine."""
+    path = found(name)
+    if path is None:
+        message = f"{name} is not on this machine; on Debian, `apt-get install {package}` brings it"
+        raise ContactError(message)
+    return path
+
+
+def departure(says: str, *words: str) -> Departure:
+    """Return the known departure that shows where all these words stand in a failure's last inputs and its output."""
+    return Departure(lambda failure: all(word in f"{failure.input} {failure.seen}" for word in words), says)
+
+
+def chosen(also: str, groups: Iterable[str]) -> None:
+    """Refuse a group of inputs that there is not; `""` is none. Raises UsageError."""
+    if also and also not in groups:
+        message = f"also={also}: there is no such group of inputs; there are {', '.join(groups)}"
+        raise UsageError(message)
+
+
+def expected(known: Mapping[str, Departure], also: str) -> tuple[Departure, ...]:
+    """Return the known departures that a group of inputs brings to light."""
+    return (known[also],) if also in known else ()
+
+
+def free_port(kind: socket.SocketKind) -> int:
+    """Return the number of a port that nobody has now.
+
+    Somebody else may take it before the server does: that one then ends before it is ready, and the bench tries again.
+    """
+    with socket.socket(socket.AF_INET, kind) as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+async def until_answered(opener: Opener, question: bytes, process: ProcessLine, seconds: float = 5.0) -> None:
+    """Wait until a server answers a question, asked again and again on new lines. Raises ContactError."""
+    with anyio.move_on_after(seconds):
+        while not await _is_answered(opener, question):  # noqa: ASYNC110 -- what it waits for is in another process
+            await anyio.sleep(PAUSE)
+        return
+    said = "".join(f"\n  {remark}" for remark in process.remarks()) or "\n  it said nothing at all"
+    message = f"the server did not answer within {seconds:g} s{said}"
+    raise ContactError(message)
+
+
+async def _is_answered(opener: Opener, question: bytes) -> bool:
+    async with opener() as probe:
+        await probe.send(question)
+        with anyio.move_on_after(PATIENCE):
+            await any_readable(probe.descriptors())
+        # where nobody listens yet, the network says so, and that is an answer of another kind
+        return any(isinstance(arrival, Frame) for arrival in probe.receive())
+
+
+async def until_told(line: Line, test: Callable[[bytes], bool], seconds: float = 5.0) -> bytes:
+    """Take what a server says until one frame passes the test, and return that. Raises ContactError for none."""
+    with anyio.move_on_after(seconds):
+        while True:
+            for arrival in line.receive():
+                match arrival:
+                    case Frame(data) if test(data):
+                        return data
+                    case Ending(reason) | Trouble(reason):
+                        message = f"the line to the server ended before it was ready: {reason}"
+                        raise ContactError(message)
+                    case _:
+                        continue
+            await any_readable(line.descriptors())
+    message = f"the server was not ready within {seconds:g} s"
+    raise ContactError(message)

@@ -1,0 +1,116 @@
+"""The bench: a fresh server for every path, in a fresh folder with the files of the spec."""
+
+from __future__ import annotations
+
+import shlex
+import socket
+import subprocess
+import tempfile
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from otf.adapter import Bench, Connect, Line
+from otf.adapter.child import words
+from otf.adapters.process import open_process
+from otf.errors import ContactError, UsageError
+from otf.models.serving import GRACE, HOST, UNPACKED, chosen, departure, free_port, program, until_answered
+from otf.models.tftp.messages import PORT, Read, TftpCodec
+from otf.models.tftp.spec import ALSO, FILES, Timer, tftp
+from otf.models.tftp.transfers import open_transfers
+
+SERVERS: Final = {
+    "atftpd": (
+        ("atftpd", "atftpd"),
+        "--daemon --no-fork --port {port} --bind-address {host} --user root.root --retry-timeout 1 {folder}",
+        Timer(1.0, first=False),
+    ),
+    "hpa": (
+        ("in.tftpd", "tftpd-hpa"),
+        "-L -4 --address {host}:{port} --secure --create --permissive --user root --retransmit 200000 {folder}",
+        Timer(0.2, doubles=True),
+    ),
+}
+"""The program and the package of each server, its arguments, and its timer."""
+
+
+KNOWN: Final = {
+    "first": departure("atftpd 0.8.0 sends the first block again cut to three bytes", "Garbled(raw=b'\\x00\\x03\\x00'"),
+    "repeat": departure("atftpd 0.8.0 does not acknowledge a block that comes a third time", "Data(", "nothing more"),
+    "duplicate": departure("atftpd 0.8.0 answers a duplicate acknowledgement with data", "Ack(", "Data("),
+}
+"""The departures that each of `ALSO` brings to light in atftpd."""
+
+
+def bench(*, server: str = "atftpd", timeout: float = 0.0, also: str = "") -> Bench:
+    """Return the bench of a TFTP server: atftpd, hpa, or a command line with {host}, {port} and {folder} in it.
+
+    `timeout` is the time in seconds after which an unknown server sends again. `also` is one of `ALSO`.
+    """
+    chosen(also, ALSO)
+    if server not in SERVERS and not timeout:
+        message = f"server={server}: known are {', '.join(SERVERS)}; of another one say the timeout as well"
+        raise UsageError(message)
+    timer = SERVERS[server][2] if server in SERVERS else Timer(timeout)
+    if also == "first":
+        timer = replace(timer, first=True)
+    return Bench(
+        name="tftp",
+        departures=(KNOWN[also],) if also in KNOWN and server == "atftpd" else (),
+        spec=tftp(timer, also),
+        codec=TftpCodec(),
+        connect=_connect(server),
+        outputs=(PORT,),
+        inputs="uioco",
+        quiescence=0.020,
+        latency=0.005,
+        busy=0.010,
+        programs=() if server in SERVERS else ("server",),
+    )
+
+
+def _connect(server: str) -> Connect:
+    @asynccontextmanager
+    async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
+        address = HOST, free_port(socket.SOCK_DGRAM)
+        with tempfile.TemporaryDirectory(prefix="otf-tftp-") as folder:
+            _fill(Path(folder))
+            async with open_process(_command(server, address[1], folder), ready=None, grace=GRACE) as process:
+                await until_answered(partial(open_transfers, address), TftpCodec().encode(Read("missing")), process)
+                async with open_transfers(address) as line:
+                    yield {PORT: line}
+
+    return connect
+
+
+def _command(server: str, port: int, folder: str) -> list[str]:
+    line = server
+    if server in SERVERS:
+        named, arguments, *_ = SERVERS[server]
+        line = f"{shlex.quote(_program(*named))} {arguments}"
+    for name, value in {"host": HOST, "port": port, "folder": shlex.quote(folder)}.items():
+        line = line.replace(f"{{{name}}}", str(value))
+    return words(line)
+
+
+def _program(name: str, package: str) -> str:
+    path = program(name, package)
+    if package == "tftpd-hpa":
+        # atftpd brings a program of the same name
+        version = subprocess.run([path, "-V"], check=False, capture_output=True, text=True).stdout  # noqa: S603 -- see above
+        if not version.startswith("tftp-hpa"):
+            message = f"{path} is not the one of {package}; that package goes into {UNPACKED} beside atftpd"
+            raise ContactError(message)
+    return path
+
+
+def _fill(folder: Path) -> None:
+    # servers give up their rights, and offer only what everybody may read and write
+    folder.chmod(0o777)
+    for name, content in FILES.items():
+        file = folder / name
+        file.write_bytes(b"".join(fill.encode() * size for fill, size in content))
+        file.chmod(0o666)

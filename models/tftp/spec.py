@@ -1,0 +1,197 @@
+"""A TFTP server with one transfer at a time, as a function; after RFC 1350 and RFC 1123, section 4.2.3.1.
+
+Who waits too long for the other side sends the last packet again: "may", says RFC 1350 in section 2, and of the last
+block "must" in section 6; here once it must. No RFC says after how long: a server is told, and the spec with it. The
+server may give up after several times; here nobody waits for that. Nor does an RFC say how soon a block is
+acknowledged: here, at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, TypeAlias
+
+from otf.models.tftp.messages import FULL, Ack, Data, Error, Read, Write
+from otf.spec import Spec, Transition, goto
+
+Block: TypeAlias = tuple[str, int]
+Content: TypeAlias = tuple[Block, ...]
+
+FILES: Final[dict[str, Content]] = {
+    "empty": (("", 0),),
+    "short": (("s", 3),),
+    "full": (("f", FULL), ("", 0)),
+    "long": (("a", FULL), ("b", FULL), ("c", 100)),
+}
+"""What the server has at first: the blocks of each file, the last of which is not full."""
+
+NEW: Final = "new"
+LARGEST: Final = 2
+"""Blocks of a file that is written."""
+
+NOT_FOUND, EXISTS = 1, 6
+PATIENCE: Final = 1.0
+"""Seconds by which a timer of the server may be late."""
+
+OFTEN: Final = 1
+"""So many times a packet must come again; after that it may: each time is waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """Nothing is transferred."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A block of a file was sent, and `again` so many times since."""
+
+    name: str
+    block: int = 1
+    again: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """The blocks in `got` were acknowledged, the last `again` so many times since."""
+
+    name: str
+    got: Content = ()
+    again: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The files, each with None where nobody knows what a broken transfer has left of it; and the transfer."""
+
+    files: tuple[tuple[str, Content | None], ...]
+    transfer: Idle | Reading | Writing = Idle()
+
+    def has(self, name: str) -> bool:
+        """Tell whether there is such a file."""
+        return name in dict(self.files)
+
+    def content(self, name: str) -> Content:
+        """Return the blocks of a file that is there and known."""
+        return dict(self.files).get(name) or ()
+
+    def stored(self, name: str, content: Content | None) -> State:
+        """Return the state with another content of a file, and nothing transferred."""
+        return State(tuple(sorted((dict(self.files) | {name: content}).items())))
+
+
+Input: TypeAlias = Read | Write | Data | Ack | Error
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """After how many seconds a server sends again, whether these double each time, and whether a first block counts."""
+
+    seconds: float
+    doubles: bool = False
+    first: bool = True
+
+    def due(self, transfer: Reading | Writing) -> tuple[float, float] | None:
+        """Return the window in which the last packet must come again; None where it only may."""
+        if transfer.again >= OFTEN or (isinstance(transfer, Reading) and transfer.block == 1 and not self.first):
+            return None
+        after = self.seconds * 2**transfer.again if self.doubles else self.seconds
+        return self.seconds / 2, after + PATIENCE
+
+
+def tftp(timer: Timer, also: str = "") -> Spec[State, Input]:
+    """Return the spec of a server with this timer; `also` is one of `ALSO`."""
+    start = State(tuple(sorted(FILES.items())))
+    return Spec(_step, start, partial(_inputs, also), partial(_emits, timer), name="tftp")
+
+
+def _step(state: State, inp: Input) -> Iterator[Transition[State]]:
+    match state.transfer, inp:
+        case Idle(), Read(name):
+            yield from _read(state, name)
+        case Idle(), Write(name):
+            yield goto(replace(state.stored(name, None), transfer=Writing(name)), Ack(0))
+            if state.has(name):
+                yield goto(state, Error(EXISTS))
+        case Reading(), Ack(block):
+            yield from _acknowledged(state, state.transfer, block)
+        case Writing(), Data(block, fill, size):
+            yield from _written(state, state.transfer, block, (fill, size))
+        case ((Reading() | Writing()), Error()):
+            yield goto(replace(state, transfer=Idle()))
+        case _:
+            return
+
+
+def _read(state: State, name: str) -> Iterator[Transition[State]]:
+    if not state.has(name):
+        yield goto(state, Error(NOT_FOUND))
+    elif content := state.content(name):
+        yield goto(replace(state, transfer=Reading(name)), Data(1, *content[0]))
+
+
+def _acknowledged(state: State, transfer: Reading, block: int) -> Iterator[Transition[State]]:
+    content = state.content(transfer.name)
+    if block < transfer.block:
+        # RFC 1123: a duplicate acknowledgement must not bring the data again, or every packet would be doubled
+        yield goto(state)
+    elif block == transfer.block == len(content):
+        yield goto(replace(state, transfer=Idle()))
+    elif block == transfer.block:
+        yield goto(replace(state, transfer=Reading(transfer.name, block + 1)), Data(block + 1, *content[block]))
+
+
+def _written(state: State, transfer: Writing, block: int, data: Block) -> Iterator[Transition[State]]:
+    if block == len(transfer.got) + 1:
+        got = (*transfer.got, data)
+        last = data[1] < FULL
+        then = state.stored(transfer.name, got) if last else replace(state, transfer=Writing(transfer.name, got))
+        yield goto(then, Ack(block))
+    elif block == len(transfer.got):
+        yield goto(state, Ack(block))  # the acknowledgement was lost, it seems
+
+
+def _emits(timer: Timer, state: State) -> Iterator[Transition[State]]:
+    transfer = state.transfer
+    if isinstance(transfer, Idle):
+        return
+    last = Ack(len(transfer.got)) if isinstance(transfer, Writing) else _block(state, transfer)
+    then = replace(transfer, again=min(OFTEN, transfer.again + 1))
+    yield goto(replace(state, transfer=then), last, within=timer.due(transfer))
+
+
+def _block(state: State, transfer: Reading) -> Data:
+    return Data(transfer.block, *state.content(transfer.name)[transfer.block - 1])
+
+
+# ---- what is worth trying ------------------------------------------------------------------------------------------
+
+ALSO: Final = {
+    "duplicate": "acknowledgements that were sent before",
+    "first": "whether the first block of a file comes again",
+    "repeat": "blocks that were acknowledged before",
+}
+"""What is not tried by default with atftpd, which does something else than the model there."""
+
+
+def _inputs(also: str, state: State) -> Iterator[Input]:
+    match state.transfer:
+        case Idle() if also in {"duplicate", "repeat"}:
+            # few states, so that their timers are soon waited for no more
+            yield Read("long") if also == "duplicate" else Write(NEW)
+        case Idle():
+            yield from (Read(name) for name, content in state.files if content)
+            yield from (Read("missing"), Read("short", "OcTeT"), Read("full", "NETASCII"), Write(NEW))
+        case Reading(_, block) if also == "duplicate":
+            yield from (Ack(block), Ack(block - 1))
+        case Reading(_, block):
+            yield from (Ack(block), Error(0))
+        case Writing(_, got) if also == "repeat":
+            yield Data(len(got), *got[-1]) if got else Data(1, "x", FULL)
+            yield from (Error(0),) if got else ()
+        case Writing(_, got):
+            fill, following = "xyz"[len(got) % 3], len(got) + 1
+            yield from (Data(following, "", 0), Data(following, fill, 5), Error(0))
+            yield from (Data(following, fill, FULL),) if following < LARGEST else ()

@@ -1,0 +1,102 @@
+"""A socket for one transfer after another: the server answers each from a port of its own."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import anyio
+
+from otf.adapter import Arrival, Ending, Frame, LineLost
+from otf.adapter.address import Address
+from otf.adapter.datagrams import datagram_socket, refusals
+from otf.models.serving import HOST
+from otf.models.tftp.messages import READ, WRITE
+
+LARGEST: Final = 65_536
+_BATCH: Final = 64
+_REQUESTS: Final = tuple(kind.to_bytes(2, "big") for kind in (READ, WRITE))
+
+
+class TransferLine:
+    """A line to a TFTP server; requests go to its known port, what follows to the port that answered."""
+
+    def __init__(self, sock: socket.socket, server: Address) -> None:
+        self._socket = sock
+        self._server = server
+        self._tid: Any = None
+        self._old: set[Any] = set()
+        self._late = 0
+        self._gone = ""
+        self._over = False
+
+    def descriptors(self) -> tuple[int, ...]:
+        """Return the socket's; none after the ending."""
+        return () if self._over else (self._socket.fileno(),)
+
+    def arm(self, wake: Callable[[], None]) -> None:
+        """Take no notice: the descriptor tells all."""
+
+    async def send(self, data: bytes) -> None:
+        """Send one packet. Raises LineLost."""
+        if self._gone:
+            raise LineLost(self._gone)
+        if data[:2] in _REQUESTS:
+            # an old transfer may have something left to say; that does not belong to the new one
+            self._old, self._tid = {*self._old, self._tid}, None
+        while not self._sent(data):
+            await anyio.wait_writable(self._socket)
+
+    def receive(self) -> list[Arrival]:
+        """Return the packets of the transfer that have come."""
+        arrived = list[Arrival]()
+        while not self._over and len(arrived) < _BATCH:
+            try:
+                data, sender = self._socket.recvfrom(LARGEST)
+            except BlockingIOError:
+                self._over = bool(self._gone)
+                return [*arrived, Ending(self._gone)] if self._gone else arrived
+            except OSError:
+                self._hear()
+                continue
+            arrived += [Frame(data)] if self._is_ours(sender) else []
+        return arrived
+
+    def remarks(self) -> list[str]:
+        """Return how many packets of old transfers, and of strangers, were ignored."""
+        return [f"packets from the ports of other transfers that were ignored: {self._late}"] if self._late else []
+
+    def _is_ours(self, sender: Any) -> bool:  # noqa: ANN401 -- what recvfrom gives
+        ours = sender[0] == self._server[0] and sender not in self._old and self._tid in {None, sender}
+        self._tid = sender if ours else self._tid
+        self._late += not ours
+        return bool(ours)
+
+    def _sent(self, data: bytes) -> bool:
+        try:
+            self._socket.sendto(data, self._server if self._tid is None else self._tid)
+        except BlockingIOError:
+            return False
+        except OSError:
+            self._hear()
+        return True
+
+    def _hear(self) -> None:
+        # that the port of a transfer is closed is its end; that of the server must not be
+        for number, sent_to in refusals(self._socket):
+            if sent_to == self._server and number == errno.ECONNREFUSED:
+                self._gone = "port unreachable"
+
+
+@asynccontextmanager
+async def open_transfers(server: Address) -> AsyncGenerator[TransferLine, None]:
+    """Open a line to the server at (host, port), from a fresh port."""
+    sock = datagram_socket((HOST, 0))
+    try:
+        yield TransferLine(sock, server)
+    finally:
+        anyio.notify_closing(sock)
+        sock.close()

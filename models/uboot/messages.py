@@ -1,0 +1,73 @@
+"""What is typed at the prompt and what the board answers, and their bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from otf.errors import CodecError
+from otf.framing import Framing, prompt
+from otf.values import show
+
+PORT: Final = "serial"
+PROMPT: Final = b"=> "
+COUNTDOWN: Final = b"Hit any key to stop autoboot:  2 "
+INTERRUPT: Final = "\x03"
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A line that is typed; empty: only the return key."""
+
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What comes up to the next prompt: the echo of the command, and the lines that it printed."""
+
+    echo: str
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Countdown:
+    """The board has started anew, and waits for a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class UbootCodec:
+    """The codec; a frame is what comes up to a prompt."""
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """Return the types of all inputs and outputs."""
+        return (Type, Answer, Countdown)
+
+    def port(self, value: object) -> str:
+        """Return the only port."""
+        del value
+        return PORT
+
+    def encode(self, value: object) -> bytes:
+        """Return what is typed."""
+        if not isinstance(value, Type):
+            message = f"{show(value)} cannot be typed"
+            raise CodecError(message)
+        return value.line.encode()
+
+    def decode(self, port: str, data: bytes) -> Answer | Countdown:
+        """Return the answer in what came up to a prompt."""
+        del port
+        if data.endswith(COUNTDOWN):
+            return Countdown()
+        echo, *lines = data.removesuffix(PROMPT).decode("ascii").split("\r\n")
+        if lines[-1:] == [""]:
+            lines.pop()
+        # the end of a countdown is no echo: it goes back over its digits
+        return Answer("" if "\b" in echo else echo, tuple(line.rstrip() for line in lines))
+
+
+def prompts() -> Framing:
+    """Return the framing: up to the prompt, or to the countdown."""
+    return prompt(PROMPT, COUNTDOWN, keep=True)

@@ -1,0 +1,58 @@
+"""The bench: a fresh engine for every path, on its pipes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from otf.adapter import Bench, Line
+from otf.adapter.child import words
+from otf.adapters.process import open_process
+from otf.core import Barrier
+from otf.models.serving import chosen, departure, expected, program
+from otf.models.uci.messages import PORT, IsReady, UciCodec, Word
+from otf.models.uci.spec import ALSO, POSITIONS, chess
+
+KNOWN: Final = {
+    "unknown": departure("Stockfish 15.1 answers what it should ignore", "Unknown command"),
+    "debug": departure("Stockfish 15.1 does not know debug", "Unknown command", "debug"),
+    "register": departure("Stockfish 15.1 does not know register", "Unknown command", "register"),
+    "order": departure("Stockfish 15.1 takes what follows searchmoves for moves", "Info(kind='depth'"),
+    "mate": departure("Stockfish 15.1 has a best move that is no move", "(none)"),
+}
+"""The departures that each of `ALSO` brings to light."""
+READY: Final = 10.0
+"""Seconds that an engine may take to load what it knows of chess."""
+
+
+def bench(*, engine: str = "", also: str = "") -> Bench:
+    """Return the bench of a chess engine; `engine` is its command line (default: Stockfish).
+
+    `also` is one of `ALSO`: such inputs are tried as well.
+    """
+    chosen(also, ALSO)
+    return Bench(
+        name="uci",
+        departures=expected(KNOWN, also),
+        spec=chess(also),
+        codec=UciCodec(POSITIONS),
+        ports={PORT: lambda: _engine(engine)},
+        inputs="uioco",
+        # "isready" must be answered at once, also while the engine searches
+        quiescence=0.2,
+        latency=0.1,
+        busy=0.2,
+        barrier=Barrier({PORT: IsReady()}, lambda _port, output: output == Word("readyok")),
+        programs=("engine",),
+    )
+
+
+@asynccontextmanager
+async def _engine(engine: str) -> AsyncGenerator[Line, None]:
+    argv = words(engine) if engine else [program("stockfish", "stockfish")]
+    async with open_process(argv, ready=None) as line:
+        # what it says of itself before it was asked is not part of the interface
+        await line.send(b"uci")
+        await line.until_ready("uciok", READY)
+        yield line

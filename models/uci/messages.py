@@ -1,0 +1,132 @@
+"""What is said to an engine and what it says, and the lines of both."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from otf.errors import CodecError
+from otf.values import show
+
+PORT: Final = "uci"
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """A line to the engine that it answers with one line or none, or not at all."""
+
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Set up one of the positions of `POSITIONS`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """Search, with these words, in any order: "infinite", "depth 2", "searchmoves e2e4 d2d4", "ponder"."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IsReady:
+    """Ask whether everything said before was dealt with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """Something about the search; `kind` is its first word, `depth` the plies searched, 0 where it does not say."""
+
+    kind: str
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BestMove:
+    """The end of a search: the move, and the one that it expects in return."""
+
+    move: str
+    ponder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """A line of the answer to "uci": `id name`, `id author` or `option`."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A line that is one word: "uciok", "readyok"; "" is an empty line."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A line that the interface does not have."""
+
+    line: str
+
+
+# in long algebraic notation; 0000 is the move of a player who does not move
+_BEST: Final = re.compile(r"bestmove (\S+)(?: ponder (\S+))?")
+_ABOUT: Final = re.compile(r"(id name|id author|option name)\s+\S.*")
+
+
+@dataclass(frozen=True, slots=True)
+class UciCodec:
+    """One line each way."""
+
+    positions: dict[str, str]
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """Return the types of all inputs and outputs."""
+        return (Say, Position, Go, IsReady, Info, BestMove, About, Word, Other)
+
+    def port(self, value: object) -> str:
+        """Return the only port."""
+        del value
+        return PORT
+
+    def encode(self, value: object) -> bytes:
+        """Return the line of an input."""
+        match value:
+            case Say(line):
+                return line.encode()
+            case Position(name) if name in self.positions:
+                return f"position {self.positions[name]}".encode()
+            case Go(words):
+                return " ".join(("go", *words)).encode()
+            case IsReady():
+                return b"isready"
+            case _:
+                message = f"{show(value)} is no input of an engine, or no position; there are {list(self.positions)}"
+                raise CodecError(message)
+
+    def decode(self, port: str, data: bytes) -> object:
+        """Return what a line says."""
+        del port
+        line = data.decode().strip()
+        best, about = _BEST.fullmatch(line), _ABOUT.fullmatch(line)
+        if best is not None:
+            return BestMove(best[1], best[2] or "")
+        if about is not None:
+            return About(about[1])
+        if line in {"uciok", "readyok", ""}:
+            return Word(line)
+        if line.startswith("info "):
+            return _info(line.split())
+        return Other(line)
+
+
+def _info(words: list[str]) -> Info:
+    depth = words[words.index("depth") + 1 :][:1] if "depth" in words and words[1] != "string" else []
+    return Info(words[1], int(depth[0]) if depth else 0)

@@ -1,0 +1,66 @@
+"""The job queue: who gets which job, and when nobody does."""
+
+import pytest
+
+from otf.models.jobs import bench
+from otf.models.jobs.messages import Command, JobsCodec, Reply, replies
+from tests.models.scripts import judged
+
+CODEC = JobsCodec()
+PUT = Command("a", "put", (2, 0, 1000), "x")
+URGENT = Command("a", "put", (1, 0, 1000), "yy")
+NOW = Command("b", "reserve-with-timeout", (0,))
+BLOCKS = Command("b", "reserve")
+FIRST, SECOND = Reply("a", "INSERTED", (1,)), Reply("a", "INSERTED", (2,))
+GIVEN = Reply("b", "RESERVED", (1, 1), "x")
+
+
+@pytest.mark.parametrize(
+    ("script", "outcome"),
+    [
+        ([(PUT, FIRST), (NOW, GIVEN)], "pass"),
+        ([(PUT, FIRST), (URGENT, SECOND), (NOW, Reply("b", "RESERVED", (2, 2), "yy"))], "pass"),
+        ([(PUT, FIRST), (URGENT, SECOND), (NOW, GIVEN)], "fail"),
+        ([(NOW, Reply("b", "TIMED_OUT"))], "pass"),
+        ([(BLOCKS,), (PUT, FIRST, GIVEN)], "pass"),
+        ([(BLOCKS,), (PUT, GIVEN, FIRST)], "pass"),
+        ([(BLOCKS,), (PUT, FIRST)], "fail"),
+        ([(PUT, FIRST), (NOW, GIVEN), (Command("a", "release", (1, 1, 0)), Reply("a", "NOT_FOUND"))], "pass"),
+        ([(PUT, FIRST), (NOW, GIVEN), (Command("b", "release", (1, 1, 0)), Reply("b", "RELEASED"))], "pass"),
+        (
+            [
+                (PUT, FIRST),
+                (NOW, GIVEN),
+                (Command("b", "bury", (1, 0)), Reply("b", "BURIED")),
+                (NOW, Reply("b", "TIMED_OUT")),
+            ],
+            "pass",
+        ),
+        ([(PUT, FIRST), (Command("b", "delete", (1,)), Reply("b", "DELETED")), (NOW, Reply("b", "TIMED_OUT"))], "pass"),
+        ([(PUT, FIRST), (Command("b", "delete", (1,)), Reply("b", "DELETED")), (NOW, GIVEN)], "fail"),
+        ([(Command("a", "delete", ("x",)), Reply("a", "BAD_FORMAT"))], "pass"),
+        ([(Command("a", "bogus"), Reply("a", "UNKNOWN_COMMAND"))], "pass"),
+    ],
+)
+def test_what_the_queue_may_answer(script: list[tuple[object, ...]], outcome: str) -> None:
+    """To two clients."""
+    assert judged(bench(), *script) == outcome
+
+
+def test_a_short_time_may_be_over_at_any_moment() -> None:
+    """A job with a time-to-run of a second may be ready again, and may still be reserved."""
+    short = (Command("a", "put", (2, 0, 1), "x"), FIRST), (Command("a", "reserve"), Reply("a", "RESERVED", (1, 1), "x"))
+    assert judged(bench(), *short, (NOW, GIVEN)) == "pass"
+    assert judged(bench(), *short, (NOW, Reply("b", "TIMED_OUT"))) == "pass"
+
+
+def test_bytes() -> None:
+    """A job follows its command on a line of its own, and an answer that says so."""
+    assert CODEC.encode(PUT) == b"put 2 0 1000 1\r\nx\r\n"
+    framer = replies()
+    cut = framer().feed(b"RESERVED 1 4\r\na\r\nb\r\nINSERTED 2\r\nUSING default\r\n")
+    assert [CODEC.decode("b", frame.data) for frame in cut] == [
+        Reply("b", "RESERVED", (1, 4), "a\r\nb"),
+        Reply("b", "INSERTED", (2,)),
+        Reply("b", "USING default"),
+    ]

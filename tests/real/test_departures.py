@@ -1,0 +1,31 @@
+"""Where real systems depart from their standards: `docs/findings.md` tells of each; here it is seen again."""
+
+from pathlib import Path
+
+import pytest
+
+from otf import run
+from otf.cli.benches import load
+from tests.real.needs import needs, needs_module
+
+DEPARTURES = [
+    pytest.param("gtp", "many", marks=needs("gnugo")),
+    pytest.param("uci", "debug", marks=needs("stockfish")),
+    pytest.param("uci", "order", marks=needs("stockfish")),
+    pytest.param("coap", "ping", marks=needs("libcoap3-bin")),
+    pytest.param("coap", "post", marks=needs("libcoap3-bin")),
+    pytest.param("tftp", "first", marks=needs("atftpd")),
+    pytest.param("jobs", "number", marks=needs("beanstalkd")),
+    pytest.param("irc", "nick", marks=needs("ngircd")),
+    pytest.param("modbus", "value", marks=[needs("socat"), needs_module("pymodbus")]),
+]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("name", "also"), DEPARTURES)
+def test_a_known_departure_shows(name: str, also: str, tmp_path: Path) -> None:
+    """With the inputs that bring it to light the departure is seen, told, and counted; nothing else is wrong."""
+    summary = run(load(name, {"also": also}), traces=2, steps=100, time=4.0, seed=1, out=tmp_path)
+    assert summary.verdict == "pass"
+    # the one that was asked for stands last; others may show at any time
+    assert summary.departures[-1].count > 0
