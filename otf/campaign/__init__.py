@@ -1,0 +1,29 @@
+"""Campaigns: many paths against fresh copies of the system, failures grouped and shrunk."""
+
+from otf.campaign.budget import Budget
+from otf.campaign.campaign import Campaign
+from otf.campaign.listener import Listener
+from otf.campaign.replay import Judgement, judge
+from otf.campaign.rerun import rerun
+from otf.campaign.results import FailureGroup, PathResult, Retried, Shrunk, Summary
+from otf.campaign.run import NonconformanceError, run
+from otf.campaign.settings import Settings
+from otf.campaign.shrinking import Shrinker
+
+__all__ = [
+    "Budget",
+    "Campaign",
+    "FailureGroup",
+    "Judgement",
+    "Listener",
+    "NonconformanceError",
+    "PathResult",
+    "Retried",
+    "Settings",
+    "Shrinker",
+    "Shrunk",
+    "Summary",
+    "judge",
+    "rerun",
+    "run",
+]

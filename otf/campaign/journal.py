@@ -1,0 +1,87 @@
+"""The operational log of a campaign: structlog events in `campaign.jsonl`, with the run's id bound."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from otf.campaign.results import FailureGroup, PathResult, Retried
+from otf.errors import OtfError, UsageError
+
+JOURNAL: Final = "campaign.jsonl"
+
+
+class Journal:
+    """The log of one campaign; use it as a context manager."""
+
+    def __init__(self, out: Path) -> None:
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            self._file = (out / JOURNAL).open("ab", buffering=0)
+        except OSError as error:
+            message = f"{out}: the folder cannot be written ({error.strerror}); choose another with --out"
+            raise UsageError(message) from error
+        self._log = _logger(self._file)
+
+    def __enter__(self) -> Self:
+        """Note the start."""
+        self._log.info("campaign started", pid=os.getpid())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        """Note how it ended."""
+        self._log.info("campaign ended", trouble=kind.__name__ if kind else None)
+        self._file.close()
+
+    @contextmanager
+    def path(self, run: str, number: int, trace: Path) -> Generator[Callable[[PathResult], None]]:
+        """Log one path: its start, and its result or what went wrong."""
+        log = self._log.bind(run=run, path=number)
+        log.info("path started", trace=str(trace))
+        try:
+            yield lambda result: log.info("path ended", verdict=result.verdict.outcome, steps=result.steps)
+        except OtfError as error:
+            log.warning("path gave up", why=str(error))
+            raise
+
+    def retried(self, kept: Retried) -> None:
+        """Log what came of a failure of an earlier campaign."""
+        self._log.info("failure tried again", signature=str(kept.signature), trace=str(kept.trace), came=str(kept))
+
+    def shrunk(self, group: FailureGroup) -> None:
+        """Log what shrinking came to."""
+        done = group.shrunk
+        if done is not None:
+            self._log.info(
+                "failure shrunk",
+                signature=str(group.signature),
+                trace=str(done.trace),
+                steps=done.steps,
+                transitions=done.transitions,
+            )
+
+
+def _logger(file: Any) -> Any:  # noqa: ANN401 -- structlog's loggers are dynamic by design
+    # imported here: structlog brings its console renderer along, which no command that only reads needs to wait for
+    import structlog
+
+    return structlog.wrap_logger(
+        structlog.BytesLogger(file),
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.JSONRenderer(serializer=_encode),
+        ],
+    )
+
+
+def _encode(event: dict[str, Any], **_options: object) -> bytes:
+    import msgspec
+
+    return msgspec.json.encode(event)

@@ -1,0 +1,70 @@
+"""Judging a recorded trace again, offline, with the same oracle as live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from otf.adapter import Bench
+from otf.campaign.headers import fingerprint
+from otf.core import Monitor, Session
+from otf.core.strict import Strict
+from otf.strategy import Script
+from otf.trace.events import Event
+from otf.trace.reading import Told, TraceReader
+from otf.trace.record import Header
+from otf.trace.tagged import Registry
+from otf.trace.verdict import Verdict
+
+OnStep = Callable[[Told, Monitor], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a replay came to: today's verdict, the one that was recorded (None: the trace was cut), and its events."""
+
+    header: Header
+    verdict: Verdict
+    recorded: str | None
+    steps: int
+    events: Sequence[Event]
+    changed: bool
+    cut: bool
+
+
+def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnStep | None = None) -> Judgement:
+    """Judge a trace against a bench's spec; `keep` keeps the events, `on_step` sees each with the monitor after it.
+
+    Raises TraceError where the trace cannot be read; memory is constant unless `keep`.
+    """
+    # the session and not its monitor alone: a flood is its verdict
+    session = Session(bench.oracle(), Script(()), Strict(bench.timing), steps=0)
+    monitor = session.monitor
+    events: list[Event] = []
+    for told in reader.events(Registry(bench.known_types)):
+        monitor.slack = told.slack
+        session.tell(told.event)
+        if keep:
+            events.append(told.event)
+        if on_step is not None:
+            on_step(told, monitor)
+    return Judgement(
+        header=reader.header,
+        verdict=_verdict(monitor, reader.end),
+        recorded=None if reader.end is None else str(reader.end.get("verdict")),
+        steps=monitor.sent,
+        events=events,
+        changed=fingerprint(bench.spec) != reader.header.fingerprint,
+        cut=reader.cut,
+    )
+
+
+def _verdict(monitor: Monitor, end: dict[str, Any] | None) -> Verdict:
+    verdict = monitor.end()
+    reason: Any = (end or {}).get("reason")
+    # what the tester saw beside the events (last words on stderr) is in the recorded verdict only
+    note: Any = reason.get("note") if isinstance(reason, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- JSON
+    if verdict.failure is None or not isinstance(note, str):
+        return verdict
+    return replace(verdict, failure=replace(verdict.failure, note=note))

@@ -1,0 +1,48 @@
+"""Driving the system again with the inputs of a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from otf.adapter import Bench
+from otf.campaign.headers import header
+from otf.campaign.journal import Journal
+from otf.campaign.pace import Pace
+from otf.campaign.paths import PathRun
+from otf.campaign.results import PathResult
+from otf.campaign.settings import Settings
+from otf.core import Chooser
+from otf.core.timers import Timers
+from otf.shrink import again, issue_of
+from otf.strategy import Script
+from otf.trace.events import Event, Sent
+from otf.trace.record import Header
+
+
+async def rerun(
+    bench: Bench, events: Iterable[Event], settings: Settings, recorded: Header | None = None
+) -> PathResult:
+    """Drive a fresh copy of the system with the inputs among `events`; return what came of it.
+
+    They are sent strictly, or in bursts as large as the settings say. Inputs that the model does not allow any more,
+    because the system chose otherwise this time, are skipped; those of a shrunk trace are planned anew instead.
+    `recorded` is the header of the trace: a layer of faults injects the same ones again. Raises ContactError where the
+    system cannot be reached.
+    """
+    events = list(events)
+    inputs = [event.input for event in events if isinstance(event, Sent)]
+    oracle, steps = bench.oracle(), max(1, len(inputs))
+    chooser: Chooser = Script(inputs)
+    if recorded is not None and recorded.shrunk and settings.burst == 1:
+        candidate = again(issue_of(oracle, events), oracle)
+        chooser, steps = candidate.chooser(), candidate.limit
+    head = header(bench, replace(settings, mode="strict"), 1, strategy="script")
+    if recorded is not None:
+        head = replace(head, path=recorded.path, faults=recorded.faults)
+    trace = settings.out / "rerun-0001.jsonl"
+    with Journal(settings.out) as journal, journal.path(head.run, 1, trace) as done:
+        pacing = Pace("strict", settings.burst, bench.timing, timers=Timers(last=True)).pacing()
+        result = await PathRun(bench, oracle, head, trace).run(chooser, steps, pacing)
+        done(result)
+    return result

@@ -1,0 +1,91 @@
+"""Failures that are kept: the next campaign on the same bench tries them first, and tells which are still there."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from otf.adapter import Bench
+from otf.campaign.paths import PathRun
+from otf.campaign.results import PathResult, Retried
+from otf.core import Oracle
+from otf.errors import TraceError
+from otf.shrink import Issue, again, issue_of
+from otf.trace.reading import TraceReader, bounded
+from otf.trace.record import Header
+from otf.trace.tagged import Registry
+from otf.trace.verdict import Signature
+
+TRIES: Final = 5  # runs that have to pass before a failure counts as fixed: it may depend on chance
+TIMES: Final = frozenset({"quiescence", "L", "R"})  # parameters that make no other system
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The failures in a folder that belong to one bench with its parameters; `header` is that of a new trace of it."""
+
+    folder: Path
+    header: Header
+
+    def keep(self, signature: Signature, trace: Path) -> None:
+        """Keep a copy of a failing trace; a later one of the same failure takes its place."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(trace, self.folder / f"{self._name()}-{_hash(signature)}.jsonl")
+
+    def traces(self) -> list[Path]:
+        """Return the failures that were kept."""
+        return sorted(self.folder.glob(f"{self._name()}-*.jsonl"))
+
+    async def retried(self, bench: Bench, oracle: Oracle, out: Path) -> list[Retried]:
+        """Drive each kept failure again; one that shows no more is not kept any longer.
+
+        Raises ContactError where the system cannot be reached.
+        """
+        return [await self._again(bench, oracle, kept, number, out) for number, kept in enumerate(self.traces(), 1)]
+
+    async def _again(self, bench: Bench, oracle: Oracle, kept: Path, number: int, out: Path) -> Retried:
+        try:
+            issue = _issue(bench, oracle, kept)
+        except TraceError as error:
+            _removed(kept)
+            return Retried(kept, why=str(error))
+        result = await self._driven(bench, oracle, issue, out / f"saved-{number:04}.jsonl")
+        if result is None:
+            _removed(kept)
+        return Retried(kept, issue.signature, result)
+
+    async def _driven(self, bench: Bench, oracle: Oracle, issue: Issue, trace: Path) -> PathResult | None:
+        candidate = again(issue, oracle)
+        for _ in range(TRIES):
+            result = await PathRun(bench, oracle, self.header, trace).run(candidate.chooser(), candidate.limit)
+            if result.verdict.failed:
+                return result
+        _removed(trace)
+        return None
+
+    def _name(self) -> str:
+        own = {key: value for key, value in self.header.parameters.items() if key not in TIMES}
+        words = re.sub(r"\W+", "_", self.header.bench).strip("_")
+        return f"{words}-{_hash((self.header.bench, sorted(own.items())))}"
+
+
+def _removed(trace: Path) -> None:
+    trace.unlink(missing_ok=True)
+
+
+def _issue(bench: Bench, oracle: Oracle, trace: Path) -> Issue:
+    with trace.open("rb") as file:
+        reader = TraceReader(bounded(file), str(trace))
+        issue = issue_of(oracle, [told.event for told in reader.events(Registry(bench.known_types))])
+    if not issue.steps:
+        raise TraceError(f"{trace}: there is no input in it")
+    return issue
+
+
+def _hash(value: object) -> str:
+    # values of parameters are those of the command line, where a file name may be no text
+    return hashlib.sha256(repr(value).encode("utf-8", "backslashreplace")).hexdigest()[:10]

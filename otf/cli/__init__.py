@@ -1,0 +1,24 @@
+"""The command line; `main` is the entry point of the script `otf`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from otf.cli.signals import SIGNALS
+
+
+def main() -> None:
+    """Run the command line and exit with its status; a Ctrl-C at any moment ends with 130 and without a traceback."""
+    # first of all: the imports behind `called` take most of the start
+    SIGNALS.install()
+    status = called(sys.argv[1:])
+    SIGNALS.finish()
+    sys.exit(status)
+
+
+def called(arguments: Sequence[str]) -> int:
+    """Run a command with these arguments and return its exit status; whatever goes wrong is told, nothing is raised."""
+    from otf.cli.calling import call
+
+    return call(arguments)

@@ -1,0 +1,296 @@
+"""Finding a bench by its name, and setting its parameters."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+import re
+import sys
+import traceback
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final, get_type_hints
+
+import msgspec
+
+from otf.adapter import Bench
+from otf.cli.described import SUFFIX, Description, description
+from otf.cli.suts import addressed
+from otf.errors import OtfError, UsageError
+
+SHIPPED: Final = "otf.models"
+PREFIX: Final = "otf_bench_"  # of a file's module, so that coffee.py does not take the place of a package coffee
+TIMES: Final = {"quiescence": "quiescence", "L": "latency", "R": "busy"}
+_LOADED: Final[dict[Path, tuple[int, ModuleType]]] = {}
+_NAME: Final = re.compile(r"[A-Za-z_]\w*")
+
+
+def load(reference: str, sets: Mapping[str, object] | None = None) -> Bench:
+    """Return the bench of that name with these parameters. Raises UsageError with what was possible."""
+    if reference.endswith(SUFFIX):
+        return _described(Path(reference), sets or {})
+    module, name = _module(reference)
+    made = getattr(module, name, None)
+    if isinstance(made, Bench):
+        bench, own = made, dict[str, object]()
+    elif callable(made):
+        bench, own = _made(made, reference, module, sets or {})
+    else:
+        raise UsageError(_unnamed(module, name, reference))
+    times = {key: value for key, value in (sets or {}).items() if key not in own}
+    bench = _timed(bench, reference, times, own)
+    name = bench.name or module.__name__.rpartition(".")[2].removeprefix(PREFIX)
+    return replace(bench, name=name, parameters={**own, **times})
+
+
+def named(reference: str) -> object:
+    """Return what a name stands for, whether it is a bench or not; None where there is nothing of that name."""
+    if reference.endswith(SUFFIX):
+        return None
+    module, name = _module(reference)
+    return getattr(module, name, None)
+
+
+def parameters(reference: str) -> dict[str, object]:
+    """Return the parameters of a bench with their defaults; those without one must be set."""
+    if reference.endswith(SUFFIX):
+        return parameters(_beside(Path(reference), description(Path(reference))))
+    module, name = _module(reference)
+    made = getattr(module, name, None)
+    if isinstance(made, Bench) or not callable(made):
+        return {}
+    return {key: parameter.default for key, parameter in _signature(made, reference, module).items()}
+
+
+def shipped() -> dict[str, str]:
+    """Return the benches that come with otf, each with the first line of its documentation."""
+    package = importlib.import_module(SHIPPED)
+    found = sorted(info.name for info in pkgutil.iter_modules(package.__path__))
+    modules = {name: importlib.import_module(f"{SHIPPED}.{name}") for name in found}
+    return {name: _first_line(module) for name, module in modules.items() if hasattr(module, "bench")}
+
+
+def is_shipped(name: str) -> bool:
+    """Tell whether a bench of that name comes with otf; the others are not imported for that."""
+    if not name.isidentifier() or importlib.util.find_spec(f"{SHIPPED}.{name}") is None:
+        return False
+    return hasattr(importlib.import_module(f"{SHIPPED}.{name}"), "bench")
+
+
+def parsed(sets: Sequence[str] | None) -> dict[str, object]:
+    """Return the parameters of `--set KEY=VALUE …`."""
+    pairs: dict[str, object] = {}
+    for text in sets or ():
+        key, equals, value = text.partition("=")
+        if not equals:
+            message = f"--set {text}: write it as KEY=VALUE"
+            raise UsageError(message)
+        pairs[key] = value
+    return pairs
+
+
+def _described(path: Path, sets: Mapping[str, object]) -> Bench:
+    found = description(path)
+    try:
+        # what is said on the command line counts before what the file says
+        bench = load(_beside(path, found), {**found.sets, **sets})
+        bench = addressed(bench, [f"{port}={url}" for port, url in found.ports.items()])
+    except OtfError as error:
+        raise type(error)(f"{path}: {error}") from error
+    return bench if found.retries is None else replace(bench, retries=found.retries)
+
+
+def _beside(path: Path, found: Description) -> str:
+    """Return the bench that a description names: a file is looked for beside it."""
+    where, _ = _parts(found.bench)
+    return str(path.parent / found.bench) if where.endswith(".py") else found.bench
+
+
+def _first_line(module: ModuleType) -> str:
+    return (module.__doc__ or "").strip().split("\n", 1)[0]
+
+
+def _module(reference: str) -> tuple[ModuleType, str]:
+    where, name = _parts(reference)
+    if where.endswith(".py") or "/" in where:
+        return _from_file(Path(where)), name
+    if where in _shipped_names():
+        return _imported(f"{SHIPPED}.{where}", reference), name
+    # one word alone may be a misspelt name of a shipped bench, which no import would tell so well
+    if ("." in where or ":" in reference) and all(map(_NAME.fullmatch, where.split("."))):
+        return _imported(where, reference), name
+    raise UsageError(_unknown(where))
+
+
+def _parts(reference: str) -> tuple[str, str]:
+    where, colon, name = reference.rpartition(":")
+    return (where, name) if colon and _NAME.fullmatch(name) else (reference, "bench")
+
+
+def _shipped_names() -> list[str]:
+    return [info.name for info in pkgutil.iter_modules(importlib.import_module(SHIPPED).__path__)]
+
+
+def _unknown(where: str) -> str:
+    near = get_close_matches(where, _shipped_names(), n=1)
+    near += [file for file in [f"{where}.py"] if where and Path(file).is_file()]
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    forms = "package.module[:name], path/to/file.py[:name] or path/to/file.toml"
+    return f"there is no bench {where!r}; {hint}`otf list` shows what is shipped, others are named as {forms}"
+
+
+def _unnamed(module: ModuleType, name: str, reference: str) -> str:
+    benches = [key for key, value in vars(module).items() if isinstance(value, Bench)]
+    near = get_close_matches(name, vars(module), n=1)
+    names = dict.fromkeys([*near, *benches]) or ["NAME"]
+    forms = " or ".join(f"{_parts(reference)[0]}:{key}" for key in names)
+    return f"{reference}: there is no bench {name!r} in it; call yours that, or say {forms}"
+
+
+def _imported(module: str, reference: str) -> ModuleType:
+    # a package of the user lies where the user is, as with `python -m`
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    with _located(reference):
+        found = importlib.import_module(module)
+    return found  # noqa: RET504 -- for all that mypy knows, a context manager swallows errors
+
+
+def _from_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        message = f"{path}: there is no such file"
+        raise UsageError(message)
+    file, written = path.resolve(), path.stat().st_mtime_ns
+    # a command may ask for its bench several times; what its code does when it is loaded must happen once
+    if _LOADED.get(file, (0,))[0] != written:
+        _LOADED[file] = (written, _executed(path))
+    return _LOADED[file][1]
+
+
+def _executed(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"{PREFIX}{path.stem}", path)
+    if spec is None or spec.loader is None:
+        message = f"{path}: a bench is a Python file, with a name that ends in .py"
+        raise UsageError(message)
+    module = importlib.util.module_from_spec(spec)
+    # dataclasses look their module up by name, and a bench may import its neighbours as a script does
+    sys.modules[spec.name] = module
+    sys.path.insert(0, str(path.parent))
+    with _located(str(path), path):
+        spec.loader.exec_module(module)
+    return module
+
+
+@contextmanager
+def _located(name: str, path: Path | None = None) -> Generator[None]:
+    """Turn whatever the user's own code raises into a UsageError that says where; `path` is the file of that code."""
+    try:
+        yield
+    except OtfError as error:
+        raise type(error)(f"{name}{_line(error, path)}: {error}") from error
+    except SystemExit as error:
+        message = f"{name}{_line(error, path)}: it ended the program (exit {error.code!r}) where a bench was to be made"
+        raise UsageError(message) from error
+    except SyntaxError as error:
+        raise UsageError(f"{name}{_place(error, path)}: {error.msg}: {(error.text or '').strip()}") from error
+    except Exception as error:
+        missing = isinstance(error, ModuleNotFoundError)
+        advice = "; is it installed in this environment, or in this folder?" if missing else ""
+        raise UsageError(f"{name}{_line(error, path)}: {type(error).__name__}: {error}{advice}") from error
+
+
+def _place(error: SyntaxError, path: Path | None) -> str:
+    if not error.lineno:
+        return ""  # there are errors of a file as a whole
+    other = "" if path is not None and _same(error.filename or "", path) else f", {error.filename}"
+    return f"{other}, line {error.lineno}"
+
+
+def _line(error: BaseException, path: Path | None) -> str:
+    """Return the last line of the user's own file that the error came through; without a file, that of any."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
+    own = [frame for frame in frames if path is not None and _same(frame.filename, path)]
+    if own:
+        return f", line {own[-1].lineno}"
+    # below this file and Python's import there are the user's modules, if any, that import each other
+    deep = [
+        frame for frame in frames if "importlib" not in frame.filename and not _same(frame.filename, Path(__file__))
+    ]
+    return f", {deep[-1].filename}, line {deep[-1].lineno}" if deep and path is None else ""
+
+
+def _same(filename: str, path: Path) -> bool:
+    return Path(filename).resolve() == path.resolve()
+
+
+def _signature(make: Callable[..., Any], reference: str, module: ModuleType) -> dict[str, inspect.Parameter]:
+    with _located(reference, _file(module)):
+        found = inspect.signature(make).parameters
+    return {name: each for name, each in found.items() if each.kind not in {each.VAR_KEYWORD, each.VAR_POSITIONAL}}
+
+
+def _file(module: ModuleType) -> Path | None:
+    return Path(module.__file__) if module.__file__ else None
+
+
+def _made(
+    make: Callable[..., Any], reference: str, module: ModuleType, sets: Mapping[str, object]
+) -> tuple[Bench, dict[str, object]]:
+    known = _signature(make, reference, module)
+    with _located(reference, _file(module)):
+        hints = get_type_hints(make)
+    types = {key: hints.get(key, _kind(each)) for key, each in known.items()}
+    given = {key: _converted(reference, key, value, types[key]) for key, value in sets.items() if key in known}
+    missing = [key for key, each in known.items() if each.default is each.empty and key not in given]
+    if missing:
+        message = f"{reference}: the parameter {missing[0]} has no default: say --set {missing[0]}=…"
+        raise UsageError(message)
+    with _located(reference, _file(module)):
+        bench = make(**given)
+    if not isinstance(bench, Bench):
+        message = f"{reference}: it returned {type(bench).__name__}, not a Bench"
+        raise UsageError(message)
+    return bench, {**{key: each.default for key, each in known.items()}, **given}
+
+
+def _kind(parameter: inspect.Parameter) -> Any:  # noqa: ANN401 -- a type
+    """Return the type that a parameter without an annotation has by its default."""
+    default: object = parameter.default
+    return type(default) if isinstance(default, bool | int | float) else str
+
+
+def _timed(bench: Bench, reference: str, times: Mapping[str, object], own: Mapping[str, object]) -> Bench:
+    for key, value in times.items():
+        if key not in TIMES:
+            names = ", ".join([*own, *TIMES])
+            near = get_close_matches(key, [*own, *TIMES], n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            message = f"--set {key}: {reference} has no such parameter; {hint}there are {names}"
+            raise UsageError(message)
+        seconds = _converted(reference, key, value, float)
+        if not 0 <= seconds < float("inf"):
+            message = f"--set {key}={value}: a time is a number of seconds, not negative"
+            raise UsageError(message)
+        bench = replace(bench, **{TIMES[key]: seconds})
+    return bench
+
+
+def _converted(reference: str, key: str, value: object, kind: Any) -> Any:  # noqa: ANN401 -- an annotation and its value
+    try:
+        return msgspec.convert(value, kind, strict=False, dec_hook=lambda maker, text: maker(text))
+    except (msgspec.ValidationError, TypeError, ValueError) as error:
+        message = f"{reference}: the parameter {key}={value} does not fit: {_plainly(str(error))}"
+        raise UsageError(message) from error
+
+
+def _plainly(why: str) -> str:
+    """Say in the words of the command line what msgspec says in those of a decoder."""
+    found = re.fullmatch(r"Expected `(.*)`, got `str`", why)
+    words = {"bool": "true or false", "int": "a whole number", "float": "a number"}
+    return f"it takes {words.get(found[1], found[1])}" if found else why

@@ -1,0 +1,57 @@
+"""Calling a command: whatever goes wrong is told, and becomes an exit status."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from otf.cli.app import app
+from otf.cli.completion import prepare
+from otf.cli.ending import document, trouble, warn
+from otf.errors import INCONCLUSIVE
+
+
+def call(arguments: Sequence[str]) -> int:
+    """Run a command with these arguments and return its exit status."""
+    _tolerant(sys.stdin)
+    _tolerant(sys.stdout)
+    as_json = "--json" in arguments
+    prepare()
+    try:
+        return app(list(arguments), prog_name="otf", standalone_mode=False) or 0
+    except typer.TyperException as error:
+        return _misused(error, as_json=as_json)
+    except SystemExit as ended:
+        # a shell that wanted to complete a word was answered
+        return int(ended.code or 0)
+    except Exception as error:  # noqa: BLE001 -- the last resort: Python's own status would be that of a nonconformance
+        return _broken(error, as_json=as_json)
+
+
+def _tolerant(stream: object) -> None:
+    # a locale that has no `…` is no reason to fail, nor are bytes of another one; not every stream has an encoding
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+
+
+def _misused(error: typer.TyperException, *, as_json: bool) -> int:
+    # with the usage of the command and a hint where it helps; typer does not export the type that has it
+    wrong: Any = error
+    wrong.show()
+    if as_json:
+        document(trouble(error.format_message()))
+    return error.exit_code
+
+
+def _broken(error: Exception, *, as_json: bool) -> int:
+    traceback.print_exception(error)
+    what = f"{type(error).__name__}: {error}"
+    warn(f"this is a defect of otf, or of a bench's own adapter; it says nothing about the system under test: {what}")
+    if as_json:
+        document(trouble(what))
+    return INCONCLUSIVE

@@ -1,0 +1,77 @@
+"""`otf check`: what is true of a model, for people and for CI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Final
+
+import typer
+
+from otf.cli.benches import named, parsed
+from otf.cli.ending import document, guarded, say
+from otf.cli.explore import as_law, bar, model, summary
+from otf.cli.options import AsJson, BenchName, Sets
+from otf.errors import FAIL, PASS, UsageError
+from otf.explore import Graph
+from otf.explore import explore as explored
+from otf.explore.analysis import GENERAL, general, liveness, safety
+from otf.explore.finding import Finding, Verdict
+
+LIVE: Final = "no dead end"
+LAWS: Final = (*GENERAL, LIVE)
+
+EXAMPLES = """\b
+Examples:
+  otf check conference                           what is true of the model
+  otf check coffee --law deterministic           this has to be true
+  otf check lamp.py --invariant lamp.py:sane     so has sane(state), always
+"""
+
+
+@guarded
+def check(
+    bench: BenchName,
+    laws: Annotated[
+        list[str] | None, typer.Option("--law", metavar="LAW", help=f"Must hold: {', '.join(LAWS)}; repeatable.")
+    ] = None,
+    invariants: Annotated[
+        list[str] | None,
+        typer.Option("--invariant", metavar="PLACE", help="A function that must be true of every state; repeatable."),
+    ] = None,
+    limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most so many states.")] = 10_000,
+    depth: Annotated[int | None, typer.Option(metavar="NUMBER", help="At most so many steps away.")] = None,
+    sets: Sets = None,
+    as_json: AsJson = False,
+) -> int:
+    """Find out what is true of a model: proven where all states were seen, passed within bounds, or refuted.
+
+    A law that is refuted comes with the shortest way to where it does not hold. The exit status is 1 where one that
+    must hold does not: an invariant, those named by --law, and if none is named that there is no dead end.
+    """
+    asked = _asked(laws)
+    with bar(quiet=as_json) as progress:
+        graph = explored(model(bench, parsed(sets)), limit, depth=depth, progress=progress)
+    found = [*general(graph), liveness(graph, law=LIVE), *_invariants(graph, invariants or ())]
+    if as_json:
+        document({"name": graph.name, "whole": graph.whole, "laws": [as_law(each) for each in found]})
+    else:
+        say(summary(graph, found))
+    must = [each for each in found if each.law in asked or each.law not in LAWS]
+    return FAIL if any(each.verdict is Verdict.REFUTED for each in must) else PASS
+
+
+def _asked(laws: list[str] | None) -> list[str]:
+    unknown = [law for law in laws or () if law not in LAWS]
+    if unknown:
+        message = f"--law {unknown[0]}: choose among {', '.join(LAWS)}"
+        raise UsageError(message)
+    return laws or [LIVE]
+
+
+def _invariants(graph: Graph, places: Iterable[str]) -> Iterable[Finding]:
+    for place in places:
+        holds = named(place)
+        if not callable(holds):
+            message = f"--invariant {place}: a function of a state is needed"
+            raise UsageError(message)
+        yield safety(graph, holds, law=f"always {place.rpartition(':')[2]}")

@@ -1,0 +1,174 @@
+"""`otf explore`: the states and transitions of a model, as data or as a picture, and what is true of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, Final, TextIO, TypeGuard
+
+import typer
+
+from otf.cli.benches import load, named, parsed
+from otf.cli.ending import document, guarded, say
+from otf.cli.options import AsJson, BenchName, Sets
+from otf.cli.picture import picture
+from otf.compose import composed
+from otf.errors import FAIL, PASS, UsageError
+from otf.explore import Graph
+from otf.explore import explore as explored
+from otf.explore.analysis import general, liveness
+from otf.explore.aut import aut
+from otf.explore.dot import dot
+from otf.explore.finding import Finding
+from otf.explore.graphml import graphml
+from otf.explore.listed import as_data, listed
+from otf.explore.marks import Marks, marks
+from otf.explore.mermaid import mermaid
+from otf.explore.quotient import drawable
+from otf.explore.scenarios import known
+from otf.fronts import read_aut, read_dot
+from otf.spec import Spec
+
+FORMATS: Final = ("text", "json", "dot", "svg", "png", "mermaid", "graphml", "aut")
+DRAWN: Final = ("dot", "svg", "png", "mermaid")
+READERS: Final[dict[str, Callable[[str, str], Spec[Any, Any]]]] = {".aut": read_aut, ".dot": read_dot, ".gv": read_dot}
+
+EXAMPLES = """\b
+Examples:
+  otf explore coffee                                what is true of the model
+  otf explore coffee --format svg --out coffee.svg  a picture
+  otf explore machine.aut --format mermaid          a file of another tool
+  otf explore coffee --scenario 'Coin Coin Button'  only this scenario
+"""
+
+
+@guarded
+def explore(
+    bench: BenchName,
+    form: Annotated[str, typer.Option("--format", metavar="FORM", help=f"One of {', '.join(FORMATS)}.")] = "text",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Where to; default: standard output.")
+    ] = None,
+    limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most so many states.")] = 10_000,
+    depth: Annotated[int | None, typer.Option(metavar="NUMBER", help="At most so many steps away.")] = None,
+    scenario: Annotated[
+        str | None, typer.Option(metavar="ACTIONS", help="Only this scenario: a regular expression over actions.")
+    ] = None,
+    sets: Sets = None,
+    as_json: AsJson = False,
+) -> int:
+    """Show all states and transitions of a model, within bounds, and what is true of it.
+
+    BENCH may also be an .aut or .dot file. The exit status is 1 where the model has a dead end: a state from which
+    none that it may end in can be reached, or without a way out.
+    """
+    form = "json" if as_json else form
+    if form not in FORMATS:
+        message = f"--format {form}: choose one of {', '.join(FORMATS)}"
+        raise UsageError(message)
+    spec = model(bench, parsed(sets))
+    if scenario is not None:
+        spec = composed(spec, known(spec, scenario))
+    with bar(quiet=as_json) as progress:
+        graph = explored(spec, limit, depth=depth, progress=progress)
+    found = [*general(graph), liveness(graph, law="no dead end")]
+    _write(graph, marks(graph), form, out, found)
+    return PASS if found[-1] else FAIL
+
+
+def model(reference: str, sets: dict[str, object]) -> Spec[Any, Any]:
+    """Return the spec of a bench, or of a file that another tool wrote."""
+    path = Path(reference)
+    reader = READERS.get(path.suffix)
+    if reader is None:
+        found = named(reference)
+        return found if _is_spec(found) else load(reference, sets).spec
+    try:
+        return reader(path.read_text(encoding="utf-8"), path.name)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{reference}: {error}") from error
+
+
+def _is_spec(found: object) -> TypeGuard[Spec[Any, Any]]:
+    return isinstance(found, Spec)
+
+
+def _write(graph: Graph, marked: Marks, form: str, out: Path | None, found: list[Finding]) -> None:
+    if form == "json":
+        data = {**as_data(graph, marked), "laws": [as_law(each) for each in found]}
+        document(data) if out is None else _file(out, _dumped(data))
+        return
+    drawn, done = drawable(graph) if form in DRAWN else (graph, "")
+    whole = drawn is graph
+    content = _content(drawn, marked if whole else marks(drawn), form)
+    if out is not None:
+        _file(out, content)
+    elif isinstance(content, bytes):
+        sys.stdout.buffer.write(content)
+    else:
+        say(content.rstrip("\n"))
+    if out is not None or form == "text":
+        say(summary(graph, found))
+    if done:
+        print(f"otf: {done}", file=sys.stderr)
+
+
+def _content(graph: Graph, marked: Marks, form: str) -> str | bytes:
+    if form in {"svg", "png"}:
+        return picture(dot(graph, marked), form)
+    if form == "aut":
+        return aut(graph)
+    return {"text": listed, "dot": dot, "mermaid": mermaid, "graphml": graphml}[form](graph, marked)
+
+
+def summary(graph: Graph, found: list[Finding]) -> str:
+    """Return the size of a graph and what is true of it."""
+    size = f"{graph.name}: {len(graph.values):,} states, {len(graph.target):,} transitions"
+    return "\n".join([size + _cut(graph), *map(str, found)])
+
+
+def _cut(graph: Graph) -> str:
+    if graph.edge:
+        return f"; not whole, cut at {len(graph.edge):,} states by {', '.join(graph.cuts)}"
+    return "" if graph.whole else "; not whole: there are outputs that decide the next state"
+
+
+def as_law(finding: Finding) -> dict[str, Any]:
+    """Return a finding as JSON data."""
+    return {
+        "law": finding.law,
+        "verdict": str(finding.verdict),
+        "says": finding.says,
+        "way": list(map(str, finding.way)),
+    }
+
+
+def _dumped(data: dict[str, Any]) -> str:
+    import json
+
+    return json.dumps(data, indent=2) + "\n"
+
+
+def _file(out: Path, content: str | bytes) -> None:
+    try:
+        out.write_bytes(content if isinstance(content, bytes) else content.encode())
+    except OSError as error:
+        raise UsageError(f"--out {out}: {error.strerror}") from error
+
+
+@contextmanager
+def bar(*, quiet: bool) -> Generator[Callable[[int, int], None] | None]:
+    """Yield what shows the progress of an exploration on a terminal, None elsewhere."""
+    stderr: TextIO | None = sys.stderr
+    if quiet or stderr is None or not stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task("states", total=1)
+        yield lambda done, total: bars.update(task, completed=done, total=total)

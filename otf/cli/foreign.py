@@ -1,0 +1,91 @@
+"""`otf replay` on logs that otf did not write: captures, and JSON Lines of other programs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from io import BufferedReader
+from typing import BinaryIO
+
+from otf.adapter import Bench
+from otf.campaign.captured import Captured
+from otf.campaign.foreign import ForeignJudge, Noted, Opinion, timed
+from otf.campaign.listed import listed
+from otf.cli.following import Growing
+from otf.cli.signals import SIGNALS
+from otf.trace.pcap import MAGIC, Capture
+from otf.trace.reading import LONGEST, bounded
+
+_HEAD = 4096
+
+
+class _OverError(Exception):
+    """Nobody waits for more."""
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How a foreign log is read: while it grows, with its start lost, with silence after its end."""
+
+    follow: bool = False
+    lost: bool = False
+    ended: bool = False
+
+
+def is_capture(file: BinaryIO) -> bool:
+    """Tell whether a file is a capture; its first bytes are looked at, and stay."""
+    return _head(file)[:4] in MAGIC
+
+
+def is_log(file: BinaryIO) -> bool:
+    """Tell whether a file has lines in JSON that are no trace of otf."""
+    head = _head(file)
+    return head[:1] == b"{" and b'"event":"start"' not in head.split(b"\n", 1)[0]
+
+
+def opinion(name: str, file: BinaryIO, bench: Bench, how: How) -> Opinion:
+    """Judge a foreign log; one that grows until there is a verdict, or until a signal comes."""
+    judge = ForeignJudge(bench, lost=how.lost)
+    came = time.monotonic()
+
+    def idle() -> None:
+        SIGNALS.reached()
+        judge.until(judge.last + time.monotonic() - came)
+        if judge.decided or SIGNALS.number:
+            raise _OverError
+
+    growing = Growing(file, idle) if how.follow else None
+    with _until_over(), SIGNALS.stopping(lambda: None) if how.follow else nullcontext():
+        for noted in timed(_events(name, file, bench, growing)):
+            judge.take(noted)
+            came = time.monotonic()
+            if judge.decided or SIGNALS.number:
+                break
+    return judge.end(ended=how.ended)
+
+
+def told(found: Opinion) -> str:
+    """Return where in the log the verdict was reached."""
+    skipped = f", the first {found.skipped} of them before a first silence, and skipped" if found.skipped else ""
+    return f"the last that was judged was number {found.place} in it{skipped}"
+
+
+@contextmanager
+def _until_over() -> Generator[None]:
+    try:
+        yield
+    except _OverError:
+        return
+
+
+def _events(name: str, file: BinaryIO, bench: Bench, growing: Growing | None) -> Iterator[Noted]:
+    # of a file that is still empty only the name can tell what it will be
+    if is_capture(file) or (growing is not None and name.endswith(".pcap")):
+        return iter(Captured(Capture(growing or file, name), bench))
+    return listed(bounded(file) if growing is None else growing.lines(LONGEST), name, bench)
+
+
+def _head(file: BinaryIO) -> bytes:
+    return file.peek(_HEAD)[:_HEAD] if isinstance(file, BufferedReader) else b""

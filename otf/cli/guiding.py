@@ -1,0 +1,80 @@
+"""Campaigns under a scenario, and campaigns that count what they cover."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from otf.adapter import Bench
+from otf.campaign import Settings
+from otf.cli.benches import named
+from otf.cli.ending import say
+from otf.compose import guided
+from otf.errors import UsageError
+from otf.explore import explore
+from otf.explore.scenarios import known as checked
+from otf.strategy import Coverage, Kind, Until, covering, own
+from otf.strategy.coverage import KINDS
+from otf.strategy.strategy import known
+
+LOOKED: Final = 20_000  # states of a model that are counted
+
+
+def under(bench: Bench, scenario: str | None) -> Bench:
+    """Return the bench whose campaigns follow a scenario; without one, as it is."""
+    if scenario is None:
+        return bench
+    return replace(bench, spec=guided(bench.spec, checked(bench.spec, scenario)))
+
+
+def chosen(strategy: str) -> str | Kind:
+    """Return the strategy of that name, or one of the user's own: `file.py:Name`, a class with `choose` or a `Kind`."""
+    if ":" not in strategy:
+        return strategy
+    found = named(strategy)
+    if isinstance(found, Kind):
+        return found
+    if isinstance(found, type) and hasattr(found, "choose"):
+        return own(found)
+    message = f"--strategy {strategy}: there is no class with choose(view) of that name, and no otf.strategy.Kind"
+    raise UsageError(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """What a campaign covers, counted if it is asked for."""
+
+    coverage: Coverage | None = None
+
+    def tell(self) -> None:
+        """Say it in a line."""
+        if self.coverage is not None:
+            say(f"covered of the model: {self.coverage}")
+
+    def data(self) -> dict[str, Any]:
+        """Return it as JSON data."""
+        if self.coverage is None:
+            return {}
+        counts = {"met": self.coverage.met(), "all": self.coverage.all(), "never": self.coverage.never()}
+        return {"coverage": counts}
+
+
+def counting(bench: Bench, settings: Settings, until: str | None) -> tuple[Settings, Covered]:
+    """Return the settings with a strategy that counts, and ends its paths when there is enough."""
+    if until is None:
+        return settings, Covered()
+    coverage = Coverage(explore(bench.spec, LOOKED))
+    strategy = covering(known(settings.strategy), coverage, parsed(until))
+    return replace(settings, strategy=strategy), Covered(coverage)
+
+
+def parsed(until: str) -> Until:
+    """Return when there is enough: `transitions`, `states=0.9`, `pairs=100`. Raises UsageError."""
+    what, equals, amount = until.partition("=")
+    try:
+        if not equals:
+            return Until(what)
+        return Until(what, number=int(amount)) if amount.isdecimal() and int(amount) > 1 else Until(what, float(amount))
+    except ValueError as error:
+        message = f"--until {until}: write one of {', '.join(KINDS)}, with a share or a number if you like: states=0.9"
+        raise UsageError(message) from error

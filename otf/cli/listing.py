@@ -1,0 +1,62 @@
+"""`otf list`: what there is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import typer
+
+from otf.adapter.device import ports
+from otf.cli.benches import TIMES, load, parameters, shipped
+from otf.cli.ending import document, guarded, say
+from otf.cli.options import AsJson
+from otf.errors import PASS
+from otf.shrink import ALGORITHMS
+from otf.strategy import STRATEGIES
+
+
+@guarded
+def listing(
+    only_ports: Annotated[bool, typer.Option("--ports", help="Only the serial ports of this machine.")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """List the shipped benches with their parameters, the strategies and the shrinking algorithms."""
+    if only_ports:
+        return _ports(as_json=as_json)
+    benches = shipped()
+    own = {name: {**parameters(name), **_times(name)} for name in benches}
+    strategies = {name: kind.says for name, kind in STRATEGIES.items()}
+    if as_json:
+        document({"benches": benches, "parameters": own, "strategies": strategies, "algorithms": list(ALGORITHMS)})
+        return PASS
+    say("benches (otf run NAME), with the parameters that --set changes")
+    for name, says in benches.items():
+        say(f"  {name:14} {says}")
+        say(f"  {'':14} {' '.join(f'{key}={value}' for key, value in own[name].items())}")
+    _table("strategies (otf run --strategy NAME)", strategies)
+    say(f"shrinking (otf shrink --algorithm NAME)\n  {', '.join(ALGORITHMS)}")
+    return PASS
+
+
+def _ports(*, as_json: bool) -> int:
+    found = ports()
+    if as_json:
+        document({"ports": found})
+        return PASS
+    _table(
+        "serial ports (otf run BENCH --sut PORT=NAME)",
+        found or {"none": "plug one in; on Linux `dmesg` tells its name"},
+    )
+    return PASS
+
+
+def _times(name: str) -> dict[str, float]:
+    bench = load(name)
+    return {key: getattr(bench, field) for key, field in TIMES.items()}
+
+
+def _table(title: str, rows: Mapping[str, str]) -> None:
+    say(title)
+    for name, says in rows.items():
+        say(f"  {name:14} {says}")

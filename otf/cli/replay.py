@@ -1,0 +1,168 @@
+"""`otf replay`: judge recorded traces again, offline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from otf.adapter import Bench
+from otf.campaign import Judgement, judge
+from otf.campaign.foreign import Opinion
+from otf.campaign.journal import JOURNAL
+from otf.cli.benches import load, parsed
+from otf.cli.ending import document, guarded, say, trouble, warn
+from otf.cli.foreign import How, is_capture, is_log, opinion, told
+from otf.cli.options import AsJson, FromBench, Sets, Suts
+from otf.cli.suts import addressed
+from otf.cli.telling import counted
+from otf.cli.traces import bench_of, opened
+from otf.errors import FAIL, INCONCLUSIVE, PASS, USAGE, OtfError, TraceError, UsageError
+from otf.trace.explain import explanation
+from otf.trace.reading import TraceReader, bounded
+
+STATUS = {"pass": PASS, "fail": FAIL, "inconclusive": INCONCLUSIVE}
+WORST = (FAIL, USAGE, INCONCLUSIVE, PASS)  # what several traces come to: a failure is one whatever else there is
+
+
+@guarded
+def replay(
+    traces: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TRACE...", help="Trace files, or folders of them; captures; logs of others; - is standard input."
+        ),
+    ],
+    bench: FromBench = None,
+    suts: Suts = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="A capture or log of others still grows: judge it as it comes.")
+    ] = False,
+    lost_start: Annotated[
+        bool, typer.Option("--lost-start", help="The start of it is lost: the system may be in any state of the spec.")
+    ] = False,
+    ended: Annotated[
+        bool, typer.Option("--ended", help="There was silence after its end: what is owed then is missing.")
+    ] = False,
+    sets: Sets = None,
+    as_json: AsJson = False,
+) -> int:
+    """Judge recorded traces against the model of today, without a system under test.
+
+    Captures in pcap format and logs of other programs need --bench, which tells what they mean; --sut PORT=URL says
+    where a port was. The exit status is that of the worst: 1 where one fails, 2 where one cannot be read.
+    """
+    source = Source(bench, suts, parsed(sets), How(follow, lost_start, ended))
+    judged = {name: _judged(name, source) for name in _each(traces)}
+    if as_json:
+        document([_json(name, judgement) for name, judgement in judged.items()])
+    else:
+        for name, judgement in judged.items():
+            _tell(name, judgement)
+    statuses = {_status(judgement) for judgement in judged.values()}
+    return next(status for status in WORST if status in statuses)
+
+
+def _each(names: list[str]) -> Iterator[str]:
+    for name in names:
+        if Path(name).is_dir():
+            yield from map(str, _inside(Path(name)))
+        else:
+            yield name
+
+
+def _inside(folder: Path) -> list[Path]:
+    found = sorted(path for path in folder.glob("*.jsonl") if path.name != JOURNAL)
+    if not found:
+        message = f"{folder}: there is no trace in this folder (their names end in .jsonl)"
+        raise TraceError(message)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What the command line says of the traces: their bench, its addresses and parameters, and how to read them."""
+
+    bench: str | None
+    suts: list[str] | None
+    sets: Mapping[str, object]
+    how: How
+
+    def named(self, name: str) -> Bench:
+        """Return the bench that was named, which a log of others needs. Raises UsageError where none was."""
+        if self.bench is None:
+            message = f"{name}: this is no trace of otf; say with --bench BENCH what it is of"
+            raise UsageError(message)
+        return addressed(load(self.bench, self.sets), self.suts)
+
+
+def _judged(name: str, source: Source) -> Judgement | Opinion | OtfError:
+    # one that cannot be read must not hide what is wrong with the others
+    try:
+        with opened(name) as file:
+            if source.how.follow or is_capture(file):
+                return opinion(name, file, source.named(name), source.how)
+            if source.bench is not None and is_log(file) and (bench := source.named(name)).foreign is not None:
+                return opinion(name, file, bench, source.how)
+            reader = TraceReader(bounded(file), "standard input" if name == "-" else name)
+            return judge(reader, bench_of(reader, source.bench, source.sets, drives=False))
+    except OtfError as error:
+        return error
+
+
+def _status(judgement: Judgement | Opinion | OtfError) -> int:
+    return judgement.exit_status if isinstance(judgement, OtfError) else STATUS[judgement.verdict.outcome]
+
+
+def _json(name: str, judgement: Judgement | Opinion | OtfError) -> dict[str, Any]:
+    if isinstance(judgement, OtfError):
+        return {"trace": name, **trouble(str(judgement))}
+    failure = judgement.verdict.failure
+    if isinstance(judgement, Opinion):
+        return {
+            "trace": name,
+            "verdict": judgement.verdict.outcome,
+            "steps": judgement.steps,
+            "signature": str(failure.signature) if failure else None,
+            "place": judgement.place,
+            "skipped": judgement.skipped,
+            "why": judgement.verdict.why,
+        }
+    return {
+        "trace": name,
+        "verdict": judgement.verdict.outcome,
+        "recorded": judgement.recorded,
+        "steps": judgement.steps,
+        "signature": str(failure.signature) if failure else None,
+        "event": failure.event if failure else None,
+        "cut": judgement.cut,
+        "changed": judgement.changed,
+    }
+
+
+def _tell(name: str, judgement: Judgement | Opinion | OtfError) -> None:
+    if isinstance(judgement, OtfError):
+        warn(str(judgement))
+        return
+    say(f"{name}: {counted(judgement.steps, 'step')}")
+    say(explanation(judgement.verdict))
+    if isinstance(judgement, Opinion):
+        say(f"note: {told(judgement)}")
+        return
+    for note in notes(judgement):
+        say(f"note: {note}")
+
+
+def notes(judgement: Judgement) -> Iterator[str]:
+    """Yield what a person should know of a judgement beside its verdict."""
+    if judgement.cut:
+        yield "the trace was cut: it was judged up to its last whole line"
+    if judgement.changed:
+        yield "the model was changed since this trace was recorded; it was judged against the model of today"
+    if judgement.recorded not in (None, judgement.verdict.outcome):
+        yield f"the verdict that was recorded is {judgement.recorded}"
+    if judgement.header.faults:
+        yield f"faults were injected on the ports, these and no others: {', '.join(judgement.header.faults)}"

@@ -1,0 +1,101 @@
+"""`otf report`: what came of a campaign, as a page, and for continuous integration."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, TextIO
+
+import typer
+
+from otf.cli.benches import parsed
+from otf.cli.ending import document, guarded, say
+from otf.cli.gathering import gathered, paths
+from otf.cli.options import AsJson, FromBench, Sets
+from otf.cli.telling import counted
+from otf.errors import PASS, UsageError
+from otf.report import Gathered, junit, page
+from otf.report import github as remarks
+
+EXAMPLES = """\b
+Examples:
+  otf report DIR                       write DIR/report.html
+  otf report DIR --junit x.xml         write JUnit XML as well
+  otf report DIR --github              print annotations for GitHub Actions
+"""
+
+
+@guarded
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a campaign; `otf run` prints it.")],
+    bench: FromBench = None,
+    sets: Sets = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="The page; default: report.html in the folder.")
+    ] = None,
+    junit_xml: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML as well, a test case for each path.")
+    ] = None,
+    github: Annotated[bool, typer.Option("--github", help="Print annotations for GitHub Actions.")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Write one HTML file about a campaign: verdicts, failures with charts, coverage, and what was not tried.
+
+    All traces of the folder are judged again. The page needs no network and opens from disk. The exit status is 0
+    whatever the verdict: `otf run` and `otf replay` judge.
+    """
+    files = paths(folder)
+    found = gathered(watched(files), files[0], bench, parsed(sets))
+    file = out or folder / "report.html"
+    _write(file, page(found))
+    if junit_xml is not None:
+        _write(junit_xml, junit(found))
+    if as_json:
+        document(_json(found, file))
+    else:
+        say(remarks(found) if github else _told(found, file))
+    return PASS
+
+
+def watched(files: list[Path]) -> Iterable[Path]:
+    """Show on a terminal how far reading has come: a million steps take a minute."""
+    stderr: TextIO | None = sys.stderr  # None where it was closed
+    if stderr is None or not stderr.isatty():
+        return files
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(files, "reading traces", console=Console(stderr=True), transient=True)
+
+
+def _write(file: Path, content: str) -> None:
+    try:
+        file.write_text(content, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        message = f"{file}: it cannot be written ({error.strerror})"
+        raise UsageError(message) from error
+
+
+def _told(found: Gathered, file: Path) -> str:
+    numbers = (len(found.paths), "path"), (found.steps, "step"), (len(found.failures), "kind")
+    counts = ", ".join(counted(number, what) for number, what in numbers)
+    return f"{found.verdict}: {counts} of failure\nreport: {file}"
+
+
+def _json(found: Gathered, file: Path) -> dict[str, Any]:
+    return {
+        "report": str(file),
+        "verdict": found.verdict,
+        "paths": len(found.paths),
+        "steps": found.steps,
+        "failures": [
+            {"signature": name, "count": each.count, "trace": each.file, "steps": each.steps}
+            for name, each in found.failures.items()
+        ],
+        "states": len(found.space.states),
+        "visited_states": len(found.visits.states & found.space.states.keys()),
+        "transitions": len(found.space.edges),
+        "visited_transitions": len(found.visits.edges),
+        "whole": found.space.whole,
+    }

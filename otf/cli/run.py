@@ -1,0 +1,206 @@
+"""`otf run`: drive a campaign."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+from time import monotonic
+from typing import Annotated, Any
+
+import typer
+
+from otf.adapter import Bench
+from otf.campaign import Budget, Campaign, FailureGroup, Settings, Summary
+from otf.cli.benches import load, parsed
+from otf.cli.calibration import measured
+from otf.cli.ending import document, guarded, trouble, warn
+from otf.cli.folders import ROOT, fresh
+from otf.cli.guiding import chosen, counting, under
+from otf.cli.interrupt import Done, interruptible
+from otf.cli.options import AsJson, BenchName, Out, Quiescence, Sets, Suts
+from otf.cli.progress import listening
+from otf.cli.suts import addressed
+from otf.cli.telling import tell, tell_failures
+from otf.core import InputMode
+from otf.errors import FAIL, OtfError, UsageError
+from otf.shrink import BEST
+
+EXAMPLES = """\b
+Examples:
+  otf run conference                         a correct system: it passes
+  otf run conference --set fault=O7          one with a known fault: it fails
+  otf run my_bench.py --traces 100 --seed 7  a bench of your own, in a file
+"""
+
+
+@guarded
+def run(
+    bench: BenchName,
+    traces: Annotated[int, typer.Option(metavar="NUMBER", help="How many paths, each with a trace of its own.")] = 10,
+    steps: Annotated[int, typer.Option(metavar="NUMBER", help="How many inputs a path has at most.")] = 50,
+    time: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="When to stop, whatever --traces says.", show_default=False)
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="The same seed gives the same inputs; without it, by chance.")
+    ] = None,
+    strategy: Annotated[
+        str, typer.Option(metavar="NAME", help="How inputs are chosen; `otf list` tells them, others are file.py:Name.")
+    ] = "alternating",
+    mode: Annotated[
+        str,
+        typer.Option(
+            metavar="strict|eager",
+            help="strict: an input only after silence; eager: at once where a correct system must be silent.",
+        ),
+    ] = "eager",
+    burst: Annotated[
+        int, typer.Option(metavar="NUMBER", help="How many inputs are sent at once, without waiting for outputs.")
+    ] = 1,
+    inputs: Annotated[
+        InputMode | None,
+        typer.Option(
+            help="Which inputs: uioco and any, those that the model specifies in all or in some of the possible "
+            "states; all, the others too; mixed, half and half. The bench has a default."
+        ),
+    ] = None,
+    quiescence: Quiescence = None,
+    jobs: Annotated[
+        int, typer.Option(metavar="NUMBER", help="How many paths at a time, each with its own copy of the system.")
+    ] = 1,
+    out: Out = None,
+    keep: Annotated[str, typer.Option(metavar="failures|all", help="Which traces are kept.")] = "all",
+    stop_first: Annotated[bool, typer.Option("--stop-first", help="Stop at the first failure.")] = False,
+    shrink: Annotated[
+        bool, typer.Option("--shrink/--no-shrink", help="Shrink one trace of each kind of failure.")
+    ] = True,
+    algorithm: Annotated[str, typer.Option(metavar="NAME", help="How it is shrunk: see `otf shrink --help`.")] = BEST,
+    budget: Annotated[
+        int, typer.Option(metavar="STEPS", min=1, help="How many inputs the system may be sent to shrink a failure.")
+    ] = Budget().transitions,
+    saved: Annotated[
+        bool, typer.Option("--saved/--no-saved", help="Keep failures in otf-runs/failures, and try those there first.")
+    ] = True,
+    scenario: Annotated[
+        str | None,
+        typer.Option(metavar="ACTIONS", help="Only inputs that a scenario goes on with: 'Coin+ Button'."),
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT", help="Count what is covered, and end when all is: states, transitions, pairs=100."
+        ),
+    ] = None,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Only measure how fast it answers, and tell which times fit.")
+    ] = False,
+    sut: Suts = None,
+    sets: Sets = None,
+    as_json: AsJson = False,
+) -> int:
+    """Drive the system with inputs that the model chooses, and judge everything that comes back.
+
+    Each path starts a fresh copy of the system. A path that fails ends; the others go on. What failed is explained in
+    the words of the model, and shrunk to the few inputs that matter.
+    """
+    loaded = under(addressed(_bench(bench, parsed(sets), inputs, quiescence), sut), scenario)
+    seed = secrets.randbelow(1_000_000) if seed is None else seed
+    settings = Settings(
+        out=out or fresh(loaded.name, seed),
+        reference=bench,
+        traces=traces,
+        steps=steps,
+        time=time,
+        seed=seed,
+        strategy=chosen(strategy),
+        mode=_one_of("--mode", mode, ("strict", "eager")),
+        burst=burst,
+        jobs=jobs,
+        keep=_one_of("--keep", keep, ("all", "failures")),
+        stop_first=stop_first,
+        shrink=shrink,
+        algorithm=algorithm,
+        budget=Budget(budget),
+        saved=ROOT / "failures" if saved else None,
+    )
+    if calibrate:
+        return measured(loaded, replace(settings, traces=min(traces, 2)), as_json=as_json)
+    settings, covered = counting(loaded, settings, until)
+    campaign = Campaign(loaded, settings)
+    began = monotonic()
+    done, error = _driven(campaign, quiet=as_json)
+    campaign.summary.interrupted = bool(done.signal)
+    if as_json:
+        document({**_json(campaign.summary, settings, error), **covered.data()})
+    elif error is None:
+        tell(campaign.summary, settings, loaded, monotonic() - began)
+        covered.tell()
+    else:
+        tell_failures(campaign.summary, settings, loaded)
+    if error is not None:
+        warn(str(error))
+        return error.exit_status
+    # what was found stays found: an interrupted campaign with a failure has failed
+    return FAIL if campaign.summary.failures else done.status(campaign.summary.exit_status)
+
+
+def _driven(campaign: Campaign, *, quiet: bool) -> tuple[Done[None], OtfError | None]:
+    async def work() -> None:
+        with listening(campaign.settings, quiet=quiet) as campaign.listener:
+            await campaign.run()
+
+    try:
+        return interruptible(work), None
+    except OtfError as error:
+        return Done(None), error
+
+
+def _bench(reference: str, sets: dict[str, object], inputs: InputMode | None, quiescence: float | None) -> Bench:
+    if quiescence is not None:
+        sets = {**sets, "quiescence": quiescence}
+    bench = load(reference, sets)
+    return bench if inputs is None else replace(bench, inputs=inputs)
+
+
+def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:  # noqa: ANN401 -- a literal type each
+    if value not in known:
+        message = f"{option} {value}: choose one of {', '.join(known)}"
+        raise UsageError(message)
+    return value
+
+
+def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[str, Any]:
+    result = {
+        "verdict": summary.verdict,
+        "paths": summary.paths,
+        "steps": summary.steps,
+        "truncated": summary.truncated,
+        "late": summary.late,
+        "seed": settings.seed,
+        "out": str(settings.out),
+        "interrupted": summary.interrupted,
+        "trouble": summary.trouble,
+        "saved": [
+            {"signature": str(each.signature or ""), "trace": str(each.trace), "came": str(each)}
+            for each in summary.saved
+        ],
+        "failures": [_group(group) for group in summary.failures.values()],
+        "departures": [
+            {"says": each.says, "count": each.count, "trace": str(each.first.trace) if each.first else None}
+            for each in summary.departures
+        ],
+    }
+    return result if error is None else {**result, **trouble(str(error))}
+
+
+def _group(group: FailureGroup) -> dict[str, Any]:
+    shrunk = group.shrunk
+    return {
+        "signature": str(group.signature),
+        "count": group.count,
+        "trace": str(group.first.trace),
+        "steps": group.first.steps,
+        "shrunk": None
+        if shrunk is None
+        else {"trace": str(shrunk.trace), "steps": shrunk.steps, "rate": shrunk.rate, "minimal": shrunk.minimal},
+    }

@@ -1,0 +1,140 @@
+"""`otf shrink`: find the shortest trace with the same failure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from otf.adapter import Bench
+from otf.campaign import Budget, Judgement, PathResult, Settings, Shrinker, Shrunk, judge
+from otf.campaign.headers import header
+from otf.campaign.table import table
+from otf.cli.benches import parsed
+from otf.cli.ending import document, guarded, say
+from otf.cli.interrupt import Done, interruptible
+from otf.cli.options import AsJson, FromBench, Sets, Suts, TraceName
+from otf.cli.replay import STATUS
+from otf.cli.suts import addressed
+from otf.cli.telling import counted, notes
+from otf.cli.traces import bench_of, reading
+from otf.errors import FAIL, INCONCLUSIVE
+from otf.shrink import ALGORITHMS, BEST
+from otf.trace.explain import explanation
+
+BUDGET = Budget()
+STDIN = "stdin.jsonl"  # the name after which the result is called where the trace has none
+
+
+@guarded
+def shrink(
+    trace: TraceName,
+    algorithm: Annotated[str, typer.Option(metavar="NAME", help=f"How: {', '.join(ALGORITHMS)}.")] = BEST,
+    budget: Annotated[
+        int, typer.Option(metavar="STEPS", min=1, help="How many inputs the system may be sent for it.")
+    ] = BUDGET.transitions,
+    resets: Annotated[
+        int, typer.Option(metavar="NUMBER", min=1, help="How many copies of it may be started.")
+    ] = BUDGET.resets,
+    seconds: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="How long it may take.")] = BUDGET.seconds,
+    jobs: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="How many copies are run at a time.")] = 1,
+    bench: FromBench = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="The folder of the result; default: that of the trace.")
+    ] = None,
+    sut: Suts = None,
+    sets: Sets = None,
+    as_json: AsJson = False,
+) -> int:
+    """Find the shortest trace with the same failure; its name ends in .shrunk.jsonl.
+
+    Inputs are left out one group after another, and each time a fresh copy of the system is driven with what is left.
+    """
+    with reading(trace) as reader:
+        loaded = addressed(bench_of(reader, bench, parsed(sets), drives=True), sut)
+        judgement = judge(reader, loaded, keep=True)
+    if not judgement.verdict.failed:
+        return _nothing(judgement, trace, as_json=as_json)
+    source = Path(STDIN) if trace == "-" else Path(trace)
+    failing = _failing(judgement, source if out is None else out / source.name)
+    shrinker = _shrinker(loaded, judgement, failing, bench, algorithm)
+    shortest: list[Shrunk] = []
+    ready = replace(shrinker, jobs=jobs, budget=Budget(budget, resets, seconds), found=shortest.append)
+    done = interruptible(lambda: ready.run(failing))
+    return _result(done, shortest, failing, loaded, as_json=as_json)
+
+
+def _failing(judgement: Judgement, trace: Path) -> PathResult:
+    return PathResult(judgement.header.path, judgement.verdict, judgement.steps, trace, judgement.events)
+
+
+def _shrinker(bench: Bench, judgement: Judgement, failing: PathResult, named: str | None, algorithm: str) -> Shrinker:
+    recorded = judgement.header
+    settings = Settings(
+        out=failing.trace.parent,
+        reference=named or recorded.bench,
+        seed=recorded.seed,
+        mode="strict",
+        burst=recorded.burst,
+    )
+    head = header(bench, settings, failing.number, strategy="script")
+    return Shrinker(bench=bench, oracle=bench.oracle(), header=head, algorithm=algorithm)
+
+
+def _result(done: Done[Shrunk], shortest: list[Shrunk], failing: PathResult, bench: Bench, *, as_json: bool) -> int:
+    """Tell what came of it, also where it was interrupted; return the exit status."""
+    shrunk = done.value or (shortest[-1] if shortest else None)
+    if shrunk is None:
+        if as_json:
+            document({"verdict": "inconclusive", "interrupted": True})
+        else:
+            say("INTERRUPTED before the failure was seen again")
+        return done.status(INCONCLUSIVE)
+    if as_json:
+        document(_json(shrunk))
+    else:
+        _tell(shrunk, failing, bench)
+    # what was found stays found, also where the search for less was interrupted
+    return FAIL if shrunk.rate else done.status(INCONCLUSIVE)
+
+
+def _nothing(judgement: Judgement, trace: str, *, as_json: bool) -> int:
+    if as_json:
+        document({"trace": trace, "steps": judgement.steps, "transitions": 0, "resets": 0, "rate": 0.0})
+    else:
+        say(f"{trace}: there is no failure in it to be shrunk; {explanation(judgement.verdict)}")
+    return STATUS[judgement.verdict.outcome]
+
+
+def _json(shrunk: Shrunk) -> dict[str, Any]:
+    return {
+        "trace": str(shrunk.trace),
+        "steps": shrunk.steps,
+        "transitions": shrunk.transitions,
+        "resets": shrunk.resets,
+        "rate": shrunk.rate,
+        "runs": shrunk.runs,
+        "before": shrunk.before,
+        "tried": shrunk.tried,
+        "minimal": shrunk.minimal,
+        "program": None if shrunk.program is None else str(shrunk.program),
+        "others": [
+            {"signature": str(other.verdict.failure.signature), "trace": str(other.trace), "steps": other.steps}
+            for other in shrunk.others
+            if other.verdict.failure
+        ],
+    }
+
+
+def _tell(shrunk: Shrunk, failing: PathResult, bench: Bench) -> None:
+    say(explanation(shrunk.verdict, shrunk.events))
+    say(f"\n{table(bench.oracle(), shrunk.events)}\n")
+    for note in notes(shrunk):
+        say(note)
+    took = f"{counted(shrunk.transitions, 'step')} and {counted(shrunk.resets, 'start')} of the system"
+    say(f"{failing.steps} -> {counted(shrunk.steps, 'step')}, with {took}")
+    if shrunk.program is not None:
+        say(f"as a test: pytest {shrunk.program}")
+    say(f"trace: {shrunk.trace}")

@@ -1,0 +1,94 @@
+"""Where the system is: `--sut PORT=URL` puts a port of a bench on another address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from otf.adapter import Bench, Opener, Port
+from otf.adapters import process, serialport, tcp, udp, unix
+from otf.errors import UsageError
+from otf.framing import Framing
+
+FORMS: Final = """\
+  /dev/ttyUSB0, COM3, /dev/ttyUSB0?baudrate=115200   a serial port (`otf list --ports`)
+  socket://HOST:PORT, rfc2217://HOST:PORT, loop://   a serial port as pyserial names it
+  tcp://HOST:PORT, tcp-listen://HOST:PORT            a connection that otf opens, or waits for
+  tls://HOST:PORT                                    an encrypted connection
+  udp://HOST:PORT, udp://HOST:PORT?bind=HOST:PORT    datagrams
+  unix:PATH                                          a unix socket
+  exec:COMMAND, pty:COMMAND                          a program on pipes, or on a terminal of its own"""
+
+_SERIAL: Final = ("socket", "rfc2217", "loop", "spy", "hwgrep", "alt", "cp2110")
+_INPROCESS: Final = "inprocess"
+
+
+def _stream(make: Callable[..., Port]) -> Callable[[str, Framing | None], Port]:
+    return lambda url, framing: make(url) if framing is None else make(url, framing=framing)
+
+
+def _program(url: str, framing: Framing | None) -> Port:
+    scheme, _, command = url.partition(":")
+    make = partial(process, command, ready=None, pty=scheme == "pty")
+    return make() if framing is None else make(framing=framing)
+
+
+_MAKERS: Final[Mapping[str, tuple[str, Callable[[str, Framing | None], Port]]]] = {
+    **dict.fromkeys(("tcp", "tls", "tcp-listen"), ("tcp", _stream(tcp))),
+    **dict.fromkeys(("exec", "pty"), ("process", _program)),
+    **dict.fromkeys(_SERIAL, ("serialport", _stream(serialport))),
+    "udp": ("udp", lambda url, _framing: udp(url)),
+    "unix": ("unix", _stream(unix)),
+}
+
+
+def addressed(bench: Bench, suts: Sequence[str] | None) -> Bench:
+    """Return the bench with ports at other addresses, each said as PORT=URL; URL alone where there is one port."""
+    ports = dict(bench.ports)
+    for text in suts or ():
+        name, url = _named(bench, text)
+        ports[name] = opener(url, ports[name])
+    moved = any(_kind(bench.ports[name]) == _INPROCESS != _kind(port) for name, port in ports.items())
+    changed = replace(bench, ports=ports) if suts else bench
+    # what took no time in this process takes some on a wire; the user may still say how much
+    return replace(changed, quiescence=None, latency=0.002, busy=0.002) if moved and not bench.latency else changed
+
+
+def opener(url: str, before: Opener | None = None) -> Port:
+    """Return what opens a port at `url`, framed and configured as `before` is. Raises UsageError with all forms."""
+    kind, make = _maker(url)
+    if isinstance(before, Port) and before.kind == kind and before.at is not None:
+        return before.at(url)
+    return make(url, before.framing if isinstance(before, Port) else None)
+
+
+def _maker(url: str) -> tuple[str, Callable[[str, Framing | None], Port]]:
+    scheme, colon, rest = url.partition(":")
+    if colon and scheme in _MAKERS and rest:
+        return _MAKERS[scheme]
+    # COM3 on Windows, and any path
+    if url.startswith("/") or (url[:3].upper() == "COM" and url[3:4].isdigit()):
+        return "serialport", _stream(serialport)
+    message = f"{url!r} is no address of a system; write one of\n{FORMS}"
+    raise UsageError(message)
+
+
+def _named(bench: Bench, text: str) -> tuple[str, str]:
+    name, equals, url = text.partition("=")
+    if equals and name in bench.ports:
+        return name, url
+    if not bench.ports:
+        message = f"--sut {text}: the bench {bench.name} finds its system by itself; `otf list` shows its parameters"
+        raise UsageError(f"{message}, which --set changes")
+    if len(bench.ports) == 1 and not (equals and name.isidentifier()):
+        return next(iter(bench.ports)), text
+    message = (
+        f"--sut {text}: the bench {bench.name} has the ports {', '.join(bench.ports)}; write PORT=URL, with one of"
+    )
+    raise UsageError(f"{message}\n{FORMS}")
+
+
+def _kind(opener: Opener) -> str:
+    return opener.kind if isinstance(opener, Port) else ""

@@ -1,0 +1,136 @@
+"""What a campaign came to, in words."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from otf.adapter import Bench
+from otf.campaign import FailureGroup, PathResult, Settings, Shrunk, Summary
+from otf.cli.benches import is_shipped
+from otf.cli.ending import say
+from otf.cli.raw import raw, spaced
+from otf.trace.explain import explanation
+
+
+def tell(summary: Summary, settings: Settings, bench: Bench, seconds: float) -> None:
+    """Tell the failures, each with its explanation and what to do next, then the verdict of the whole."""
+    for kept in summary.saved:
+        say(f"{kept}: {kept.signature or 'a failure'} of an earlier run ({kept.trace})")
+    tell_failures(summary, settings, bench)
+    for result in summary.inconclusive:
+        say(f"path {result.number} is inconclusive: {result.verdict.why}")
+        say(f"  look at it:      otf show {_call(result, settings)}")
+    if summary.trouble:
+        say(f"stopped: {summary.trouble}")
+    took = f"{counted(summary.paths, 'path')}, {counted(summary.steps, 'step')}, {seconds:.1f} s, seed {settings.seed}"
+    say(f"{_headline(summary)} ({took})")
+    for note in (*_departures(summary, settings), *_notes(summary)):
+        say(note)
+    say(f"traces: {settings.out}/")
+
+
+def tell_failures(summary: Summary, settings: Settings, bench: Bench) -> None:
+    """Tell the failures alone: there is no verdict of the whole where a campaign could not go on."""
+    for group in summary.failures.values():
+        say("\n".join(_failure(group, summary, settings, bench)))
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "step"), counted(2, "step")
+    ('1 step', '2 steps')
+    """
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def notes(shrunk: Shrunk) -> Iterator[str]:
+    """Yield what has to be known of a shrunk failure besides its steps."""
+    if not shrunk.rate:
+        yield "the failure did not show again when the same inputs were sent: it depends on chance or on time"
+    elif shrunk.rate < 1 or shrunk.before < 1:
+        after, before = _of(shrunk.rate, shrunk.runs), _of(shrunk.before, shrunk.tried)
+        yield f"it depends on chance: these steps showed it in {after}, the original in {before}"
+    if shrunk.rate and not shrunk.minimal:
+        yield "the search was ended early: perhaps fewer steps are enough"
+    for other in shrunk.others:
+        failure = other.verdict.failure
+        yield f"another failure was met on the way, {failure.signature if failure else ''}: {other.trace}"
+
+
+def _of(rate: float, runs: int) -> str:
+    return f"{round(rate * runs)} of {counted(runs, 'run')}"
+
+
+def _headline(summary: Summary) -> str:
+    if summary.interrupted and not summary.failures:
+        return f"INTERRUPTED: {'nothing was decided' if summary.inconclusive else 'nothing wrong was seen'} so far"
+    if summary.trouble and not summary.failures:
+        return "INCONCLUSIVE: no contact with the system under test"
+    if summary.verdict == "pass" and any(each.count for each in summary.departures):
+        return "PASS: what the model does not allow is a known departure"
+    return {
+        "pass": "PASS: every answer is one that the model allows",
+        "fail": f"FAIL: {counted(len(summary.failures), 'kind')} of failure",
+        "inconclusive": "INCONCLUSIVE: neither passed nor failed",
+    }[summary.verdict]
+
+
+def _departures(summary: Summary, settings: Settings) -> Iterator[str]:
+    for known in summary.departures:
+        if known.first is not None:
+            yield f"known departure ({counted(known.count, 'path')}): {known.says}"
+            yield f"  shrink it:       otf shrink {_call(known.first, settings)}"
+        elif summary.paths:
+            yield f"known departure that did not show: {known.says}"
+
+
+def _notes(summary: Summary) -> Iterator[str]:
+    if summary.paths and not summary.steps:
+        yield "note: nothing was sent: the model offers no input in its initial state, so that nothing was tested"
+    if summary.truncated:
+        yield f"{counted(summary.truncated, 'path')} ended early: the model says nothing of an input that came there"
+    if summary.late:
+        yield f"{counted(summary.late, 'output')} came after the quiescence time, but before silence was believed"
+
+
+def _failure(group: FailureGroup, summary: Summary, settings: Settings, bench: Bench) -> Iterator[str]:
+    told = group.shrunk or group.first
+    found = f"failed on {group.count} of {summary.paths} paths, first" if group.count else "failed as it did before,"
+    yield f"{found} {_after(group)}"
+    if group.tries > 1:
+        yield f"it took {group.tries} strict runs of the same inputs to see it again: it depends on chance or on time"
+    yield explanation(told.verdict, told.events)
+    yield from _bytes(told)
+    if group.shrunk is not None and group.shrunk.rate:
+        yield from notes(group.shrunk)
+    call = _call(told, settings)
+    programs = "".join(f" --set {shlex.quote(f'{name}={bench.parameters[name]}')}" for name in bench.named_programs)
+    yield f"  look at it:      otf show {call}"
+    yield f"  judge it again:  otf replay {call}"
+    yield f"  drive it again:  otf rerun {call}{programs}"
+    if group.shrunk is not None and group.shrunk.program is not None:
+        yield f"  as a test:       pytest {shlex.quote(str(group.shrunk.program))}"
+    yield ""
+
+
+def _bytes(told: PathResult | Shrunk) -> Iterator[str]:
+    """Yield what came on the wire where the model's word for it is only half of the matter."""
+    data = raw(told.trace, told.verdict.failure.event) if told.verdict.failure is not None else b""
+    if data:
+        yield f"  its bytes:       {spaced(data)}"
+
+
+def _after(group: FailureGroup) -> str:
+    steps, shrunk = f"after {counted(group.first.steps, 'step')}", group.shrunk
+    if shrunk is None:
+        return steps
+    if not shrunk.rate:
+        return f"{steps}; it did not show again when the same inputs were sent: it depends on chance or on time"
+    return f"{steps}, shrunk to {shrunk.steps} (with {counted(shrunk.transitions, 'step')} of the system)"
+
+
+def _call(told: PathResult | Shrunk, settings: Settings) -> str:
+    named = "" if is_shipped(settings.reference) else f" --bench {shlex.quote(settings.reference)}"
+    return shlex.quote(str(told.trace)) + named

@@ -1,0 +1,69 @@
+"""What can be said on a walk through a model: numbers, names of inputs, and where to go."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+from otf.core import Model, Place, Symbol
+from otf.core.places import Move
+from otf.values import show
+
+FAR: Final = 20_000  # states looked at for a way to one
+Way: TypeAlias = tuple[Symbol | None, Move]
+
+
+def named(text: str, ways: Sequence[Symbol | None]) -> list[int]:
+    """Return the places of those inputs that are called so, or begin so where none is."""
+    said = text.casefold()
+    texts = ["(unasked)" if inp is None else show(inp.value).casefold() for inp in ways]
+    exact = [at for at, each in enumerate(texts) if each == said or each.split("(")[0] == said]
+    return exact or [at for at, each in enumerate(texts) if each.startswith(said)]
+
+
+def ways_of(model: Model, place: Place) -> list[Way]:
+    """Return what may happen in a state: inputs in the model's order, then what comes unasked."""
+    asked: list[Way] = [(inp, move) for inp in model.offers(place) for move in model.moves(place, inp)]
+    return asked + [(None, move) for move in model.unasked(place)]
+
+
+def route(model: Model, start: Place, text: str) -> list[Place] | None:
+    """Return the states on the shortest way to one that is called so, None where none was found."""
+    came: dict[Place, Place | None] = {start: None}
+    queue = deque([start])
+    while queue and len(came) < FAR:
+        place = queue.popleft()
+        if show(place.value).casefold() == text.casefold() and place is not start:
+            return _back(came, place)
+        for _, move in ways_of(model, place):
+            if isinstance(move.target, Place) and move.target not in came:
+                came[move.target] = place
+                queue.append(move.target)
+    return None
+
+
+def _back(came: dict[Place, Place | None], place: Place) -> list[Place]:
+    way = [place]
+    while (before := came[way[-1]]) is not None:
+        way.append(before)
+    return way[-2::-1]
+
+
+def why(model: Model, places: Sequence[Place], text: str) -> str:
+    """Return why an input is offered or not, in the states that are possible."""
+    inputs = list(dict.fromkeys(inp for place in places for inp in model.offers(place)))
+    found = [inputs[at] for at in named(text, inputs)]
+    if not found:
+        known = ", ".join(show(inp.value) for inp in inputs) or "none"
+        return f"{text} is not among the inputs that the model tries here: {known}"
+    return "\n".join(_told(model, places, inp) for inp in found)
+
+
+def _told(model: Model, places: Sequence[Place], inp: Symbol) -> str:
+    silent = [place for place in places if not model.specified(place, inp)]
+    if not silent:
+        return f"{show(inp.value)} can be chosen: the model says what happens on it"
+    states = " or ".join(show(place.value) for place in silent)
+    elsewhere = " (in others that are possible it does)" if len(silent) < len(places) else ""
+    return f"{show(inp.value)} is not offered: the model says nothing of it in {states}{elsewhere}"

@@ -1,0 +1,93 @@
+"""Driving a bench for a test: saved failures first, then a campaign; what fails becomes the message of the test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import anyio
+import pytest
+
+from otf.adapter import Bench
+from otf.campaign import Campaign, NonconformanceError, PathResult, Summary
+from otf.errors import ContactError, OtfError, UsageError
+from otf.pytest_plugin.devices import reserved
+from otf.pytest_plugin.given import Given, given
+from otf.pytest_plugin.saved import Kept
+
+
+class Running:
+    """Drives benches for one test."""
+
+    def __init__(self, item: pytest.Item) -> None:
+        self._item = item
+
+    def __repr__(self) -> str:
+        """Show the name of the test: pytest prints the fixtures of one that fails."""
+        return self._item.name
+
+    def run(self, bench: Bench | Callable[..., Bench], *, alone: str | bool = True, **more: Any) -> Summary:  # noqa: ANN401 -- settings, and parameters of the bench
+        """Drive a bench and return the summary; `alone`: see `reserved`.
+
+        Raises NonconformanceError, ContactError where nothing could be decided, UsageError.
+        """
+        __tracebackhide__ = True
+        _refuse_loop()
+        asked = given(self._item, bench, more)
+        with reserved(self._item, asked.bench, alone):
+            try:
+                return anyio.run(self._driven, asked)
+            except (NonconformanceError, OtfError) as error:
+                # the way through the event loop explains nothing: the test and the message do
+                raise error.with_traceback(None) from None
+
+    async def run_async(
+        self,
+        bench: Bench | Callable[..., Bench],
+        *,
+        alone: str | bool = True,
+        **more: Any,  # noqa: ANN401 -- the same
+    ) -> Summary:
+        """Drive a bench on the event loop of the test."""
+        __tracebackhide__ = True
+        asked = given(self._item, bench, more)
+        with reserved(self._item, asked.bench, alone):
+            try:
+                return await self._driven(asked)
+            except (NonconformanceError, OtfError) as error:
+                raise error.with_traceback(None) from None
+
+    async def _driven(self, asked: Given) -> Summary:
+        __tracebackhide__ = True
+        kept = Kept(self._item, asked.bench, asked.settings)
+        again = None if asked.seeded else await kept.again()
+        if again is not None:
+            self._failed(_of_one(again), "this failure was saved by an earlier run; it is tried first until it passes")
+        summary = await Campaign(asked.bench, asked.settings).run()
+        self._item.user_properties += [("otf.seed", asked.settings.seed), ("otf.steps", summary.steps)]
+        if summary.failures:
+            kept.keep(summary)
+            self._failed(summary, f"the same inputs: pytest {self._item.nodeid} --otf-seed {asked.settings.seed}")
+        if summary.verdict == "inconclusive":
+            raise ContactError(summary.trouble or "; ".join(each.verdict.why for each in summary.inconclusive))
+        return summary
+
+    def _failed(self, summary: Summary, note: str) -> NoReturn:
+        __tracebackhide__ = True
+        error = NonconformanceError(summary)
+        error.add_note(note)
+        raise error
+
+
+def _of_one(result: PathResult) -> Summary:
+    summary = Summary()
+    summary.add(result)
+    return summary
+
+
+def _refuse_loop() -> None:
+    try:
+        anyio.get_current_task()
+    except Exception:  # noqa: BLE001 -- which error says that there is no loop has changed between versions of anyio
+        return
+    raise UsageError("this test runs on an event loop: use the fixture otf_run_async and await it")

@@ -1,0 +1,137 @@
+"""Talking to a system by hand: values go out and come in on the ports of its bench."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from anyio.from_thread import BlockingPortal
+
+from otf.adapter import Arrival, Bench, Ending, Line, Trouble
+from otf.adapter.line import Acting
+from otf.codec import Codec
+from otf.errors import CodecError, ContactError, UsageError
+from otf.runner.wire import Wire
+from otf.trace.events import Ended, Garbled
+from otf.values import show
+
+WITHIN: Final = 1.0  # seconds that an output may take, if the test does not say
+
+
+class Spoken:
+    """An open system; `talking` makes it. Its methods are awaited; those of `Talk` are the same without."""
+
+    def __init__(self, bench: Bench, codec: Codec, wire: Wire) -> None:
+        self._bench, self._codec, self._wire = bench, codec, wire
+        self._come: deque[tuple[str, object]] = deque()
+
+    async def send(self, value: object) -> None:
+        """Send an input to its port, or do there what it stands for. Raises UsageError where the port cannot."""
+        line, said = self._line(self._bench.port(value)), self._codec.encode(value)
+        if isinstance(said, bytes):
+            await line.send(said)
+        elif isinstance(line, Acting):
+            await line.perform(said)
+        else:
+            raise UsageError(f"{show(value)} stands for {said.value}, which the port cannot do")
+
+    async def receive(self, port: str = "", within: float = WITHIN) -> Any:  # noqa: ANN401 -- an output of any type
+        """Return the next output, of one port or of any. Fails the test where none comes in so many seconds.
+
+        A port that ended gives `Ended(reason)`, bytes that do not decode give `Garbled`.
+        """
+        until = self._wire.now + within
+        while (found := self._taken(port)) is None:
+            if self._wire.over(until):
+                message = f"no output{f' on {port}' if port else ''} within {within:g} s{self._others()}"
+                raise AssertionError(message)
+            await self._wire.wait(until)
+            self._hear()
+        return found[1]
+
+    async def silence(self, seconds: float | None = None) -> None:
+        """Wait, by default for the quiescence time of the bench. Fails the test where an output comes."""
+        timing = self._bench.timing
+        until = self._wire.now + (
+            max(timing.quiescence, 2 * timing.latency + timing.busy) if seconds is None else seconds
+        )
+        self._hear()
+        while not self._come and not self._wire.over(until):
+            await self._wire.wait(until)
+            self._hear()
+        if self._come:
+            port, output = self._come[0]
+            message = f"silence was expected, and {show(output)} came on {port}"
+            raise AssertionError(message)
+
+    def _line(self, port: str) -> Line:
+        try:
+            return self._wire.lines[port]
+        except KeyError as error:
+            raise UsageError(f"there is no port {port!r}; the bench has {', '.join(self._wire.lines)}") from error
+
+    def _hear(self) -> None:
+        self._wire.poll()
+        self._come.extend((each.port, self._value(each.port, each.what)) for each in self._wire.arrived())
+
+    def _value(self, port: str, what: Arrival) -> object:
+        if isinstance(what, Trouble):
+            raise ContactError(f"the line {port} is at fault: {what.reason}")
+        if isinstance(what, Ending):
+            return Ended(what.reason)
+        try:
+            return self._codec.decode(port, what.data)
+        except CodecError as error:
+            return Garbled(what.data, str(error))
+
+    def _taken(self, port: str) -> tuple[str, object] | None:
+        for at, each in enumerate(self._come):
+            if port in {"", each[0]}:
+                del self._come[at]
+                return each
+        return None
+
+    def _others(self) -> str:
+        others = ", ".join(f"{show(output)} on {port}" for port, output in self._come)
+        return f"; there came {others}" if others else ""
+
+
+class Talk:
+    """An open system, for tests that are plain functions."""
+
+    def __init__(self, spoken: Spoken, portal: BlockingPortal) -> None:
+        self._spoken, self._portal = spoken, portal
+
+    def send(self, value: object) -> None:
+        """Send an input to its port."""
+        __tracebackhide__ = True
+        self._said(self._spoken.send, value)
+
+    def receive(self, port: str = "", within: float = WITHIN) -> Any:  # noqa: ANN401 -- an output of any type
+        """Return the next output, of one port or of any. Fails the test where none comes in so many seconds."""
+        __tracebackhide__ = True
+        return self._said(self._spoken.receive, port, within)
+
+    def silence(self, seconds: float | None = None) -> None:
+        """Wait, by default for the quiescence time of the bench. Fails the test where an output comes."""
+        __tracebackhide__ = True
+        self._said(self._spoken.silence, seconds)
+
+    def _said(self, method: Callable[..., Awaitable[Any]], *arguments: object) -> Any:  # noqa: ANN401 -- as above
+        __tracebackhide__ = True
+        try:
+            return self._portal.call(method, *arguments)
+        except Exception as error:  # noqa: BLE001 -- whatever it is, the way through the other thread explains nothing
+            raise error.with_traceback(None) from None
+
+
+@asynccontextmanager
+async def talking(bench: Bench) -> AsyncGenerator[Spoken]:
+    """Start the system of a bench and open its ports; leaving the context stops it."""
+    codec = bench.codec
+    if codec is None:
+        raise UsageError("this bench tests an object in this process and has no ports: call the object itself")
+    async with bench.open() as lines, Wire(lines) as wire:
+        yield Spoken(bench, codec, wire)

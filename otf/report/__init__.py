@@ -1,0 +1,24 @@
+"""What came of a campaign, for people and for machines: pages, charts, JUnit XML, annotations."""
+
+from otf.report.gather import Found, Gathered, Path
+from otf.report.github import github
+from otf.report.junit import junit
+from otf.report.lifelines import lifelines
+from otf.report.mermaid import mermaid
+from otf.report.page import page
+from otf.report.sequence import Chart, chart
+from otf.report.sequence_svg import standalone
+
+__all__ = [
+    "Chart",
+    "Found",
+    "Gathered",
+    "Path",
+    "chart",
+    "github",
+    "junit",
+    "lifelines",
+    "mermaid",
+    "page",
+    "standalone",
+]

@@ -1,0 +1,120 @@
+"""What the traces of a campaign hold together: verdicts, failures, what was visited, how long answers took."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from otf.core import Model, Monitor
+from otf.report.space import Space, space
+from otf.report.visits import Visits, Walker
+from otf.trace.events import Event, Seen, Sent
+from otf.trace.record import Header
+from otf.trace.verdict import Failure, Outcome
+
+ANSWERS: Final = 20_000  # response times that are kept for each type of input
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """One path of a campaign, as its trace tells it."""
+
+    number: int
+    file: str
+    verdict: Outcome
+    steps: int
+    seconds: float
+    why: str = ""
+    truncated: bool = False
+    signature: str = ""
+
+
+@dataclass(slots=True)
+class Found:
+    """All failures of one signature: how many paths showed it, and the shortest trace, with its events."""
+
+    failure: Failure
+    file: str
+    steps: int
+    events: Sequence[Event]
+    count: int = 1
+    shrunk: bool = False
+
+
+@dataclass
+class Gathered:
+    """What came of a campaign; `follow` is told the events of each path, `done` its end."""
+
+    header: Header
+    space: Space
+    visits: Visits
+    started: str = ""
+    paths: list[Path] = field(default_factory=list[Path])
+    failures: dict[str, Found] = field(default_factory=dict[str, Found])
+    notes: dict[str, None] = field(default_factory=dict[str, None])
+    answers: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict[str, list[float]](list))
+    growth: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
+    _walker: Walker | None = None
+    _asked: Sent | None = None
+    _steps: int = 0
+
+    @classmethod
+    def of(cls, header: Header, model: Model) -> Gathered:
+        """Return what is known before any trace was read; the model is that of the bench, not completed."""
+        found = space(model)
+        return cls(header, found, Visits(found))
+
+    @property
+    def verdict(self) -> Outcome:
+        """Return the verdict of the whole."""
+        if self.failures:
+            return "fail"
+        return "inconclusive" if any(path.verdict == "inconclusive" for path in self.paths) else "pass"
+
+    @property
+    def steps(self) -> int:
+        """Return the inputs sent on all paths."""
+        return sum(path.steps for path in self.paths)
+
+    def follow(self, event: Event, monitor: Monitor) -> None:
+        """Take an event of the path that is being read, with the monitor that has been told it."""
+        if self._walker is None:
+            self._walker = Walker(self.visits, monitor.oracle.model)
+        self._walker.event(event, monitor)
+        if isinstance(event, Sent):
+            self._steps += 1
+            self._asked = event
+        elif isinstance(event, Seen):
+            self._answered(event)
+        self._note_growth()
+
+    def done(self, path: Path) -> None:
+        """Take the end of the path."""
+        if self._walker is not None:
+            self._walker.end()
+        self._walker = self._asked = None
+        self.paths.append(path)
+
+    def failed(self, found: Found, signature: str = "") -> None:
+        """Take a failure of a path, or a shorter trace of one; `signature` is that under which it is known."""
+        name = signature or str(found.failure.signature)
+        known = self.failures.setdefault(name, found)
+        if known is not found:
+            known.count += found.count
+            if (found.steps, not found.shrunk) < (known.steps, not known.shrunk):
+                known.failure, known.file, known.steps = found.failure, found.file, found.steps
+                known.events, known.shrunk = found.events, found.shrunk
+
+    def _answered(self, event: Seen) -> None:
+        # the first output after an input: what comes later may have waited for something else
+        if self._asked is not None:
+            times = self.answers[type(self._asked.input).__name__]
+            if len(times) < ANSWERS:
+                times.append(max(0.0, event.at - self._asked.at))
+            self._asked = None
+
+    def _note_growth(self) -> None:
+        if len(self.visits.edges) > self.growth[-1][1]:
+            self.growth.append((self._steps, len(self.visits.edges)))

@@ -1,0 +1,34 @@
+"use strict";
+// Rows are shown that have all the words that are searched for, and the verdict that is chosen.
+for (const tools of document.querySelectorAll("[data-rows]")) {
+  const rows = [...document.getElementById(tools.dataset.rows).tBodies[0].rows];
+  const texts = rows.map((row) => row.textContent.toLowerCase());
+  const [search, count] = [tools.querySelector("input"), tools.querySelector("output")];
+  const choice = tools.querySelector("select");
+  const filter = () => {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    rows.forEach((row, at) => {
+      const right = !choice || !choice.value || row.dataset.verdict === choice.value;
+      row.hidden = !(right && words.every((word) => texts[at].includes(word)));
+      shown += !row.hidden;
+    });
+    count.textContent = `${shown} of ${rows.length} shown`;
+  };
+  search.addEventListener("input", filter);
+  if (choice) choice.addEventListener("change", filter);
+  filter();
+}
+// A chart is there twice: with time even, and to scale.
+for (const button of document.querySelectorAll("[data-scale]")) {
+  button.addEventListener("click", () => {
+    const drawings = document.getElementById(button.dataset.scale).querySelectorAll(".drawing");
+    drawings.forEach((drawing) => { drawing.hidden = !drawing.hidden; });
+    const scaled = button.getAttribute("aria-pressed") !== "true";
+    button.setAttribute("aria-pressed", String(scaled));
+  });
+}
+document.getElementById("theme").addEventListener("click", () => {
+  const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
+  document.documentElement.dataset.theme = dark ? "light" : "dark";
+});

@@ -1,0 +1,86 @@
+"""What there is to be tried: the states of a model, and the transitions on inputs, as far as they are many."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from otf.core import Model, Place
+from otf.values import show
+
+MOST: Final = 2_000  # states that are looked at
+PAIRS: Final = 20_000  # states with inputs: to ask a model takes time, and nobody reads so long a list
+
+Pair = tuple[Hashable, Hashable]
+Edge = tuple[Hashable, Hashable, Hashable]
+
+
+class Way(NamedTuple):
+    """A transition in words; `input` is empty where it comes unasked, `target` where the outputs decide it."""
+
+    source: str
+    input: str
+    outputs: str
+    target: str
+
+
+@dataclass
+class Space:
+    """The states and transitions of a model, each by its key; not `whole` where there may be more.
+
+    `pairs` are states with the inputs that they specify. `unasked` are transitions without an input.
+    """
+
+    initial: Hashable
+    states: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
+    pairs: dict[Pair, list[Way]] = field(default_factory=dict[Pair, list[Way]])
+    edges: dict[Edge, Way] = field(default_factory=dict[Edge, Way])
+    unasked: dict[tuple[Hashable, Hashable], Way] = field(default_factory=dict[tuple[Hashable, Hashable], Way])
+    whole: bool = True
+
+
+def space(model: Model, most: int = MOST) -> Space:
+    """Return what can be reached in a model, nearest first, up to so many states."""
+    found = Space(model.initial.key, {model.initial.key: show(model.initial.value)})
+    queue = deque([model.initial])
+    while queue and len(found.pairs) < PAIRS:
+        place = queue.popleft()
+        for target in [*_asked(model, place, found), *_unasked(model, place, found)]:
+            if target.key in found.states:
+                continue
+            if len(found.states) >= most:
+                found.whole = False
+                continue
+            found.states[target.key] = show(target.value)
+            queue.append(target)
+    found.whole = found.whole and not queue
+    return found
+
+
+def _asked(model: Model, place: Place, found: Space) -> Iterator[Place]:
+    for inp in model.offers(place):
+        for move in model.moves(place, inp):
+            target = move.target if isinstance(move.target, Place) else None
+            way = Way(show(place.value), show(inp.value), _outputs(move.texts), show(target.value) if target else "")
+            found.pairs.setdefault((place.key, inp.key), []).append(way)
+            if target is None:
+                found.whole = False  # only the outputs tell which states there are behind it
+                continue
+            found.edges.setdefault((place.key, inp.key, target.key), way)
+            yield target
+
+
+def _unasked(model: Model, place: Place, found: Space) -> Iterator[Place]:
+    for move in model.unasked(place):
+        if not isinstance(move.target, Place):
+            found.whole = False
+            continue
+        way = Way(show(place.value), "", _outputs(move.texts), show(move.target.value))
+        found.unasked.setdefault((place.key, move.target.key), way)
+        yield move.target
+
+
+def _outputs(texts: tuple[str, ...]) -> str:
+    return ", ".join(filter(None, texts)) or "no output"

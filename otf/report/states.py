@@ -1,0 +1,151 @@
+"""The state graph as SVG: what was visited, what was not, and where it failed."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Hashable
+from dataclasses import dataclass, field
+from math import hypot
+from typing import Final
+
+from otf.report.layout import HIGH, WIDE, Spot, layout
+from otf.report.markup import Markup, joined, tag
+from otf.report.space import Space, Way
+from otf.report.visits import Visits
+
+DRAWN: Final = 80  # states; of more a drawing says nothing, and the table of what was not tried says it all
+BOX: Final = (152, 44)
+LETTERS: Final = 23
+LISTED: Final = 20  # transitions in a tooltip
+FIELD: Final = re.compile(r"\b\w+=")
+BEND: Final = 22  # pixels that an arrow is bent, so that the one back does not cover it
+
+
+@dataclass
+class Arc:
+    """All transitions from one state to another, drawn as one arrow; those that come unasked are not counted."""
+
+    ways: list[Way] = field(default_factory=list[Way])
+    unasked: list[Way] = field(default_factory=list[Way])
+    visited: int = 0
+    failed: bool = False
+
+    @property
+    def kind(self) -> str:
+        """Return how it is drawn."""
+        if self.failed:
+            return "failed"
+        if not self.ways:
+            return "unasked"
+        return "visited" if self.visited == len(self.ways) else "partly" if self.visited else "unvisited"
+
+
+def states(space: Space, visits: Visits, failed: Collection[tuple[str, str]]) -> Markup | None:
+    """Return the graph, None where there are too many states to draw; `failed` are states and inputs in words."""
+    if len(space.states) > DRAWN:
+        return None
+    arcs = _arcs(space, visits, failed)
+    spots = layout(space.initial, arcs, space.states)
+    # failures are drawn last, over all else
+    drawn = sorted(arcs.items(), key=lambda each: each[1].failed)
+    width = max(spot.x for spot in spots.values()) + WIDE // 2
+    height = max(spot.y for spot in spots.values()) + HIGH // 2
+    return tag(
+        "svg",
+        *(_arrow(spots[source], spots[target], arc) for (source, target), arc in drawn),
+        *(_box(text, spots[key], _class(key, space, visits)) for key, text in space.states.items()),
+        class_="states",
+        viewBox=f"0 0 {width} {height}",
+        width=width,
+        height=height,
+        role="img",
+        aria_label=f"state graph with {len(space.states)} states",
+    )
+
+
+def _arcs(space: Space, visits: Visits, failed: Collection[tuple[str, str]]) -> dict[tuple[Hashable, Hashable], Arc]:
+    arcs = defaultdict[tuple[Hashable, Hashable], Arc](Arc)
+    for (source, inp, target), way in space.edges.items():
+        arc = arcs[source, target]
+        arc.ways.append(way)
+        arc.visited += (source, inp, target) in visits.edges
+        arc.failed |= (way.source, way.input) in failed
+    for (source, target), way in space.unasked.items():
+        arcs[source, target].unasked.append(way)
+    # a state that was left out has no place to draw an arrow to
+    return {ends: arc for ends, arc in arcs.items() if ends[1] in space.states}
+
+
+def _class(key: Hashable, space: Space, visits: Visits) -> str:
+    first = " first" if key == space.initial else ""
+    return ("visited" if key in visits.states else "unvisited") + first
+
+
+def _box(text: str, spot: Spot, kind: str) -> Markup:
+    wide, high = BOX
+    above, below = _short(text)
+    return tag(
+        "g",
+        tag("title", text),
+        tag("rect", x=spot.x - wide // 2, y=spot.y - high // 2, width=wide, height=high, rx=8),
+        tag("text", above, x=spot.x, y=spot.y + (-3 if below else 4), text_anchor="middle"),
+        tag("text", below, x=spot.x, y=spot.y + 13, text_anchor="middle") if below else "",
+        class_=f"state {kind}",
+    )
+
+
+def _short(text: str) -> tuple[str, str]:
+    """Return two lines of a state without the names of its fields, which are the same in all of them."""
+    plain = FIELD.sub("", text)
+    if len(plain) > 2 * LETTERS:
+        plain = plain[: 2 * LETTERS - 1] + "…"
+    return plain[:LETTERS], plain[LETTERS:]
+
+
+def _arrow(source: Spot, target: Spot, arc: Arc) -> Markup:
+    ways = [f"{way.input or '(unasked)'} -> {way.outputs}" for way in [*arc.ways, *arc.unasked]]
+    if len(ways) > LISTED:
+        ways[LISTED:] = [f"… and {len(ways) - LISTED} more"]
+    count = f"{arc.visited} of {len(arc.ways)} visited" if arc.ways else "comes unasked"
+    one = (arc.ways or arc.unasked)[0]
+    title = tag("title", "\n".join([f"{one.source} to {one.target}, {count}", *ways]))
+    curve, head = _loop(source) if source == target else _curve(source, target)
+    return tag("g", title, tag("path", d=curve, class_="line"), tag("path", d=head, class_="head"), class_=arc.kind)
+
+
+def _loop(spot: Spot) -> tuple[str, str]:
+    x, y = spot.x + BOX[0] // 2, spot.y
+    return f"M{x} {y - 9}c22 -12 22 30 0 18", f"M{x} {y + 9}l9 1l-4 -7z"
+
+
+def _curve(source: Spot, target: Spot) -> tuple[str, str]:
+    long = hypot(target.x - source.x, target.y - source.y)
+    dx, dy = (target.x - source.x) / long, (target.y - source.y) / long
+    middle = ((source.x + target.x) / 2 - dy * BEND, (source.y + target.y) / 2 + dx * BEND)
+    (x1, y1), (x2, y2) = _edge(source, middle), _edge(target, middle)
+    # the arrow comes from the bend: its head points where the curve goes
+    away = hypot(x2 - middle[0], y2 - middle[1]) or 1.0
+    ux, uy = (x2 - middle[0]) / away, (y2 - middle[1]) / away
+    corners = [(x2 - 9 * ux - side * 4 * uy, y2 - 9 * uy + side * 4 * ux) for side in (1, -1)]
+    head = f"M{x2:.1f} {y2:.1f}" + "".join(f"L{x:.1f} {y:.1f}" for x, y in corners) + "z"
+    return f"M{x1:.1f} {y1:.1f}Q{middle[0]:.1f} {middle[1]:.1f} {x2:.1f} {y2:.1f}", head
+
+
+def _edge(spot: Spot, towards: tuple[float, float]) -> tuple[float, float]:
+    """Return where a line from the middle of a box leaves it."""
+    dx, dy = towards[0] - spot.x, towards[1] - spot.y
+    share = min(BOX[0] / 2 / abs(dx) if dx else 9e9, BOX[1] / 2 / abs(dy) if dy else 9e9)
+    return spot.x + dx * share, spot.y + dy * share
+
+
+def legend() -> Markup:
+    """Return what the colours and lines mean."""
+    kinds = {
+        "visited": "visited",
+        "partly": "some of several visited",
+        "unvisited": "not visited",
+        "failed": "failed",
+        "unasked": "comes unasked (not counted)",
+    }
+    return joined(*(tag("span", text, class_=f"key {kind}") for kind, text in kinds.items()))

@@ -1,0 +1,140 @@
+"""Eager mode: a failure counts when strict mode sees it too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+
+from otf.adapters.inprocess import Reply
+from otf.trace.events import Quiet
+from tests.campaign.machine import (
+    TEA,
+    THIEF,
+    Button,
+    Coin,
+    Machine,
+    Started,
+    bench,
+    campaign,
+    inputs,
+    judged,
+    made_by,
+    run,
+)
+from tests.runner.playing import virtually
+
+
+@dataclass
+class Hasty(Machine):
+    """A machine that errs where the next input comes less than half a second after the last."""
+
+    last: float = field(default=-1.0)
+
+    def __call__(self, frame: bytes) -> list[Reply]:
+        """Swallow what comes too soon."""
+        last, self.last = self.last, anyio.current_time()
+        return [] if self.last - last < 0.5 else super().__call__(frame)
+
+
+def test_a_confirmed_failure(tmp_path: Path) -> None:
+    """The eager trace stays, the strict one lies beside it, and it is that which is reported and shrunk."""
+    summary = run(bench(TEA), tmp_path, mode="eager", stop_first=True)
+    [group] = summary.failures.values()
+    first = tmp_path / f"path-{group.first.number:04}.jsonl"
+    assert group.first.trace == first.with_suffix(".strict.jsonl")
+    assert (judged(first).header.mode, judged(group.first.trace).header.mode) == ("eager", "strict")
+    assert judged(first).recorded == judged(group.first.trace).recorded == "fail"
+    assert group.tries == 1
+    sent = inputs(group.first.trace)
+    assert sent == inputs(first)[: len(sent)]
+    assert group.shrunk is not None
+    assert judged(group.shrunk.trace).header.mode == "strict"
+
+
+def test_a_failure_that_is_known(tmp_path: Path) -> None:
+    """What was confirmed once is not confirmed again: the second path with the same failure costs nothing more."""
+    summary = run(bench(THIEF), tmp_path, mode="eager", traces=30, shrink=False)
+    assert sum(group.count for group in summary.failures.values()) > len(list(tmp_path.glob("*.strict.jsonl")))
+    assert all(group.tries for group in summary.failures.values())
+
+
+def test_a_failure_of_eager_mode_only(tmp_path: Path) -> None:
+    """What three strict re-runs do not show blames nobody: the machine needs more time than the bench says."""
+    summary = run(made_by(Hasty), tmp_path, mode="eager", stop_first=False, traces=3)
+    assert (summary.verdict, summary.exit_status, summary.failures) == ("inconclusive", 3, {})
+    assert "seen in eager mode only: 3 strict re-runs of the same inputs passed" in summary.inconclusive[0].verdict.why
+    assert judged(summary.inconclusive[0].trace).recorded == "fail"
+    assert run(made_by(Hasty), tmp_path, traces=3).verdict == "pass"
+
+
+def test_contact_that_is_lost_before_it_is_confirmed(tmp_path: Path) -> None:
+    """A failure that cannot be seen again, because nothing can, is inconclusive, and the trouble is told."""
+    summary = run(made_by(Started((TEA,), good=1)), tmp_path, mode="eager", seed=4, steps=200)
+    assert summary.verdict == "inconclusive"
+    assert "failed" in summary.trouble
+    [result] = summary.inconclusive
+    assert "a failure was seen in eager mode, and there was no contact to see it again" in result.verdict.why
+
+
+def test_interrupted_before_it_is_confirmed(tmp_path: Path) -> None:
+    """An interruption while the failure is seen again leaves it as inconclusive; it is not forgotten."""
+    starts: list[int] = []
+    scopes: list[anyio.CancelScope] = []
+
+    def make() -> Callable[[bytes], list[Reply]]:
+        starts.append(1)
+        machine = Machine((TEA,))
+
+        def take(frame: bytes) -> list[Reply]:
+            if len(starts) == again:
+                scopes[0].cancel()
+            return machine(frame)
+
+        return take
+
+    again = -1
+    tested = run(made_by(make), tmp_path / "whole", mode="eager", stop_first=True, shrink=False)
+    [group] = tested.failures.values()
+    again = group.first.number + 1
+    starts.clear()
+    machines = campaign(made_by(make), tmp_path / "cut", mode="eager", stop_first=True)
+
+    async def interrupted() -> None:
+        with anyio.CancelScope() as scope:
+            scopes.append(scope)
+            await machines.run()
+
+    virtually(interrupted)
+    [result] = machines.summary.inconclusive
+    assert "an interruption came before it could be seen again" in result.verdict.why
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.3])
+def test_eager_mode_saves_waiting(tmp_path: Path, delay: float) -> None:
+    """The same inputs take a fraction of the time: silence is waited for once a transition, and at the end."""
+
+    async def timed(mode: str) -> float:
+        began = anyio.current_time()
+        summary = await campaign(bench(delay=delay), tmp_path / mode, mode=mode, traces=10).run()
+        assert summary.verdict == "pass"
+        return anyio.current_time() - began
+
+    strict, eager = (virtually(partial(timed, mode)) for mode in ("strict", "eager"))
+    assert eager < strict / 3
+    traces = [[inputs(path) for path in sorted((tmp_path / mode).glob("path-*"))] for mode in ("strict", "eager")]
+    assert traces[0] == traces[1]
+    assert all(isinstance(judged(path).events[-1], Quiet) for path in (tmp_path / "eager").glob("path-*"))
+
+
+def test_a_burst_is_not_confirmed(tmp_path: Path) -> None:
+    """What several inputs at once bring to light is no shortcut's doing: it counts as it is."""
+    summary = run(bench(TEA), tmp_path, burst=2, traces=20, shrink=False)
+    assert summary.verdict == "fail"
+    assert all(group.tries == 0 for group in summary.failures.values())
+    assert not list(tmp_path.glob("*.strict.jsonl"))
+    assert {type(inp) for inp in inputs(tmp_path / "path-0001.jsonl")} >= {Coin, Button}

@@ -1,0 +1,70 @@
+"""Known departures: a campaign goes on past them, counts them, and tells when one does not show."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from otf import NonconformanceError, run
+from otf.adapter import Bench, Departure
+from otf.models.coffee import bench
+from otf.trace.verdict import Failure
+from tests.cli.command import otf
+
+FREE = Departure(lambda failure: failure.kind == "unasked", "it gives coffee away")
+DRY = Departure(lambda failure: failure.kind == "missing", "it keeps the money")
+
+
+def machine(*departures: Departure) -> Bench:
+    """Return the coffee machine with the fault that it gives coffee away."""
+    return replace(bench(fault="free"), departures=departures)
+
+
+def test_a_campaign_goes_on_past_a_known_departure(tmp_path: Path) -> None:
+    """Paths that show it end there, and are no failures; all others are driven."""
+    summary = run(machine(FREE, DRY), out=tmp_path, traces=5, steps=20, seed=1)
+    assert summary.verdict == "pass"
+    assert summary.paths == 5
+    assert [(known.says, known.count > 0) for known in summary.departures] == [(FREE.says, True), (DRY.says, False)]
+    assert summary.departures[0].first is not None
+
+
+def test_what_is_not_known_is_a_failure(tmp_path: Path) -> None:
+    """A departure covers only what it tells."""
+    with pytest.raises(NonconformanceError):
+        run(machine(DRY), out=tmp_path, traces=5, steps=20, seed=1)
+
+
+def test_a_departure_is_asked_about_the_failure_as_it_is_told(tmp_path: Path) -> None:
+    """It gets the failure with its texts: the input, what was seen."""
+    asked: list[Failure] = []
+
+    def shows(failure: Failure) -> bool:
+        asked.append(failure)
+        return True
+
+    run(machine(Departure(shows, "any")), out=tmp_path, traces=1, seed=1)
+    assert {(failure.input, failure.seen) for failure in asked} == {("Button()", "Coffee()")}
+
+
+BENCH = """
+from dataclasses import replace
+from otf.adapter import Departure
+from otf.models import coffee
+free = Departure(lambda failure: failure.kind == "unasked", "it gives coffee away")
+known = free, Departure(lambda failure: False, "never")
+def bench(fault: str = "free"): return replace(coffee.bench(fault=fault), departures=known)
+"""
+
+
+def test_what_the_command_line_tells(tmp_path: Path) -> None:
+    """How many paths showed which departure, and which did not show; the exit status is that of a pass."""
+    (tmp_path / "mine.py").write_text(BENCH)
+    call = ("run", tmp_path / "mine.py", "--seed", 1, "--traces", 4, "--out", tmp_path / "out", "--no-saved")
+    result = otf(*call)
+    assert result.status == 0
+    assert "PASS: what the model does not allow is a known departure (4 paths" in result.out
+    assert "known departure (4 paths): it gives coffee away\n  shrink it:       otf shrink " in result.out
+    assert "known departure that did not show: never" in result.out
+    shown = otf(*call, "--json").data["departures"]
+    assert [(each["says"], each["count"]) for each in shown] == [("it gives coffee away", 4), ("never", 0)]

@@ -1,0 +1,101 @@
+"""The journal: what the campaign did, as log events that structlog's readers read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from otf.campaign.journal import Journal
+from otf.errors import ModelError, UsageError
+from otf.spec import Spec, Transition, goto
+from tests.campaign.machine import TEA, Started, bench, judged, made_by, run
+from tests.runner.playing import on_function
+
+
+def _journal(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "campaign.jsonl").read_bytes().splitlines()]
+
+
+def _story(out: Path) -> list[tuple[str, int | None]]:
+    return [(entry["event"], entry.get("path")) for entry in _journal(out)]
+
+
+def test_lines_have_the_shape_of_log_events(tmp_path: Path) -> None:
+    """Each line has an event, a level and a moment in time with its zone."""
+    run(bench(TEA), tmp_path, traces=3)
+    for entry in _journal(tmp_path):
+        assert isinstance(entry["event"], str)
+        assert entry["level"] in {"info", "warning"}
+        assert datetime.fromisoformat(entry["timestamp"]).tzinfo is not None
+
+
+def test_the_story_of_a_campaign(tmp_path: Path) -> None:
+    """Its start, each path with its result, what was shrunk, its end."""
+    summary = run(bench(TEA), tmp_path, traces=2, seed=3, steps=200)
+    assert _story(tmp_path) == [
+        ("campaign started", None),
+        ("path started", 1),
+        ("path ended", 1),
+        ("path started", 2),
+        ("path ended", 2),
+        *[("failure shrunk", None)] * len(summary.failures),
+        ("campaign ended", None),
+    ]
+    [group] = summary.failures.values()
+    assert group.shrunk is not None
+    shrunk = next(entry for entry in _journal(tmp_path) if entry["event"] == "failure shrunk")
+    assert shrunk["signature"] == str(group.signature)
+    assert (shrunk["trace"], shrunk["steps"]) == (str(group.shrunk.trace), 4)
+    assert shrunk["transitions"] == group.shrunk.transitions
+    assert _journal(tmp_path)[-1]["trouble"] is None
+
+
+def test_the_run_is_bound(tmp_path: Path) -> None:
+    """Every line about a path bears the id that stands in the header of its trace, with several jobs too."""
+    run(bench(), tmp_path, traces=6, jobs=3)
+    entries = [entry for entry in _journal(tmp_path) if entry["event"].startswith("path")]
+    assert len(entries) == 12
+    for entry in entries:
+        assert entry["run"] == judged(tmp_path / f"path-{entry['path']:04}.jsonl").header.run
+    ended = {entry["path"]: (entry["verdict"], entry["steps"]) for entry in entries if entry["event"] == "path ended"}
+    assert ended == dict.fromkeys(range(1, 7), ("pass", 50))
+
+
+def test_trouble_is_told(tmp_path: Path) -> None:
+    """A path that gave up is a warning with the reason, and its run's id."""
+    run(made_by(Started(broken=9)), tmp_path)
+    gave_up = next(entry for entry in _journal(tmp_path) if entry["event"] == "path gave up")
+    assert (gave_up["level"], gave_up["path"]) == ("warning", 1)
+    assert "start 2 failed" in gave_up["why"]
+    assert gave_up["run"] == judged(tmp_path / "path-0001.jsonl").header.run
+
+
+def test_an_end_by_an_error_is_told(tmp_path: Path) -> None:
+    """The last line says what ended the campaign."""
+
+    def step(_state: int, _inp: object) -> Iterator[Transition[int]]:
+        yield goto([])  # type: ignore[arg-type]
+
+    broken = on_function(lambda: lambda _frame: None, spec=Spec(step, 0, ["p.go"]))
+    with pytest.raises(ModelError, match="cannot be compared"):
+        run(broken, tmp_path)
+    assert _journal(tmp_path)[-1]["trouble"] == "ModelError"
+
+
+def test_a_second_campaign_adds(tmp_path: Path) -> None:
+    """A folder that is used again has both stories."""
+    for _ in range(2):
+        run(bench(), tmp_path, traces=1)
+    assert _story(tmp_path) == _story(tmp_path)[:4] * 2
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    """A journal that is a folder is told, with what to do."""
+    (tmp_path / "campaign.jsonl").mkdir()
+    with pytest.raises(UsageError, match=r"the folder cannot be written \(Is a directory\); choose another with --out"):
+        Journal(tmp_path)

@@ -1,0 +1,109 @@
+"""A test in one line: `run(bench)` returns, or raises what a person reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import otf
+from otf.adapter import Bench
+from otf.campaign import NonconformanceError
+from otf.core import Limits
+from otf.errors import ContactError, ModelError, UsageError
+from otf.spec import Spec, Transition
+from tests.campaign.machine import FAULTS, TEA, THIEF, Machine, Started, judged, made_by
+from tests.runner.playing import on_function
+
+
+def _fast(*faults: str, **more: Any) -> Bench:  # noqa: ANN401 -- the fields of a bench
+    """Return a bench for real time: the machine answers at once."""
+    return made_by(lambda: Machine(faults), quiescence=0.001, latency=0, busy=0, **more)
+
+
+def test_a_right_machine(tmp_path: Path) -> None:
+    """A campaign that passes returns its summary."""
+    summary = otf.run(_fast(), out=tmp_path, traces=3, steps=20, seed=1)
+    assert (summary.verdict, summary.paths, summary.steps) == ("pass", 3, 60)
+
+
+def test_a_wrong_machine(tmp_path: Path) -> None:
+    """The error says what went in, which state was possible, what it allows, what came, and where the trace is."""
+    with pytest.raises(NonconformanceError) as caught:
+        otf.run(_fast(TEA), out=tmp_path, seed=1)
+    text = str(caught.value)
+    assert "FAIL (wrong): an output came that the model does not allow there" in text
+    assert "step 4, input:  Button()" in text
+    assert "possible state: 3" in text
+    assert "allows:        Coffee()\n                   -> 2" in text
+    assert "and then:        Tea()" in text
+    [group] = caught.value.summary.failures.values()
+    assert group.shrunk is not None
+    assert f"trace: {group.shrunk.trace}" in text
+    assert judged(group.shrunk.trace).recorded == "fail"
+
+
+def test_all_failures_are_told(tmp_path: Path) -> None:
+    """Each kind of failure has its paragraph; without shrinking it is the first trace that is told."""
+    with pytest.raises(NonconformanceError) as caught:
+        otf.run(_fast(*FAULTS), out=tmp_path, seed=1, traces=30, shrink=False)
+    told = str(caught.value).split("\n\nFAIL")
+    assert len(told) == len(caught.value.summary.failures) == 3
+    assert {str(group.first.trace) in str(caught.value) for group in caught.value.summary.failures.values()} == {True}
+
+
+def test_it_is_an_assertion(tmp_path: Path) -> None:
+    """A test framework counts it as a failed test, not as an error."""
+    with pytest.raises(AssertionError, match="an output that the model requires did not come"):
+        otf.run(_fast(THIEF), out=tmp_path, seed=1)
+
+
+def test_no_contact(tmp_path: Path) -> None:
+    """Nothing could be decided: that is no pass."""
+    with pytest.raises(ContactError, match="start 2 failed"):
+        otf.run(made_by(Started(broken=99)), out=tmp_path)
+
+
+def test_what_was_seen_once(tmp_path: Path) -> None:
+    """What could not be decided for another reason is no pass either, and the reason is told."""
+
+    def many(state: int, _inp: str) -> Iterator[Transition[int]]:
+        yield from (Transition(number) for number in ([state] if state else range(1, 30)))
+
+    fast: dict[str, float] = {"quiescence": 0.001, "latency": 0, "busy": 0}
+    unsure = on_function(
+        lambda: lambda _frame: None, spec=Spec(many, 0, ["p.go"]), limits=Limits(hypotheses=10), **fast
+    )
+    with pytest.raises(ContactError, match="more than 10 explanations"):
+        otf.run(unsure, out=tmp_path, traces=1)
+
+
+def test_a_broken_model(tmp_path: Path) -> None:
+    """An error of the model comes out as it is."""
+
+    def step(_state: int, _inp: str) -> int:
+        return 7
+
+    broken: Any = Spec(step, 0, ["p.go"])  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match=r"step\(0, 'p\.go'\).*7"):
+        otf.run(on_function(lambda: lambda _frame: None, spec=broken), out=tmp_path)
+
+
+def test_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without `out` the traces of a failure go to a fresh temporary folder; what passes leaves nothing."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    otf.run(_fast(), traces=1, steps=2)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(NonconformanceError):
+        otf.run(_fast(TEA), traces=1, seed=1, shrink=False)
+    [folder] = tmp_path.glob("otf-*")
+    assert "path-0001.jsonl" in {path.name for path in folder.iterdir()}
+
+
+def test_an_unknown_strategy(tmp_path: Path) -> None:
+    """What is asked for must exist."""
+    with pytest.raises(UsageError, match="did you mean random"):
+        otf.run(_fast(), out=tmp_path, strategy="randm")

@@ -1,0 +1,104 @@
+"""Failures are kept, and tried first by the next campaign on the same bench."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from otf.adapter import Bench
+from otf.campaign import Summary
+from tests.campaign.machine import TEA, THIEF, Machine, Started, bench, judged, made_by, run
+
+
+def _run(tested: Bench, tmp_path: Path, **more: Any) -> Summary:  # noqa: ANN401 -- settings
+    given: dict[str, Any] = {"traces": 4, "seed": 1, **more}
+    return run(tested, tmp_path / "out", None, saved=tmp_path / "kept", **given)
+
+
+def _came(summary: Summary) -> list[str]:
+    return [str(each) for each in summary.saved]
+
+
+def test_a_failure_that_is_still_there(tmp_path: Path) -> None:
+    """It is told as such and counts as a failure even where no path shows it; its run has a trace."""
+    first = _run(bench(TEA), tmp_path)
+    assert _came(first) == []
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+    again = _run(bench(TEA), tmp_path, traces=1, steps=1)
+    assert (_came(again), again.verdict, again.paths) == (["still there"], "fail", 1)
+    ((signature, group),) = again.failures.items()
+    assert signature in first.failures
+    assert (group.count, group.first.steps) == (0, 4)
+    assert judged(tmp_path / "out" / "saved-0001.jsonl").recorded == "fail"
+
+
+def test_a_failure_that_was_fixed(tmp_path: Path) -> None:
+    """It is told as fixed once, and no longer kept; no trace of its runs stays."""
+    _run(bench(TEA), tmp_path)
+    fixed = _run(bench(), tmp_path)
+    assert (_came(fixed), fixed.verdict) == (["fixed"], "pass")
+    assert not list((tmp_path / "out").glob("saved-*"))
+    assert _came(_run(bench(), tmp_path)) == []
+
+
+def test_the_paths_are_the_same(tmp_path: Path) -> None:
+    """What is kept changes nothing of what the campaign itself does with a seed."""
+    one = _run(bench(TEA, THIEF), tmp_path)
+    two = _run(bench(TEA, THIEF), tmp_path)
+    assert _came(two) == ["still there"] * 2
+    assert (one.paths, one.steps) == (two.paths, two.steps)
+    assert [(key, each.count) for key, each in one.failures.items()] == [
+        (key, each.count) for key, each in two.failures.items()
+    ]
+
+
+def test_only_failures_of_the_same_bench_are_tried(tmp_path: Path) -> None:
+    """Another bench, or the same with other parameters, has failures of its own; times make no other bench."""
+    _run(bench(TEA, parameters={"coins": 3, "L": 0.1}), tmp_path)
+    assert _came(_run(bench(TEA, parameters={"coins": 4}), tmp_path, reference="other")) == []
+    assert _came(_run(bench(TEA, parameters={"coins": 3, "L": 0.2}), tmp_path)) == ["still there"]
+
+
+def test_a_kept_trace_that_fits_no_more(tmp_path: Path) -> None:
+    """What cannot be read any more, or has no input, is told and not kept any longer."""
+    _run(bench(TEA), tmp_path)
+    (kept,) = (tmp_path / "kept").iterdir()
+    header = kept.read_text(encoding="utf-8").splitlines()[0]
+    kept.write_text("nonsense\n", encoding="utf-8")
+    kept.with_name(kept.name.replace(".jsonl", "0.jsonl")).write_text(f"{header}\n", encoding="utf-8")
+    summary = _run(bench(), tmp_path)
+    assert ["it fits no more" in each for each in _came(summary)] == [True, True]
+    assert not list((tmp_path / "kept").iterdir())
+    assert summary.verdict == "pass"
+
+
+def test_the_first_failure_ends_the_campaign(tmp_path: Path) -> None:
+    """With `stop_first` a kept failure that is still there is enough."""
+    _run(bench(TEA), tmp_path)
+    summary = _run(bench(TEA), tmp_path, stop_first=True)
+    assert (summary.paths, summary.verdict, len(summary.failures)) == (0, "fail", 1)
+
+
+def test_no_contact(tmp_path: Path) -> None:
+    """A system that cannot be started leaves what is kept as it is."""
+    _run(bench(TEA), tmp_path)
+    summary = _run(made_by(Started((TEA,), good=0), retries=0), tmp_path)
+    assert (summary.verdict, summary.saved) == ("inconclusive", [])
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+
+
+def test_what_never_showed_again_is_not_kept(tmp_path: Path) -> None:
+    """A failure that no run of the shrinker shows is no failure to be tried first."""
+    copies = iter(range(1000))
+    summary = _run(made_by(lambda: Machine((TEA,) if next(copies) == 0 else ())), tmp_path, steps=200, traces=1)
+    assert summary.failures
+    assert not (tmp_path / "kept").exists()
+
+
+def test_without_shrinking_the_path_itself_is_kept(tmp_path: Path) -> None:
+    """A failure that is not shrunk is tried again with all its inputs."""
+    first = _run(bench(TEA), tmp_path, shrink=False)
+    (group,) = first.failures.values()
+    again = _run(bench(TEA), tmp_path, traces=1, steps=1, shrink=False)
+    (kept,) = again.failures.values()
+    assert kept.first.steps == group.first.steps

@@ -1,0 +1,301 @@
+"""Shrinking on a system: the same failure, with the fewest inputs, and an account of what it took."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import anyio
+import pytest
+
+from otf.adapter import Bench
+from otf.campaign import Budget, PathResult, Settings, Shrinker, Shrunk
+from otf.campaign.headers import header
+from otf.campaign.paths import PathRun
+from otf.errors import ContactError, UsageError
+from otf.shrink import ALGORITHMS
+from otf.strategy import Script
+from tests.campaign.machine import (
+    DIES,
+    FAULTS,
+    TEA,
+    THIEF,
+    Button,
+    Coin,
+    Machine,
+    Refund,
+    Started,
+    bench,
+    inputs,
+    judged,
+    made_by,
+)
+from tests.runner.playing import virtually
+
+NOISE = [Button(), Refund(), Coin(), Button(), Coin(), Refund(), Refund()]
+LONG = [*NOISE * 10, Coin(), Button(), Coin(), Coin(), Coin(), Coin(), Button(), Coin(), Button()]
+"""Ends with the third coin's coffee; before it, there is nothing that matters."""
+
+
+def _failing(tested: Bench, out: Path, sent: Sequence[object]) -> PathResult:
+    head = header(tested, Settings(out=out, mode="strict"), 1)
+    path = PathRun(tested, tested.oracle(), head, out / "path-0001.jsonl")
+    return virtually(lambda: path.run(Script(sent), len(sent)))
+
+
+def _shrinker(tested: Bench, out: Path, **more: Any) -> Shrinker:  # noqa: ANN401 -- the fields of a shrinker
+    head = header(tested, Settings(out=out, mode="strict"), 1, strategy="script")
+    given: dict[str, Any] = {"budget": Budget(seconds=1e9), **more}
+    return Shrinker(bench=tested, oracle=tested.oracle(), header=head, **given)
+
+
+def _shrunk(tested: Bench, out: Path, sent: Sequence[object], **more: Any) -> Shrunk:  # noqa: ANN401 -- the same
+    failing = _failing(tested, out, sent)
+    assert failing.verdict.failed
+    return virtually(lambda: _shrinker(tested, out, **more).run(failing))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_what_matters_is_left(tmp_path: Path, algorithm: str) -> None:
+    """Of nearly eighty inputs four are left, and their trace fails in the same way, live and offline."""
+    shrunk = _shrunk(bench(TEA), tmp_path, LONG, algorithm=algorithm)
+    if algorithm != "halving":  # which draws inputs by chance, and may end with a few too many
+        assert inputs(shrunk.trace) == [Coin(), Coin(), Coin(), Button()]
+    assert 4 <= shrunk.steps < 10
+    assert (shrunk.rate, shrunk.minimal) == (1.0, True)
+    judgement = judged(shrunk.trace)
+    assert judgement.header.shrunk
+    assert judgement.header.strategy == "script"
+    assert judgement.recorded == "fail"
+    assert judgement.verdict.failure == shrunk.verdict.failure
+    assert judgement.events == shrunk.events
+
+
+def test_the_trace_lies_beside_the_original(tmp_path: Path) -> None:
+    """The shrunk trace is named after the original, which stays as it is; no candidate is left."""
+    shrunk = _shrunk(bench(TEA), tmp_path, LONG)
+    assert shrunk.trace == tmp_path / "path-0001.shrunk.jsonl"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["path-0001.jsonl", "path-0001.shrunk.jsonl"]
+    assert len(inputs(tmp_path / "path-0001.jsonl")) == len(LONG) - 2
+
+
+def test_only_the_same_failure_counts(tmp_path: Path) -> None:
+    """A machine with two faults is not shrunk from the one to the other, though that has the shorter way."""
+    # without its first coin this run shows the other fault: two coins are not given back
+    sent = [Coin(), Coin(), Coin(), Refund(), Coin(), Coin(), Coin(), Button()]
+    shrunk = _shrunk(bench(TEA, THIEF), tmp_path, sent, algorithm="elements")
+    assert shrunk.verdict.failure is not None
+    assert shrunk.verdict.failure.kind == "wrong"
+    assert inputs(shrunk.trace) == [Coin(), Coin(), Coin(), Button()]
+
+
+def test_inputs_after_the_failure_do_not_count(tmp_path: Path) -> None:
+    """What was never sent is no candidate: a path that fails at its fourth input is shrunk from four."""
+    lengths: list[int] = []
+
+    def progress(length: int, _transitions: int) -> None:
+        lengths.append(length)
+
+    sent = [Coin(), Coin(), Coin(), Button(), *LONG]
+    shrunk = _shrunk(bench(TEA), tmp_path, sent, progress=progress)
+    assert (shrunk.steps, lengths[0]) == (4, 4)
+
+
+def test_every_candidate_has_a_fresh_system(tmp_path: Path) -> None:
+    """The number of resets is the number of copies that were started, and each input that they got is a transition."""
+    starts = Started((TEA,))
+    taken: list[bytes] = []
+
+    def make() -> Callable[[bytes], Any]:
+        machine = starts()
+
+        def take(frame: bytes) -> list[Any]:
+            taken.append(frame)
+            return [*machine(frame)]
+
+        return take
+
+    tested = made_by(make)
+    failing = _failing(tested, tmp_path, LONG)
+    starts.starts = 0
+    taken.clear()
+    shrunk = virtually(lambda: _shrinker(tested, tmp_path).run(failing))
+    assert (shrunk.resets, shrunk.transitions) == (starts.starts, len(taken))
+
+
+# Bounds
+
+
+@pytest.mark.parametrize(
+    ("budget", "resets"),
+    [(Budget(resets=1), 1), (Budget(resets=5), 5), (Budget(transitions=1), 1), (Budget(seconds=1e-6), 1)],
+)
+def test_a_budget_ends_the_search(tmp_path: Path, budget: Budget, resets: int) -> None:
+    """When the budget is used up, the shortest so far is what there is, and it is said not to be minimal."""
+    shrunk = _shrunk(bench(TEA), tmp_path, [*LONG[:-5], *[Coin()] * 20, Button()], budget=budget, algorithm="elements")
+    assert (shrunk.resets, shrunk.minimal, shrunk.rate) == (resets, False, 1.0)
+    assert shrunk.steps == len(LONG) - 5 + 21 - (resets - 1)  # the first of them is the original
+    assert judged(shrunk.trace).recorded == "fail"
+
+
+def test_a_budget_of_nothing(tmp_path: Path) -> None:
+    """Without any budget the original is run once more, and that is all."""
+    shrunk = _shrunk(bench(TEA), tmp_path, LONG, budget=Budget(resets=0))
+    assert (shrunk.resets, shrunk.steps, shrunk.minimal, shrunk.rate) == (1, len(LONG) - 2, False, 1.0)
+
+
+# Failures that depend on chance
+
+
+def test_a_failure_that_does_not_show_again(tmp_path: Path) -> None:
+    """A failure that no run shows again has the rate 0; the original trace is what there is to look at."""
+    copies = count(1)
+    tested = made_by(lambda: Machine((TEA,) if next(copies) == 1 else ()))
+    failing = _failing(tested, tmp_path, [Coin(), Coin(), Coin(), Button()])
+    shrunk = virtually(lambda: _shrinker(tested, tmp_path).run(failing))
+    assert (shrunk.rate, shrunk.trace, shrunk.steps) == (0.0, failing.trace, 4)
+    assert shrunk.resets > 1
+    assert shrunk.verdict == failing.verdict
+    assert [path.name for path in tmp_path.iterdir()] == ["path-0001.jsonl"]
+
+
+def test_a_failure_that_cannot_be_shorter(tmp_path: Path) -> None:
+    """What is minimal already is run again, so that the shrunk trace is there and its rate is known."""
+    shrunk = _shrunk(bench(TEA), tmp_path, [Coin(), Coin(), Coin(), Button()])
+    assert (shrunk.steps, shrunk.rate, shrunk.minimal) == (4, 1.0, True)
+    assert shrunk.trace.name == "path-0001.shrunk.jsonl"
+
+
+@dataclass
+class Moody:
+    """A machine of which only some copies give tea: those with these numbers."""
+
+    wrong: frozenset[int]
+    starts: int = 0
+
+    def __call__(self) -> Machine:
+        """Start one."""
+        self.starts += 1
+        return Machine((TEA,) if self.starts in self.wrong else ())
+
+
+def test_a_failure_that_depends_on_chance(tmp_path: Path) -> None:
+    """Its rate is stated before and after; candidates are repeated, so that it is shrunk all the same."""
+    random = Random(1)
+    tested = made_by(Moody(frozenset({1, *[at for at in range(3, 5000) if random.random() < 0.4]})))
+    failing = _failing(tested, tmp_path, LONG)
+    shrunk = virtually(lambda: _shrinker(tested, tmp_path).run(failing))
+    assert 0.1 <= shrunk.before <= 0.7
+    assert shrunk.tried == 10
+    assert 0.1 <= shrunk.rate <= 0.7
+    assert (shrunk.runs, shrunk.minimal) == (20, True)
+    assert inputs(shrunk.trace) == [Coin(), Coin(), Coin(), Button()]
+
+
+def test_a_result_that_fails_more_rarely_is_shrunk_more_patiently(tmp_path: Path) -> None:
+    """Where the original failed at once but the result only now and then, the search is made again with repeats."""
+    random = Random(2)
+    tested = made_by(Moody(frozenset({1, 2, *[at for at in range(3, 5000) if random.random() < 0.5]})))
+    failing = _failing(tested, tmp_path, LONG)
+    shrunk = virtually(lambda: _shrinker(tested, tmp_path).run(failing))
+    assert (shrunk.before, shrunk.steps) == (1.0, 4)
+    assert 0.2 <= shrunk.rate <= 0.8
+
+
+def test_the_trace_says_whether_the_search_came_to_its_end(tmp_path: Path) -> None:
+    """The header of a shrunk trace tells that it is minimal, or that the search was ended early."""
+    whole = _shrunk(bench(TEA), tmp_path, LONG)
+    assert judged(whole.trace).header.minimal
+    early = _shrunk(bench(TEA), tmp_path, LONG, budget=Budget(resets=3))
+    assert not judged(early.trace).header.minimal
+
+
+def test_other_failures_are_kept(tmp_path: Path) -> None:
+    """A failure with another signature that a candidate shows is no result, but has a trace of its own."""
+    sent = [Coin(), Coin(), Coin(), Refund(), Coin(), Coin(), Coin(), Button()]
+    shrunk = _shrunk(bench(TEA, THIEF), tmp_path, sent, algorithm="elements")
+    (other,) = shrunk.others
+    assert other.verdict.failure is not None
+    assert other.verdict.failure.kind == "missing"
+    assert other.trace == tmp_path / "path-0001.other-1.jsonl"
+    assert judged(other.trace).recorded == "fail"
+
+
+@pytest.mark.parametrize("algorithm", ["model", "ddmin"])
+def test_several_candidates_at_a_time(tmp_path: Path, algorithm: str) -> None:
+    """With several copies of the system the result is the same, for more starts of it."""
+    one, four = (_shrunk(bench(TEA), tmp_path, LONG, jobs=jobs, algorithm=algorithm) for jobs in (1, 4))
+    assert inputs(one.trace) == inputs(four.trace) == [Coin(), Coin(), Coin(), Button()]
+    assert four.resets >= one.resets
+    assert not list(tmp_path.glob("*candidate*"))
+
+
+def test_a_budget_of_time_ends_repeats(tmp_path: Path) -> None:
+    """A candidate is not repeated beyond the budget."""
+    tested = made_by(Moody(frozenset({1, 4})))
+    failing = _failing(tested, tmp_path, [Coin(), Coin(), Coin(), Button()])
+    shrunk = virtually(lambda: _shrinker(tested, tmp_path, budget=Budget(resets=11)).run(failing))
+    assert (shrunk.resets, shrunk.before, shrunk.minimal) == (11, 0.1, False)
+
+
+# Trouble
+
+
+def test_a_path_that_passes(tmp_path: Path) -> None:
+    """What does not fail cannot be shrunk."""
+    passing = _failing(bench(), tmp_path, LONG)
+    with pytest.raises(UsageError, match=r"path-0001\.jsonl: the trace does not fail, there is nothing to shrink"):
+        virtually(lambda: _shrinker(bench(), tmp_path).run(passing))
+
+
+def test_an_unknown_algorithm(tmp_path: Path) -> None:
+    """The message names those that there are."""
+    with pytest.raises(UsageError, match=r"no algorithm 'magic'; there are .*cycles\+elements"):
+        _shrunk(bench(TEA), tmp_path, LONG, algorithm="magic")
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_contact_lost(tmp_path: Path, jobs: int) -> None:
+    """When the system can no longer be started, who asked has the shortest so far, and no candidate is left."""
+    tested = made_by(Started((TEA,), good=4))
+    found: list[Shrunk] = []
+    failing = _failing(tested, tmp_path, LONG)
+    with pytest.raises(ContactError):
+        virtually(lambda: _shrinker(tested, tmp_path, found=found.append, jobs=jobs).run(failing))
+    assert [each.minimal for each in found] == [False] * len(found)
+    assert found[-1].steps < len(LONG)
+    assert judged(found[-1].trace).events == found[-1].events
+    assert not list(tmp_path.glob("*candidate*"))
+
+
+@pytest.mark.parametrize("eighth", range(0, 400, 9))
+def test_interrupted_at_any_time(tmp_path: Path, eighth: int) -> None:
+    """An interruption leaves no candidate behind; what there is of a shrunk trace is whole and fails."""
+    tested = bench(DIES, delay=0.25)
+    failing = _failing(tested, tmp_path, [*[Coin(), Refund()] * 5, *[Coin(), Button()] * 3])
+
+    async def interrupted() -> None:
+        with anyio.move_on_after(eighth / 8):
+            await _shrinker(tested, tmp_path).run(failing)
+
+    virtually(interrupted)
+    assert {path.name for path in tmp_path.iterdir()} <= {"path-0001.jsonl", "path-0001.shrunk.jsonl"}
+    assert all(judged(path).recorded == "fail" for path in tmp_path.iterdir())
+
+
+# Bursts
+
+
+def test_a_burst_is_shrunk_to_the_smallest_that_fails(tmp_path: Path) -> None:
+    """What fails one by one as well needs no race to be explained: the trace says that no burst is needed."""
+    tested = bench(*FAULTS)
+    head = header(tested, Settings(out=tmp_path, mode="strict", burst=3), 1, strategy="script")
+    failing = _failing(tested, tmp_path, [Coin(), Coin(), Coin(), Button()])
+    shrinker = Shrinker(bench=tested, oracle=tested.oracle(), header=head)
+    shrunk = virtually(lambda: shrinker.run(failing))
+    assert judged(shrunk.trace).header.burst == 1
+    assert shrunk.steps == 4

@@ -1,0 +1,25 @@
+"""The collector of garbage does not look through what was there before a campaign."""
+
+from __future__ import annotations
+
+import gc
+
+from otf.campaign.undisturbed import undisturbed
+
+
+def test_what_is_there_is_left_out_for_the_time() -> None:
+    """Inside everything from before is frozen, and nothing is after that."""
+    with undisturbed():
+        assert gc.get_freeze_count() > 0
+    assert gc.get_freeze_count() == 0
+
+
+def test_what_others_have_frozen_stays_so() -> None:
+    """A campaign inside a program that has frozen its objects leaves them as they are."""
+    gc.freeze()
+    try:
+        with undisturbed():
+            pass
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()

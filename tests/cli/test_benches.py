@@ -1,0 +1,245 @@
+"""Which bench a name means, what its parameters may be, and what is said where it cannot be had."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import failed, machine, otf
+
+FEW = ("--traces", 1, "--steps", 5, "--seed", 1, "--out", "out")
+MORE = """
+
+from pathlib import Path
+from typing import Literal
+
+
+def choosy(where: Path = Path("."), size: Literal["small", "large"] = "small", cups=1, limit: int | None = None):
+    assert (type(where), type(cups)) == (type(Path()), int)
+    print(where, size, cups, limit)
+    return bench
+
+
+def needs(port: int):
+    return bench
+
+
+def odd(port: "Nowhere" = 1):
+    return bench
+
+
+def raises():
+    raise RuntimeError("no cups")
+
+
+def leaves():
+    raise SystemExit(3)
+
+
+def other():
+    return 7
+
+
+def loose(*anything, **more):
+    return bench
+
+
+def written_with_a_mistake():
+    return Bench(spec, codec=lines({Coin: "coin"}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("conferense", "did you mean conference?"),
+        ("cofee", "did you mean coffee?"),
+        ("quetzalcoatl", "`otf list` shows what is shipped"),
+        ("", "`otf list` shows what is shipped"),
+    ],
+)
+def test_an_unknown_bench_is_told_with_those_that_are_near(name: str, hint: str) -> None:
+    """A name that means no bench ends with status 2, the nearest name, and the ways to name others."""
+    message = failed("run", name)
+    assert f"there is no bench {name!r}" in message
+    assert hint in message
+    assert "path/to/file.py[:name]" in message
+
+
+def test_a_file_that_is_named_without_its_ending_is_found_again(folder: Path) -> None:
+    """Who forgets .py is told the name of the file."""
+    machine(folder)
+    assert "did you mean machine.py?" in failed("run", "machine")
+
+
+@pytest.mark.parametrize(
+    "reference", ["machine.py", "./machine.py:make", "machine:bench", "shop.machine:make", "shop.machine"]
+)
+def test_a_bench_is_named_by_its_file_or_its_module(folder: Path, reference: str) -> None:
+    """A path, a path with a name, a module with a name, and a module in a package all lead to the same bench."""
+    machine(folder)
+    machine(folder, name="shop/machine.py")
+    assert otf("run", reference, *FEW).out.startswith("PASS")
+
+
+def test_a_path_may_hold_a_colon(folder: Path) -> None:
+    """What stands behind the last colon is a name only where it could be one."""
+    machine(folder, name="a:b.c/machine.py")
+    assert otf("run", "a:b.c/machine.py", *FEW).status == 0
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ("nowhere.py", "nowhere.py: there is no such file"),
+        ("nowhere/machine.py", "nowhere/machine.py: there is no such file"),
+        ("./", ".: there is no such file"),
+        ("./notes.txt", "notes.txt: a bench is a Python file, with a name that ends in .py"),
+        ("nowhere.machine", "nowhere.machine: ModuleNotFoundError: No module named 'nowhere'; is it installed in this"),
+    ],
+)
+def test_a_bench_that_is_not_there(folder: Path, reference: str, message: str) -> None:
+    """A file or module that is not there, or is none, is told with its name."""
+    (folder / "notes.txt").touch()
+    assert message in failed("run", reference)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("x = 1\ndef f(:\n", "bad.py, line 2: invalid syntax: def f(:", id="syntax"),
+        pytest.param("x = 1\n\nraise ValueError('no coins')", "bad.py, line 3: ValueError: no coins", id="raises"),
+        pytest.param("import nowhere", "bad.py, line 1: ModuleNotFoundError: No module named 'nowhere'", id="import"),
+        pytest.param("import sys\nsys.exit(5)", "bad.py, line 2: it ended the program (exit 5)", id="exit"),
+        pytest.param("x = '\0'", "bad.py: source code string cannot contain null bytes", id="null byte"),
+        pytest.param("import broken", "broken.py, line 2: '(' was never closed: print(", id="syntax of a neighbour"),
+        pytest.param(
+            "\n\nimport shop.till", "bad.py, line 3: ZeroDivisionError: division by zero", id="neighbour raises"
+        ),
+        pytest.param(
+            "from otf import lines\n\ncodec = lines({int: 'coin'})",
+            "bad.py, line 3: <class 'int'> is no dataclass",
+            id="refused by otf",
+        ),
+    ],
+)
+def test_a_bench_file_that_cannot_be_loaded(folder: Path, text: str, message: str) -> None:
+    """Whatever a bench file does wrong is told with the file and the line."""
+    (folder / "bad.py").write_text(text, encoding="utf-8")
+    (folder / "broken.py").write_text("\nprint(\n", encoding="utf-8")
+    (folder / "shop").mkdir()
+    (folder / "shop" / "till.py").write_text("1 / 0", encoding="utf-8")
+    assert message in failed("run", "bad.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def f(:", "till.py, line 1: invalid syntax"),
+        ("\n1 / 0", "till.py, line 2: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_module_that_cannot_be_loaded(folder: Path, text: str, message: str) -> None:
+    """For a bench in a package the file is told as well: its name does not say it."""
+    (folder / "shop").mkdir()
+    (folder / "shop" / "till.py").write_text(text, encoding="utf-8")
+    told = failed("run", "shop.till")
+    assert told.startswith("otf: shop.till")
+    assert message in told
+
+
+def test_a_name_that_is_not_in_the_file(folder: Path) -> None:
+    """A name that the file does not have is told with those that it has; a name that is no bench is as good as none."""
+    machine(folder)
+    assert "say machine.py:make or machine.py:bench" in failed("run", "machine.py:mak")
+    assert "there is no bench 'codec' in it" in failed("run", "machine.py:codec")
+    (folder / "empty.py").touch()
+    assert "call yours that, or say empty.py:NAME" in failed("run", "empty.py")
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        ("broken=no", "true or false"),
+        ("cups=1.5", "a whole number"),
+        ("cups=many", "a whole number"),
+        ("price=?", "a number"),
+    ],
+)
+def test_a_parameter_that_does_not_fit_its_type(folder: Path, given: str, kind: str) -> None:
+    """A value of the wrong kind is told with the parameter and what it takes."""
+    machine(folder)
+    assert f"the parameter {given} does not fit: it takes {kind}" in failed("run", "machine.py:make", "--set", given)
+
+
+def test_parameters_get_their_types(folder: Path) -> None:
+    """Booleans, whole numbers, numbers and texts come to the factory as what its annotations say."""
+    told = "    print(repr((broken, cups, price, maker)))\n    ports = "
+    machine(folder, {"bench = make()": "", "    ports = ": told})
+    sets = ("--set", "broken=false", "--set", "cups=3", "--set", "price=2", "--set", "maker=b: c=d")
+    assert otf("run", "machine.py:make", *FEW, *sets).out.startswith("(False, 3, 2.0, 'b: c=d')\nPASS")
+
+
+def test_types_beyond_the_plain_ones(folder: Path) -> None:
+    """Paths, choices, optional values and parameters without an annotation can be set as well, or are refused."""
+    machine(folder, more=MORE)
+    sets = ("--set", "where=till", "--set", "size=large", "--set", "cups=2", "--set", "limit=null")
+    assert otf("run", "machine.py:choosy", *FEW, *sets).out.startswith("till large 2 None\n")
+    assert "size=huge does not fit" in failed("run", "machine.py:choosy", "--set", "size=huge")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("needs", "machine.py:needs: the parameter port has no default: say --set port=…"),
+        ("odd", "machine.py:odd: NameError: name 'Nowhere' is not defined"),
+        ("raises", "line 77: RuntimeError: no cups"),
+        ("leaves", "line 81: it ended the program (exit 3)"),
+        ("other", "machine.py:other: it returned int, not a Bench"),
+        ("written_with_a_mistake", "line 93: the pattern 'coin' must name each field of Coin once, in braces"),
+    ],
+)
+def test_a_factory_that_makes_no_bench(folder: Path, name: str, message: str) -> None:
+    """Whatever the function that makes the bench does wrong is told with the file and the line."""
+    machine(folder, more=MORE)
+    assert message in failed("run", f"machine.py:{name}")
+
+
+def test_a_factory_that_takes_anything(folder: Path) -> None:
+    """Collected arguments are none that could be set by name."""
+    machine(folder, more=MORE)
+    assert otf("run", "machine.py:loose", *FEW).status == 0
+    assert "machine.py:loose has no such parameter" in failed("run", "machine.py:loose", "--set", "more=1")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("brokn=1", "did you mean broken? there are broken, cups, price, maker, quiescence, L, R"),
+        ("colour=red", "--set colour: machine.py:make has no such parameter; there are broken, cups"),
+        ("quiescence=-1", "--set quiescence=-1: a time is a number of seconds, not negative"),
+        ("R=inf", "a time is a number of seconds, not negative"),
+        ("L=soon", "the parameter L=soon does not fit: it takes a number"),
+        ("broken", "--set broken: write it as KEY=VALUE"),
+    ],
+)
+def test_a_parameter_that_is_none(folder: Path, given: str, message: str) -> None:
+    """An unknown parameter is told with the nearest and with all that there are; times are checked."""
+    machine(folder)
+    assert message in failed("run", "machine.py:make", "--set", given)
+
+
+def test_times_can_be_set_for_every_bench(folder: Path) -> None:
+    """A bench that is no function has its times as parameters: the same names for all."""
+    machine(folder)
+    done = otf("run", "machine.py", *FEW, "--set", "quiescence=0.2", "--set", "L=0.01", "--set", "R=0.01", "--json")
+    assert done.data["verdict"] == "pass"
+    unknown = failed("run", "machine.py", "--set", "cups=2")
+    assert "machine.py has no such parameter; there are quiescence, L, R" in unknown
+
+
+def test_a_file_is_executed_once(folder: Path) -> None:
+    """What a bench file does when it is loaded happens once in a command, however often the bench is asked for."""
+    machine(folder, more="\nprint('loaded')\n")
+    assert otf("run", "machine.py", *FEW).out.count("loaded") == 1
+    trace = next((folder / "out").glob("path-*.jsonl"))
+    assert otf("replay", trace, "--bench", "machine.py").out.count("loaded") == 0

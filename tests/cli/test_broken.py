@@ -1,0 +1,187 @@
+"""Models and benches that are broken: what is wrong, where, and nothing is lost."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import failed, machine, otf, recorded
+
+BROKEN = ("machine.py:make", "--set", "broken=true")
+
+
+def test_a_model_that_breaks_late_hides_no_failure(folder: Path) -> None:
+    """What was found before the model raised is told, with the traces; then comes what is wrong with the model."""
+    machine(folder, {"    match inp:\n": "    if paid == 5: raise KeyError('cup')\n    match inp:\n"})
+    done = otf("run", *BROKEN, "--mode", "strict", "--seed", 1, "--out", "out")
+    assert done.status == 2
+    assert "FAIL (missing): an output that the model requires did not come" in done.out
+    assert "PASS" not in done.out
+    assert "the model raised KeyError: 'cup'" in done.err
+    document = otf("run", *BROKEN, "--mode", "strict", "--seed", 1, "--json").data
+    assert (document["verdict"], len(document["failures"])) == ("error", 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        pytest.param(
+            "    match inp:\n",
+            "    if paid: raise KeyError('cup')\n    match inp:\n",
+            "step(10, Coin(cents=5)): the model raised KeyError: 'cup'",
+            id="raises",
+        ),
+        pytest.param(
+            "yield goto(paid - 10, Coffee())",
+            "yield paid - 10",
+            "step(10, Button()): it gave 0, which is not a transition",
+            id="no transition",
+        ),
+        pytest.param(
+            "yield goto(paid - 10, Coffee())",
+            "yield goto([paid])",
+            "step(10, Button()): the state [10] cannot be compared: a list can change and has no hash",
+            id="state without a hash",
+        ),
+        pytest.param(
+            "initial=0",
+            "initial={}",
+            "the state {} cannot be compared: a dict can change",
+            id="initial state without a hash",
+        ),
+        pytest.param(
+            "[Coin(5)",
+            "[[5], Coin(5)",
+            "the value [5] cannot be compared: a list can change and has no hash",
+            id="input without a hash",
+        ),
+        pytest.param(
+            "def step(paid, inp):\n",
+            "def deep(n):\n    return deep(n)\n\n\ndef step(paid, inp):\n    deep(1)\n",
+            "step(0, Coin(cents=5)): the model raised RecursionError",
+            id="recursion",
+        ),
+    ],
+)
+def test_a_model_that_is_broken(folder: Path, old: str, new: str, message: str) -> None:
+    """A model that raises or answers with what it may not is told with the question; the trace is whole."""
+    machine(folder, {old: new})
+    done = otf("run", "machine.py", "--seed", 1, "--traces", 1, "--out", "out")
+    assert done.status == 2
+    assert message in done.err
+    for trace in (folder / "out").glob("path-*.jsonl"):
+        end = recorded(trace)[-1]
+        assert (end["event"], end["verdict"]) == ("end", "inconclusive")
+        assert message in end["why"]
+
+
+BENCHES = """
+
+from contextlib import asynccontextmanager
+
+
+class Codec:
+    types = codec.types
+    port = codec.port
+    decode = codec.decode
+
+    def encode(self, value):
+        raise AttributeError("cents")
+
+
+@asynccontextmanager
+async def five():
+    yield 5
+
+
+@asynccontextmanager
+async def raising():
+    raise KeyError("till")
+    yield {}
+
+
+@asynccontextmanager
+async def refusing():
+    raise ConnectionRefusedError(111, "refused")
+    yield {}
+
+
+def none():
+    raise OSError("no till")
+
+
+codec_raises = Bench(spec, ports=bench.ports, codec=Codec())
+codec_has_no_bytes = Bench(spec, ports=bench.ports, codec=lines({Button: "button", Coffee: "coffee"}))
+no_ports = Bench(spec, codec=codec)
+no_context = Bench(spec, connect=lambda: 5, codec=codec)
+no_lines = Bench(spec, connect=five, codec=codec)
+connect_raises = Bench(spec, connect=raising, codec=codec)
+nobody_there = Bench(spec, connect=refusing, codec=codec)
+no_system = Bench(spec, ports={"slot": inprocess(none, port="slot")}, codec=codec)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "message"),
+    [
+        ("codec_raises", 2, "the codec raised for the input Coin(cents=10): AttributeError: cents"),
+        ("codec_has_no_bytes", 2, "the codec has no bytes for the input Coin(cents=10): no line pattern for Coin"),
+        ("no_ports", 2, "the bench has none: give the bench `ports` or `connect`"),
+        ("no_context", 2, "the bench raised while it opened its ports"),
+        ("no_lines", 2, "the bench's connect gave 5, and no mapping from the names of its ports to lines"),
+        ("connect_raises", 2, "machine.py, line 77: KeyError: 'till'"),
+        ("nobody_there", 3, "stopped: the bench could not open its ports: ConnectionRefusedError: [Errno 111] refused"),
+        ("no_system", 3, "stopped: the function behind port 'slot' cannot be made: OSError: no till"),
+    ],
+)
+def test_a_bench_that_is_broken(folder: Path, name: str, status: int, message: str) -> None:
+    """What the bench's own code does wrong while a path runs is told; where there is no contact the status is 3."""
+    machine(folder, more=BENCHES)
+    done = otf("run", f"machine.py:{name}", "--seed", 1, "--traces", 1, "--out", "out")
+    assert done.status == status
+    assert message in done.said
+    assert recorded(folder / "out" / "path-0001.jsonl")[-1]["verdict"] == "inconclusive"
+
+
+STRANGE = """
+
+class Token: ...
+
+
+class Codec:
+    types = ()
+    port = codec.port
+    decode = codec.decode
+
+    def encode(self, value):
+        return b"x"
+
+
+def endless(data):
+    while True:
+        yield b"coffee"
+
+
+tokens = Bench(Spec(lambda state, inp: [goto(state)], 0, [Token()]), ports=bench.ports, codec=Codec())
+flood = Bench(
+    Spec(step, 0, [Coin(5)], lambda paid: [goto(paid, Coffee())]),
+    ports={"slot": inprocess(lambda: endless)},
+    codec=codec,
+)
+"""
+
+
+def test_values_that_no_trace_can_hold(folder: Path) -> None:
+    """An input of a type that cannot be written is told, with the types that can."""
+    machine(folder, more=STRANGE)
+    message = failed("run", "machine.py:tokens", "--out", "out")
+    assert "a Token cannot be written to a trace: use dataclasses, enums, tuples and plain values" in message
+
+
+def test_outputs_without_end(folder: Path) -> None:
+    """A system that never stops to answer is a failure of its own kind, within bounds of time and memory."""
+    machine(folder, more=STRANGE)
+    done = otf("run", "machine.py:flood", "--traces", 1, "--mode", "strict", "--no-shrink", "--out", "out")
+    assert done.status == 1
+    assert "FAIL (flood): outputs came without end" in done.out
+    assert otf("replay", "out/path-0001.jsonl", "--bench", "machine.py:flood").status == 1
+    assert sum(line["event"] == "seen" for line in recorded(folder / "out" / "path-0001.jsonl")) < 40_000

@@ -1,0 +1,57 @@
+"""`otf run --calibrate`: which times fit a system."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from otf.campaign.calibrate import calibrate
+from tests.cli.command import machine, otf
+
+SLOW = {'else b"coffee"': 'else (0.02, b"coffee")'}
+ROOMY = ("--set", "quiescence=0.05")
+
+
+@pytest.fixture(autouse=True)
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure with less patience than a user wants."""
+    monkeypatch.setattr(sys.modules[calibrate.__module__], "GENEROUS", 0.06)
+
+
+def test_times_that_fit(folder: Path) -> None:
+    """A machine that takes 20 ms for a coffee: the times are told in the words of the options, with room."""
+    machine(folder, SLOW)
+    done = otf("run", "machine.py", "--calibrate", "--steps", 6, "--traces", 1, "--seed", 1, *ROOMY)
+    lines = done.out.splitlines()
+    assert done.status == 0
+    assert "inputs were answered; the last output came after" in lines[0]
+    assert lines[-1].startswith("  --quiescence ")
+    assert " --set L=0.0" in lines[-1]
+
+
+def test_times_as_a_document(folder: Path) -> None:
+    """With --json the figures are seconds: no reply took less than 20 ms."""
+    machine(folder, SLOW)
+    data = otf("run", "machine.py", "--calibrate", "--steps", 6, "--traces", 1, "--seed", 1, *ROOMY, "--json").data
+    assert data["verdict"] == "pass"
+    assert data["longest"] >= data["median"] >= 0.02
+    assert data["quiescence"] > data["longest"]
+
+
+def test_nothing_to_measure(folder: Path) -> None:
+    """A system that does not answer cannot be measured; that it should have answered is a failure."""
+    machine(folder)
+    done = otf(
+        "run", "machine.py:make", "--set", "broken=true", "--calibrate", "--steps", 2, "--traces", 1, "--seed", 1
+    )
+    assert done.status == 1
+    assert "the system failed meanwhile" in done.out
+    assert done.out.endswith("nothing was answered, so nothing could be measured\n")
+
+
+def test_no_contact(folder: Path) -> None:
+    """Where the system cannot be started, that is said: status 3."""
+    machine(folder, {"inprocess(lambda: machine(broken))": "inprocess(None)"})
+    done = otf("run", "machine.py", "--calibrate")
+    assert done.status == 3
+    assert "otf: stopped: the function behind port '' cannot be made" in done.err

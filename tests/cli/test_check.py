@@ -1,0 +1,90 @@
+"""`otf check`: what is true of a model, and which of it decides the exit status."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.command import failed, otf
+
+MODEL = """
+from otf import Spec, goto
+
+def step(level, inp):
+    if level < 3:
+        yield goto(level + 1)
+    elif inp == "down":
+        yield goto(0, "splash")
+
+def low(level):
+    return level < 3
+
+def finite(level):
+    return level < 10
+
+number = 7
+spec = Spec(step, initial=0, inputs=["up", "down"])
+"""
+
+
+def written(folder: Path) -> str:
+    """Write the model; return the place of its spec."""
+    (folder / "tank.py").write_text(MODEL, encoding="utf-8")
+    return f"{folder / 'tank.py'}:spec"
+
+
+def test_all_laws_are_told_and_an_open_model_is_no_failure() -> None:
+    """A model need not say everything: only a dead end would be status 1."""
+    done = otf("check", "coffee")
+    assert (done.status, done.err) == (0, "")
+    assert [line.split(": ")[:2] for line in done.out.splitlines()[1:]] == [
+        ["deterministic", "proven"],
+        ["output-deterministic", "proven"],
+        ["total", "refuted"],
+        ["input-enabled", "refuted"],
+        ["minimal", "proven"],
+        ["no dead end", "proven"],
+    ]
+
+
+def test_a_law_that_must_hold() -> None:
+    """Then it decides, alone."""
+    assert otf("check", "coffee", "--law", "deterministic", "--law", "minimal").status == 0
+    assert otf("check", "coffee", "--law", "total").status == 1
+
+
+def test_an_invariant_and_the_shortest_way_to_where_it_is_broken(tmp_path: Path) -> None:
+    """A function of the user's own, asked of every state that can be reached."""
+    spec = written(tmp_path)
+    assert otf("check", spec, "--invariant", f"{tmp_path / 'tank.py'}:finite").status == 0
+    done = otf("check", spec, "--invariant", f"{tmp_path / 'tank.py'}:low")
+    assert done.status == 1
+    assert done.out.splitlines()[-4:] == [
+        "always low: refuted: not in 3",
+        "    1  'up' / nothing",
+        "    2  'up' / nothing",
+        "    3  'up' / nothing",
+    ]
+
+
+def test_json_is_one_document(tmp_path: Path) -> None:
+    """With all laws, and the way."""
+    done = otf("check", written(tmp_path), "--json")
+    laws = {law["law"]: law for law in done.data["laws"]}
+    assert (done.data["name"], done.data["whole"]) == ("step", True)
+    assert laws["total"]["verdict"] == "refuted"
+    assert laws["total"]["way"] == ["'up' / nothing", "'up' / nothing", "'up' / nothing"]
+
+
+def test_within_bounds_it_is_passed() -> None:
+    """Not all states were seen, and that is said."""
+    done = otf("check", "conference", "--limit", 10)
+    assert "deterministic: passed: " in done.out
+    assert "not all were seen" in done.out
+
+
+def test_what_there_is_to_ask(tmp_path: Path) -> None:
+    """A law that is none, and an invariant that cannot be asked, are told with what is possible."""
+    assert "--law totl: choose among deterministic, " in failed("check", "coffee", "--law", "totl")
+    spec = written(tmp_path)
+    told = failed("check", spec, "--invariant", f"{tmp_path / 'tank.py'}:number")
+    assert "a function of a state is needed" in told

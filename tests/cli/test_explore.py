@@ -1,0 +1,96 @@
+"""`otf explore`: what is shown of a model, in which forms, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import failed, otf
+
+
+def test_a_table_and_what_is_true() -> None:
+    """States and transitions, then the laws; no dead end: status 0."""
+    done = otf("explore", "coffee")
+    assert (done.status, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert lines[:2] == ["    0  0  (initial)", "         Coin(cents=5) / nothing  ->  1"]
+    assert "coffee: 3 states, 4 transitions" in lines
+    assert "total: refuted: nothing is said in 0 of Button()" in lines
+    assert lines[-1] == "no dead end: proven: 3 states, 4 transitions"
+
+
+def test_json_is_one_document() -> None:
+    """With the laws."""
+    data = otf("explore", "coffee", "--json").data
+    assert (len(data["states"]), len(data["transitions"])) == (3, 4)
+    assert {law["law"]: law["verdict"] for law in data["laws"]}["deterministic"] == "proven"
+
+
+@pytest.mark.parametrize(
+    ("form", "begins"),
+    [
+        ("dot", "digraph"),
+        ("mermaid", "stateDiagram-v2"),
+        ("graphml", "<graphml"),
+        ("aut", "des (0, 4, 3)"),
+        ("svg", "<?xml"),
+    ],
+)
+def test_forms_for_other_tools(tmp_path: Path, form: str, begins: str) -> None:
+    """Into a file, with a summary on standard output."""
+    file = tmp_path / "coffee"
+    done = otf("explore", "coffee", "--format", form, "--out", file)
+    assert (done.status, done.out.splitlines()[0]) == (0, "coffee: 3 states, 4 transitions")
+    assert file.read_text(encoding="utf-8").startswith(begins)
+
+
+def test_a_dead_end_is_status_1(tmp_path: Path) -> None:
+    """A machine of another tool, with a state that nothing leaves."""
+    file = tmp_path / "end.aut"
+    file.write_text('des (0, 1, 2)\n(0, "go / x", 1)\n', encoding="utf-8")
+    done = otf("explore", file)
+    assert done.status == 1
+    assert "no dead end: refuted: from 1 on no accepting state can be reached" in done.out
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    """An Aldebaran file of the model, explored again."""
+    file = tmp_path / "coffee.aut"
+    otf("explore", "coffee", "--format", "aut", "--out", file)
+    assert otf("explore", file, "--format", "aut").out == file.read_text(encoding="utf-8")
+
+
+def test_a_scenario_restricts() -> None:
+    """Two coins and the button: four states."""
+    done = otf("explore", "coffee", "--scenario", "Coin(5) Coin(5) Button", "--format", "mermaid")
+    assert done.out.count('state "') == 4
+
+
+def test_a_bound_is_told() -> None:
+    """What was cut, and that nothing is proven."""
+    done = otf("explore", "otf.models.coffees:C4", "--limit", "10")
+    assert "c4: 10 states, 27 transitions; not whole, cut at 2 states by limit" in done.out
+    assert "deterministic: passed: 10 states, 27 transitions; not all were seen: limit" in done.out
+
+
+def test_a_large_model_is_drawn_small() -> None:
+    """And it is said."""
+    done = otf("explore", "otf.models.coffees:C4", "--limit", "400", "--format", "dot")
+    assert "400 states are too many to draw" in done.err
+    assert done.out.count("[label=") < 1_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("coffee", "--format", "xml"), "choose one of text, json, dot"),
+        (("coffee", "--out", "/nowhere/coffee"), "--out /nowhere/coffee"),
+        (("coffee", "--scenario", "Tea"), "names Tea, which is no action of the model"),
+        (("coffee", "--limit", "0"), "at least one state"),
+        (("nowhere.aut",), "No such file"),
+    ],
+)
+def test_what_cannot_be_done_is_told(arguments: tuple[str, ...], said: str) -> None:
+    """One message, status 2."""
+    assert said in failed("explore", *arguments)

@@ -1,0 +1,135 @@
+"""`otf replay` on captures and on logs of other programs: what it says, and while they still grow."""
+
+import io
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.campaign.captures import CaptureWriter
+from tests.cli.command import otf
+
+BENCH = """
+from otf.adapters import tcp
+from otf.models import coffee
+from dataclasses import replace
+from otf.trace.events import Seen, Sent
+
+def foreign(line):
+    if line["what"] == "button":
+        return Sent(coffee.Button(), "line", line["t"])
+    if line["what"] == "coin":
+        return Sent(coffee.Coin(10), "line", line["t"])
+    return Seen(coffee.Coffee(), "line", line["t"])
+
+bench = replace(coffee.bench(), name="mine", foreign=foreign, quiescence=0.02, latency=0.002, busy=0.002,
+                ports={"line": tcp("tcp://127.0.0.1:7000")})
+"""
+GOOD = [
+    {"what": "coin", "t": 1.0},
+    {"what": "button", "t": 2.0},
+    {"what": "coffee", "t": 2.001},
+    {"what": "coin", "t": 3},
+]
+BAD = [*GOOD, {"what": "coffee", "t": 3.001}]
+
+
+@pytest.fixture(autouse=True)
+def bench(folder: Path) -> None:
+    """Put the bench there."""
+    (folder / "mine.py").write_text(BENCH)
+
+
+def lines(rows: Sequence[Mapping[str, object]]) -> bytes:
+    """Return a log."""
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def capture(*parts: tuple[float, bool, int, bytes]) -> bytes:
+    """Return a capture of a connection to 127.0.0.1:7000: times, directions, numbers and bytes."""
+    file = io.BytesIO()
+    writer = CaptureWriter(file)
+    for at, sent, seq, data in parts:
+        client, system = ("127.0.0.1", 5000), ("127.0.0.1", 7000)
+        writer.tcp(at, *((client, system) if sent else (system, client)), seq, data)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(("rows", "status", "place"), [(GOOD, 0, 4), (BAD, 1, 5)])
+def test_a_log_of_another_program(folder: Path, rows: Sequence[Mapping[str, object]], status: int, place: int) -> None:
+    """It is judged by what the bench makes of its lines; the place is the number of a line."""
+    (folder / "log.jsonl").write_bytes(lines(rows))
+    result = otf("replay", "log.jsonl", "--bench", "mine.py", "--json")
+    assert (result.status, result.data[0]["place"]) == (status, place)
+    assert result.data[0]["verdict"] == ("fail" if status else "pass")
+
+
+def test_a_capture() -> None:
+    """It needs the bench, whose ports tell the addresses; a person is told which packet it was."""
+    data = capture((1.0, True, 1, b"coin 10\n"), (2.0, True, 9, b"button\n"), (2.1, False, 1, b"coffee\ncoffee\n"))
+    Path("a.pcap").write_bytes(data)
+    result = otf("replay", "a.pcap", "--bench", "mine.py")
+    assert result.status == 1
+    assert "FAIL (wrong)" in result.out
+    assert "note: the last that was judged was number 3 in it" in result.out
+    assert "this is no trace of otf; say with --bench BENCH what it is of" in otf("replay", "a.pcap").err
+
+
+def test_a_capture_at_another_address() -> None:
+    """What the bench says of addresses can be said anew."""
+    data = capture((1.0, True, 1, b"coin 10\n"), (2.0, True, 9, b"button\n"), (9.0, True, 16, b"button\n"))
+    Path("a.pcap").write_bytes(data)
+    there = otf("replay", "a.pcap", "--bench", "mine.py", "--sut", "line=tcp://127.0.0.1:7000", "--json")
+    elsewhere = otf("replay", "a.pcap", "--bench", "mine.py", "--sut", "line=tcp://127.0.0.1:7001", "--json")
+    assert [each.data[0]["steps"] for each in (there, elsewhere)] == [2, 0]
+
+
+def test_standard_input() -> None:
+    """A capture tool may write into it while it captures."""
+    data = capture((1.0, True, 1, b"coin 10\n"), (2.0, True, 9, b"button\n"), (2.1, False, 1, b"coffee\n"))
+    result = otf("replay", "-", "--bench", "mine.py", stdin=data)
+    assert (result.status, result.err) == (0, "")
+
+
+def test_the_end_and_the_start_of_a_log(folder: Path) -> None:
+    """What is owed at the end makes it inconclusive, unless there was silence; a lost start is skipped."""
+    (folder / "log.jsonl").write_bytes(lines(GOOD[:2]))
+    assert otf("replay", "log.jsonl", "--bench", "mine.py").status == 3
+    assert otf("replay", "log.jsonl", "--bench", "mine.py", "--ended").status == 1
+    (folder / "log.jsonl").write_bytes(lines(GOOD[2:]))
+    assert otf("replay", "log.jsonl", "--bench", "mine.py").status == 1
+    result = otf("replay", "log.jsonl", "--bench", "mine.py", "--lost-start")
+    assert result.status == 0
+    assert "the first 1 of them before a first silence, and skipped" in result.out
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", ["log.jsonl", "log.pcap"])
+def test_a_log_that_grows(folder: Path, name: str) -> None:
+    """A missing output is missed while the log is written, by the clock: nobody has to wait for its end."""
+    log = folder / name
+    rows = [{"what": "coin", "t": 0.0}, {"what": "button", "t": 0.001}]
+    parts = (0.0, True, 1, b"coin 10\n"), (0.001, True, 9, b"button\n")
+    log.write_bytes(b"" if name == "log.jsonl" else capture())
+    command = [
+        sys.executable,
+        "-c",
+        "from otf.cli import main; main()",
+        "replay",
+        str(log),
+        "--bench",
+        "mine.py",
+        "--follow",
+        "--json",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as replay:
+        time.sleep(0.2)
+        with log.open("ab") as file:
+            file.write(lines(rows) if name == "log.jsonl" else capture(*parts)[24:])
+        said, _ = replay.communicate(timeout=30)
+    assert json.loads(said)[0]["verdict"] == "fail"
+    assert json.loads(said)[0]["place"] == 2

@@ -1,0 +1,95 @@
+"""Help, version and wrong usage: what a newcomer reads first."""
+
+from pathlib import Path
+
+import pytest
+
+from otf.cli.ending import harmless
+from otf.cli.lazy import COMMANDS as LAZY
+from tests.cli.command import otf
+
+COMMANDS = list(LAZY)
+
+
+def test_help_names_the_commands_and_where_to_begin() -> None:
+    """The first page shows each command with a whole sentence, a first command to try, and the exit statuses."""
+    done = otf("--help")
+    lines = done.out.splitlines()
+    begin = lines.index("Commands:") + 1
+    assert done.status == 0
+    assert [line.split()[0] for line in lines[begin : begin + len(COMMANDS)]] == COMMANDS
+    assert all(line.endswith(".") and "..." not in line for line in lines[begin : begin + len(COMMANDS)])
+    assert "Begin with `otf run conference`" in done.out
+    assert "  1    the system does what the model does not allow; a fault was not found" in done.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_explains_itself(command: str) -> None:
+    """Each command has a page of its own, of 80 columns, on which every option has a text."""
+    done = otf(command, "--help")
+    assert done.status == 0
+    assert done.out.startswith(f"Usage: otf {command} ")
+    assert max(len(line) for line in done.out.splitlines()) <= 80
+    options = done.out.partition("Options:")[2].splitlines()
+    assert all(len(line.split()) > 2 or not line.lstrip().startswith("--") for line in options if "SECONDS" not in line)
+
+
+def test_without_a_command_help_is_shown() -> None:
+    """`otf` alone is wrong usage, and shows what there is."""
+    done = otf()
+    assert (done.status, done.out) == (2, "")
+    assert "Commands:" in done.err
+
+
+def test_the_version() -> None:
+    """`otf --version` is one line."""
+    assert (otf("--version").status, otf("--version").out) == (0, "otf 0.1.0\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run"], "Missing argument 'BENCH'"),
+        (["run", "coffee", "--tracs", "5"], "No such option: --tracs (Possible options: --traces"),
+        (["run", "coffee", "--traces", "many"], "Invalid value for '--traces': 'many' is not a valid int"),
+        (["run", "coffee", "--inputs", "some"], "'some' is not one of 'uioco', 'any', 'all', 'mixed'"),
+        (["run", "coffee", "conference"], "Got unexpected extra argument"),
+        (["replay"], "Missing argument 'TRACE...'"),
+        (["brew"], "No such command 'brew'"),
+        (["--tea"], "No such option: --tea"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], message: str) -> None:
+    """A call that cannot be meant ends with status 2, the usage and what is wrong; with --json as a document."""
+    done = otf(*arguments)
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith("Usage: otf ")
+    assert message in done.err
+    document = otf(*arguments, "--json")
+    assert document.status == 2
+    assert document.data["verdict"] == "error"
+    assert message in document.data["error"]
+
+
+def test_a_defect_is_told_as_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An error that nobody foresaw is no verdict on the system: status 3, its traceback, and whose defect it is."""
+    from otf.cli import called
+
+    def broken() -> dict[str, str]:
+        raise LookupError("no benches")
+
+    monkeypatch.setattr("otf.cli.listing.shipped", broken)
+    assert called(["list", "--json"]) == 3
+    out, err = capsys.readouterr()
+    assert "Traceback" in err
+    assert "otf: this is a defect of otf, or of a bench's own adapter" in err
+    assert "LookupError: no benches" in out
+    assert not list(folder.iterdir())
+
+
+def test_what_a_terminal_would_obey_is_escaped() -> None:
+    """Line ends and letters of all languages stay; escape sequences, marks of direction, half characters do not."""
+    assert harmless("a\n\u00e9\u4e2d") == "a\n\u00e9\u4e2d"
+    assert harmless("\x1b[0m\u202e\udc80\r\x9b") == "\\x1b[0m\\u202e\\udc80\\r\\x9b"

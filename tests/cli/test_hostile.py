@@ -1,0 +1,207 @@
+"""Traces that nobody wrote in good faith, or that something has damaged."""
+
+import io
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from otf.campaign import judge
+from otf.cli.traces import bench_of
+from otf.errors import OtfError
+from otf.trace.explain import explanation
+from otf.trace.reading import TraceReader, bounded
+from tests.cli.command import failed, judged, otf, recorded, refused, rewrite
+
+SENT = {"event": "sent", "at": 0.1, "port": "slot", "value": 1}
+
+
+@pytest.mark.parametrize(
+    ("number", "line", "message"),
+    [
+        pytest.param(1, b'{"event": "campaign started"}', "begins with 'campaign started'", id="a log"),
+        pytest.param(1, b"[]", "not a line of a trace: it is no JSON object with an event", id="a list"),
+        pytest.param(3, b"hello", "not a line of a trace: JSON is malformed", id="no JSON"),
+        pytest.param(
+            3, bytes(range(1, 256)).replace(b"\n", b""), "not a line of a trace: JSON is malformed", id="garbage"
+        ),
+        pytest.param(3, b"\xff\xfe\xfd", "not a line of a trace", id="no UTF-8"),
+        pytest.param(3, b'"' + b"x" * 2_000_000 + b'"', "the line is longer than 1048576 bytes", id="2 MB"),
+        pytest.param(3, b"[" * 100_000, "maximum recursion depth exceeded", id="deep"),
+        pytest.param(
+            3, b'{"event": "tea"}', "the event 'tea' is not known; known: sent, seen, quiet", id="unknown event"
+        ),
+        pytest.param(3, b'{"event": "sent", "port": "slot", "value": 1}', "the field 'at' is missing", id="no time"),
+        pytest.param(3, b'{"event": "sent", "at": 1, "value": 1}', "the field 'port' is missing", id="no port"),
+        pytest.param(3, b'{"event": "quiet", "at": "soon"}', "Expected `float`, got `str`", id="no number"),
+        pytest.param(3, b'{"event": "quiet", "at": "nan"}', "Expected `float`, got `str`", id="nan"),
+        pytest.param(3, b'{"event": "quiet", "at": 1e999}', "not a line of a trace", id="inf"),
+        pytest.param(
+            3, b'{"event": "seen", "at": 1, "port": 5, "value": 1}', "Expected `str`, got `int`", id="no name"
+        ),
+    ],
+)
+def test_a_line_that_is_none(folder: Path, trace: Path, number: int, line: bytes, message: str) -> None:
+    """A line that is none of a trace ends the command with status 2, the number of the line, and what is wrong."""
+    lines = trace.read_bytes().splitlines(keepends=True)
+    lines[number - 1 : number] = [line + b"\n"]
+    strange = folder / "strange.jsonl"
+    strange.write_bytes(b"".join(lines))
+    told = refused(strange)
+    assert told.startswith(f"otf: {strange}, line {number}: ")
+    assert message in told
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (
+            {"type": "Token", "cents": 5},
+            "the type 'Token' is not known to the bench; known: Button, Coffee, Coin, Ended",
+        ),
+        ({"type": "Coin"}, "Coin has the fields ['cents'], not []"),
+        ({"type": "Coin", "cents": "five"}, "Coin.cents is 'five', which is no <class 'int'>"),
+        ({"cents": 5}, "a value is plain or an object with a type"),
+        ([5], "a value is plain or an object with a type, not [5]"),
+        ({"type": "tuple", "value": 5}, "5 is no tuple"),
+        ({"type": "bytes", "value": "xy"}, "non-hexadecimal number"),
+        ({"type": "__import__", "value": "os"}, "the type '__import__' is not known to the bench"),
+    ],
+)
+def test_a_value_that_does_not_decode_any_more(folder: Path, trace: Path, value: object, message: str) -> None:
+    """A value of a type that the bench does not have, or not like this, is told with the number of its line."""
+    lines = recorded(trace)
+    lines[3]["value"] = value
+    told = refused(rewrite(folder / "old.jsonl", lines))
+    assert "old.jsonl, line 4: " in told
+    assert message in told
+
+
+def test_values_that_are_nested_too_deep(folder: Path, trace: Path) -> None:
+    """A value may be nested, but not without end."""
+    deep = b'{"type":"tuple","value":[' * 400 + b"]}" * 400
+    lines = trace.read_bytes().splitlines(keepends=True)
+    lines[2] = b'{"event":"sent","at":1,"port":"slot","value":' + deep + b"}\n"
+    strange = folder / "deep.jsonl"
+    strange.write_bytes(b"".join(lines))
+    assert "line 3: a value is nested too deep" in refused(strange)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("format", 2, "the format is 2; this version of otf reads format 1"),
+        ("format", "one", "the format is 'one'; this version of otf reads format 1"),
+        ("inputs", "some", "the header is malformed: Invalid enum value 'some' - at `$.inputs`"),
+        ("parameters", [], "the header is malformed: Expected `object`, got `array` - at `$.parameters`"),
+        ("quiescence", None, "the header is malformed: Expected `float`, got `null` - at `$.quiescence`"),
+    ],
+)
+def test_a_header_that_is_none(folder: Path, trace: Path, field: str, value: object, message: str) -> None:
+    """A header of another format, or with something in it that cannot stand there, is told."""
+    lines = recorded(trace)
+    lines[0][field] = value
+    assert message in refused(rewrite(folder / "strange.jsonl", lines))
+
+
+def test_a_header_in_which_something_is_missing(folder: Path, trace: Path) -> None:
+    """A header without something that is needed is told; what has a default may be missing."""
+    lines = recorded(trace)
+    del lines[0]["burst"]
+    assert judged(rewrite(folder / "older.jsonl", lines)).status == 1
+    del lines[0]["seed"]
+    assert "line 1: the header's field 'seed' is missing" in refused(rewrite(folder / "strange.jsonl", lines))
+
+
+HOSTILE = "\x1b[2J\x1b[31m\x07\u202e\x9b\r"
+
+
+def test_control_characters_are_escaped(folder: Path, trace: Path) -> None:
+    """Nothing that a trace says reaches the terminal as it is: not in values, ports, names, notes and verdicts."""
+    lines = recorded(trace)
+    lines[0]["bench"] = lines[0]["run"] = HOSTILE
+    lines[1] |= {"port": HOSTILE}
+    lines.insert(2, {**SENT, "value": HOSTILE})
+    lines.insert(3, {"event": "closed", "at": 0.2, "port": HOSTILE, "reason": HOSTILE})
+    lines[-1] |= {"verdict": HOSTILE, "reason": {"note": HOSTILE}}
+    strange = rewrite(folder / "hostile.jsonl", lines)
+    for command in (["replay"], ["show"], ["show", "--json"], ["replay", "--json"]):
+        said = otf(*command, strange, "--bench", "machine.py:make").said
+        assert said.replace("\n", "").isprintable()
+        assert "\\x1b[31m" in said or "\\u001b[31m" in said
+    assert failed("replay", strange).replace("\n", "").isprintable()
+    assert failed("replay", HOSTILE + "\udc80").replace("\n", "").isprintable()
+
+
+Change = Callable[[random.Random, list[bytes]], None]
+ODD: list[object] = [
+    *(None, True, -1, 2**70, 1.5, 1e308, "", "slot", "\x1b", [], {}, [1], "start", "end", "seen", "taken"),
+    {"type": "tuple", "value": []},
+    {"type": "frozenset", "value": [1]},
+    {"type": "Ended", "reason": "x"},
+    {"type": "Garbled", "raw": {"type": "bytes", "value": "00"}, "why": ""},
+    {"type": "Coin", "cents": 5},
+    {"type": "float", "value": "nan"},
+]
+
+
+def _bytes(draw: random.Random, lines: list[bytes]) -> None:
+    line = bytearray(draw.choice(lines))
+    at = lines.index(bytes(line))
+    line[draw.randrange(len(line))] = draw.randrange(256)
+    lines[at] = bytes(line)
+
+
+def _value(draw: random.Random, lines: list[bytes]) -> None:
+    at = draw.randrange(len(lines))
+    try:
+        data = json.loads(lines[at])
+        data[draw.choice(sorted(data))] = draw.choice(ODD)
+        lines[at] = json.dumps(data).encode() + b"\n"
+    except (ValueError, TypeError, IndexError, AttributeError):
+        return
+
+
+def _inside(draw: random.Random, lines: list[bytes]) -> None:
+    at = draw.randrange(len(lines))
+    for name in ("value", "parameters", "reason"):
+        if f'"{name}":{{'.encode() in lines[at] and lines[at].startswith(b"{"):
+            lines[at] = lines[at].replace(b'"cents":', draw.choice([b'"cents_":', b'"cents":1', b'"cents":[],"x":']))
+
+
+def _lines(draw: random.Random, lines: list[bytes]) -> None:
+    match draw.randrange(4):
+        case 0:
+            lines.reverse()
+        case 1:
+            draw.shuffle(lines)
+        case 2:
+            lines.insert(0, draw.choice(lines))
+        case _:
+            lines.pop()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_trace_brings_otf_down(folder: Path, trace: Path, seed: int) -> None:
+    """Of 400 traces with random damage each is judged, or refused with a message; nothing else ever happens."""
+    draw = random.Random(seed)
+    good = trace.read_bytes().splitlines(keepends=True)
+    changes: list[Change] = [_bytes, _value, _value, _inside, _lines]
+    for _ in range(100):
+        lines = good.copy()
+        for _ in range(draw.randint(1, 3)):
+            if lines:
+                draw.choice(changes)(draw, lines)
+        _judge(b"".join(lines))
+    assert (folder / "machine.py").exists()
+
+
+def _judge(data: bytes) -> None:
+    try:
+        reader = TraceReader(bounded(io.BytesIO(data)), "a trace")
+        judgement = judge(reader, bench_of(reader, "machine.py:make", {}, drives=False), keep=True)
+    except OtfError:
+        return
+    explanation(judgement.verdict, judgement.events)

@@ -1,0 +1,199 @@
+"""`otf report`: a page about a campaign, JUnit XML, annotations."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from otf.cli.report import watched
+from tests.cli.command import failed, machine, otf, recorded, rewrite
+
+pytestmark = pytest.mark.real
+
+
+@pytest.fixture
+def out(folder: Path) -> Path:
+    """A campaign on a broken machine: four paths in strict mode, and a shrunk trace."""
+    machine(folder)
+    strict = ("--mode", "strict", "--seed", 1, "--traces", 4, "--out", "out")
+    otf("run", "machine.py:make", "--set", "broken=true", *strict)
+    return folder / "out"
+
+
+def report(*arguments: object) -> dict[str, Any]:
+    """What `otf report --json` says of the machine."""
+    data: dict[str, Any] = otf("report", "out", "--bench", "machine.py:make", "--json", *arguments).data
+    return data
+
+
+@pytest.mark.usefixtures("out")
+def test_the_page() -> None:
+    """It stands in the folder of the campaign, and what it says in short is printed."""
+    done = otf("report", "out", "--bench", "machine.py:make")
+    assert done.status == 0
+    assert done.out.splitlines()[0].startswith("fail: 4 paths, ")
+    assert done.out.splitlines()[1] == "report: out/report.html"
+    page = Path("out/report.html").read_text(encoding="utf-8")
+    assert "an output that the model requires did not come" in page
+    assert "path-0004.jsonl" in page
+
+
+@pytest.mark.usefixtures("out")
+def test_as_data() -> None:
+    """The numbers of the page, and each failure with its shortest trace."""
+    data = report("--out", "page.html")
+    assert (data["report"], data["verdict"], data["paths"]) == ("page.html", "fail", 4)
+    assert (data["states"], data["transitions"], data["whole"]) == (3, 4, True)
+    assert data["failures"] == [
+        {
+            "signature": "missing: int --Button--> expected Coffee, seen silence",
+            "count": 4,
+            "trace": "out/path-0001.shrunk.jsonl",
+            "steps": 2,
+        }
+    ]
+    assert Path("page.html").is_file()
+
+
+@pytest.mark.usefixtures("out")
+def test_for_ci() -> None:
+    """JUnit XML goes to a file, annotations are printed."""
+    done = otf("report", "out", "--bench", "machine.py:make", "--junit", "junit.xml", "--github")
+    suite = ET.parse("junit.xml").getroot()[0]  # noqa: S314 -- it is our own
+    assert (suite.get("tests"), suite.get("failures")) == ("4", "4")
+    assert [line.split(" ")[0] for line in done.out.splitlines()] == ["::error", "::notice"]
+    assert "%0A" in done.out
+
+
+def test_a_failure_of_eager_mode_that_came_again(folder: Path) -> None:
+    """It counts as strict mode saw it; the shrunk trace is that of the strict one."""
+    machine(folder)
+    otf("run", "machine.py:make", "--set", "broken=true", "--seed", 1, "--traces", 2, "--out", "out")
+    assert (folder / "out" / "path-0001.strict.jsonl").is_file()
+    (found,) = json.loads(otf("report", "out", "--bench", "machine.py:make", "--json").out)["failures"]
+    assert found["trace"] == "out/path-0001.strict.shrunk.jsonl"
+    assert found["count"] == 2
+
+
+def test_a_failure_of_eager_mode_that_did_not(out: Path) -> None:
+    """Nobody is blamed for it: the path is inconclusive, and has no place among the failures."""
+    lines = recorded(out / "path-0001.jsonl")
+    lines[0]["mode"] = "eager"
+    rewrite(out / "path-0001.jsonl", lines)
+    passing = [line for line in lines if line["event"] in {"start", "end"}]
+    rewrite(out / "path-0001.strict.jsonl", [passing[0], {**passing[1], "verdict": "pass", "reason": None}])
+    for number in (2, 3, 4):
+        (out / f"path-000{number}.jsonl").unlink()
+    (data,) = [report()]
+    assert (data["verdict"], data["failures"]) == ("inconclusive", [])
+    assert "seen in eager mode, and not again" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_traces_that_say_less(out: Path) -> None:
+    """One that was cut, and one that was recorded as inconclusive, are inconclusive; an older model is noted."""
+    start, *events, end = recorded(out / "path-0001.jsonl")
+    before = [line for line in events if line["at"] < events[-1]["at"]][:2]
+    rewrite(out / "path-0001.jsonl", [{**start, "fingerprint": "0"}, *before])
+    rewrite(out / "path-0002.jsonl", [{**start, "bench": "other"}, *before, {**end, "verdict": "inconclusive"}])
+    for number in (3, 4):
+        (out / f"path-000{number}.jsonl").unlink()
+    assert report()["verdict"] == "inconclusive"
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "the trace was cut: the tester was killed" in page
+    assert "recorded as inconclusive" in page
+    assert "the model has changed since these traces were recorded" in page
+    assert "path-0002.jsonl is of the bench other" in page
+
+
+def test_a_shrunk_trace_that_passes_today_is_left_out(out: Path) -> None:
+    """The failure is told by the trace that still fails."""
+    start, *_, end = recorded(out / "path-0001.shrunk.jsonl")
+    rewrite(out / "path-0001.shrunk.jsonl", [start, end])
+    (found,) = json.loads(otf("report", "out", "--bench", "machine.py:make", "--json").out)["failures"]
+    assert found["trace"].startswith("out/path-000")
+    assert "shrunk" not in found["trace"]
+
+
+def test_what_is_wrong_is_told(folder: Path) -> None:
+    """A folder that does not exist, one without traces, a file that cannot be written."""
+    assert "no-such: No such file or directory; give the folder of a campaign" in failed("report", "no-such")
+    (folder / "empty").mkdir()
+    assert "empty: there is no trace in it (path-0001.jsonl and so on)" in failed("report", "empty")
+    otf("run", "coffee", "--traces", 1, "--out", "one")
+    assert ".: there is no trace in it (path-0001.jsonl and so on); its folders have: one" in failed("report", ".")
+    assert "no/report.html: it cannot be written" in failed("report", "one", "--out", "no/report.html")
+
+
+def test_a_bench_that_is_not_shipped_has_to_be_named(out: Path) -> None:
+    """A trace may not choose what is loaded."""
+    assert "name it yourself with --bench BENCH" in failed("report", out)
+
+
+class Terminal(io.StringIO):
+    """A terminal, for all that a program can ask."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_it_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The progress goes to standard error, and is wiped off at the end."""
+    files = [Path(f"path-{number:04}.jsonl") for number in range(3)]
+    monkeypatch.setattr("sys.stderr", terminal := Terminal())
+    assert list(watched(files)) == files
+    assert "reading traces" in terminal.getvalue()
+    monkeypatch.setattr("sys.stderr", None)
+    assert list(watched(files)) == files
+
+
+DEPARTED = """
+
+from otf.adapter import Departure
+
+excused = Departure(lambda failure: failure.kind == "missing", "it is out of coffee")
+
+
+def known(broken: bool = False):
+    from dataclasses import replace
+
+    return replace(make(broken), departures=(excused,))
+"""
+
+
+def test_a_known_departure_is_no_failure(folder: Path) -> None:
+    """The report counts as the campaign did, and says what was excused."""
+    machine(folder, more=DEPARTED)
+    otf(
+        "run",
+        "machine.py:known",
+        "--set",
+        "broken=true",
+        "--mode",
+        "strict",
+        "--seed",
+        1,
+        "--traces",
+        2,
+        "--out",
+        "out",
+    )
+    data = otf("report", "out", "--bench", "machine.py:known", "--json").data
+    assert (data["verdict"], data["failures"]) == ("pass", [])
+    assert "known departure: it is out of coffee" in (folder / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_failure_that_is_known_already_counts_with_the_first(out: Path) -> None:
+    """Eager mode drives it again once; the later ones have no strict trace, and are the same failure."""
+    lines = recorded(out / "path-0001.jsonl")
+    (out / "path-0001.strict.jsonl").write_bytes((out / "path-0001.jsonl").read_bytes())
+    for number in (1, 2):
+        rewrite(out / f"path-000{number}.jsonl", [{**lines[0], "mode": "eager", "path": number}, *lines[1:]])
+    (out / "path-0003.jsonl").unlink()
+    data = report("--junit", "junit.xml")
+    assert [(found["count"], found["steps"]) for found in data["failures"]] == [(3, 2)]
+    assert [case.get("name") for case in ET.parse("junit.xml").iter("testcase")] == ["path 1", "path 2", "path 4"]  # noqa: S314 -- our own

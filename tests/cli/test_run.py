@@ -1,0 +1,255 @@
+"""`otf run`: what it prints, what it writes, and how it ends."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import failed, machine, otf, recorded
+
+KEYS = {"verdict", "paths", "steps", "failures"}
+BROKEN = ("machine.py:make", "--set", "broken=true")
+
+
+def test_a_pass_says_so_first(folder: Path) -> None:
+    """A correct system ends with status 0, one line that says PASS, and the folder of the traces."""
+    machine(folder)
+    done = otf("run", "machine.py", "--traces", 3, "--steps", 7, "--seed", 5, "--out", "out")
+    verdict, where = done.out.splitlines()
+    assert done.status == 0
+    assert verdict.startswith("PASS: every answer is one that the model allows (3 paths, 21 steps, ")
+    assert verdict.endswith(" s, seed 5)")
+    assert where == "traces: out/"
+    assert len(list((folder / "out").glob("path-*.jsonl"))) == 3
+
+
+def test_a_failure_is_told_from_the_beginning(folder: Path) -> None:
+    """A failure ends with status 1, the shrunk steps as a table, what was allowed, and what to do next."""
+    machine(folder)
+    done = otf("run", *BROKEN, "--seed", 1, "--traces", 2, "--mode", "strict", "--out", "out")
+    assert done.status == 1
+    lines = done.out.splitlines()
+    assert lines[0].startswith("failed on 2 of 2 paths, first after ")
+    assert "shrunk to 2 (with " in lines[0]
+    assert lines[1:] == [
+        "FAIL (missing): an output that the model requires did not come",
+        "  step  input               outputs",
+        "     1  Coin(cents=10)  ->  none",
+        "     2  Button()        ->  nothing more   <== here",
+        "",
+        "  step 2, input:  Button()",
+        "  possible state: 10",
+        "    allows:        Coffee()",
+        "                   -> 0",
+        "  seen:            nothing",
+        "  and then:        nothing more",
+        "  look at it:      otf show out/path-0001.shrunk.jsonl --bench machine.py:make",
+        "  judge it again:  otf replay out/path-0001.shrunk.jsonl --bench machine.py:make",
+        "  drive it again:  otf rerun out/path-0001.shrunk.jsonl --bench machine.py:make",
+        "  as a test:       pytest out/path_0001_shrunk.py",
+        "",
+        next(line for line in lines if line.startswith("FAIL: 1 kind of failure (2 paths, ")),
+        "traces: out/",
+    ]
+
+
+def test_what_is_said_can_be_done(folder: Path) -> None:
+    """The three commands below a failure are right as they stand: copied, they show, judge and drive it again."""
+    machine(folder)
+    done = otf("run", *BROKEN, "--seed", 1, "--traces", 1, "--out", "an out folder")
+    commands = [
+        line.partition("otf ")[2] for line in done.out.splitlines() if " again:  otf " in line or " it:  " in line
+    ]
+    shown, judged, driven = (otf(*shlex.split(command)) for command in commands)
+    assert (shown.status, judged.status, driven.status) == (0, 1, 1)
+
+
+def test_without_shrinking_the_last_steps_are_told(folder: Path) -> None:
+    """With --no-shrink a long path is told by its last twelve steps; one that was shrunk says how far."""
+    tired = {"    paid = 0\n": "    paid, served = 0, []\n", "paid -= 10\n": "paid -= 10\n        served.append(1)\n"}
+    machine(folder, {**tired, "None if broken": "None if len(served) > 8"})
+    lines = otf("run", "machine.py", "--no-shrink", "--seed", 1, "--traces", 1, "--mode", "strict").out.splitlines()
+    steps = int(lines[0].removeprefix("failed on 1 of 1 paths, first after ").removesuffix(" steps"))
+    assert lines[3] == f"        … {steps - 12} steps before these"
+    assert [int(line.split()[0]) for line in lines[4:16]] == list(range(steps - 11, steps + 1))
+    assert lines[15].endswith("Button()        ->  nothing more   <== here")
+
+
+def test_the_document_has_what_the_design_says(folder: Path) -> None:
+    """With --json standard output is one document: verdict, paths, steps, and each failure with its traces."""
+    machine(folder)
+    done = otf("run", *BROKEN, "--seed", 3, "--traces", 4, "--out", "out", "--json")
+    failure = done.data["failures"][0]
+    assert (done.status, done.err) == (1, "")
+    assert done.data.keys() >= KEYS
+    assert (done.data["verdict"], done.data["paths"], len(done.data["failures"])) == ("fail", 4, 1)
+    assert failure.keys() >= {"signature", "trace", "steps", "shrunk"}
+    assert failure["signature"] == "missing: int --Button--> expected Coffee, seen silence"
+    assert failure["shrunk"]["steps"] == 2
+    assert recorded(folder / failure["shrunk"]["trace"])[-1]["verdict"] == "fail"
+    assert recorded(folder / failure["trace"])[-1]["steps"] == failure["steps"]
+
+
+def test_the_document_of_a_pass(folder: Path) -> None:
+    """A pass has the same keys, and no failures."""
+    machine(folder)
+    done = otf("run", "machine.py", "--traces", 2, "--steps", 9, "--out", "out", "--json")
+    expected = {"verdict": "pass", "paths": 2, "steps": 18, "interrupted": False, "trouble": ""}
+    assert expected.items() <= done.data.items()
+    assert done.data["failures"] == []
+
+
+def test_the_same_seed_gives_the_same_run(folder: Path) -> None:
+    """The inputs and outputs of two runs with one seed are the same, and those of another seed are others."""
+    machine(folder)
+
+    def values(seed: int, out: str) -> list[object]:
+        otf("run", "machine.py", "--seed", seed, "--out", out)
+        traces = sorted((folder / out).glob("path-*.jsonl"))
+        return [(line["event"], line.get("value")) for trace in traces for line in recorded(trace)]
+
+    assert values(7, "one") == values(7, "two") != values(8, "three")
+
+
+def test_a_run_without_a_seed_says_which_it_took(folder: Path) -> None:
+    """A run that failed by chance can be made again: its seed is printed, and stands in the document."""
+    machine(folder)
+    seed = otf("run", "machine.py", "--traces", 1, "--json").data["seed"]
+    assert f"seed {seed})" in otf("run", "machine.py", "--traces", 1, "--seed", seed).out
+
+
+def test_traces_go_to_a_new_folder_each_time(folder: Path) -> None:
+    """Without --out each run has a folder of its own, two with one seed in the same second as well."""
+    machine(folder)
+    outs = {otf("run", "machine.py", "--traces", 1, "--seed", 4, "--json").data["out"] for _ in range(3)}
+    assert len(outs) == 3
+    assert all(out.startswith("otf-runs/machine-") for out in outs)
+
+
+def test_passing_traces_can_be_dropped(folder: Path) -> None:
+    """With --keep failures only the traces of failures stay."""
+    machine(folder)
+    otf("run", "machine.py", "--traces", 3, "--keep", "failures", "--out", "out")
+    assert [path.name for path in (folder / "out").iterdir()] == ["campaign.jsonl"]
+
+
+def test_the_first_failure_can_be_the_last(folder: Path) -> None:
+    """With --stop-first no path follows a failure."""
+    machine(folder)
+    assert otf("run", *BROKEN, "--stop-first", "--seed", 1, "--json").data["paths"] == 1
+
+
+def test_time_ends_a_campaign(folder: Path) -> None:
+    """With --time no path begins after it."""
+    machine(folder)
+    done = otf("run", "machine.py", "--traces", 1_000_000, "--time", 0.05, "--keep", "failures", "--json")
+    assert done.data["verdict"] == "pass"
+    assert done.data["paths"] < 1_000_000
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_paths_at_a_time(folder: Path, jobs: int) -> None:
+    """With --jobs paths run at once; all of them run."""
+    machine(folder)
+    assert otf("run", "machine.py", "--traces", 5, "--jobs", jobs, "--json").data["paths"] == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--strategy", "randum"), "there is no strategy 'randum'; did you mean random?"),
+        (("--mode", "lazy"), "--mode lazy: choose one of strict, eager"),
+        (("--keep", "some"), "--keep some: choose one of all, failures"),
+        (("--traces", 0), "traces=0: at least 1 is needed"),
+        (("--steps", -1), "steps=-1: at least 1 is needed"),
+        (("--jobs", 0), "jobs=0: at least 1 is needed"),
+        (("--time", 0), "time=0.0: a positive number of seconds is needed"),
+        (("--quiescence", -1), "quiescence=-1.0: a time is a number of seconds, not negative"),
+    ],
+)
+def test_an_option_that_means_nothing(folder: Path, options: tuple[object, ...], message: str) -> None:
+    """A value that cannot be meant is told with what can."""
+    machine(folder)
+    assert message in failed("run", "machine.py", *options)
+
+
+@pytest.mark.parametrize("as_json", [(), ("--json",)])
+def test_a_folder_that_cannot_be_written(folder: Path, as_json: tuple[str, ...]) -> None:
+    """A folder below a file is told with its name and what to do, and nothing is run."""
+    machine(folder)
+    (folder / "file").touch()
+    done = otf("run", "machine.py", "--out", "file/below", *as_json)
+    message = "file/below: the folder cannot be written (Not a directory); choose another with --out"
+    assert (done.status, done.err) == (2, f"otf: {message}\n")
+    if as_json:
+        assert (done.data["verdict"], done.data["error"]) == ("error", message)
+
+
+def test_the_usual_folder_cannot_be_written(folder: Path) -> None:
+    """Where otf-runs is a file, the message is the same."""
+    machine(folder)
+    (folder / "otf-runs").touch()
+    assert "the folder cannot be written (Not a directory)" in failed("run", "machine.py")
+
+
+def test_a_model_that_offers_nothing(folder: Path) -> None:
+    """A run in which nothing was sent passes, and says that nothing was tested."""
+    machine(folder, {"inputs=[Coin(5), Coin(10), Button()]": "inputs=[]"})
+    done = otf("run", "machine.py")
+    assert done.status == 0
+    assert "note: nothing was sent: the model offers no input in its initial state" in done.out
+
+
+def test_a_path_that_ends_where_the_model_ends(folder: Path) -> None:
+    """Paths that the model does not follow to their end are counted, and pass."""
+    machine(folder)
+    done = otf("run", "machine.py", "--inputs", "any", "--seed", 1, "--json")
+    assert done.data["verdict"] == "pass"
+    assert done.data["truncated"] == 0
+
+
+def test_a_parameter_that_is_no_text(folder: Path) -> None:
+    """Bytes of a command line that are no UTF-8 are kept in the trace as well as it can hold them."""
+    machine(folder)
+    done = otf("run", "machine.py:make", "--set", "maker=\udcff", "--traces", 1, "--out", "out", "--json")
+    assert done.status == 0
+    assert recorded(folder / "out" / "path-0001.jsonl")[0]["parameters"]["maker"] == "?"
+
+
+def test_a_parameter_of_a_type_of_its_own(folder: Path) -> None:
+    """A parameter that JSON does not know stands in the trace as a text, from which it is made again."""
+    edits = {
+        "maker: str": "till: Path = Path('.'), maker: str",
+        "from dataclasses": "from pathlib import Path\nfrom dataclasses",
+    }
+    machine(folder, edits)
+    assert otf("run", "machine.py:make", "--set", "till=shop", "--traces", 1, "--out", "out").status == 0
+    assert recorded(folder / "out" / "path-0001.jsonl")[0]["parameters"]["till"] == "shop"
+    assert otf("replay", "out/path-0001.jsonl", "--bench", "machine.py:make").status == 0
+
+
+def test_failures_of_earlier_runs_are_tried_first(folder: Path) -> None:
+    """The next run of the same bench tells which of them are still there, and which are fixed."""
+    machine(folder, {"None if broken": "None if paid == 20 or broken"})
+    otf("run", *BROKEN, "--seed", 1, "--traces", 2)
+    again = otf("run", *BROKEN, "--seed", 2, "--traces", 1, "--steps", 1)
+    assert again.status == 1
+    assert again.out.startswith("still there: missing: int --Button--> expected Coffee, seen silence of an earlier run")
+    assert "failed as it did before, after 2 steps" in again.out
+    machine(folder)
+    fixed = otf("run", "machine.py:make", "--set", "broken=true", "--traces", 1, "--no-saved", "--json").data
+    assert fixed["saved"] == []
+    mended = (folder / "machine.py").read_text(encoding="utf-8").replace("None if broken", "None if False")
+    (folder / "machine.py").write_text(mended, encoding="utf-8")
+    data = otf("run", *BROKEN, "--traces", 1, "--json").data
+    assert (data["verdict"], [each["came"] for each in data["saved"]]) == ("pass", ["fixed"])
+
+
+def test_how_failures_are_shrunk(folder: Path) -> None:
+    """The algorithm and its budget can be chosen; one that does not exist is told with those that do."""
+    machine(folder)
+    done = otf("run", *BROKEN, "--traces", 1, "--algorithm", "ddmin", "--budget", 1, "--seed", 1, "--json")
+    (failure,) = done.data["failures"]
+    assert failure["shrunk"].keys() == {"trace", "steps", "rate", "minimal"}
+    assert not failure["shrunk"]["minimal"]
+    assert "there is no algorithm 'magic'; there are model" in failed("run", *BROKEN, "--algorithm", "magic")

@@ -1,0 +1,84 @@
+"""`otf show`: a trace as a table."""
+
+from pathlib import Path
+
+from tests.cli.command import machine, otf, recorded, rewrite
+
+FROM = ("--bench", "machine.py:make")
+
+
+def test_the_failing_step_is_marked(trace: Path) -> None:
+    """The table has a row for each event, the states after each step, the failing event, and what was allowed there."""
+    done = otf("show", trace, *FROM)
+    rows = [line[11:] for line in done.out.splitlines()]
+    assert done.status == 0
+    assert rows[2:7] == [
+        "slot   ->    Coin(cents=10)   [63 6f 69 6e 20 31 30]",
+        "       quiet",
+        " " * 13 + "{ 10 }",
+        "slot   ->    Button()   [62 75 74 74 6f 6e]",
+        "       quiet   <== here",
+    ]
+    assert "  possible state: 10\n    allows:        Coffee()\n                   -> 0\n" in done.out
+    assert done.out.endswith("  seen:            nothing\n  and then:        nothing more\n")
+
+
+def test_a_table_as_a_document(trace: Path) -> None:
+    """With --json each event is an entry, with the number of its line and its bytes."""
+    data = otf("show", trace, *FROM, "--json").data
+    assert (data["verdict"], [event["kind"] for event in data["events"]]) == ("fail", ["->", "quiet", "->", "quiet"])
+    assert [event["failed"] for event in data["events"]] == [False, False, False, True]
+    assert data["events"][0] | {"at": 0} == {
+        "line": 2,
+        "at": 0,
+        "kind": "->",
+        "port": "slot",
+        "what": "Coin(cents=10)",
+        "states": [],
+        "raw": "63 6f 69 6e 20 31 30",
+        "failed": False,
+    }
+
+
+def test_every_kind_of_event_has_a_row(folder: Path, trace: Path) -> None:
+    """Outputs, ended ports and proofs that inputs were taken are shown too; long frames are cut; notes are told."""
+    lines = recorded(trace)
+    seen = {"event": "seen", "at": 0.5, "port": "slot", "value": {"type": "Coffee"}, "raw": "00" * 100}
+    taken = {"event": "taken", "at": 0.6, "upto": 2}
+    lines[4:] = [seen, taken, {"event": "closed", "at": 0.7, "port": "slot", "reason": "exit status 3"}]
+    done = otf("show", rewrite(folder / "other.jsonl", lines), *FROM)
+    assert "   0.5000  slot   <-    Coffee()   [00 00" in done.out
+    assert f"[{' '.join(['00'] * 60)} …]" in done.out
+    assert "   0.6000         taken\n" in done.out
+    assert "   0.7000  slot   <-    the port ended: exit status 3  <== here\n" in done.out
+    assert done.out.endswith("note: the trace was cut: it was judged up to its last whole line\n")
+
+
+def test_a_pass_is_shown_as_well(folder: Path) -> None:
+    """A trace that passes ends with its verdict."""
+    machine(folder)
+    otf("run", "machine.py", "--seed", 1, "--traces", 1, "--steps", 1, "--out", "out")
+    done = otf("show", "out/path-0001.jsonl", "--bench", "machine.py")
+    assert done.out.endswith("PASS: everything that was seen is allowed by the model\n")
+
+
+def test_a_sequence_chart(trace: Path) -> None:
+    """A line for each port and the system, down to the event that fails."""
+    done = otf("show", trace, *FROM, "--chart")
+    assert done.status == 0
+    head, *rows = done.out.splitlines()
+    assert head.split() == ["slot", "SUT"]
+    assert [row[15:] for row in rows] == [
+        "|--------- Coin(cents=10) -------->|",
+        ":              quiet               :",
+        "|------------ Button() ----------->|",
+        ":           nothing more           :  <== here",
+    ]
+    assert otf("show", trace, *FROM, "--format", "chart").out == done.out
+
+
+def test_charts_for_other_programs(trace: Path) -> None:
+    """SVG for browsers, Mermaid for pages of GitHub, JSON for programs."""
+    assert otf("show", trace, *FROM, "--format", "svg").out.startswith('<?xml version="1.0" encoding="UTF-8"?>\n<svg ')
+    assert "    P0->>SUT: Coin(cents=10)\n" in otf("show", trace, *FROM, "--format", "mermaid").out
+    assert otf("show", trace, *FROM, "--format", "json").out == otf("show", trace, *FROM, "--json").out

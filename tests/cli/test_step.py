@@ -1,0 +1,129 @@
+"""`otf step`: a walk through a model, line by line."""
+
+from pathlib import Path
+
+from tests.cli.command import failed, machine, otf
+
+
+def walk(bench: str, *lines: str) -> list[str]:
+    """What is said on a walk, one entry for each state that was shown."""
+    done = otf("step", bench, stdin="".join(f"{line}\n" for line in lines).encode())
+    assert (done.status, done.err) == (0, "")
+    return done.out.split("\nstate: ")[1:]
+
+
+def test_a_walk_and_back() -> None:
+    """Numbers go on, `back` goes back as far as the beginning, an empty line shows the state again."""
+    shown = walk("coffee", "1", "1", "1", "back", "b", "back", "back", "", "quit", "1")
+    assert [text.splitlines()[0] for text in shown] == ["0", "5", "10", "0", "10", "5", "0", "0", "0"]
+    assert shown[0].splitlines()[1:] == ["    1  Coin(cents=5)  ->  no output", "    2  Coin(cents=10)  ->  no output"]
+    assert shown[2].splitlines()[1:] == ["    1  Button()  ->  Coffee()"]
+
+
+def test_what_is_not_specified() -> None:
+    """`all` shows the inputs of which the model says nothing."""
+    (shown,) = walk("coffee", "all")
+    assert shown.splitlines()[3:] == ["not specified here:", "       Button()"]
+
+
+def test_words_that_are_none() -> None:
+    """Other words, numbers that are no way, and help: each is told what can be said, and nothing moves."""
+    (shown,) = walk("coffee", "tea", "3", "0", "-1", "99999999999999999999", "٣", "\x1b[2J", "?", "q")
+    told = shown.splitlines()[3:]
+    assert told[0].startswith("'tea' is none of these: the ways are 1 to 2; a number goes that way; `back` undoes it")
+    assert [line.partition(" is none of these")[0] for line in told[1:6]] == [
+        "'3'",
+        "'0'",
+        "'-1'",
+        "'99999999999999999999'",
+        "'٣'",
+    ]
+    assert told[6].startswith("'\\x1b[2J' is none")
+    assert told[7].startswith("a number goes that way")
+
+
+def test_ways_that_come_unasked_and_ways_that_depend(folder: Path) -> None:
+    """Outputs that may come unasked are ways too; one that the system decides cannot be gone by hand."""
+    more = (
+        "\n\nfrom otf import Accept\n\n\ndef odd_step(state, inp):\n    return [Accept(lambda seen: [seen[0]])]\n\n\n"
+        "def odd_emits(state):\n    return [goto(state + 1, Coffee())]\n\n\n"
+        "odd = Bench(Spec(odd_step, 0, [Button()], odd_emits), ports=bench.ports, codec=codec)\n"
+    )
+    machine(folder, more=more)
+    shown = walk("machine.py:odd", "1", "2", "all")
+    assert shown[0].splitlines() == [
+        "0",
+        "    1  Button()  ->  outputs accepted on slot",
+        "    2  (unasked)  ->  Coffee()",
+        "the next state depends on what the system answers; choose another way",
+    ]
+    assert shown[1].splitlines()[0] == "1"
+    assert shown[1].splitlines()[-1] == "every input is specified here"
+
+
+def test_a_state_without_a_way_on(folder: Path) -> None:
+    """Where the model says nothing, that is said."""
+    machine(folder, {"inputs=[Coin(5), Coin(10), Button()]": "inputs=[]"})
+    (shown,) = walk("machine.py", "1")
+    assert "  the model says nothing of what may happen here" in shown
+    assert "'1' is none of these: there is no way on" in shown
+
+
+def test_a_broken_model_ends_the_walk(folder: Path) -> None:
+    """A model that raises is told with the question, as everywhere."""
+    machine(folder, {"    match inp:\n": "    if paid: raise KeyError('cup')\n    match inp:\n"})
+    done = otf("step", "machine.py", stdin=b"1\n")
+    assert (done.status, "the model raised KeyError: 'cup'" in done.err) == (2, True)
+
+
+def test_parameters_choose_the_model() -> None:
+    """A bench's parameters can be set: with one conference there are half as many ways to join."""
+    one, two = (otf("step", "conference", "--set", f"conferences={number}").out.count("Join(") for number in (1, 2))
+    assert (one, two) == (2, 4)
+    assert "there is no bench 'cofee'" in failed("step", "cofee")
+
+
+def test_inputs_may_be_named() -> None:
+    """By their whole text, by the name of their class where it is one only, or by a beginning that is one only."""
+    shown = walk("coffee", "Coin(cents=5)", "coin(c", "button", "Coin")
+    assert [text.splitlines()[0] for text in shown] == ["0", "5", "10", "0"]
+    assert "'Coin' is none of these" in shown[-1]
+
+
+def test_going_to_a_state() -> None:
+    """The shortest way, and back one step at a time; what cannot be reached is said."""
+    shown = walk("coffee", "goto 10", "back", "goto 7")
+    assert [text.splitlines()[0] for text in shown] == ["0", "10", "0"]
+    assert "no way from here to a state '7'" in shown[-1]
+
+
+def test_why_an_input_is_not_offered() -> None:
+    """Since the model says nothing of it here, or does not know it at all."""
+    (shown,) = walk("coffee", "why Button", "why coin(cents=10)", "why tea")
+    told = shown.splitlines()[3:]
+    assert told == [
+        "Button() is not offered: the model says nothing of it in 0",
+        "Coin(cents=10) can be chosen: the model says what happens on it",
+        "tea is not among the inputs that the model tries here: Coin(cents=5), Coin(cents=10), Button()",
+    ]
+
+
+def test_a_live_system_is_judged_at_once(tmp_path: Path) -> None:
+    """The machine that forgets to take the price off: the second coffee is one too much."""
+    lines = b"why button\ncoin(cents=10)\nbutton\nbutton\n"
+    done = otf("step", "coffee", "--live", "--out", tmp_path, "--set", "fault=free", stdin=lines)
+    assert done.status == 1
+    assert "Button()  ->  Coffee()" in done.out
+    assert "FAIL (unasked)" in done.out
+    assert (tmp_path / "path-0001.jsonl").exists()
+
+
+def test_back_on_a_live_system_starts_it_anew(tmp_path: Path) -> None:
+    """With the inputs before the last one."""
+    lines = b"1\n?\n2\ntea\nback\nquit\n"
+    done = otf("step", "coffee", "--live", "--out", tmp_path, stdin=lines)
+    assert (done.status, done.err) == (0, "")
+    states = [line for line in done.out.splitlines() if line.startswith("possible states")]
+    assert states == [f"possible states: {paid}" for paid in ("0", "5", "5", "5")]
+    assert "'tea' is no input that can be sent: there are 1 to 3" in done.out
+    assert (tmp_path / "path-0002.jsonl").exists()

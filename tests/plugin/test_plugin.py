@@ -1,0 +1,201 @@
+"""The pytest plugin: a bench is a test in one line, and its failure is told so that nothing else has to be read."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.plugin.session import Session
+
+ROOT = Path(__file__).parents[2]
+FREE = """
+def test_free(otf_run):
+    otf_run(coffee.bench, fault="free", traces=3)
+"""
+PRINTED = "    print(done.paths, done.steps)\n"
+SHRUNK = """\
+     1  Coin(cents=10)  ->  none
+     2  Button()        ->  Coffee()
+     3  Button()        ->  Coffee()   <== here
+"""
+
+
+def test_a_bench_is_a_test_in_one_line(session: Session) -> None:
+    """It needs the name of a test; other names are no tests, whatever they are."""
+    session.tests(
+        "test_right = coffee.bench()\ntest_wrong = coffee.bench(fault='free')\nother = test_right\ntest_n = 1"
+    )
+    done = session.run("--otf-seed=1")
+    assert (done.status, done.counts["passed"], done.counts["failed"]) == (1, 1, 1)
+    assert "___ test_wrong ___" in done.out
+    assert SHRUNK in done.out
+    assert "Traceback" not in done.out
+
+
+def test_a_failure_is_the_shrunk_trace(session: Session) -> None:
+    """The message has the steps, what was possible and allowed, and how to come back; of the plugin nothing."""
+    done = session.of(FREE, "--otf-seed=1", "--otf-out=kept")
+    for said in (
+        "FAIL (unasked): an output came where the model allows none",
+        "Button()        ->  Coffee()   <== here",
+        "possible state: 0",
+        "allows:        no output",
+        "and then:        Coffee()  (on line)",
+        "the same inputs: pytest test_machine.py::test_free --otf-seed 1",
+    ):
+        assert said in done.message
+    trace = re.search(r"trace: (\S+)", done.out)
+    assert trace is not None
+    assert (session.folder / trace[1]).is_file()
+    assert "pytest_plugin" not in done.out.replace("otf.pytest_plugin", "")
+
+
+@pytest.mark.real
+def test_the_text_of_a_failure_suffices(session: Session) -> None:
+    """Of the conference entity with the fault O7 (a message is sent to one member only) the text alone tells the fault.
+
+    Two members were possible, each had to get the message, one did, and then nothing more came.
+    """
+    text = "from otf.models.conference import bench\ndef test_entity(otf_run):\n    otf_run(bench, fault='O7')\n"
+    done = session.of(text, "--otf-seed=7", "--otf-traces=2", "--otf-steps=60")
+    text = re.sub(r"^ +", "", done.message, flags=re.MULTILINE)
+    assert "FAIL (missing): an output that the model requires did not come" in text
+    assert re.search(r"input: +Datareq\(text='(m\d)'\)", text)
+    assert re.search(r"in any order: DataPDUout\(cpe=2, text='m\d'\), DataPDUout\(cpe=3, text='m\d'\)", text)
+    assert re.search(r"^seen: +DataPDUout\(cpe=[23], text='m\d'\)$", text, re.MULTILINE)
+    assert re.search(r"^and then: +nothing more$", text, re.MULTILINE)
+    assert len(re.findall(r"^\d+ .* -> ", text, re.MULTILINE)) <= 6
+
+
+def test_options_come_before_what_a_test_says(session: Session) -> None:
+    """A nightly run may drive longer than the test was written for."""
+    session.tests("def test_it(otf_run):\n    done = otf_run(coffee.bench, steps=3, traces=2)\n" + PRINTED)
+    assert "2 6\n" in session.run("-s").out
+    assert "1 9\n" in session.run("-s", "--otf-steps=9", "--otf-traces=1", "--otf-strategy=random").out
+    strict = session.run("-s", "--otf-mode=strict", "--otf-time=5", "--otf-out=out")
+    assert "2 6\n" in strict.out
+    header = json.loads(
+        next((session.folder / "out").rglob("path-*.jsonl")).read_text(encoding="utf-8").splitlines()[0]
+    )
+    assert header["mode"] == "strict"
+
+
+def test_a_saved_failure_runs_first(session: Session) -> None:
+    """It does so until it passes; then the campaign runs again as if nothing had been."""
+    session.tests(FREE)
+    first = session.run()
+    assert "saved by an earlier run" not in first.out
+    again = session.run()
+    assert "this failure was saved by an earlier run; it is tried first until it passes" in again.out
+    assert len(session.saved) == 1
+    assert "saved by an earlier run" not in session.run("--otf-seed=3").out
+    assert session.run("-p", "no:cacheprovider").counts == {"failed": 1}
+
+
+MENDED = """
+def machine():
+    return coffee.Machine("free" if Path("fault").read_text() else "none").take
+
+from dataclasses import replace
+from pathlib import Path
+from otf.adapters import inprocess
+
+def test_machine(otf_run):
+    otf_run(replace(coffee.bench(), ports={"line": inprocess(machine)}))
+"""
+
+
+def test_a_saved_failure_that_passes_is_forgotten(session: Session) -> None:
+    """The system was mended: the test passes, and nothing is left in the cache."""
+    session.tests(MENDED)
+    (session.folder / "fault").write_text("yes", encoding="utf-8")
+    assert session.run().counts == {"failed": 1}
+    (session.folder / "fault").write_text("", encoding="utf-8")
+    assert session.run().counts == {"passed": 1}
+    assert not session.saved
+
+
+def test_a_saved_failure_that_cannot_be_read_is_forgotten(session: Session) -> None:
+    """The model may have changed since then, or the file was cut."""
+    session.tests(FREE)
+    session.run()
+    session.saved[0].write_text("no trace\n", encoding="utf-8")
+    done = session.run()
+    assert done.counts == {"failed": 1}
+    assert "saved by an earlier run" not in done.out
+
+
+def test_faults_of_two_systems_are_kept_apart(session: Session) -> None:
+    """What one bench was caught at is not tried on the other, and not forgotten because the other passes."""
+    text = "@pytest.mark.parametrize('fault', ['none', 'dry', 'free'])\n"
+    session.tests(text + "def test_it(otf_run, fault):\n    otf_run(coffee.bench, fault=fault)\n")
+    assert session.run().counts == {"failed": 2, "passed": 1}
+    again = session.run()
+    assert again.counts == {"failed": 2, "passed": 1}
+    assert again.out.count("saved by an earlier run") == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            "otf_run(coffee.bench, stps=3)",
+            "stps= is neither a parameter of the bench nor a setting; did you mean steps?",
+        ),
+        ("otf_run(coffee.bench(), fault='free')", "fault= is neither a parameter of the bench nor a setting"),
+        ("otf_run(coffee.bench, fault='fre')", "the machine has no such fault"),
+        ("otf_run(coffee.bench, steps=0)", "steps=0: at least 1 is needed"),
+        ("otf_run(coffee.bench, strategy='randm')", "did you mean random"),
+    ],
+)
+def test_what_is_wrong_with_a_call_is_told(session: Session, call: str, said: str) -> None:
+    """With what was possible."""
+    done = session.of(f"def test_it(otf_run):\n    {call}\n")
+    assert done.counts == {"failed": 1}
+    assert said in done.out
+
+
+def test_no_contact_is_no_pass(session: Session) -> None:
+    """Where nothing could be decided, the test fails and says why."""
+    text = "from otf import Bench\nfrom otf.adapters import process\n"
+    text += "test_it = Bench(coffee.coffee, codec=coffee.codec, ports={'line': process('no-such-program-xyz')})\n"
+    done = session.of(text)
+    assert done.counts == {"failed": 1}
+    assert "no-such-program-xyz" in done.out
+
+
+def test_a_bench_that_is_broken_is_shown_as_any_error(session: Session) -> None:
+    """What is no verdict keeps its traceback."""
+    text = "from otf import Bench\nclass Odd(Bench):\n    def oracle(self): return 1 / 0\n"
+    text += "test_it = Odd(coffee.coffee, codec=coffee.codec)\n"
+    done = session.of(text)
+    assert done.counts == {"failed": 1}
+    assert "ZeroDivisionError" in done.out
+
+
+def test_the_plugin_brings_nothing_along() -> None:
+    """Pytest loads it in every project: no event loop, no decoder and no part of the engine comes with it."""
+    code = "import pytest, sys; old = set(sys.modules); import otf.pytest_plugin; print(*(set(sys.modules) - old))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) <= {"otf", "otf.pytest_plugin"}
+
+
+def test_pytest_finds_it_by_itself() -> None:
+    """Whoever installs otf has the plugin."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["entry-points"]["pytest11"] == {"otf": "otf.pytest_plugin"}
+
+
+def test_numbers_stand_in_the_report_of_pytest(session: Session) -> None:
+    """Its JUnit XML has the seed and the steps, for whoever looks at it in CI."""
+    session.tests("test_it = coffee.bench()\n")
+    session.run("--junitxml=report.xml", "--otf-seed=5", "--otf-traces=2", "--otf-steps=4")
+    report = (session.folder / "report.xml").read_text(encoding="utf-8")
+    assert '<property name="otf.seed" value="5"' in report
+    assert '<property name="otf.steps" value="8"' in report

@@ -1,0 +1,128 @@
+"""Chromium without a window, as far as the tests of the page need it: open a file, ask it, look at its console."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from base64 import b64decode
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+OPTIONS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
+# the browser wants its pipe at the descriptors 3 and 4, which may be anything here
+PLACED = """
+import os, sys
+from fcntl import F_DUPFD, fcntl
+to, come = (fcntl(int(each), F_DUPFD, 10) for each in sys.argv[1:3])
+os.dup2(to, 3)
+os.dup2(come, 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
+
+class Browser:
+    """One page in a browser, spoken to over its debugging pipe: JSON with a zero byte after each message."""
+
+    def __init__(self, to: BinaryIO, come: BinaryIO) -> None:
+        self._to, self._come = to, come
+        self._number = 0
+        self._rest = b""
+        self._session: str | None = None
+        self.console: list[str] = []
+        self.requests: list[str] = []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method: str, **params: object) -> Any:  # noqa: ANN401 -- JSON
+        """Give a command and return its result; what else is told meanwhile is noted."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": params}
+        message |= {} if self._session is None else {"sessionId": self._session}
+        self._to.write(json.dumps(message).encode() + b"\0")
+        self._to.flush()
+        while (answer := self._next()).get("id") != self._number:
+            self._note(answer)
+        assert "error" not in answer, answer
+        return answer["result"]
+
+    def open(self, page: Path) -> float:
+        """Open a file, wait until it is loaded and drawn, and return how many seconds that took."""
+        began = time.monotonic()
+        self.call("Page.navigate", url=page.as_uri())
+        while self.ask("document.readyState") != "complete":
+            time.sleep(0.01)
+        self.ask("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        return time.monotonic() - began
+
+    def ask(self, expression: str) -> Any:  # noqa: ANN401 -- JSON
+        """Return what a JavaScript expression is in the page."""
+        found = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in found, found
+        return found["result"].get("value")
+
+    def size(self, width: int, height: int = 900, *, dark: bool = False) -> None:
+        """Give the window another size, and the theme that the user prefers."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.call("Emulation.setEmulatedMedia", features=[theme])
+
+    def key(self, name: str) -> None:
+        """Press a key."""
+        code = {"Tab": 9, "Enter": 13}[name]
+        text = {"text": "\r"} if name == "Enter" else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=name, code=name, windowsVirtualKeyCode=code, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=name, code=name, windowsVirtualKeyCode=code)
+
+    def picture(self, file: Path, width: int, height: int, top: float = 0) -> None:
+        """Take a picture of the page, from `top` downwards."""
+        clip = {"x": 0, "y": top, "width": width, "height": height, "scale": 1}
+        shot = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
+        file.write_bytes(b64decode(shot["data"]))
+
+    def _next(self) -> Any:  # noqa: ANN401 -- JSON
+        while b"\0" not in self._rest:
+            data = os.read(self._come.fileno(), 1 << 16)
+            assert data, "the browser is gone"
+            self._rest += data
+        message, _, self._rest = self._rest.partition(b"\0")
+        return json.loads(message)
+
+    def _note(self, message: Any) -> None:  # noqa: ANN401 -- JSON
+        match message:
+            case {"method": "Runtime.exceptionThrown" | "Runtime.consoleAPICalled", "params": said}:
+                self.console.append(json.dumps(said))
+            case {"method": "Log.entryAdded", "params": {"entry": {"text": text}}}:
+                self.console.append(text)
+            case {"method": "Network.requestWillBeSent", "params": {"request": {"url": url}}}:
+                self.requests.append(url)
+            case _:
+                pass
+
+
+@contextmanager
+def browser(profile: Path) -> Generator[Browser]:
+    """Start a browser with a profile of its own, and stop it."""
+    assert CHROMIUM is not None
+    to_read, to_write = os.pipe()
+    come_read, come_write = os.pipe()
+    options = [*OPTIONS, f"--user-data-dir={profile}", "--remote-debugging-pipe"]
+    command = [sys.executable, "-c", PLACED, str(to_read), str(come_write), CHROMIUM, *options]
+    null = subprocess.DEVNULL
+    child = subprocess.Popen(command, pass_fds=(to_read, come_write), start_new_session=True, stdout=null, stderr=null)
+    os.close(to_read)
+    os.close(come_write)
+    with os.fdopen(to_write, "wb") as to, os.fdopen(come_read, "rb") as come:
+        try:
+            yield Browser(to, come)
+        finally:
+            child.terminate()
+            child.wait(10)

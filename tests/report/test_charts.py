@@ -1,0 +1,123 @@
+"""Sequence charts: the same events as text, as SVG and for Mermaid."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otf.report import chart, lifelines, mermaid, standalone
+from otf.report.sequence_svg import sequence
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
+from tests.report.runs import EVENTS, HOSTILE, SVG, failure, parsed
+
+
+def test_as_text() -> None:
+    """A line for each port, the system between them; arrows say who spoke, and an end of a port is an x."""
+    assert lifelines(chart(EVENTS), 24).splitlines() == [
+        "             slot                      SUT                     tray",
+        "    0.0000     |-------- 'coin' ------->|                        |",
+        "    0.1000     :                      quiet                      :",
+        "    0.2500     |------- 'button' ------>|                        |",
+        "    0.3000     |                        |-------- 'tea' -------->|",
+        "    0.4000     :               taken up to input 2               :",
+        "    0.5000     |                        |-- the port ended: e… -x|",
+    ]
+
+
+def test_the_failing_event_is_the_last() -> None:
+    """What came after it explains nothing; it is marked in each form."""
+    failing = chart(EVENTS, failure(event=4))
+    assert [row.failed for row in failing.rows] == [False, False, False, True]
+    assert lifelines(failing).splitlines()[-1].endswith("|  <== here")
+    assert mermaid(failing).splitlines()[-1] == "    SUT->>P1: 'tea' (here)"
+    assert [group.get("class") for group in parsed(standalone(failing)).iter(f"{SVG}g")] == [None] * 3 + ["bad"]
+
+
+def test_silence_that_fails() -> None:
+    """An output that did not come is told as such."""
+    assert chart([Sent("coin", "p", 0), Quiet(1)], failure(event=2)).rows[-1].text == "nothing more"
+
+
+def test_only_the_last_events_are_drawn() -> None:
+    """The number of the others is told."""
+    cut = chart([Sent(number, "p", number) for number in range(100)], most=3)
+    assert (cut.earlier, [row.number for row in cut.rows]) == (97, [98, 99, 100])
+    assert "… 97 earlier events" in lifelines(cut)
+    assert "Note over P0,SUT: 97 earlier events" in mermaid(cut)
+    assert "… 97 earlier events" in standalone(cut)
+
+
+def test_nothing_happened() -> None:
+    """A chart without events is one, too."""
+    empty = chart([])
+    assert lifelines(empty).strip() == "SUT"
+    assert mermaid(empty) == "sequenceDiagram\n    participant SUT"
+    assert len(list(parsed(standalone(empty)).iter(f"{SVG}line"))) == 1
+
+
+def test_for_mermaid() -> None:
+    """Each port is declared, left and right of the system; what ends a line of Mermaid is written as its number."""
+    said = mermaid(chart([*EVENTS, Seen("a;b<c#", "tray", 1.0)]))
+    assert said.splitlines()[:4] == [
+        "sequenceDiagram",
+        "    participant P0 as slot",
+        "    participant SUT",
+        "    participant P1 as tray",
+    ]
+    assert "SUT-xP1: the port ended: exit status 3" in said
+    assert said.splitlines()[-1] == "    SUT->>P1: 'a#59;b#60;c#35;'"
+
+
+def test_as_svg() -> None:
+    """There is a lifeline for each port and the system, an arrow for each message, and a tooltip with all its text."""
+    drawn = parsed(standalone(chart([*EVENTS, Seen("x" * 100, "tray", 1.0)])))
+    assert len([line for line in drawn.iter(f"{SVG}line") if line.get("class") == "life"]) == 3
+    assert len(list(drawn.iter(f"{SVG}path"))) == 5
+    titles = [title.text or "" for title in drawn.iter(f"{SVG}title")]
+    assert titles[-1].endswith("x" * 100 + "'")
+    assert [text.text for text in drawn.iter(f"{SVG}text")][-1] == "'" + "x" * 28 + "…"
+
+
+def heights(*, to_scale: bool) -> list[int]:
+    """Return where the events are drawn, from the first downwards."""
+    drawn = sequence(chart(EVENTS), to_scale=to_scale)
+    times = re.findall(r'<text x="12" y="(\d+)"', drawn)
+    return [int(time) - int(times[0]) for time in times]
+
+
+def test_time_even_and_to_scale() -> None:
+    """Even: all pauses look the same. To scale: the longest has 150 pixels, none is too short to be read."""
+    assert heights(to_scale=False) == [0, 30, 60, 90, 120, 150]
+    assert heights(to_scale=True) == [0, 100, 250, 300, 400, 500]
+
+
+TEXTS = st.text() | st.just(HOSTILE)
+SOME: st.SearchStrategy[Event] = st.one_of(
+    st.builds(Sent, TEXTS, TEXTS, st.floats(0, 1e6)),
+    st.builds(Seen, TEXTS, TEXTS, st.floats(0, 1e6)),
+    st.builds(Closed, TEXTS, TEXTS, st.floats(0, 1e6)),
+    st.builds(Quiet, st.floats(0, 1e6)),
+    st.builds(Taken, st.integers(0, 9), st.floats(0, 1e6)),
+)
+
+
+@given(st.lists(SOME, max_size=8))
+def test_whatever_was_seen(events: list[Event]) -> None:
+    """No text that came from the system breaks a chart: the SVG is XML without scripts, the others have their lines."""
+    drawn = chart(sorted(events, key=lambda event: event.at))
+    elements = parsed(standalone(drawn)).iter()
+    assert {each.tag.removeprefix(SVG) for each in elements} <= {
+        "svg",
+        "style",
+        "text",
+        "line",
+        "g",
+        "title",
+        "path",
+        "rect",
+    }
+    assert len(lifelines(drawn).splitlines()) == 1 + len(events)
+    assert len(mermaid(drawn).splitlines()) == 2 + len(drawn.ports) + len(events)
+    assert "<" not in mermaid(drawn).replace("<<", "")

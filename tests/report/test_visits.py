@@ -1,0 +1,125 @@
+"""Which transitions a run went through, as far as what was seen tells it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from otf.core import Model, Monitor, Oracle
+from otf.core.compile import Routes
+from otf.report.space import space
+from otf.report.visits import Visits, Walker
+from otf.spec import Spec, Transition, goto, total
+from otf.trace.events import Event, Quiet, Seen, Sent
+from tests.report.runs import gathered, step
+
+COFFEE = Spec(step, initial=0, inputs=["coin", "button"])
+
+
+Walked = tuple[set[str], set[str], set[str]]
+
+
+def walked(spec: Spec[Any, Any], *events: Event, judged: Spec[Any, Any] | None = None) -> Walked:
+    """Return the states, the inputs tried and the transitions of a run, in words."""
+    routes = Routes(("p",), lambda _: "p")
+    found = space(Model(spec, routes))
+    visits = Visits(found)
+    monitor = Monitor(Oracle(Model(judged or spec, routes)))
+    walker = Walker(visits, monitor.oracle.model)
+    for event in events:
+        monitor.tell(event)
+        walker.event(event, monitor)
+    walker.end()
+    ways = [found.edges[edge] for edge in visits.edges]
+    tried = [found.pairs[pair][0] for pair in visits.pairs]
+    return (
+        {found.states[key] for key in visits.states},
+        {f"{way.source} {way.input}" for way in tried},
+        {f"{way.source} {way.input} {way.target}" for way in ways},
+    )
+
+
+def sent(*inputs: str) -> list[Event]:
+    """Inputs, each with the silence after it."""
+    return [event for at, inp in enumerate(inputs) for event in (Sent(inp, "p", at), Quiet(at + 0.5))]
+
+
+def test_step_by_step() -> None:
+    """Each step is settled before the next: there is no doubt."""
+    states, pairs, edges = walked(COFFEE, *sent("coin", "coin"))
+    assert (states, pairs) == ({"0", "1", "2"}, {"0 'coin'", "1 'coin'"})
+    assert edges == {"0 'coin' 1", "1 'coin' 2"}
+
+
+def test_several_inputs_before_anything_is_settled() -> None:
+    """Eager mode does not wait: what the inputs led to is known when something comes."""
+    events: list[Event] = [
+        Sent("coin", "p", 0),
+        Sent("coin", "p", 0.1),
+        Sent("button", "p", 0.2),
+        Seen("coffee", "p", 0.3),
+        Quiet(1),
+    ]
+    assert walked(COFFEE, *events)[2] == {"0 'coin' 1", "1 'coin' 2", "2 'button' 0"}
+
+
+def test_what_was_sent_last_was_tried() -> None:
+    """Where it led to is not known, so no transition counts."""
+    states, pairs, edges = walked(COFFEE, *sent("coin"), Sent("button", "p", 2))
+    assert states == {"0", "1"}
+    assert pairs == {"0 'coin'", "1 'button'"}
+    assert edges == {"0 'coin' 1"}
+
+
+def choosing(state: int, inp: str) -> list[Transition[int]]:
+    """The system chooses, and only `ask` tells what it chose."""
+    if inp == "choose" and state == 0:
+        return [goto(1), goto(2)]
+    return [goto(state, str(state))] if inp == "ask" else []
+
+
+CHOICE = Spec(choosing, initial=0, inputs=["choose", "ask"])
+
+
+def test_what_the_system_chose_is_not_known_at_once() -> None:
+    """Until it is, each explanation counts."""
+    assert walked(CHOICE, *sent("choose"))[2] == {"0 'choose' 1", "0 'choose' 2"}
+
+
+def test_what_comes_later_tells_what_was_chosen() -> None:
+    """Sent together, the answer says which way it went."""
+    events: list[Event] = [Sent("choose", "p", 0), Sent("ask", "p", 0.1), Seen("2", "p", 0.2), Quiet(1)]
+    assert walked(CHOICE, *events)[2] == {"0 'choose' 2", "2 'ask' 2"}
+
+
+def test_what_comes_unasked_is_gone_through() -> None:
+    """Between two inputs the system may have moved by itself; only transitions on inputs count."""
+    timer = Spec(step, initial=0, inputs=["coin", "button"], emits=lambda paid: [goto(0, "refund")] if paid else [])
+    events: list[Event] = [Sent("coin", "p", 0), Seen("refund", "p", 0.1), Quiet(0.5), *sent("coin")]
+    states, _, edges = walked(timer, *events)
+    assert states == {"0", "1"}
+    assert edges == {"0 'coin' 1"}
+
+
+def test_what_a_completed_model_adds_does_not_count() -> None:
+    """An unspecified input is ignored: that is no transition of the model."""
+    assert walked(COFFEE, *sent("button", "coin"), judged=total(COFFEE)) == ({"0", "1"}, {"0 'coin'"}, {"0 'coin' 1"})
+
+
+def test_a_failure_ends_it() -> None:
+    """What is behind it, nobody can tell."""
+    events: list[Event] = [*sent("coin"), Sent("button", "p", 2), Seen("tea", "p", 3), *sent("coin")]
+    assert walked(COFFEE, *events)[2] == {"0 'coin' 1"}
+
+
+def test_response_times_are_those_of_first_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes after the first output may have waited for something else; so many are kept as a picture needs."""
+    monkeypatch.setattr("otf.report.gather.ANSWERS", 2)
+    made = gathered()
+    monitor = Monitor(Oracle(Model(COFFEE)))
+    for at in range(3):
+        made.follow(Sent("coin", "p", at), monitor)
+        made.follow(Seen("coffee", "p", at + 0.25), monitor)
+        made.follow(Seen("coffee", "p", at + 0.5), monitor)
+    assert made.answers == {"str": [0.25, 0.25]}
