@@ -1,0 +1,48 @@
+"""What turns the pages, which are written to be read in the repository, into a site.
+
+Pages that lie above this folder (the README, the changelog) join it under names of their own, and links to source code,
+which is not part of the site, become the name of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[1]
+ABOVE = {"README.md": "start.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+_LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages from above."""
+    for source, name in ABOVE.items():
+        files.append(File.generated(config, name, abs_src_path=str(ROOT / source)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Let the links of a page lead to where things are in the site."""
+    del config, files
+    above = page.file.src_uri in ABOVE.values()
+    folder = ROOT if above else (ROOT / "docs" / page.file.src_uri).parent
+    return _LINK.sub(lambda found: _led(found, folder, page.file.src_uri), markdown)
+
+
+def _led(found: re.Match[str], folder: Path, uri: str) -> str:
+    target, anchor = found["target"], found["anchor"] or ""
+    if "://" in target:
+        return found[0]
+    path = (folder / target).resolve()
+    if not path.exists():
+        return found[0]  # the strict build says so
+    name = path.relative_to(ROOT).as_posix()
+    if name in ABOVE:
+        return f"[{found['text']}]({'../' * uri.count('/')}{ABOVE[name]}{anchor})"
+    if name.startswith("docs/"):
+        return f"[{found['text']}]({'../' * uri.count('/')}{name.removeprefix('docs/')}{anchor})"
+    return found["text"] if name in found["text"] else f"{found['text']} (`{name}`)"

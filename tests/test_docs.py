@@ -1,0 +1,319 @@
+"""What the pages say is so: code runs, output is real, links lead somewhere, tables leave nothing out."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from otf import CodecError, ContactError, ModelError, OtfError, TraceError, UsageError, errors
+from otf.adapter import Bench
+from otf.cli.app import app
+from otf.cli.lazy import COMMANDS
+from otf.trace.reading import TraceReader
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+BLOCK = re.compile(
+    r"(?:<!-- file: (?P<file>\S+) -->\n)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+LINK = re.compile(r"(?<!!)\[[^\]]+\]\((?P<target>[^)\s]+)\)")
+VARIES = (
+    (re.compile(r"\b\d+\.\d s\b"), "… s"),
+    (re.compile(r"\bin \d+\.\d\ds$", re.MULTILINE), "in … s"),
+    (re.compile(r"\(with \d+ steps of the system\)"), "(with … steps of the system)"),
+    (re.compile(r"^ +\d+\.\d{4} ", re.MULTILINE), " …  "),
+    (re.compile(r"^\d+ outputs? came after the quiescence time.*\n", re.MULTILINE), ""),
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page."""
+
+    kind: str
+    text: str
+    file: str | None
+
+
+@cache
+def text_of(page: Path) -> str:
+    """Read a page once."""
+    return page.read_text(encoding="utf-8")
+
+
+def blocks(page: Path) -> list[Block]:
+    """Find the fenced blocks of a page."""
+    return [Block(found["kind"], found["text"], found["file"]) for found in BLOCK.finditer(text_of(page))]
+
+
+def everything() -> str:
+    """Put all pages into one text."""
+    return "\n".join(map(text_of, PAGES))
+
+
+def table(page: str, first: str) -> list[list[str]]:
+    """Return the rows of the table whose first column has that head."""
+    lines = iter(text_of(ROOT / page).splitlines())
+    for line in lines:
+        if cells(line)[:1] == [first]:
+            next(lines)
+            return [cells(row) for row in rows(lines)]
+    raise AssertionError(f"{page} has no table that begins with {first!r}")
+
+
+def rows(lines: Iterator[str]) -> Iterator[str]:
+    """Yield the lines of a table up to its end."""
+    for line in lines:
+        if not line.startswith("|"):
+            return
+        yield line
+
+
+def cells(line: str) -> list[str]:
+    """Split a line of a table; a bar with a backslash before it is none."""
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+def code_words(text: str) -> list[str]:
+    """Find the words that a text sets as code."""
+    return re.findall(r"`([^`]+)`", text)
+
+
+# Code
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_python_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every example with a prompt gives what the page shows, as under `python -m doctest`."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    assert doctest.testfile(str(ROOT / name), module_relative=False, encoding="utf-8").failed == 0
+
+
+def test_the_tutorial_is_not_empty() -> None:
+    """The tutorial's code stands at prompts or in files that are run: there is no other."""
+    parts = blocks(ROOT / "docs" / "tutorial.md")
+    assert sum(part.text.count(">>>") for part in parts) > 40
+    assert all(part.kind == "pycon" or part.file for part in parts if part.kind.startswith("py"))
+
+
+def shown(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each command of a console block with the output that the page shows."""
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
+        yield command, output
+
+
+def steady(text: str) -> str:
+    """Replace what is another number in each run."""
+    for pattern, stand_in in VARIES:
+        text = pattern.sub(stand_in, text)
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())
+
+
+def typed(command: str, folder: Path) -> str:
+    """Run a command as a reader does, and return what is printed."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        shlex.split(command), cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", [name for name in NAMES if "```console" in text_of(ROOT / name)])
+def test_commands_print_what_the_page_shows(name: str, tmp_path: Path) -> None:
+    """Each command at a `$`, with the files that the page has, prints the output below it; times may differ."""
+    for block in blocks(ROOT / name):
+        if block.file:
+            (tmp_path / block.file).write_text(block.text, encoding="utf-8")
+        for command, output in shown(block.text) if block.kind == "console" else ():
+            assert steady(typed(command, tmp_path)) == steady(output), command
+
+
+def command_lines() -> Iterator[str]:
+    """Find every line in the pages that calls otf."""
+    for page in PAGES:
+        for block in blocks(page):
+            if block.kind in {"sh", "console"}:
+                yield from re.findall(r"^(?:\$ )?(otf .*)$", block.text, re.MULTILINE)
+        yield from re.findall(r"`(otf [^`]*)`", re.sub(r"```.*?```", "", text_of(page), flags=re.DOTALL))
+
+
+@pytest.mark.parametrize("line", sorted(set(command_lines())))
+def test_commands_and_options_exist(line: str) -> None:
+    """Every command line in the pages names a command that exists and options that it has."""
+    words = shlex.split(line.split("|", maxsplit=1)[0].replace("\\", ""))[1:]
+    helps = {name: CliRunner().invoke(app, [name, "--help"], terminal_width=200).stdout for name in commands()}
+    name = next(word for word in words if not word.startswith("-"))
+    assert name in commands() | {"COMMAND", "NAME"}
+    for option in [word.partition("=")[0] for word in words if word.startswith("--") and word != "--help"]:
+        assert re.search(rf"{option}\b", helps[name]), option
+
+
+@cache
+def commands() -> frozenset[str]:
+    """List the commands that there are."""
+    return frozenset(COMMANDS)
+
+
+def test_every_command_is_described() -> None:
+    """No command is left out of the pages."""
+    assert {name for name in commands() if f"`otf {name}" not in everything()} == set()
+
+
+# Links
+
+
+def anchors(page: Path) -> set[str]:
+    """Name the headings of a page as links do."""
+    heads: list[str] = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", text_of(page), flags=re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_links_lead_somewhere(name: str) -> None:
+    """Every relative link leads to a file that exists, and to a heading that it has."""
+    page = ROOT / name
+    for target in [found["target"] for found in LINK.finditer(text_of(page)) if "://" not in found["target"]]:
+        path, _, anchor = target.partition("#")
+        there = (page.parent / path).resolve() if path else page
+        assert there.exists(), target
+        assert not anchor or anchor in anchors(there), target
+
+
+def test_the_index_has_every_page() -> None:
+    """The table of contents leads to each page in docs/."""
+    index = text_of(ROOT / "docs" / "index.md")
+    pages = {page.name for page in PAGES[1:]} - {"index.md"}
+    assert {page for page in pages if f"({page})" not in index} == set()
+
+
+# Tables
+
+HOWTO = "docs/howto-bench.md"
+
+
+def test_exit_statuses_are_those_of_the_errors() -> None:
+    """The table has each status once, and each error stands in the row of its own."""
+    raised = {row[0]: code_words(row[2]) for row in table(HOWTO, "status")}
+    known: tuple[type[OtfError], ...] = (UsageError, ModelError, CodecError, TraceError, ContactError)
+    assert set(known) == set(OtfError.__subclasses__())
+    for error in known:
+        assert error.__name__ in raised[str(error.exit_status)], error
+    statuses = {str(status) for status in (errors.PASS, errors.FAIL, errors.USAGE, errors.INCONCLUSIVE)}
+    assert {status for status in raised if len(status) == 1} == statuses
+
+
+def test_each_field_of_a_bench_is_described() -> None:
+    """The table of fields leaves out only the name and the parameters, which are filled in."""
+    described = {word for row in table(HOWTO, "field of `Bench`") for word in code_words(row[0])}
+    assert described == {field.name for field in fields(Bench) if field.init} - {"_", "name", "parameters"}
+
+
+def test_each_parameter_of_the_conference_is_described() -> None:
+    """The table of parameters is that of the function, with its defaults."""
+    described = {word: row[1] for row in table(HOWTO, "parameter") for word in code_words(row[0])}
+    from otf.models.conference import bench
+
+    defaults = bench.__kwdefaults__ or {}
+    assert set(described) == set(defaults)
+    for name, default in defaults.items():
+        assert described[name].strip("`") == (f"{default:g}" if isinstance(default, float) else str(default)), name
+
+
+def keys(row: str) -> set[str]:
+    """Return the keys that a row of the table of JSON keys begins its items with."""
+    (text,) = [cells[2] for cells in table(HOWTO, "command") if cells[0] == row]
+    plain = re.sub(r"\([^)]*\)|: null.*", "", text)
+    return set(code_words(plain))
+
+
+@cache
+def failing(folder: Path) -> Path:
+    """Make a folder with a failing trace."""
+    invoke("run", "coffee", "--set", "fault=free", "--seed", "1", "--out", str(folder))
+    return next(folder.glob("*.shrunk.jsonl"))
+
+
+def invoke(*arguments: str) -> Any:  # noqa: ANN401 -- JSON
+    """Run a command with --json and return its document."""
+    return json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
+
+
+def failures(folder: Path) -> Any:  # noqa: ANN401 -- JSON
+    """Run a machine with a fault and return what was found."""
+    return invoke("run", "coffee", "--set", "fault=free", "--out", str(folder))["failures"]
+
+
+JSON: Mapping[str, Callable[[Path], Any]] = {
+    "`otf run`": lambda folder: invoke("run", "coffee", "--out", str(folder / "run")),
+    "… in `failures`": lambda folder: failures(folder / "failures"),
+    "`otf replay`": lambda folder: invoke("replay", str(failing(folder))),
+    "`otf rerun`": lambda folder: invoke("rerun", str(failing(folder)), "--out", str(folder / "rerun")),
+    "`otf shrink`": lambda folder: invoke("shrink", str(failing(folder))),
+    "`otf report`": lambda folder: invoke("report", str(failing(folder).parent)),
+    "`otf mutants`": lambda folder: invoke("mutants", "coffee", "--out", str(folder / "mutants")),
+    "`otf show`": lambda folder: invoke("show", str(failing(folder))),
+    "… in `events`": lambda folder: invoke("show", str(failing(folder)))["events"],
+    "`otf list`": lambda _folder: invoke("list"),
+}
+
+
+@pytest.mark.parametrize("row", JSON)
+def test_json_keys_are_those_of_the_table(row: str, tmp_path: Path) -> None:
+    """Each document has the keys that the table gives it, and it is a list or an object as the table says."""
+    document = JSON[row](tmp_path)
+    (kind,) = [cells[1] for cells in table(HOWTO, "command") if cells[0] == row]
+    assert type(document).__name__ == {"list": "list", "object": "dict"}[kind]
+    assert set(document[0] if kind == "list" else document) == keys(row)
+
+
+def example_lines() -> list[dict[str, Any]]:
+    """Return the example lines of the trace format, in their order."""
+    return [
+        json.loads(line) for block in blocks(ROOT / HOWTO) if block.kind == "json" for line in block.text.splitlines()
+    ]
+
+
+def described(after: str) -> set[str]:
+    """Return the keys of the table that follows a sentence, with those that every line has."""
+    tail = text_of(ROOT / HOWTO).partition(after)[2]
+    lines = iter(tail[tail.index("| key |") :].splitlines()[2:])
+    named = {word for row in rows(lines) for word in code_words(cells(row)[0])}
+    return named | {"event", "level", "timestamp"}
+
+
+def test_the_example_trace_can_be_read() -> None:
+    """The lines that the page shows are a trace."""
+    reader = TraceReader([json.dumps(line).encode() + b"\n" for line in example_lines()], "the page")
+    assert reader.header.bench == "coffee"
+
+
+def test_trace_keys_are_those_of_the_tables(tmp_path: Path) -> None:
+    """What a trace holds today is what the tables describe and the example lines show."""
+    start, *events, end = [json.loads(line) for line in failing(tmp_path).read_text(encoding="utf-8").splitlines()]
+    example = example_lines()
+    assert set(start) == set(example[0]) == described("how the run was made")
+    assert set(end) == set(example[-1]) == described("And the end")
+    assert {key for event in events for key in event} <= described("Then the events")
+    assert kinds(events) <= kinds(example[1:-1])
+
+
+def kinds(lines: Iterable[dict[str, Any]]) -> set[str]:
+    """Name the kinds of events among these lines."""
+    return {line["event"] for line in lines}

@@ -1,0 +1,39 @@
+"""The examples in docstrings do what they say."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+from types import ModuleType
+
+import pytest
+
+PACKAGES = (
+    "otf.codec",
+    "otf.compose",
+    "otf.explore",
+    "otf.fronts",
+    "otf.laws",
+    "otf.logic",
+    "otf.runner",
+    "otf.spec",
+    "otf.suite",
+    "otf.trace",
+    "otf.values",
+)
+
+
+def modules(name: str) -> list[ModuleType]:
+    """Return a package and its modules, or a module by itself."""
+    package = importlib.import_module(name)
+    path = getattr(package, "__path__", ())
+    return [package, *(importlib.import_module(each.name) for each in pkgutil.walk_packages(path, f"{name}."))]
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_the_examples_of_a_package_hold(name: str) -> None:
+    """Each example gives what stands below it, and each of these packages has some."""
+    results = [doctest.testmod(module) for module in modules(name)]
+    assert sum(result.failed for result in results) == 0
+    assert sum(result.attempted for result in results) > 0
