@@ -1,0 +1,159 @@
+"""Negative controls: testers that break one rule each, so that conforming systems fail: the rule is needed.
+
+Beside each stands what the rule protects: the same tester with that rule kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from benchmarks.campaigns import TESTERS, Tester
+from otf.core import Monitor, Timing
+from otf.core.eager import Eager
+from otf.core.hypothesis import UNCONSTRAINED, Hypothesis, moved, taken
+from otf.core.pacing import Moment, Pause
+from otf.core.places import Place
+from otf.core.search import Search, sent
+from otf.core.strict import Strict
+from otf.trace.events import Event, Seen, Sent
+from otf.trace.verdict import Verdict
+
+Finder: TypeAlias = Callable[[Search, Hypothesis], Iterator[Hypothesis]]
+
+
+class OneWay(Strict):
+    """Believes in silence L + nR after the last input, as if outputs took no time on their way."""
+
+    def pause(self, moment: Moment) -> Pause | None:
+        """Return the wait for quiescence, one latency too short."""
+        if moment.quiet:
+            return super().pause(moment)
+        inputs = max(1, moment.monitor.unproven)
+        until = moment.times.input + self.timing.latency + inputs * self.timing.busy
+        return Pause(max(moment.times.event, until))
+
+
+class LastInput(Monitor):
+    """Counts every output to the last input: whatever is seen comes after all that was sent was taken."""
+
+    def _question(self, event: Event) -> tuple[Hashable, Finder]:
+        name, find = super()._question(event)
+        if not isinstance(event, Seen):
+            return name, find
+        return ("last", name), lambda search, each: (then for then in find(search, each) if not then.flight)
+
+
+class AtOnce(Monitor):
+    """Takes each input at once, in the order in which they were sent: one state instead of all interleavings."""
+
+    _dealt: float = 0.0
+
+    def tell(self, event: Event) -> Verdict | None:
+        """Judge one event; what counts as taken may still keep the system busy."""
+        if isinstance(event, Sent):
+            self._dealt = max(event.at + self.oracle.timing.latency, self._dealt) + self.oracle.timing.busy
+        verdict = super().tell(event)
+        self.done_by = self._dealt
+        return verdict
+
+    def _question(self, event: Event) -> tuple[Hashable, Finder]:
+        name, find = super()._question(event)
+        if not isinstance(event, Sent):
+            return name, find
+        inp, port = self.oracle.model.symbol(event.input), event.port
+
+        def take(search: Search, each: Hypothesis) -> Iterator[Hypothesis]:
+            after = taken(sent(each, port, inp, len(self._inputs) + 1), port)
+            moves = search.model.moves(each.spot, inp) if isinstance(each.spot, Place) else ()
+            yield from (moved(after, move) for move in moves)
+            if not moves:
+                yield after._replace(spot=UNCONSTRAINED)
+
+        return name, take
+
+
+class Unproven(Eager):
+    """Waits for silence nowhere but where it must: so the rule for changing ports is all that is tried."""
+
+    def _sure(self, moment: Moment) -> bool:
+        return moment.last is not None
+
+
+class Rushing(Unproven):
+    """Changes to another port without waiting until what is in flight was taken."""
+
+    def pause(self, moment: Moment) -> Pause | None:
+        """Return no wait where eager mode only waits for inputs to be taken."""
+        pause = super().pause(moment)
+        return pause if pause is None or pause.means == "quiet" else None
+
+
+class OneLatency(Unproven):
+    """Changes to another port L after the last input: what was sent has arrived then, but may wait to be taken."""
+
+    def pause(self, moment: Moment) -> Pause | None:
+        """Return a wait that does not count how many inputs may be before the last."""
+        pause = super().pause(moment)
+        if pause is None or pause.means == "quiet":
+            return pause
+        return Pause(moment.times.input + self.timing.latency, "taken")
+
+
+class Careful(Unproven):
+    """Changes to another port after L + nR, n being all inputs since quiescence: its monitor knows none in flight."""
+
+    _waited: int = 0
+
+    def pause(self, moment: Moment) -> Pause | None:
+        """Return the wait until all inputs were taken, once for each change to another port."""
+        pause = super().pause(moment)
+        last, sent = moment.last, moment.monitor.sent
+        into = moment.monitor.oracle.model.routes.into
+        if pause is not None or moment.quiet or last is None or into(last.input.value) == moment.port:
+            return pause
+        if self._waited == sent:
+            return None
+        self._waited = sent
+        return Pause(moment.times.input + self.timing.latency + moment.burst * self.timing.busy, "taken")
+
+
+@dataclass(frozen=True)
+class Control:
+    """A tester without a rule, the same one with the rule, and the subjects on which it makes a difference."""
+
+    without: Tester
+    kept: Tester
+    subjects: tuple[str, ...]
+
+
+def _no_latency(timing: Timing) -> Timing:
+    return Timing(timing.quiescence, 0.0, timing.busy)
+
+
+UNPROVEN: Final = Tester(lambda timing, notes: Unproven(timing, notes.proven, notes.timers))
+RUSHING: Final = Tester(lambda timing, notes: Rushing(timing, notes.proven, notes.timers))
+CAREFUL: Final = Tester(lambda timing, notes: Careful(timing, notes.proven, notes.timers))
+NO_EMITS: Final = ("conference", "random, deterministic", "random, open")
+
+CONTROLS: Final[Mapping[str, Control]] = {
+    "silence believed after L + nR instead of 2L + nR": Control(
+        Tester(lambda timing, notes: OneWay(timing, notes.timers)),
+        TESTERS["strict"],
+        ("random, open", "random, restless"),
+    ),
+    "outputs always counted to the last input": Control(
+        replace(TESTERS["burst 2"], monitor=LastInput), TESTERS["burst 2"], NO_EMITS
+    ),
+    "ports changed after L instead of L + nR": Control(
+        Tester(lambda timing, notes: OneLatency(timing, notes.proven, notes.timers)), UNPROVEN, NO_EMITS
+    ),
+    "ports changed at once, inputs taken in the order sent": Control(
+        replace(RUSHING, monitor=AtOnce), replace(CAREFUL, monitor=AtOnce), NO_EMITS
+    ),
+    "deadlines without latency": Control(
+        replace(TESTERS["strict"], judging=_no_latency), TESTERS["strict"], ("altbit, timed", "random, timed")
+    ),
+}
+"""What each rule is worth. Ports changed at once do no harm by themselves: the monitor thinks of every order."""

@@ -1,0 +1,128 @@
+"""Memory stays flat, however long it goes on: `python -m benchmarks.memory [--steps N] [--json FILE]`.
+
+Prints the megabytes that are resident after each tenth of so many in-process steps (10 million by default), for a model
+with few states; and for one in which no state ever comes again, with a tenth of the steps: each is thought of anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterable
+from itertools import count
+from pathlib import Path
+from random import Random
+from resource import getpagesize
+from typing import Any, Final
+
+from benchmarks.campaigns import TESTERS, Notes
+from benchmarks.machines import VendingMachine
+from otf.core import Model, Oracle, Routes, Session, Timing
+from otf.models.vending import VENDING
+from otf.simulate import Bounds, System, Walk, World, conduct
+from otf.spec import Spec, Transition, goto
+from otf.strategy import Strategy
+
+WALK: Final = 100  # steps in a walk
+PRIME: Final = 10**12 + 39
+
+Go = Callable[[int], None]
+"""What goes so many steps on."""
+
+
+def _number(number: int, digit: int) -> int:
+    return (10 * number + digit) % PRIME
+
+
+def _appended(number: int, digit: int) -> Iterable[Transition[int]]:
+    then = _number(number, digit)
+    return [goto(then, then)] if digit % 2 else [goto(then)]
+
+
+NEVER_BACK: Final[Spec[int, int]] = Spec(_appended, 0, range(2))
+"""A model with so many states that no walk comes to one where another has been."""
+
+
+class Number:
+    """The system to that model."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def step(self, digit: Any) -> Iterable[object]:
+        """Append a digit."""
+        self.number = _number(self.number, digit)
+        return [self.number] if digit % 2 else []
+
+
+def walks(oracle: Oracle, system: Callable[[], Callable[[object], Iterable[object]]]) -> Go:
+    """Return what goes on in walks of a hundred steps through a Python object."""
+    numbers = count(1)
+
+    def go(steps: int) -> None:
+        for _ in range(steps // WALK):
+            assert Walk(oracle, system()).uniform(Random(next(numbers)), WALK).outcome == "pass"
+
+    return go
+
+
+def paths(spec: Spec[int, int], mode: str) -> Go:
+    """Return what goes on in a simulated world, on one path of a hundred steps after another."""
+    oracle, notes, numbers = Oracle(Model(spec, Routes(("line",)))), Notes(), count(1)
+    timing, strategy = Timing(0.01, 0.001, 0.001), Strategy("random", "uioco", 1)
+
+    def go(steps: int) -> None:
+        for _ in range(steps // WALK):
+            random = Random(next(numbers))
+            world = World(System(spec, lambda _value: "line", random), Bounds(0.001, 0.001), random)
+            pacing = TESTERS[mode].pacing(timing, notes)
+            session = Session(oracle, strategy.path(next(numbers)), pacing, steps=WALK)
+            assert conduct(session, world, lambda _value: "line").outcome == "pass"
+
+    return go
+
+
+def vending() -> Go:
+    """Return walks through the vending machine."""
+    return walks(Oracle(Model(VENDING)), lambda: VendingMachine().step)
+
+
+def never_back() -> Go:
+    """Return walks through states that never come again."""
+    return walks(Oracle(Model(NEVER_BACK)), lambda: Number().step)
+
+
+def resident() -> float:
+    """Return the megabytes of this process that are in memory (Linux)."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * getpagesize() / 2**20
+
+
+def tenths(go: Go, steps: int) -> list[float]:
+    """Return the resident megabytes after each tenth of so many steps."""
+    found = list[float]()
+    for _ in range(10):
+        go(steps // 10)
+        found.append(round(resident(), 1))
+    return found
+
+
+def main() -> None:
+    """Read the command line, and print a line for each model."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.memory", description=__doc__)
+    parser.add_argument("--steps", type=int, default=10_000_000)
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    arguments = parser.parse_args()
+    found = dict[str, list[float]]()
+    for name, go, steps in (
+        ("vending", vending(), arguments.steps),
+        ("never back", never_back(), arguments.steps // 10),
+    ):
+        found[name] = tenths(go, steps)
+        print(f"{name:12} MB after each tenth of {steps:,} steps: {found[name]}", flush=True)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""How short, for how many transitions of the system: every algorithm on the same failing runs.
+
+`python -m benchmarks.shrink [--json FILE] [--seeds N] [--peers N] [--system NAME]`. The faulty systems are those of
+`otf.models`; the tables are made like tables 1 to 3 of Koopman, Achten and Plasmeijer, "Model-Based Shrinking for State
+Based Testing". Transitions and resets are those of the search. A live search sends the original once more before it,
+and the result four times after it. `rate` is the share of 200 re-runs of the result that show the failure. It takes
+about eight minutes of CPU, a quarter of that for Hypothesis.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from statistics import mean
+from typing import Any, Final
+
+from benchmarks.measure import save
+from benchmarks.shrink_optimum import optimum
+from benchmarks.shrink_peers import hypothesis_shrinks
+from benchmarks.shrink_subjects import SYSTEMS, Subject
+from otf.shrink import ALGORITHMS, BEST, Setting, again, shrinking
+from otf.shrink.simulated import drive
+
+SEEDS: Final = 10
+PEERS: Final = 1  # seeds for Hypothesis, which takes longer than all others together
+RERUNS: Final = 200
+PEER: Final = "hypothesis"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of one failing run: its length, that of the result and the shortest, and what it took."""
+
+    fault: str
+    seed: int
+    algorithm: str
+    issue: int
+    length: int
+    optimum: int
+    transitions: int
+    resets: int
+    rate: float | None = None
+
+
+def rows(subject: Subject, seed: int, algorithms: Iterable[str]) -> Iterable[Row]:
+    """Yield what each algorithm makes of the same failing run."""
+    issue = subject.issue(seed)
+    best = optimum(subject, issue.signature)
+    assert best is not None
+    for algorithm in algorithms:
+        system = subject.simulated(seed)
+        setting = Setting(system.oracle, subject.inputs, seed)
+        found = drive(shrinking(issue, setting, algorithm), system.shows)
+        assert found.signature == issue.signature
+        took = sum(system.lengths), len(system.lengths)
+        rate = None
+        if subject.chance is not None and algorithm == BEST:
+            candidate = again(found, system.oracle)
+            rate = mean(_same(system.shows(candidate), found.signature) for _ in range(RERUNS))
+        yield Row(subject.fault, seed, algorithm, len(issue), len(found), best, *took, rate)
+
+
+def _same(answer: Any, signature: object) -> bool:
+    return answer is not None and answer.signature == signature
+
+
+def peer(subject: Subject, seed: int) -> Row:
+    """Return what Hypothesis makes of a failing run of its own."""
+    best = optimum(subject)
+    assert best is not None
+    return Row(subject.fault, seed, PEER, *hypothesis_shrinks(subject, seed, best))
+
+
+@cache
+def measured(subject: Subject, seeds: int, peers: int) -> list[Row]:
+    """Return the rows of a subject, each algorithm after another."""
+    found = [row for seed in range(seeds) for row in rows(subject, seed, ALGORITHMS)]
+    if subject.chance is None and subject.judge is None:  # Hypothesis refuses what is not deterministic
+        found += [peer(subject, seed) for seed in range(peers)]
+    return found
+
+
+def means(found: Sequence[Row]) -> dict[str, float]:
+    """Return the means over rows."""
+    fields = ("issue", "length", "optimum", "transitions", "resets")
+    return {field: round(mean(getattr(row, field) for row in found), 3) for field in fields}
+
+
+def of(found: Iterable[Row], key: Callable[[Row], Any]) -> dict[Any, list[Row]]:
+    """Return the rows by a key."""
+    groups: dict[Any, list[Row]] = {}
+    for row in found:
+        groups.setdefault(key(row), []).append(row)
+    return groups
+
+
+def summary(found: Sequence[Row]) -> None:
+    """Print the means of each algorithm."""
+    print(f"  {'':16}{'issue':>8}{'length':>8}{'optimum':>9}{'over':>8}{'transitions':>14}{'resets':>9}{'rate':>8}")
+    for algorithm, group in of(found, lambda row: row.algorithm).items():
+        m = means(group)
+        over = f"{m['length'] / m['optimum'] - 1:.1%}"
+        rates = [row.rate for row in group if row.rate is not None]
+        rate = f"{mean(rates):.1%}" if rates else ""
+        line = f"  {algorithm:16}{m['issue']:8.1f}{m['length']:8.2f}{m['optimum']:9.2f}{over:>8}"
+        print(f"{line}{m['transitions']:14,.1f}{m['resets']:9,.1f}{rate:>8}")
+
+
+def columns(found: Sequence[Row], key: Callable[[Row], Any]) -> None:
+    """Print the lengths and transitions of each algorithm in columns, as the paper does."""
+    across = of(found, key)
+    print(f"\n  {'':24}" + "".join(f"{name!s:>11}" for name in across) + f"{'mean':>11}")
+    own = [row for row in found if row.algorithm != PEER]
+    _line("issue", [mean(r.issue for r in own if key(r) == name) for name in across])
+    _line("optimum", [mean(r.optimum for r in own if key(r) == name) for name in across])
+    for algorithm, group in of(found, lambda row: row.algorithm).items():
+        there = of(group, key)
+        if there.keys() == across.keys():
+            _line(algorithm, [mean(r.length for r in there[name]) for name in across])
+            _line("  transitions", [mean(r.transitions for r in there[name]) for name in across])
+
+
+def _line(name: str, numbers: Sequence[float]) -> None:
+    print(f"  {name:24}" + "".join(f"{number:11,.1f}" for number in [*numbers, mean(numbers)]))
+
+
+def main() -> None:
+    """Print the tables, and save the means."""
+    seeds, peers = int(_option("--seeds") or SEEDS), int(_option("--peers") or PEERS)
+    result: dict[str, Mapping[str, dict[str, float]]] = {}
+    for system in [_option("--system")] if _option("--system") else SYSTEMS:
+        found = [row for subject in SYSTEMS[system] for row in measured(subject, seeds, min(seeds, peers))]
+        print(f"\n{system}: {len(SYSTEMS[system])} faults, {seeds} seeds each ({PEER}: {min(seeds, peers)}); means")
+        summary(found)
+        columns(found, lambda row: row.fault)
+        first = found[0].fault
+        print(f"\n  {first} alone, by seed")
+        columns([row for row in found if row.fault == first], lambda row: row.seed)
+        result[system] = {name: means(group) for name, group in of(found, lambda row: row.algorithm).items()}
+    save(result)
+
+
+def _option(name: str) -> str:
+    return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else ""
+
+
+if __name__ == "__main__":
+    main()

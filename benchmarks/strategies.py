@@ -1,0 +1,116 @@
+"""How many inputs each strategy takes to find known faults: of the conference entity, a queue and a vending machine.
+
+Run `python -m benchmarks.strategies [--json FILE] [--seeds N]`. The systems answer before they return, so that only
+choosing is measured. Vending machines count money without bound: there a strategy must not go deeper and deeper.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from statistics import mean, median
+from typing import Any, Final
+
+from benchmarks.measure import save
+from otf.core import InputMode, Model, Oracle, Routes
+from otf.models import conference, queue, vending, vending_faults
+from otf.models.conference.codec import ConferenceCodec
+from otf.models.conference.entity import FAULTS, Entity
+from otf.simulate import Walk
+from otf.spec import Spec, total
+from otf.strategy import STRATEGIES, Strategy
+
+STEPS: Final = 50  # of a path
+LIMIT: Final = 10_000  # of all paths: what is not found by then counts as that
+Act = Callable[[Any], Iterable[Any]]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model, its faults, what makes a system with one of them, and how its inputs are chosen."""
+
+    spec: Spec[Any, Any]
+    faults: Iterable[str]
+    make: Callable[[str], Act]
+    mode: InputMode = "uioco"
+    routes: Routes | None = None
+
+    def oracle(self) -> Oracle:
+        """Return what judges it."""
+        judged = total(self.spec) if self.mode == "mixed" else self.spec
+        return Oracle(Model(judged, self.routes or Routes()))
+
+
+def reacting(react: Callable[[str, Any, Any], tuple[Any, Any]], start: Any) -> Callable[[str], Act]:
+    """Return what makes a system of a function of fault, state and input."""
+
+    def make(fault: str) -> Act:
+        state = start
+
+        def act(inp: Any) -> Iterable[Any]:
+            nonlocal state
+            state, outputs = react(fault, state, inp)
+            return outputs
+
+        return act
+
+    return make
+
+
+def entity(fault: str) -> Act:
+    """Return the conference entity with a fault, without sockets and pipes."""
+    cpe, codec = Entity(1, [2, 3], fault), ConferenceCodec(1, 3)
+
+    def act(inp: Any) -> Iterable[Any]:
+        data = codec.encode(inp)
+        for effect in cpe.user(data.decode()) if codec.port(inp) == "user" else cpe.datagram(data):
+            port, frame = ("user", effect.encode()) if isinstance(effect, str) else (f"cpe{effect[0]}", effect[1])
+            yield codec.decode(port, frame)
+
+    return act
+
+
+CODEC: Final = ConferenceCodec(1, 3)
+SUBJECTS: Final[Mapping[str, Subject]] = {
+    "conference": Subject(conference.bench().spec, FAULTS, entity, "mixed", Routes(tuple(CODEC.ports), CODEC.port)),
+    "queue": Subject(queue.QUEUE, queue.FAULTS, reacting(queue.react, None)),
+    "vending": Subject(vending.VENDING, vending_faults.FAULTS, reacting(vending_faults.react, vending_faults.Device())),
+}
+
+
+def steps(subject: Subject, name: str, fault: str, seed: int) -> int:
+    """Return after how many inputs a fault is found."""
+    oracle, strategy, sent, path = subject.oracle(), Strategy(name, subject.mode, seed), 0, 0
+    while sent < LIMIT:
+        path += 1
+        walk = Walk(oracle, subject.make(fault))
+        verdict = walk.chosen(strategy.path(path), STEPS)
+        sent += len(walk.history)
+        if verdict is not None and verdict.failed:
+            return sent
+    return LIMIT
+
+
+def main() -> None:
+    """Print for each subject and strategy the sum over all faults, and what was missed; write it if asked to."""
+    seeds = int(sys.argv[sys.argv.index("--seeds") + 1]) if "--seeds" in sys.argv else 10
+    data: dict[str, dict[str, Any]] = {}
+    for title, subject in SUBJECTS.items():
+        print(
+            f"\n{title}: inputs until a fault is found, summed over {len(list(subject.faults))} faults, {seeds} seeds"
+        )
+        for name in STRATEGIES:
+            found = [[steps(subject, name, fault, seed) for seed in range(1, seeds + 1)] for fault in subject.faults]
+            row = {
+                "means": round(sum(map(mean, found))),
+                "medians": round(sum(map(median, found))),
+                "missed": sum(each >= LIMIT for row in found for each in row),
+            }
+            data.setdefault(title, {})[name] = row
+            print(f"  {name:14} means {row['means']:>8,}  medians {row['medians']:>8,}  missed {row['missed']:>4}")
+    save(data)
+
+
+if __name__ == "__main__":
+    main()
