@@ -1,6 +1,13 @@
 """What holds for all tests."""
 
+import os
+
 from hypothesis import settings
+
+# What these say changes what pytest, rich and typer print, and with it what the programs under test print: without them
+# a test sees the same words on a desk and where a server runs it.
+for _name in ("BUILD_NUMBER", "CI", "COLUMNS", "FORCE_COLOR", "GITHUB_ACTIONS", "LINES", "NO_COLOR", "PY_COLORS"):
+    os.environ.pop(_name, None)
 
 # An example may take as long as it takes: a limit in wall-clock time would fail laws because a machine is busy.
 settings.register_profile("otf", settings(), deadline=None)

@@ -7,7 +7,7 @@ is needed is imported by the first test that uses it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from otf.pytest_plugin.talking import Spoken, Talk
 
 FOUND = "otf.adapter.bench"  # where benches come from: before it is imported there is none
+RAISED = "otf.campaign.run"  # the same for failures
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,6 +46,18 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: objec
 
 def _is_test(collector: Any, name: str) -> bool:  # noqa: ANN401 -- pytest does not export the class that can be asked
     return bool(collector.funcnamefilter(name))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Keep the summary at the end to one line a failure; pytest cuts it for a terminal only, and not where CI is set."""
+    report = yield
+    module: Any = sys.modules.get(RAISED)
+    if module is not None and call.excinfo is not None and call.excinfo.errisinstance(module.NonconformanceError):
+        crash: Any = getattr(report.longrepr, "reprcrash", None)
+        if crash is not None:
+            crash.message = crash.message.partition("\n")[0]
+    return report
 
 
 @pytest.fixture

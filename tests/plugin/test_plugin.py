@@ -56,6 +56,16 @@ def test_a_failure_is_the_shrunk_trace(session: Session) -> None:
     assert "pytest_plugin" not in done.out.replace("otf.pytest_plugin", "")
 
 
+def test_the_summary_has_one_line_for_a_failure(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So it does where a server runs the tests, for which pytest does not cut what is long."""
+    monkeypatch.setenv("CI", "true")
+    done = session.of(FREE, "--otf-seed=1")
+    summary = done.out.partition("short test summary info")[2].splitlines()[1:]
+    failed = "FAILED test_machine.py::test_free - otf.campaign.run.NonconformanceError: "
+    assert summary[0] == failed + "FAIL (unasked): an output came where the model allows none"
+    assert summary[1].startswith("1 failed")
+
+
 @pytest.mark.real
 def test_the_text_of_a_failure_suffices(session: Session) -> None:
     """Of the conference entity with the fault O7 (a message is sent to one member only) the text alone tells the fault.
