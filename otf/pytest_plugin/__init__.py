@@ -50,7 +50,7 @@ def _is_test(collector: Any, name: str) -> bool:  # noqa: ANN401 -- pytest does 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Keep the summary at the end to one line a failure; pytest cuts it for a terminal only, and not where CI is set."""
+    """Keep the summary at the end to one line a failure: pytest cuts it for terminals only, and not where CI is set."""
     report = yield
     module: Any = sys.modules.get(RAISED)
     if module is not None and call.excinfo is not None and call.excinfo.errisinstance(module.NonconformanceError):
