@@ -78,6 +78,9 @@ class ProcessLine:
     def receive(self) -> list[Arrival]:
         """Return the frames that have come, at most 256 of them; and at last the ending."""
         if not self._inflow.queue:
+            whole = self._reading.at_once()
+            if whole is not None:
+                return list(whole)
             self._reading.look()
         return self._inflow.batch()
 

@@ -107,7 +107,7 @@ class UdpLine:
                 self._hear_of(error)
                 continue
             if sender == self._peer or self._heard(sender):
-                return [Frame(data, came=came)]
+                return [Frame(data, "", came)]
             self._strangers += 1
             self._stranger = show_address(sender[:2])
         return []

@@ -9,12 +9,16 @@ from typing import Final
 from otf.adapter.clock import clock
 from otf.adapter.line import NEVER, Arrival, Ending, Trouble
 from otf.adapter.waiting import Alarm
-from otf.framing import Framer
+from otf.framing import Frame, Framer
+from otf.framing.counted import Counted
+from otf.framing.cutting import Cutter
 
 BATCH: Final = 256
 """Arrivals that are handed out at a time."""
 
 _SHOWN: Final = 100
+_SHORT: Final = 512  # bytes: a longer chunk hardly ever comes twice, and would take much room
+_KEPT: Final = 1024
 
 
 class Inflow:
@@ -29,18 +33,36 @@ class Inflow:
         self._stirred = NEVER
         self._set = False
         self._troubled = 0
+        # whether a frame begins with the next byte: then our own framers cut a chunk as they cut its like before
+        self._fresh = self._steady = isinstance(framer, (Counted, Cutter))
+        self._whole: dict[bytes, tuple[Frame, ...]] = {}
+
+    def whole(self, chunk: bytes) -> tuple[Frame, ...] | None:
+        """Return the frames of a chunk that begins and ends with one, if its like came before; else `take` it."""
+        return self._whole.get(chunk) if self._fresh else None
 
     def take(self, chunk: bytes) -> None:
         """Take the next bytes."""
-        frames = self._framer.feed(chunk)
+        frames, fresh = self._framer.feed(chunk), self._fresh
         self.queue.extend(frames)
         for frame in frames:
             self._troubled += frame.trouble != ""
-        if self._framer.unfinished:
+        unfinished = self._framer.unfinished
+        # after a frame that was too long its rest is skipped: only a sound one proves that this is over
+        self._fresh = self._steady and not unfinished and bool(frames) and not frames[-1].trouble
+        if fresh and self._fresh and len(chunk) <= _SHORT:
+            self._remember(chunk, frames)
+        if unfinished:
             self._stirred = self._clock()
             if self._framer.gap and not self._set:
                 self._set = True
                 self._alarm(self._stirred + self._framer.gap, self._ring)
+
+    def _remember(self, chunk: bytes, frames: list[Frame]) -> None:
+        if len(self._whole) >= _KEPT:
+            self._whole.clear()
+        if not any(frame.trouble for frame in frames):
+            self._whole[chunk] = tuple(frames)
 
     def look(self) -> None:
         """Take that there is nothing more to be read now: the frame has ended, if it was silent for long enough."""
@@ -62,6 +84,7 @@ class Inflow:
         """Forget what has come, a frame that has begun as well."""
         self._framer.rest()
         self.queue.clear()
+        self._fresh = self._steady
 
     def stirred(self) -> float:
         """Return when bytes came last of a frame that has not ended; `NEVER` where none has begun."""

@@ -14,7 +14,7 @@ from otf.adapter.child import Child
 from otf.adapter.inflow import Inflow
 from otf.adapter.line import Ending
 from otf.adapter.waiting import Alarm
-from otf.framing import Framer, Tail
+from otf.framing import Frame, Framer, Tail
 
 PATIENCE: Final = 0.1
 """Seconds that may pass between the end of a process's output and the end of the process."""
@@ -49,6 +49,19 @@ class Reading:
     def descriptors(self) -> tuple[int, ...]:
         """Return those of the output, the errors and the exit that are not at their end."""
         return tuple(self._readers)
+
+    def at_once(self) -> tuple[Frame, ...] | None:
+        """Return what the output says now, if it is whole frames whose like came before; else `look` closer."""
+        if self._child.stdout not in self._readers:
+            return None
+        try:
+            chunk = os.read(self._child.stdout, _CHUNK)
+        except OSError:
+            return None  # there is nothing, or `look` comes upon it as well
+        whole = self.inflow.whole(chunk)
+        if whole is None:
+            self._take(chunk)
+        return whole
 
     def look(self) -> None:
         """Read until there is something in the queue, or nothing more to read."""
@@ -88,7 +101,10 @@ class Reading:
         return ended, readable
 
     def _read_output(self) -> None:
-        if chunk := self._chunk():
+        self._take(self._chunk())
+
+    def _take(self, chunk: bytes) -> None:
+        if chunk:
             self.inflow.take(chunk)
             return
         self._drop(self._child.stdout)

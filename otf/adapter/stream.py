@@ -81,9 +81,7 @@ class StreamLine:
     def receive(self) -> list[Arrival]:
         """Return the frames that have come, at most 256 of them, and at last the ending."""
         inflow = self._inflow
-        if not inflow.queue and not self._over:
-            self._look()
-        return inflow.batch()
+        return inflow.batch() if inflow.queue or self._over else self._look()
 
     def stirred(self) -> float:
         """Return when bytes came last of a frame that has not ended."""
@@ -105,24 +103,27 @@ class StreamLine:
             return Ending("end of stream")
         return Ending(WORDS.get(error.errno or 0, str(error.strerror).lower()))
 
-    def _look(self) -> None:
-        """Read until a frame is whole, or there is nothing more to read."""
+    def _look(self) -> list[Arrival]:
+        """Read until a frame is whole, or there is nothing more to read; return what there is."""
         inflow = self._inflow
         for _ in range(_ROUNDS):
             try:
                 chunk = self._read()
             except BlockingIOError:
                 inflow.look()
-                return
+                break
             except OSError as error:
                 self._end(self.ended(error))
-                return
+                break
             if not chunk:
                 self._end(self.ended(None))
-                return
+                break
+            if (whole := inflow.whole(chunk)) is not None:
+                return list(whole)
             inflow.take(chunk)
             if inflow.queue:
-                return
+                break
+        return inflow.batch()
 
     def _end(self, how: Ending | Trouble) -> None:
         self._over, self._gone = True, self._gone or how.reason

@@ -26,6 +26,7 @@ class Belief:
         "done",
         "flying",
         "hypotheses",
+        "known",
         "offered",
         "owing",
         "places",
@@ -51,6 +52,7 @@ class Belief:
         self.calm: bool | None = None
         self.offered: Any = None
         self.ways: Any = None
+        self.known: Any = None
 
 
 class Led(NamedTuple):
@@ -86,12 +88,17 @@ class Beliefs:
         self._make_room(1)
         before.after[event] = led
 
+    def count(self) -> None:
+        """Take that something else was found out about a belief, and is remembered with it."""
+        self._make_room(1)
+
     def _make_room(self, more: int) -> None:
         self._size += more
         if self._size > REMEMBERED:
             # beliefs refer to each other through `after`: dropping half of them would keep the others alive
             for belief in self._known.values():
                 belief.after.clear()
+                belief.known = None
             self._known.clear()
             self._size = more
 

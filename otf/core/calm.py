@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from otf.core.belief import Belief
 from otf.core.hypothesis import Hypothesis, moved, taken
 from otf.core.model import Model
 from otf.core.monitor import Monitor
@@ -13,9 +14,12 @@ from otf.core.symbols import Symbol
 
 def calm(monitor: Monitor) -> bool:
     """Tell whether in every explanation, all inputs in flight taken, nothing is owed and nothing can come unasked."""
-    belief = monitor.belief
+    return silent(monitor.oracle.model, monitor.belief)
+
+
+def silent(model: Model, belief: Belief) -> bool:
+    """Tell the same of a belief."""
     if belief.calm is None:
-        model = monitor.oracle.model
         belief.calm = all(_calm(model, each) for each in belief.hypotheses)
     return belief.calm
 

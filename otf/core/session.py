@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
 from otf.core.barrier import Barrier, Round
+from otf.core.belief import Belief
 from otf.core.failure import flooded
 from otf.core.hypothesis import UNCONSTRAINED
 from otf.core.monitor import DOUBT, Monitor, Oracle
@@ -82,8 +83,8 @@ class Session:
         self.flood = flood
         self.times: Times = Times()
         self.late: list[int] = []
-        self._chooser = chooser
-        self._pacing = pacing
+        self.chooser = chooser
+        self.pacing = pacing
         self._patient = False
         self._outputs = 0
         self._pause = Pause(0.0)
@@ -91,18 +92,18 @@ class Session:
         self._round: Round | None = None
         # pings that an input overtook are answered all the same
         self._unanswered = Counter[str]()
-        self._over = False
+        self.over = False
         # what may come unasked may come at once: such a run begins with a look at what is there
-        self._moment = Moment(Monitor(oracle), self.times, quiet=not oracle.model.unasked(oracle.model.initial))
+        self.moment = Moment(Monitor(oracle), self.times, quiet=not oracle.model.unasked(oracle.model.initial))
 
     @property
     def monitor(self) -> Monitor:
         """The judge of the run; before anything is told, another may be put in its place."""
-        return self._moment.monitor
+        return self.moment.monitor
 
     @monitor.setter
     def monitor(self, monitor: Monitor) -> None:
-        self._moment.monitor = monitor
+        self.moment.monitor = monitor
 
     @property
     def asking(self) -> bool:
@@ -116,16 +117,16 @@ class Session:
 
     def command(self) -> Command:
         """Return what is to be done now."""
-        moment = self._moment
+        moment = self.moment
         monitor = moment.monitor
         if monitor.verdict is not None or monitor.belief.done:
             return Stop(self._verdict())
-        if self._pacing.ready(moment):
+        if self.pacing.ready(moment):
             self._choose()
-        pause = self._pacing.pause(moment)
+        pause = self.pacing.pause(moment)
         if pause is None and moment.next is not None:
             return Send(moment.next)
-        if pause is None and self._over and moment.quiet:
+        if pause is None and self.over and moment.quiet:
             return Stop(self._verdict())
         self._pause = pause or Pause(self.times.event)
         return self._probe() or Wait(self._deadline())
@@ -140,7 +141,7 @@ class Session:
             self._outputs, self._round = 0, None
         if isinstance(event, Sent):
             self._note(event)
-        moment = self._moment
+        moment = self.moment
         self._patient, moment.quiet, monitor = False, kind is Quiet, moment.monitor
         if monitor.tell(event) is None:
             if self._outputs > self.flood:
@@ -190,15 +191,24 @@ class Session:
         self.tell(event)
         return event
 
+    def skip(self, belief: Belief, steps: int, events: int, done_by: float) -> None:
+        """Take that so many steps and events went by, each as it would have been commanded, and led to this belief."""
+        monitor = self.monitor
+        monitor.belief, monitor.done_by = belief, done_by
+        monitor.sent += steps
+        monitor.events += events
+        self.moment.burst += steps
+        self._outputs, self._round, self._patient = 0, None, False
+
     def _look(self) -> None:
         # an output may come between the choice of an input and its sending, and lead to where the input is senseless
-        if self._moment.next is not None and not self.view().allows(self._moment.next):
-            self._plan(None)
+        if self.moment.next is not None and not self.view().allows(self.moment.next):
+            self.plan(None)
 
     def _probe(self) -> Ping | None:
         """Return the next ping of a barrier, None where there is none or answers are to be waited for."""
         # where nothing has happened since the last quiescence it is a timer that is waited for: no answer ends that
-        if self._barrier is None or self._pause.means != "quiet" or self._moment.quiet:
+        if self._barrier is None or self._pause.means != "quiet" or self.moment.quiet:
             return None
         if self._round is None:
             self._round = Round(self._barrier, tuple(sorted(self.monitor.belief.flying)))
@@ -206,24 +216,25 @@ class Session:
         return None if port is None else Ping(port, self._barrier.pings[port])
 
     def _note(self, event: Sent) -> None:
-        moment = self._moment
+        moment = self.moment
         moment.burst += 1
         moment.last = Ventured(self.view().places, self.monitor.oracle.model.symbol(event.input))
         moment.next = moment.port = None
 
     def _settle(self) -> None:
-        self._pacing.settled(self._moment)
-        self._moment.burst = 0
+        self.pacing.settled(self.moment)
+        self.moment.burst = 0
 
     def _choose(self) -> None:
-        if self._moment.next is None and not self._over:
+        if self.moment.next is None and not self.over:
             if self.monitor.sent < self.steps:
-                self._plan(self._chooser.choose(self.view()))
-            self._over = self._moment.next is None
+                self.plan(self.chooser.choose(self.view()))
+            self.over = self.moment.next is None
 
-    def _plan(self, chosen: Symbol | None) -> None:
-        self._moment.next = chosen
-        self._moment.port = None if chosen is None else self.monitor.oracle.model.routes.into(chosen.value)
+    def plan(self, chosen: Symbol | None) -> None:
+        """Take what is to be sent next, None for nothing yet."""
+        self.moment.next = chosen
+        self.moment.port = None if chosen is None else self.monitor.oracle.model.routes.into(chosen.value)
 
     def view(self) -> View:
         """Return what may be offered now."""

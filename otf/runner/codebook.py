@@ -14,7 +14,7 @@ class Codebook:
     """Asks a codec what it was not asked lately. What it raises is not remembered."""
 
     def __init__(self, codec: Codec) -> None:
-        self._codec = codec
+        self.codec: Codec = codec
         # by the identity of values, which are kept with it: the inputs of a model are the same objects again and again
         self._encoded: dict[int, tuple[object, bytes | Deed]] = {}
         self._decoded: dict[tuple[str, bytes], object] = {}
@@ -23,7 +23,7 @@ class Codebook:
         """Return the bytes of an input, or its deed. Raises what the codec raises."""
         known = self._encoded.get(id(value))
         if known is None:
-            known = value, self._codec.encode(value)
+            known = value, self.codec.encode(value)
             if len(self._encoded) >= KEPT:
                 self._encoded.clear()
             self._encoded[id(value)] = known
@@ -34,7 +34,7 @@ class Codebook:
         frame = port, data
         if frame in self._decoded:
             return self._decoded[frame]
-        output = self._codec.decode(port, data)
+        output = self.codec.decode(port, data)
         if len(data) <= SHORT:
             if len(self._decoded) >= KEPT:
                 self._decoded.clear()

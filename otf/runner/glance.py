@@ -25,7 +25,7 @@ class Glance:
     open = 0
 
     def __init__(self) -> None:
-        self._turned = time.monotonic()
+        self.until: float = time.monotonic() + TURN
         self._possible = sys.platform != "win32" and _on_asyncio()
 
     def wait(self, descriptors: Mapping[int, object], seconds: float) -> list[int] | None:
@@ -33,17 +33,21 @@ class Glance:
 
         None: the loop has to do the waiting, for the rest of the time.
         """
-        if not self._possible or Glance.open != 1 or time.monotonic() - self._turned > TURN:
-            return None
-        if not descriptors or max(descriptors) >= _HIGHEST:
+        if not self.possible(descriptors):
             return None
         whole = seconds <= SHORT
         ready, _, _ = select.select(descriptors, (), (), (max(0.0, seconds) if whole else FIRST))
         return ready if whole or ready else None
 
+    def possible(self, descriptors: Mapping[int, object]) -> bool:
+        """Tell whether waiting for these without the loop is possible, and the loop was not kept from its turn."""
+        if not self._possible or Glance.open != 1 or time.monotonic() > self.until:
+            return False
+        return bool(descriptors) and max(descriptors) < _HIGHEST
+
     def turned(self) -> None:
         """Take that the loop had its turn."""
-        self._turned = time.monotonic()
+        self.until = time.monotonic() + TURN
 
 
 def _on_asyncio() -> bool:

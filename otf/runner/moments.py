@@ -17,20 +17,22 @@ class Moments:
     """
 
     def __init__(self) -> None:
-        self._began: datetime | None = None
-        self._micros = 0
-        self._last = -1
-        self._prefix = ""
-        self._zone = ""
+        self.began: datetime | None = None
+        self.start: int = 0
+        self.prefix: bytes = b""
+        self.zone: bytes = b""
 
     def __call__(self, began: datetime, seconds: float) -> str:
         """Return the moment so many seconds after `began`."""
-        if began is not self._began:
-            self._began, self._last = began, -1
-        micros = round(seconds * 1e6) - self._micros
-        if not 0 <= micros <= self._last:
-            second, micros = divmod(began.microsecond + round(seconds * 1e6), SECOND)
+        micros = self.micros(began, round(seconds * SECOND))
+        return f"{self.prefix.decode()}{micros:06}{self.zone.decode()}"
+
+    def micros(self, began: datetime, after: int) -> int:
+        """Return what stands between `prefix` and `zone` in the text of the moment so many microseconds after."""
+        micros = after - self.start
+        if not 0 <= micros < SECOND or began is not self.began:
+            second, micros = divmod(began.microsecond + after, SECOND)
             whole = (began.replace(microsecond=0) + timedelta(seconds=second)).isoformat()
-            self._prefix, self._zone = f"{whole[:19]}.", whole[19:]
-            self._micros, self._last = second * SECOND - began.microsecond, SECOND - 1
-        return f"{self._prefix}{micros:06}{self._zone}"
+            self.prefix, self.zone = f"{whole[:19]}.".encode(), whole[19:].encode()
+            self.began, self.start = began, second * SECOND - began.microsecond
+        return micros

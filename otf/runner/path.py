@@ -16,6 +16,7 @@ from otf.errors import CodecError, ModelError, UsageError
 from otf.runner.codebook import Codebook
 from otf.runner.glance import TURN
 from otf.runner.opening import opened
+from otf.runner.swift import AT_ONCE, Swift
 from otf.runner.wire import Arrived, Wire
 from otf.trace.events import Closed, Event, Garbled, Seen, Sent
 from otf.trace.verdict import Verdict
@@ -23,7 +24,6 @@ from otf.values import show
 
 TRICKLE: Final = 30.0  # seconds after which a frame that goes on coming byte by byte is believed to have no end
 AT_FAULT: Final = "the line was at fault"
-AT_ONCE: Final = 0.001  # seconds: a write that takes longer had to wait
 
 
 class Record(Protocol):
@@ -66,6 +66,7 @@ class Conduct:
         self._model = session.monitor.oracle.model
         self._stamping = False
         self._slack = 0.0
+        self._swift = Swift(session, wire, self.codec, self._bytes, record)
 
     async def run(self) -> Verdict:
         """Perform commands until the verdict; where the line itself is at fault, that is inconclusive."""
@@ -82,6 +83,9 @@ class Conduct:
         while True:
             if self.wire.waiting:
                 self._hear()
+            if self._swift.ready:
+                await self._swift.run()
+                self._looked = self.wire.now
             # matching classes one after another takes as long as all the rest of this loop
             command = self.session.command()
             if isinstance(command, Send):
@@ -127,8 +131,7 @@ class Conduct:
             return Garbled(data, f"{type(error).__name__}: {error}")
 
     async def _send(self, value: object) -> None:
-        port = self.port(value)
-        data = self._encoded(port, value)
+        port, data = self._bytes(value)
         begun = self.wire.now
         if await self._handed(port, value, data):
             # from before it was written, lest a timer that keeps its time look early; but where the other side did not
@@ -151,6 +154,10 @@ class Conduct:
             self._lost(port, str(lost))
             return False
         return True
+
+    def _bytes(self, value: object) -> tuple[str, bytes | Deed]:
+        port = self.port(value)
+        return port, self._encoded(port, value)
 
     def _encoded(self, port: str, value: object) -> bytes | Deed:
         if port not in self.wire.lines:

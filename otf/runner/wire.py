@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import TracebackType
 from typing import Final, Self
@@ -43,12 +43,12 @@ class Wire:
 
     def __init__(self, lines: Mapping[str, Line]) -> None:
         self.lines = lines
-        self._clock = clock()
-        self.zero: float = self._clock()
+        self.clock: Callable[[], float] = clock()
+        self.zero: float = self.clock()
         self._inbox: deque[Arrived] = deque()
         self._tasks: TaskGroup
         self._watching: Watching
-        self._ports: dict[int, str] = {}  # of the descriptors that are watched
+        self.watched: dict[int, str] = {}  # the descriptors, with their ports
         self._woken = anyio.Event()
         self._paused = self._sleeping = False
         self._hints: set[str] = set()
@@ -89,7 +89,7 @@ class Wire:
     @property
     def now(self) -> float:
         """Return the seconds since the start of the run."""
-        return self._clock() - self.zero
+        return self.clock() - self.zero
 
     @property
     def waiting(self) -> bool:
@@ -139,7 +139,7 @@ class Wire:
     def over(self, until: float) -> bool:
         """Tell whether the time `until` has come."""
         # as the clock has it: less the start, it may be rounded to a moment before, and would never come
-        return self._clock() >= self.zero + until
+        return self.clock() >= self.zero + until
 
     async def wait(self, until: float) -> None:
         """Wait until something has arrived, or until the time `until`."""
@@ -150,10 +150,23 @@ class Wire:
         """Wait a moment without the event loop; tell whether that was enough, and otherwise `sleep`."""
         if self._inbox or self._hints:
             return True
-        ready = self._glance.wait(self._ports, until - self._clock() + self.zero)
-        for descriptor in ready or ():
-            self._readable(descriptor)
+        ready = self._glance.wait(self.watched, until - self.clock() + self.zero)
+        self.take(ready or ())
         return ready is not None
+
+    def take(self, ready: Iterable[int]) -> None:
+        """Take in what these descriptors have."""
+        for descriptor in ready:
+            self._readable(descriptor)
+
+    @property
+    def turn(self) -> float:
+        """The time, by `time.monotonic`, at which the event loop is to have its turn."""
+        return self._glance.until
+
+    def prompt(self) -> bool:
+        """Tell whether the lines can be waited for without the event loop now."""
+        return not self.waiting and not self.noting and self._glance.possible(self.watched)
 
     async def sleep(self, until: float) -> None:
         """Let the event loop wait until something has arrived, or until the time `until`."""
@@ -165,7 +178,7 @@ class Wire:
 
     def _readable(self, descriptor: int) -> None:
         """Take in what one descriptor has; what more there is keeps it readable."""
-        port = self._ports.get(descriptor)
+        port = self.watched.get(descriptor)
         if port is not None:
             self._take(port)
 
@@ -179,8 +192,13 @@ class Wire:
         """Take in the next arrivals of a port; False where there were none, or there is no room."""
         if self._paused:
             return False
-        at = self._clock() - self.zero
+        at = self.clock() - self.zero
         arrivals = self.lines[port].receive()
+        self.keep(port, arrivals, at)
+        return bool(arrivals)
+
+    def keep(self, port: str, arrivals: list[Arrival], at: float) -> None:
+        """Keep what a port was found to have at that time, until it is asked for."""
         inbox, ended = self._inbox, not arrivals
         for arrival in arrivals:
             ended = not isinstance(arrival, Frame)
@@ -194,7 +212,6 @@ class Wire:
             self._woken.set()
         if len(inbox) >= FULL:
             self._pause()
-        return bool(arrivals)
 
     def _hint(self, port: str) -> None:
         # before it is closed a descriptor must not be watched any more, and so this is done at once
@@ -205,12 +222,12 @@ class Wire:
     def _agree(self, port: str) -> None:
         """Watch the descriptors that a line has now, and no others: at its end one is readable for ever."""
         wanted = set(self.lines[port].descriptors()) if not self._paused else set[int]()
-        watched = {descriptor for descriptor, its in self._ports.items() if its == port}
+        watched = {descriptor for descriptor, its in self.watched.items() if its == port}
         for descriptor in watched - wanted:
-            del self._ports[descriptor]
+            del self.watched[descriptor]
             self._watching.remove(descriptor)
         for descriptor in wanted - watched:
-            self._ports[descriptor] = port
+            self.watched[descriptor] = port
             self._watching.add(descriptor)
 
     def _pause(self) -> None:

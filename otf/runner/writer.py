@@ -18,6 +18,7 @@ import msgspec
 from otf.errors import ModelError, UsageError
 from otf.runner.codebook import KEPT
 from otf.runner.moments import Moments
+from otf.runner.stencil import Stencils
 from otf.trace.events import Event, Garbled, Seen, Sent
 from otf.trace.record import Header, Line, Passed, end_line, event_line, header_line
 from otf.trace.tagged import encode
@@ -33,29 +34,43 @@ class TraceWriter:
         self.events: int = 0
         self.began = began
         self._moments = Moments()
+        self._stencils = Stencils(self._moments)
         # by the identity of values, which are kept with it: most come back as the same objects
         self._texts: dict[int, tuple[object, msgspec.Raw]] = {}
         self._encode: Callable[[Any], bytes] = msgspec.json.Encoder(enc_hook=str).encode
         self._file = _create(path, self._begun)
-        self._write(header_line(header, began.isoformat()))
+        self._out(self._line(header_line(header, began.isoformat())))
         # under its name there is never a trace without its header, whenever the tester is killed
         self._begun.replace(path)
 
     def event(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
         """Write an event."""
         self.events += 1
-        if event.__class__ is Sent:
+        if isinstance(event, Sent):
             self.steps += 1
+        line = None if more else self._stencils.line(self.events, event, self.began, raw)
+        if line is None:
+            line = self._new(event, raw, more)
+        try:
+            written = os.write(self._file, line)
+        except OSError as error:
+            raise _unwritten(self.path, error) from error
+        if written < len(line):
+            self._out(line[written:])
+
+    def _new(self, event: Event, raw: bytes | None, more: dict[str, Any]) -> bytes:
         moment = self._moments(self.began, event.at)
         try:
             if more or raw is None:
-                line: Line | Passed = event_line(self.events, event, moment, raw, **more)
-            else:
-                line = self._passed(event, moment, raw)
+                return self._line(event_line(self.events, event, moment, raw, **more))
+            passed = self._passed(event, moment, raw)
+            line = self._line(passed)
         except TypeError as error:
             message = f"{self.path}: event {self.events}: {error}"
             raise ModelError(message) from error
-        self._write(line)
+        if isinstance(passed, Passed):
+            self._stencils.learn(event, raw, line)
+        return line
 
     def _passed(self, event: Event, moment: str, raw: bytes) -> Line | Passed:
         if isinstance(event, Sent):
@@ -78,7 +93,7 @@ class TraceWriter:
 
     def end(self, verdict: Verdict) -> None:
         """Write the verdict."""
-        self._write(end_line(verdict, datetime.now(UTC).isoformat(), self.steps))
+        self._out(self._line(end_line(verdict, datetime.now(UTC).isoformat(), self.steps)))
 
     def close(self) -> None:
         """Close the file; without `end` before, the trace is one that was cut."""
@@ -90,17 +105,20 @@ class TraceWriter:
     def _begun(self) -> Path:
         return self.path.with_name(f".{self.path.name}")
 
-    def _write(self, line: Line | Passed) -> None:
+    def _line(self, line: Line | Passed) -> bytes:
         try:
-            data = b"%b\n" % self._encode(line)
+            return b"%b\n" % self._encode(line)
         except UnicodeEncodeError:
             # half a surrogate pair, from a file name or an error's text: JSON in UTF-8 has no place for it
             plain = _plain(line) if isinstance(line, Passed) else line
-            data = json.dumps(plain, ensure_ascii=False, default=str).encode(errors="replace") + b"\n"
+            text = json.dumps(plain, ensure_ascii=False, default=str, separators=(",", ":"))
+            return text.encode(errors="replace") + b"\n"
+
+    def _out(self, line: bytes) -> None:
         try:
-            written = os.write(self._file, data)
-            while written < len(data):
-                written += os.write(self._file, data[written:])
+            written = os.write(self._file, line)
+            while written < len(line):
+                written += os.write(self._file, line[written:])
         except OSError as error:
             raise _unwritten(self.path, error) from error
 

@@ -99,6 +99,8 @@ def _chosen(pool: Pool, visits: Visits, view: View, offered: Sequence[Symbol], c
     if not offered:
         return None
     least = min(counts)
-    chosen = pool.random.choice([inp for inp, count in zip(offered, counts, strict=True) if count == least])
+    if counts.count(least) < len(counts):
+        offered = [inp for inp, count in zip(offered, counts, strict=True) if count == least]
+    chosen = pool.random.choice(offered)
     visits.note(view, chosen)
     return chosen

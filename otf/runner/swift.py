@@ -1,0 +1,127 @@
+"""The quick way over a wire: an input, its answer, the next input, for as long as nothing is new.
+
+Where each step was taken before, the questions that are asked around it cost more than the step. Here an input is one
+look-up and a frame that comes is another; whatever else happens is left to those who know what to do with it.
+"""
+
+from __future__ import annotations
+
+from select import select
+from time import monotonic
+from typing import TYPE_CHECKING, Final, Protocol
+
+from otf.adapter import Arrival, Frame, LineLost
+from otf.codec import Deed
+from otf.core import Session, Symbol
+from otf.core.eager import Eager
+from otf.core.trip import LONG, Go, Then, Trip
+from otf.errors import CodecError
+from otf.runner.codebook import SHORT, Codebook
+from otf.runner.glance import FIRST
+from otf.runner.wire import Wire
+from otf.trace.events import Seen, Sent
+
+if TYPE_CHECKING:
+    from otf.runner.path import Record
+
+AT_ONCE: Final = 0.001  # seconds: a write that takes longer had to wait
+
+
+class Encoding(Protocol):
+    """Finds the bytes of an input and the port they go to."""
+
+    def __call__(self, value: object, /) -> tuple[str, bytes | Deed]:
+        """Return both. Raises ModelError."""
+        ...
+
+
+class Swift:
+    """Takes steps that were taken before; use one for each run."""
+
+    def __init__(self, session: Session, wire: Wire, codec: Codebook, encode: Encoding, record: Record) -> None:
+        self._session = session
+        self._wire = wire
+        self._codec = codec
+        self._encode = encode
+        self._record = record
+        self._possible = isinstance(session.pacing, Eager) and not session.asking
+
+    @property
+    def ready(self) -> bool:
+        """Tell whether it is worth a try: the next input may be chosen, and lines are waited for without a loop."""
+        moment = self._session.moment
+        return self._possible and moment.monitor.belief.calm is True and not moment.quiet and self._wire.prompt()
+
+    async def run(self) -> None:
+        """Go on until something has to be decided; the session is as if it had been told everything."""
+        trip = Trip.out(self._session, self._codec.codec)
+        if trip is None:
+            return
+        try:
+            await self._go(trip)
+        finally:
+            trip.back()
+
+    async def _go(self, trip: Trip) -> None:
+        # longer than other functions: with a call for each of its parts a step would take a tenth longer
+        wire, record, clock, turn, calm = self._wire, self._record, self._wire.clock, self._wire.turn, True
+        while calm and monotonic() < turn and not wire.waiting:
+            go = self._chosen(trip)
+            if go is None:
+                return
+            begun = clock()
+            try:
+                await wire.lines[go.port].send(go.data)
+            except (LineLost, CodecError):
+                # nothing went out: the session sends it once more, and there it is told why not
+                return
+            now = clock()
+            sent = Sent(go.symbol.value, go.port, (begun if now - begun < AT_ONCE else now) - wire.zero)
+            trip.sent(go, sent)
+            record(sent, go.data)
+            calm = self._answered(trip)
+
+    def _chosen(self, trip: Trip) -> Go | None:
+        symbol = trip.choose()
+        if symbol is None:
+            return None
+        return trip.known.inputs.get(symbol) or self._learnt(trip, symbol)
+
+    def _learnt(self, trip: Trip, symbol: Symbol) -> Go | None:
+        port, data = self._encode(symbol.value)
+        return trip.learn(symbol, port, data) if isinstance(data, bytes) else None
+
+    def _answered(self, trip: Trip) -> bool:
+        """Tell whether the whole answer came, and nothing else."""
+        wire, then = self._wire, None
+        while (then is None or not then.calm) and len(trip.last) < LONG:
+            ready, _, _ = select(wire.watched, (), (), FIRST)
+            if len(ready) != 1:
+                wire.take(ready)
+                return False
+            port, at = wire.watched[ready[0]], wire.clock() - wire.zero
+            arrivals = wire.lines[port].receive()
+            then = self._known(trip, port, arrivals)
+            if then is None:
+                wire.keep(port, arrivals, at)
+                return False
+            seen = Seen(then.output, port, at)
+            trip.seen(then, seen)
+            self._record(seen, then.frame)
+        return then is not None and then.calm
+
+    def _known(self, trip: Trip, port: str, arrivals: list[Arrival]) -> Then | None:
+        arrival = arrivals[0] if len(arrivals) == 1 else None
+        if not isinstance(arrival, Frame) or arrival.trouble:
+            return None
+        frame = port, arrival.data
+        return trip.known.frames.get(frame) or self._new(trip, frame)
+
+    def _new(self, trip: Trip, frame: tuple[str, bytes]) -> Then | None:
+        if len(frame[1]) > SHORT:
+            return None
+        try:
+            output = self._codec.decode(*frame)
+        except Exception:  # noqa: BLE001 -- it is decoded again where it is told that it cannot be
+            return None
+        return trip.heard(frame, output)
