@@ -88,7 +88,17 @@ class UdpLine:
 
     async def send(self, data: bytes) -> None:
         """Send one datagram to the peer. Raises LineLost; CodecError for one that is too large for UDP."""
-        while not self._sent(data):
+        while True:
+            if self._gone:
+                raise LineLost(self._gone)
+            try:
+                self._socket.sendto(data, self._target(data))
+            except BlockingIOError:
+                pass
+            except OSError as error:
+                self._not_sent(data, error)
+            else:
+                return
             await anyio.wait_writable(self._socket)
 
     def receive(self) -> list[Arrival]:
@@ -148,23 +158,12 @@ class UdpLine:
         self._last = sender
         return True
 
-    def _target(self, data: bytes, follow: Follow) -> Any:  # noqa: ANN401 -- a socket address
-        return self._last if self._last and follow(data) else self._peer
-
-    def _sent(self, data: bytes) -> bool:
-        if self._gone:
-            raise LineLost(self._gone)
+    def _target(self, data: bytes) -> Any:  # noqa: ANN401 -- a socket address
+        """Return where a datagram goes. Raises UsageError where nobody is there to send to."""
         if self._peer is None:
             message = f"nobody to send to from udp {show_address(self.address)}; set `line.peer = (host, port)` first"
             raise UsageError(message)
-        try:
-            self._socket.sendto(data, self._peer if self._follow is None else self._target(data, self._follow))
-        except BlockingIOError:
-            return False
-        except OSError as error:
-            self._not_sent(data, error)
-            return False
-        return True
+        return self._last if self._follow is not None and self._last and self._follow(data) else self._peer
 
     def _not_sent(self, data: bytes, error: OSError) -> None:
         if error.errno == errno.ENOBUFS:

@@ -82,7 +82,7 @@ def pinned() -> None:
 def main() -> None:
     """Print the table, and write it where `--json` says."""
     pinned()
-    steps, rounds = number("--steps", 20_000), number("--rounds", 5)
+    steps, rounds = number("--steps", 50_000), number("--rounds", 5)
     table: dict[str, dict[str, Any]] = {}
     only = sys.argv[sys.argv.index("--only") + 1].split(",") if "--only" in sys.argv else [*KINDS, "pty"]
     with ExitStack() as stack:

@@ -245,9 +245,14 @@ def otf(opener: Callable[[Server], Opener], backend: dict[str, Any]) -> Callable
 
 
 def _round_trips(trace: Path) -> float:
-    """Return the time of all round trips of a trace; the silence at the beginning and the end of a path is none."""
-    times = [float(line["at"]) for line in map(json.loads, trace.open("rb")) if line["event"] in {"sent", "seen"}]
-    return times[-1] - times[0]
+    """Return the time of all round trips of a trace; the silence at the beginning and the end of a path is none.
+
+    Only two lines are read: on a terminal the CPU time of all of this is what is measured.
+    """
+    text = trace.read_bytes()
+    first, last = text.index(b'{"event":"sent"'), text.rindex(b'{"event":"seen"')
+    sent, seen = (json.loads(text[at : text.index(b"\n", at)]) for at in (first, last))
+    return float(seen["at"]) - float(sent["at"])
 
 
 @contextmanager

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench
 from otf.adapter.plan import planned
+from otf.campaign.recorder import OnEvent, Recorder
 from otf.campaign.results import PathResult
 from otf.core import Chooser, Oracle, Pacing, Session
 from otf.core.strict import Strict
@@ -19,11 +20,9 @@ from otf.errors import ContactError
 from otf.runner import TraceWriter, drive
 from otf.simulate import Walk
 from otf.simulate.walk import Act
-from otf.trace.events import Event
 from otf.trace.record import Header
 from otf.trace.verdict import Verdict
 
-OnEvent = Callable[[Event], None]
 TURN: Final = 100  # steps of a system in this process between two turns of the event loop
 INTERRUPTED = Verdict("inconclusive", why="interrupted")
 
@@ -38,10 +37,9 @@ class PathRun:
         self.oracle = oracle
         self.header = header
         self.trace = trace
-        self.events: list[Event] = []
-        self.faults: list[str] = []
         self._on_event = on_event
         self._writer: TraceWriter
+        self._record: Recorder
 
     async def run(self, chooser: Chooser, steps: int, pacing: Pacing | None = None) -> PathResult:
         """Conduct the path, strictly if no pacing is given, and return its result; the trace is whole whatever happens.
@@ -49,6 +47,7 @@ class PathRun:
         A system that cannot be reached is tried again as often as the bench says. Raises ContactError after that.
         """
         self._writer = TraceWriter(self.trace, self.header, datetime.now(UTC))
+        self._record = Recorder(self._writer, self._on_event)
         try:
             with planned(f"{self.header.seed}/{self.header.path}", self.header.faults):
                 verdict = await self._tried(chooser, steps, pacing or Strict(self.bench.timing, Timers(last=True)))
@@ -61,8 +60,8 @@ class PathRun:
             raise
         finally:
             self._writer.close()
-        kept = self.events if verdict.failed else ()
-        return PathResult(self.header.path, verdict, self._writer.steps, self.trace, kept, tuple(self.faults))
+        kept = self._record.events if verdict.failed else ()
+        return PathResult(self.header.path, verdict, self._writer.steps, self.trace, kept, tuple(self._record.faults))
 
     async def _walked(self, chooser: Chooser, steps: int, make: Callable[[], Act]) -> Verdict:
         """Walk through a system in this process; now and then others get their turn, and interruptions are heard."""
@@ -84,20 +83,6 @@ class PathRun:
                 return await drive(self.bench, session, self._record)
             except ContactError:
                 # once something was sent the path is spent: a second start would be another path under the same name
-                if attempt == self.bench.retries or self.events:
+                if attempt == self.bench.retries or self._record.events:
                     raise
         raise AssertionError
-
-    def _record(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
-        if not self.events:
-            # seconds count from the moment at which the system was there, and that may be long after the header
-            self._writer.began = datetime.now(UTC) - timedelta(seconds=event.at)
-        if more:
-            self._writer.event(event, raw, **more)
-            self.faults += more.get("faults", ())
-        else:
-            # handing on no names costs as much as writing a line
-            self._writer.event(event, raw)
-        self.events.append(event)
-        if self._on_event is not None:
-            self._on_event(event)

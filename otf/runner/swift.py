@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from select import select
 from time import monotonic
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from otf.adapter import Arrival, Frame, LineLost
 from otf.codec import Deed
@@ -19,7 +19,7 @@ from otf.errors import CodecError
 from otf.runner.codebook import SHORT, Codebook
 from otf.runner.glance import FIRST
 from otf.runner.wire import Wire
-from otf.trace.events import Seen, Sent
+from otf.trace.events import Event, Seen, Sent
 
 if TYPE_CHECKING:
     from otf.runner.path import Record
@@ -35,6 +35,15 @@ class Encoding(Protocol):
         ...
 
 
+@runtime_checkable
+class Pairing(Protocol):
+    """A record that takes two events at a time."""
+
+    def pair(self, first: tuple[Event, bytes], second: tuple[Event, bytes], /) -> None:
+        """Take two events of which the second followed at once."""
+        ...
+
+
 class Swift:
     """Takes steps that were taken before; use one for each run."""
 
@@ -44,6 +53,9 @@ class Swift:
         self._codec = codec
         self._encode = encode
         self._record = record
+        # the last output of an answer, until the next input is sent
+        self._held: tuple[Seen, bytes] | None = None
+        self._pair = record.pair if isinstance(record, Pairing) else self._both
         self._possible = isinstance(session.pacing, Eager) and not session.asking
 
     @property
@@ -60,13 +72,17 @@ class Swift:
         try:
             await self._go(trip)
         finally:
+            self._flush()
             trip.back()
 
     async def _go(self, trip: Trip) -> None:
         # longer than other functions: with a call for each of its parts a step would take a tenth longer
-        wire, record, clock, turn, calm = self._wire, self._record, self._wire.clock, self._wire.turn, True
+        wire, clock, zero, turn, calm = self._wire, self._wire.clock, self._wire.zero, self._wire.turn, True
         while calm and monotonic() < turn and not wire.waiting:
-            go = self._chosen(trip)
+            symbol = trip.choose()
+            if symbol is None:
+                return
+            go = trip.known.inputs.get(symbol) or self._learnt(trip, symbol)
             if go is None:
                 return
             begun = clock()
@@ -76,16 +92,26 @@ class Swift:
                 # nothing went out: the session sends it once more, and there it is told why not
                 return
             now = clock()
-            sent = Sent(go.symbol.value, go.port, (begun if now - begun < AT_ONCE else now) - wire.zero)
+            sent = Sent(symbol.value, go.port, (begun if now - begun < AT_ONCE else now) - zero)
             trip.sent(go, sent)
-            record(sent, go.data)
+            self._note(sent, go.data)
             calm = self._answered(trip)
 
-    def _chosen(self, trip: Trip) -> Go | None:
-        symbol = trip.choose()
-        if symbol is None:
-            return None
-        return trip.known.inputs.get(symbol) or self._learnt(trip, symbol)
+    def _note(self, sent: Sent, data: bytes) -> None:
+        held, self._held = self._held, None
+        if held is None:
+            self._record(sent, data)
+        else:
+            self._pair(held, (sent, data))
+
+    def _flush(self) -> None:
+        held, self._held = self._held, None
+        if held is not None:
+            self._record(*held)
+
+    def _both(self, first: tuple[Event, bytes], second: tuple[Event, bytes]) -> None:
+        self._record(*first)
+        self._record(*second)
 
     def _learnt(self, trip: Trip, symbol: Symbol) -> Go | None:
         port, data = self._encode(symbol.value)
@@ -93,8 +119,8 @@ class Swift:
 
     def _answered(self, trip: Trip) -> bool:
         """Tell whether the whole answer came, and nothing else."""
-        wire, then = self._wire, None
-        while (then is None or not then.calm) and len(trip.last) < LONG:
+        wire = self._wire
+        while len(trip.last) < LONG:
             ready, _, _ = select(wire.watched, (), (), FIRST)
             if len(ready) != 1:
                 wire.take(ready)
@@ -107,8 +133,12 @@ class Swift:
                 return False
             seen = Seen(then.output, port, at)
             trip.seen(then, seen)
+            if then.calm:
+                # the next input follows within microseconds, and one call writes the lines of both
+                self._held = seen, then.frame
+                return True
             self._record(seen, then.frame)
-        return then is not None and then.calm
+        return False
 
     def _known(self, trip: Trip, port: str, arrivals: list[Arrival]) -> Then | None:
         arrival = arrivals[0] if len(arrivals) == 1 else None

@@ -45,18 +45,18 @@ class TraceWriter:
 
     def event(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
         """Write an event."""
+        self._out(self._next(event, raw, more))
+
+    def pair(self, first: tuple[Event, bytes], second: tuple[Event, bytes], /) -> None:
+        """Write two events of which the second followed at once."""
+        self._out(self._next(*first, {}) + self._next(*second, {}))
+
+    def _next(self, event: Event, raw: bytes | None, more: dict[str, Any]) -> bytes:
         self.events += 1
         if isinstance(event, Sent):
             self.steps += 1
         line = None if more else self._stencils.line(self.events, event, self.began, raw)
-        if line is None:
-            line = self._new(event, raw, more)
-        try:
-            written = os.write(self._file, line)
-        except OSError as error:
-            raise _unwritten(self.path, error) from error
-        if written < len(line):
-            self._out(line[written:])
+        return line or self._new(event, raw, more)
 
     def _new(self, event: Event, raw: bytes | None, more: dict[str, Any]) -> bytes:
         moment = self._moments(self.began, event.at)

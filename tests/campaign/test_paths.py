@@ -14,7 +14,7 @@ import pytest
 
 from otf.adapter import Bench, Line
 from otf.adapters.inprocess import open_inprocess
-from otf.campaign import Settings, paths
+from otf.campaign import Settings, paths, recorder
 from otf.campaign.headers import header
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
@@ -102,7 +102,8 @@ def test_moments_are_those_of_the_clock(tmp_path: Path, monkeypatch: pytest.Monk
             assert tz is UTC
             return zero + timedelta(seconds=anyio.current_time())
 
-    monkeypatch.setattr(paths, "datetime", Clock)
+    for module in (paths, recorder):
+        monkeypatch.setattr(module, "datetime", Clock)
     _run(_slow([], starting=3600.0), tmp_path / "path.jsonl")
     start, first, *_ = _lines(tmp_path / "path.jsonl")
     assert datetime.fromisoformat(start["timestamp"]) == zero
