@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from select import select
 from time import monotonic
-from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, runtime_checkable
 
 from otf.adapter import Arrival, Frame, LineLost
 from otf.codec import Deed
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from otf.runner.path import Record
 
 AT_ONCE: Final = 0.001  # seconds: a write that takes longer had to wait
+
+
+DOUBT: Final = 100  # steps after which a system that was slower is believed to be prompt once more
+
+Found: TypeAlias = tuple[str, list[Arrival], float]
+"""A port, what arrived there, and when."""
 
 
 class Encoding(Protocol):
@@ -55,6 +61,7 @@ class Swift:
         self._record = record
         # the last output of an answer, until the next input is sent
         self._held: tuple[Seen, bytes] | None = None
+        self._hope = 0
         self._pair = record.pair if isinstance(record, Pairing) else self._both
         self._possible = isinstance(session.pacing, Eager) and not session.asking
 
@@ -121,12 +128,10 @@ class Swift:
         """Tell whether the whole answer came, and nothing else."""
         wire = self._wire
         while len(trip.last) < LONG:
-            ready, _, _ = select(wire.watched, (), (), FIRST)
-            if len(ready) != 1:
-                wire.take(ready)
+            found = self._prompt() or self._waited()
+            if found is None:
                 return False
-            port, at = wire.watched[ready[0]], wire.clock() - wire.zero
-            arrivals = wire.lines[port].receive()
+            port, arrivals, at = found
             then = self._known(trip, port, arrivals)
             if then is None:
                 wire.keep(port, arrivals, at)
@@ -139,6 +144,31 @@ class Swift:
                 return True
             self._record(seen, then.frame)
         return False
+
+    def _prompt(self) -> Found | None:
+        """Return what is there already: a system that was waiting for the input has often answered by now.
+
+        With several ports nobody knows which to look at, and looking at one would put what comes on others off.
+        """
+        self._hope += 1
+        port = self._wire.port
+        if self._hope < 0 or port is None:
+            return None
+        arrivals, at = self._wire.lines[port].receive(), self._wire.now
+        if arrivals:
+            return port, arrivals, at
+        self._hope = -DOUBT
+        return None
+
+    def _waited(self) -> Found | None:
+        """Return what comes on one port in a short while; None where that is nothing, or on several."""
+        wire = self._wire
+        ready, _, _ = select(wire.watched, (), (), FIRST)
+        if len(ready) != 1:
+            wire.take(ready)
+            return None
+        port, at = wire.watched[ready[0]], wire.now
+        return port, wire.lines[port].receive(), at
 
     def _known(self, trip: Trip, port: str, arrivals: list[Arrival]) -> Then | None:
         arrival = arrivals[0] if len(arrivals) == 1 else None

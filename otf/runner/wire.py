@@ -49,6 +49,8 @@ class Wire:
         self._tasks: TaskGroup
         self._watching: Watching
         self.watched: dict[int, str] = {}  # the descriptors, with their ports
+        # the one that has descriptors; None where several have, or none
+        self.port: str | None = None
         self._woken = anyio.Event()
         self._paused = self._sleeping = False
         self._hints: set[str] = set()
@@ -229,6 +231,8 @@ class Wire:
         for descriptor in wanted - watched:
             self.watched[descriptor] = port
             self._watching.add(descriptor)
+        ports = set(self.watched.values())
+        self.port = ports.pop() if len(ports) == 1 else None
 
     def _pause(self) -> None:
         self._paused = True
