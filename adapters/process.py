@@ -85,8 +85,8 @@ class ProcessLine:
         return self._inflow.batch()
 
     def stirred(self) -> float:
-        """Return when bytes came last of a frame that has not ended."""
-        return self._inflow.stirred()
+        """Return when bytes came last of a frame that has not ended, or by when a closed output is understood."""
+        return self._reading.stirred()
 
     def remarks(self) -> list[str]:
         """Return what was printed before it was ready, the last lines on the standard error, and what was cut."""
@@ -155,7 +155,8 @@ class ProcessLine:
         self._inflow.wake()
         with anyio.move_on_after(PATIENCE):
             await self._reading.exit.wait()
-        return LineLost(self._reading.ended or "closed its input")
+        self._torn = self._reading.ended or "closed its input"
+        return LineLost(self._torn)
 
     def _is_ready(self, ready: str) -> bool:
         self._reading.look()

@@ -12,7 +12,7 @@ import anyio
 
 from otf.adapter.child import Child
 from otf.adapter.inflow import Inflow
-from otf.adapter.line import Ending
+from otf.adapter.line import NEVER, Ending
 from otf.adapter.waiting import Alarm
 from otf.framing import Frame, Framer, Tail
 
@@ -75,6 +75,14 @@ class Reading:
             self._end(ended)
         elif self._closed is not None and anyio.current_time() >= self._closed + PATIENCE:
             self._end("closed its output")
+
+    def stirred(self) -> float:
+        """Return when something came last of what is not whole: a frame, or the end of a process after its output's.
+
+        Until that end is known, or its time is over, the output is closed and no silence is one.
+        """
+        ending = NEVER if self._closed is None or self.ending else self._closed + PATIENCE
+        return max(self.inflow.stirred(), ending)
 
     def close(self) -> None:
         """Look at nothing any more."""

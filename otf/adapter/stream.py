@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Final
 
 import anyio
 
@@ -46,6 +46,7 @@ class StreamLine:
         self._inflow = Inflow(self._framer, alarm)
         self._wake: Callable[[], None] = lambda: None
         self._gone = ""
+        self._broken: Ending | Trouble | None = None
         self._over = False
         self.patience = PATIENCE
 
@@ -57,9 +58,9 @@ class StreamLine:
         """Call `wake` when silence has ended a frame."""
         self._wake = self._inflow.wake = wake
 
-    async def send(self, data: bytes) -> None:
+    def send(self, data: bytes) -> Coroutine[Any, Any, None]:
         """Send one frame. Raises LineLost, also where the other side reads nothing for ten seconds; CodecError."""
-        await self.push(self._framer.pack(data))
+        return self.push(self._framer.pack(data))
 
     def pack(self, data: bytes) -> bytes:
         """Return the bytes on the wire of one frame. Raises CodecError."""
@@ -95,7 +96,7 @@ class StreamLine:
         """Begin with another stream, as if nothing had been before."""
         self._descriptor, self._read, self._write = descriptor, read, write
         self._inflow.clear()
-        self._over, self._gone = False, ""
+        self._over, self._gone, self._broken = False, "", None
 
     def ended(self, error: OSError | None) -> Ending | Trouble:
         """Return what it means that the stream ended, or that reading it failed."""
@@ -126,11 +127,16 @@ class StreamLine:
         return inflow.batch()
 
     def _end(self, how: Ending | Trouble) -> None:
+        # an error is told to whoever calls next: where that was a send, the read after it sees a mere end
+        how = self._broken or how
         self._over, self._gone = True, self._gone or how.reason
         self._inflow.end(how)
 
     def _lost(self, error: OSError) -> LineLost:
-        self._gone = self.ended(error).reason
+        how = self.ended(error)
+        self._gone = how.reason
+        if error.errno != errno.EPIPE:  # that says only that there was an end before, which is there to be read
+            self._broken = how
         self._wake()  # what had come before is still to be read, and so is the ending
         return LineLost(self._gone)
 

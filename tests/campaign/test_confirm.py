@@ -13,6 +13,7 @@ import pytest
 from otf.adapters.inprocess import Reply
 from otf.trace.events import Quiet
 from tests.campaign.machine import (
+    DIES,
     TEA,
     THIEF,
     Button,
@@ -70,6 +71,17 @@ def test_a_failure_of_eager_mode_only(tmp_path: Path) -> None:
     assert "seen in eager mode only: 3 strict re-runs of the same inputs passed" in summary.inconclusive[0].verdict.why
     assert judged(summary.inconclusive[0].trace).recorded == "fail"
     assert run(made_by(Hasty), tmp_path, traces=3).verdict == "pass"
+
+
+def test_a_death_that_does_not_come_again(tmp_path: Path) -> None:
+    """A system that died once has died, though no strict re-run sees it again: no pace makes a death up."""
+    machines = iter([Machine((DIES,))])
+    summary = run(made_by(lambda: next(machines, Machine())), tmp_path, mode="eager", seed=2, steps=200, traces=1)
+    [group] = summary.failures.values()
+    assert (summary.verdict, summary.exit_status) == ("fail", 1)
+    assert (group.signature.kind, group.tries) == ("ended", 3)
+    assert judged(group.first.trace).header.mode == "eager"
+    assert group.shrunk is None or not group.shrunk.rate
 
 
 def test_contact_that_is_lost_before_it_is_confirmed(tmp_path: Path) -> None:
