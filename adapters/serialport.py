@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Final, get_type_hints
@@ -11,10 +10,12 @@ from typing import Any, Final, get_type_hints
 import anyio
 import msgspec
 
-from otf.adapter import Ending, Port, Trouble
-from otf.adapter.device import Device, Opened, opened
-from otf.adapter.pump import Pump
-from otf.adapter.stream import StreamLine, reader
+from otf.adapter import Ending, LineLost, Port, Trouble
+from otf.adapter.carrier import is_network
+from otf.adapter.device import Device
+from otf.adapter.keeping import Held, held
+from otf.adapter.polled import Polled
+from otf.adapter.stream import StreamLine
 from otf.adapter.waiting import Alarm, alarms
 from otf.errors import UsageError
 from otf.framing import Framing, lines
@@ -29,67 +30,87 @@ class SerialLine(StreamLine):
     other end of a pseudo-terminal is a program; that it went away is the ending "hung up".
     """
 
-    def __init__(self, found: Opened, framing: Framing, alarm: Alarm) -> None:
-        self.port: Any = found.port
-        port = found.port
-        self._found = found
-        self._pump = None if _has_descriptor(port) else Pump(port)
-        if self._pump is None:
-            descriptor = port.fileno()
-            super().__init__(descriptor, reader(descriptor), partial(os.write, descriptor), framing, alarm)
-        else:
-            end = self._pump.end
-            super().__init__(end.fileno(), partial(end.recv, 65_536), end.send, framing, alarm)
+    def __init__(self, held: Held, framing: Framing, alarm: Alarm) -> None:
+        carrier = held.carrier
+        super().__init__(carrier.descriptor, carrier.read, carrier.write, framing, alarm)
+        self.port: Any = carrier.port
+        self._held = held
 
     def remarks(self) -> list[str]:
         """Return what the port could not do, what was too long, and what has begun."""
-        return [*self._found.remarks, *super().remarks()]
+        kept = [
+            "the port was kept open over the paths before this one; keep=False opens it anew for each"
+        ] * self._held.again
+        return [*self._held.found.remarks, *kept, *super().remarks()]
 
     def ended(self, error: OSError | None) -> Ending | Trouble:
         """Return what it means that the port ended."""
-        if self._found.pty:
+        if self._held.found.pty:
             return Ending("hung up")
-        if _is_network(self.port):
+        if is_network(self.port):
             return super().ended(error)
-        why = (self._pump and self._pump.why) or (error and str(error.strerror).lower()) or "its driver says no more"
-        return Trouble(f"the device {self.port.name} is gone: {why}")
+        says = str(error.strerror).lower() if error is not None and error.strerror else "its driver says no more"
+        return Trouble(f"the device {self.port.name} is gone: {self._held.carrier.why or says}")
 
-    async def close(self) -> None:
-        """Close the port; DTR falls by that, unless its driver was told otherwise."""
+    def leave(self) -> None:
+        """Use the port no more; who holds it closes or keeps it. It is not kept where anything was wrong with it."""
+        self._held.lost = self._over or self._gone != ""
         self._over, self._gone = True, self._gone or "closed by the tester"
-        if self._pump is not None:
-            await self._pump.stop()
-        elif self.port.is_open:
+        if self._descriptor >= 0:
+            # nobody may go on waiting: what comes from here on belongs to the next path
             anyio.notify_closing(self._descriptor)
-            self.port.close()
 
 
-def serialport(url: str, *, framing: Framing = LINES, **options: Any) -> Port:  # noqa: ANN401 -- the fields of Device
+class PolledLine(SerialLine):
+    """A serial port without a descriptor: its transport calls when something has come."""
+
+    def __init__(self, held: Held, polled: Polled, framing: Framing, alarm: Alarm) -> None:
+        super().__init__(held, framing, alarm)
+        self._polled = polled
+
+    def descriptors(self) -> tuple[int, ...]:
+        """Return none."""
+        return ()
+
+    def arm(self, wake: Callable[[], None]) -> None:
+        """Call `wake` when something has come, or silence has ended a frame."""
+        super().arm(wake)
+        self._polled.wake = wake
+
+    async def push(self, raw: bytes) -> None:
+        """Send bytes as they are. Raises LineLost."""
+        await super().push(raw)
+        with anyio.move_on_after(self.patience) as waiting:
+            if not await self._polled.taken():
+                raise self._lost(OSError(self._polled.why))
+        if waiting.cancelled_caught:
+            self._gone = f"did not read for {self.patience:g} s"
+            raise LineLost(self._gone)
+
+
+def serialport(url: str, *, framing: Framing = LINES, keep: bool = True, **options: Any) -> Port:  # noqa: ANN401 -- the fields of Device
     """Return what opens a serial port: "/dev/ttyUSB0", "COM3", "socket://host:port", "rfc2217://…", "loop://", ….
 
     The options are `baudrate` (9600), `bytesize` (8), `parity` ("N"), `stopbits` (1), `rtscts`, `xonxoff`, `exclusive`
-    (True: nobody else may have it), `dtr` and `rts` (left alone), and `low_latency` (the driver shall not gather bytes
-    for 16 ms). They may stand behind the name as well, and count before those: "/dev/ttyUSB0?baudrate=115200". Raises
-    UsageError for what is none of this; opening raises ContactError.
+    (True: nobody else may have it), `dtr` and `rts` (left alone), `low_latency` (the driver shall not gather bytes
+    for 16 ms), `within` (2.0: so many seconds a device that is not there is waited for), and `keep` (True: the port
+    stays open over the paths of a campaign, and what came between two of them is dropped). They may stand behind the
+    name as well, and count before those: "/dev/ttyUSB0?baudrate=115200". Raises UsageError for what is none of this;
+    opening raises ContactError.
     """
-    opened = partial(open_serial, device(url, **options), framing)
-    return Port(opened, "serialport", framing, partial(serialport, framing=framing, **options))
+    opened = partial(open_serial, device(url, keep=keep, **options), framing)
+    return Port(opened, "serialport", framing, partial(serialport, framing=framing, keep=keep, **options))
 
 
 @asynccontextmanager
 async def open_serial(device: Device, framing: Framing = LINES) -> AsyncGenerator[SerialLine, None]:
     """Open a serial port. What had come before is dropped. Raises ContactError with why and what to do."""
-    async with alarms() as alarm:
-        found = await opened(device)
-        try:
-            line = SerialLine(found, framing, alarm)
-        except BaseException:
-            found.port.close()
-            raise
+    async with alarms() as alarm, held(device) as port:
+        line = _line(port, framing, alarm)
         try:
             yield line
         finally:
-            await line.close()
+            line.leave()
 
 
 def device(url: str, **options: Any) -> Device:  # noqa: ANN401 -- the fields of Device
@@ -111,11 +132,7 @@ def device(url: str, **options: Any) -> Device:  # noqa: ANN401 -- the fields of
     return Device(url=name, **values)
 
 
-def _is_network(port: Any) -> bool:  # noqa: ANN401 -- pyserial has a class for each kind of port
-    return type(port).__module__ == "serial.urlhandler.protocol_socket"
-
-
-def _has_descriptor(port: Any) -> bool:  # noqa: ANN401 -- the same
-    # only the plain port and pyserial's socket are nothing but their descriptor: others (a log, a protocol with
-    # escapes) have one too, but what is read from it is not what the port would have given
-    return os.name == "posix" and (type(port).__module__ == "serial.serialposix" or _is_network(port))
+def _line(port: Held, framing: Framing, alarm: Alarm) -> SerialLine:
+    if isinstance(port.carrier, Polled):
+        return PolledLine(port, port.carrier, framing, alarm)
+    return SerialLine(port, framing, alarm)

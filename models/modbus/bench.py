@@ -59,7 +59,7 @@ def bench(*, port: str = "", also: str = "") -> Bench:
 def _plugged(port: str) -> Connect:
     @asynccontextmanager
     async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
-        async with open_serial(device(port, baudrate=19200), answers()) as line:
+        async with open_serial(device(port, baudrate=19200, keep=True), answers()) as line:
             yield {PORT: Spaced(line)}
 
     return connect

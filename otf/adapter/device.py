@@ -19,13 +19,17 @@ from otf.errors import ContactError, UsageError
 Parity = Literal["N", "E", "O", "M", "S"]
 _PTYS: Final = "/dev/pts/"
 _PROC: Final = Path("/proc")
+_MISSING: Final = frozenset({errno.ENOENT, errno.ENXIO, errno.ENODEV})
+_AGAIN: Final = 0.05  # seconds until a device that is not there is looked for again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
     """A serial port as it is asked for; `dtr` and `rts` None leave these lines as they are.
 
-    On Linux opening a port raises both, whatever is asked for: boards that reset on DTR do so at that moment.
+    On Linux opening a port raises both, whatever is asked for: boards that reset on DTR do so at that moment. With
+    `keep` that is once in a campaign, and not at every path. A device that is not there is waited for `within` seconds:
+    many boards go and come back when they are reset.
     """
 
     url: str
@@ -39,6 +43,8 @@ class Device:
     dtr: bool | None = None
     rts: bool | None = None
     low_latency: bool = False
+    keep: bool = False
+    within: float = 2.0
 
 
 @dataclass(slots=True)
@@ -55,8 +61,17 @@ class Opened:
 
 async def opened(device: Device) -> Opened:
     """Open a port. Raises ContactError where it cannot be opened; UsageError for what no port can be."""
-    # opening may wait for a modem, a network or a driver; the loop must not
-    return await anyio.to_thread.run_sync(_open, device)
+    until, missing = anyio.current_time() + device.within, False
+    while True:
+        try:
+            # opening may wait for a modem, a network or a driver; the loop must not
+            return await anyio.to_thread.run_sync(_open, device)
+        except ContactError as error:
+            # a device that comes back is forbidden for a moment, until its group is set
+            missing = missing or getattr(error.__cause__, "errno", None) in _MISSING
+            if not missing or anyio.current_time() >= until:
+                raise
+        await anyio.sleep(_AGAIN)
 
 
 def _open(device: Device) -> Opened:
@@ -173,6 +188,8 @@ def _missing(path: Path) -> str:
 
 def _busy(path: Path) -> str:
     users = ", ".join(holders(path))
+    if not users and _ours(path):
+        return "this very run has it open already; each job (--jobs) and each port of a bench needs a device of its own"
     return f"another program has it{f': {users}' if users else ''}; end that first, or open it with exclusive=False"
 
 
@@ -203,6 +220,14 @@ def holders(path: Path) -> list[str]:
                 name = (_PROC / link.parts[2] / "comm").read_text(encoding="utf-8", errors="replace").strip()
                 found.add(f"{name} ({link.parts[2]})")
     return sorted(found)
+
+
+def _ours(path: Path) -> bool:
+    for link in (_PROC / "self/fd").glob("*"):
+        with suppress(OSError):
+            if link.samefile(path):
+                return True
+    return False
 
 
 def _group(path: Path) -> str:

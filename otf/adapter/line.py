@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from otf.codec import Deed
 from otf.framing import Frame
@@ -55,7 +55,7 @@ class Line(Protocol):
         """
         ...
 
-    async def send(self, data: bytes) -> None:
+    def send(self, data: bytes) -> Coroutine[Any, Any, None]:
         """Hand one frame over. Waits only where the other side does not read, and not for ever. Raises LineLost."""
         ...
 

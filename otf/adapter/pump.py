@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -13,18 +15,20 @@ _CHUNK: Final = 4096
 
 
 class Pump:
-    """Carries the bytes of `port` (of pyserial) to and from the socket `end`, until `stop`.
+    """Carries the bytes of `port` (of pyserial) to and from a socket with this `descriptor`, until `stop`.
 
     The socket holds a bounded number of bytes, so that a port that is not read is felt by the other side, as it
     should be. `why` says what the port raised; then the socket is at its end.
     """
 
     def __init__(self, port: Any) -> None:  # noqa: ANN401 -- pyserial has a class for each kind of port
+        self.port: Any = port
         self.why: str = ""
-        self.end: socket.socket
-        self.end, self._far = socket.socketpair()
-        self.end.settimeout(0)
-        self._port = port
+        self._end, self._far = socket.socketpair()
+        self._end.settimeout(0)
+        self.descriptor: int = self._end.fileno()
+        self.read: Callable[[], bytes] = partial(self._end.recv, 65_536)
+        self.write: Callable[[bytes], int] = self._end.send
         self._over = False
         port.timeout = _TURN
         self._threads = [threading.Thread(target=work, daemon=True) for work in (self._read, self._write)]
@@ -34,23 +38,24 @@ class Pump:
     async def stop(self) -> None:
         """End both threads and close the port and the sockets."""
         self._over = True
-        anyio.notify_closing(self.end)
-        self.end.close()
+        if self._end.fileno() >= 0:
+            anyio.notify_closing(self._end)
+            self._end.close()
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(self._join)
 
     def _read(self) -> None:
         try:
             while not self._over:
-                if data := self._port.read(1):
-                    self._far.sendall(data + self._port.read(min(self._port.in_waiting, _CHUNK)))
+                if data := self.port.read(1):
+                    self._far.sendall(data + self.port.read(min(self.port.in_waiting, _CHUNK)))
         except Exception as error:  # noqa: BLE001 -- ports raise what they like; that it ended is what counts
             self._ended(error)
 
     def _write(self) -> None:
         try:
             while data := self._far.recv(_CHUNK):
-                self._port.write(data)
+                self.port.write(data)
         except Exception as error:  # noqa: BLE001 -- the same
             self._ended(error)
 
@@ -63,4 +68,4 @@ class Pump:
         for thread in self._threads:
             thread.join()
         self._far.close()
-        self._port.close()
+        self.port.close()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import anyio
 
 from otf.adapter import Bench
+from otf.adapter.keeping import keeping
 from otf.campaign.confirm import confirm
 from otf.campaign.headers import header
 from otf.campaign.journal import Journal
@@ -51,14 +52,18 @@ class Campaign:
         if self.settings.time is not None:
             self._deadline = anyio.current_time() + self.settings.time
         with Journal(self.settings.out) as journal, undisturbed():
-            await self._retry(journal)
-            await self._paths(journal)
-            self.summary.admit()
-            for group in self.summary.failures.values():
-                if self.settings.shrink:
-                    await self._shrink(group, journal)
-                self._keep(group)
+            async with keeping():
+                await self._all(journal)
         return self.summary
+
+    async def _all(self, journal: Journal) -> None:
+        await self._retry(journal)
+        await self._paths(journal)
+        self.summary.admit()
+        for group in self.summary.failures.values():
+            if self.settings.shrink:
+                await self._shrink(group, journal)
+            self._keep(group)
 
     async def _retry(self, journal: Journal) -> None:
         """Try the failures of earlier campaigns first."""
@@ -122,11 +127,22 @@ class Campaign:
         head = header(self.bench, self.settings, number)
         trace = self.settings.out / f"path-{number:04}.jsonl"
         with journal.path(head.run, number, trace) as done:
-            run = PathRun(self.bench, lane.oracle, head, trace, partial(self.listener.event, number))
-            chooser = _Timed(lane.strategy.path(number), self._deadline, partial(self.listener.offered, number))
+            run = PathRun(self.bench, lane.oracle, head, trace, self._told("event", number))
+            chooser = self._timed(lane.strategy.path(number), number)
             result = await run.run(chooser, self.settings.steps, lane.pace.pacing())
             done(result)
         return result
+
+    def _timed(self, chooser: Chooser, number: int) -> Chooser:
+        offered = self._told("offered", number)
+        # where nobody wants to know of the choices or ends them, the strategy itself is asked: every step comes by
+        unlimited = self._deadline == float("inf")
+        return chooser if unlimited and offered is None else _Timed(chooser, self._deadline, offered or _nobody)
+
+    def _told(self, name: Literal["event", "offered"], number: int) -> Callable[[Any], None] | None:
+        """Return what tells the listener of a path, None for one that does not listen."""
+        told = getattr(self.listener, name)
+        return None if getattr(told, "__func__", None) is getattr(Listener, name) else partial(told, number)
 
     def _finish(self, seen: _Seen) -> None:
         result, departed = seen.result, self._departed(seen.result)
@@ -199,6 +215,10 @@ class _Seen(NamedTuple):
     result: PathResult
     tries: int = 0
     known: Signature | None = None
+
+
+def _nobody(view: View) -> None:
+    del view
 
 
 def _unconfirmed(result: PathResult, why: str) -> PathResult:

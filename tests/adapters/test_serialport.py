@@ -3,7 +3,10 @@
 import grp
 import os
 import socket
+import subprocess
 import termios
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +14,15 @@ import anyio
 import pytest
 
 from otf.adapter import Ending, LineLost, Trouble
+from otf.adapter.carrier import Direct
 from otf.adapter.device import Device, Opened, holders, ports
+from otf.adapter.keeping import Held
 from otf.adapter.waiting import alarms
 from otf.adapters import serialport
 from otf.adapters.serialport import SerialLine, device, open_serial
 from otf.errors import ContactError, UsageError
 from otf.framing import lines, prompt, silence
-from tests.adapters.harness import SECONDS, arrive, descriptors, frames, over, terminal
+from tests.adapters.harness import SECONDS, arrive, descriptors, frames, over, python, terminal
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real]
 
@@ -84,7 +89,8 @@ async def test_a_program_that_goes_away_hangs_up() -> None:
 async def test_a_device_that_is_gone_is_the_trouble_of_the_line() -> None:
     """A device that is unplugged says nothing about the system: it is told apart from an ending."""
     async with terminal() as (name, far), alarms() as alarm, open_serial(device(name)) as opened:
-        line = SerialLine(Opened(opened.port, []), lines(), alarm)
+        unplugged = Held(device(name), Opened(opened.port, []), Direct(opened.port))
+        line = SerialLine(unplugged, lines(), alarm)
         os.close(far)
         arrived = await arrive(line, 1)
     assert isinstance(arrived[0], Trouble)
@@ -143,9 +149,9 @@ async def test_dtr_and_rts_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 async def test_a_port_is_ours_alone() -> None:
-    """Who opens a port that somebody has is refused, unless both share it."""
+    """Who opens a port that is open is refused, unless both share it."""
     async with terminal() as (name, _), serialport(name)():
-        assert "another program has it" in await refusal(name)
+        assert f"cannot open {name}: this very run has it open already; each job" in await refusal(name)
     async with terminal() as (name, _), serialport(name, exclusive=False)(), serialport(name, exclusive=False)():
         pass
 
@@ -215,7 +221,7 @@ async def refusal(name: str, **options: Any) -> str:  # noqa: ANN401 -- the fiel
 )
 async def test_what_cannot_be_opened_is_told(name: str, why: str) -> None:
     """Each says what is wrong, and what there is instead."""
-    assert why in await refusal(name)
+    assert why in await refusal(name, within=0)
 
 
 async def test_a_forbidden_device_names_the_group(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,10 +237,29 @@ async def test_a_forbidden_device_names_the_group(monkeypatch: pytest.MonkeyPatc
     assert f"it belongs to the group {group}: `sudo usermod -aG {group} $USER`, then log in again" in why
 
 
-def test_who_has_a_device_is_found() -> None:
-    """The programs that have a device open are named; nobody has one that is not there."""
+@contextmanager
+def taken(name: str) -> Generator[str]:
+    """Let another program have a device for itself, and return what it is called."""
+    have = python("import fcntl, sys; f = open(sys.argv[1]); fcntl.flock(f, fcntl.LOCK_EX); print(flush=True); input()")
+    with subprocess.Popen([*have, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"\n"
+        yield f"{Path(f'/proc/{other.pid}/comm').read_text(encoding='utf-8').strip()} ({other.pid})"
+        other.communicate(b"\n")
+
+
+async def test_who_has_a_device_is_named() -> None:
+    """Where another program has the device for itself, its name and number are told, and what to do."""
+    async with terminal() as (name, _):
+        with taken(name) as other:
+            why = await refusal(name)
+    told = f"another program has it: {other}; end that first, or open it with exclusive=False"
+    assert why == f"cannot open {name}: {told}"
+
+
+def test_nobody_has_what_is_not_there() -> None:
+    """A device that is not there is in use by nobody."""
     assert holders(Path("/dev/none")) == []
-    assert isinstance(holders(Path("/dev/tty")), list)
 
 
 def test_ports_are_listed() -> None:
