@@ -24,7 +24,8 @@ from otf.trace.reading import TraceReader
 from tests.cli.command import recorded
 from tests.e2e.harm import Harm
 
-MARGIN: Final = 0.5  # seconds for a machine that is busy with other tests
+# for a machine that is busy: with four processes on two cores, one of 700 runs came half a second late
+MARGIN: Final = 2.0  # seconds
 TURN: Final = 0.02  # seconds between the last look at a port and the word that it was silent, on such a machine
 LOOPS: Final[dict[str, tuple[str, dict[str, bool]]]] = {
     "asyncio": ("asyncio", {}),
