@@ -74,20 +74,26 @@ class Known:
 
     __slots__ = ("belief", "codec", "frames", "inputs", "view")
 
-    def __init__(self, oracle: Oracle, belief: Belief, codec: object) -> None:
+    def __init__(self, belief: Belief, codec: object) -> None:
         self.belief: Belief = belief
         self.codec: object = codec
-        self.view: View = belief.offered or view(oracle.model, oracle.relation, oracle.limits, belief)
-        belief.offered = self.view
+        # of a belief with an input in flight nobody asks for it
+        self.view: View | None = belief.offered
         self.inputs: dict[Symbol, Go] = {}
         self.frames: dict[Frame, Then] = {}
 
+    def offered(self, oracle: Oracle) -> View:
+        """Return what may be sent."""
+        if self.view is None:
+            self.view = self.belief.offered = view(oracle.model, oracle.relation, oracle.limits, self.belief)
+        return self.view
+
     @staticmethod
-    def of(oracle: Oracle, belief: Belief, codec: object) -> Known:
+    def of(belief: Belief, codec: object) -> Known:
         """Return what is known of a belief, made once for each codec."""
         known: Known | None = belief.known
         if known is None or known.codec is not codec:
-            known = belief.known = Known(oracle, belief, codec)
+            known = belief.known = Known(belief, codec)
         return known
 
 
@@ -129,13 +135,14 @@ class Trip:
             return None
         if session.flood < LONG or oracle.model.timed or not _settled(oracle, belief) or not pacing.ready(moment):
             return None
-        return Trip(session, pacing, Known.of(oracle, belief, codec), monitor.done_by)
+        return Trip(session, pacing, Known.of(belief, codec), monitor.done_by)
 
     def choose(self) -> Symbol | None:
         """Return the input to be sent now, None where the session has to be asked, or knows that the path is over."""
         if self.steps >= self.room or (self.go is not None and not self.go.quiet(self.pacing.proven)):
             return None
-        self.next = self.session.chooser.choose(self.known.view)
+        known = self.known
+        self.next = self.session.chooser.choose(known.view or known.offered(self.session.monitor.oracle))
         self.over = self.next is None
         return self.next
 
@@ -145,9 +152,9 @@ class Trip:
         led = _led(oracle, before.belief, ("sent", port, symbol))
         if led is None or silent(oracle.model, led.belief):
             return None
-        proofs = frozenset((place, symbol) for place in before.view.places)
+        proofs = frozenset((place, symbol) for place in before.offered(oracle).places)
         oracle.beliefs.count()
-        go = before.inputs[symbol] = Go(symbol, port, data, Known.of(oracle, led.belief, before.codec), proofs)
+        go = before.inputs[symbol] = Go(symbol, port, data, Known.of(led.belief, before.codec), proofs)
         return go
 
     def heard(self, frame: Frame, output: object) -> Then | None:
@@ -159,7 +166,7 @@ class Trip:
         calm, proven = silent(oracle.model, led.belief), not led.kept
         if calm and not (proven and _settled(oracle, led.belief)):
             return None
-        after = Known.of(oracle, led.belief, before.codec)
+        after = Known.of(led.belief, before.codec)
         oracle.beliefs.count()
         then = before.frames[frame] = Then(output, frame[1], after, calm, proven)
         return then

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from otf.runner.path import Record
 
 AT_ONCE: Final = 0.001  # seconds: a write that takes longer had to wait
-
-
 DOUBT: Final = 100  # steps after which a system that was slower is believed to be prompt once more
 
 Found: TypeAlias = tuple[str, list[Arrival], float]

@@ -21,6 +21,8 @@ Json = Any
 _PLAIN: Final = (str, bool, int, float, type(None))
 _ALWAYS: Final = (Ended, Garbled)
 _ENDLESS: Final = ("nan", "inf", "-inf")
+_DEEPEST: Final = 200
+"""Values within values: far more than any message has, and fewer than any interpreter can follow."""
 
 
 def encode(value: object) -> Json:
@@ -46,20 +48,26 @@ class Registry:
     def __init__(self, types: Iterable[object]) -> None:
         self.types: dict[str, type[Any]] = {}
         self._hints: dict[type, dict[str, Any]] = {}
+        self._depth = 0
         for kind in (*_ALWAYS, *types):
             self._add(kind)
 
     def decode(self, data: Json) -> object:
         """Return the value of tagged data. Raises ValueError that says what is wrong with it."""
-        try:
-            return self._value(data)
-        except RecursionError as error:
-            message = "a value is nested too deep"
-            raise ValueError(message) from error
+        self._depth = 0
+        return self._value(data)
 
     def _value(self, data: Json) -> object:
         if type(data) in _PLAIN:
             return data
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise ValueError("a value is nested too deep")
+        value = self._tagged(data)
+        self._depth -= 1
+        return value
+
+    def _tagged(self, data: Json) -> object:
         name, rest = _untagged(data)
         if name in self.types:
             return self._typed(self.types[name], rest)
