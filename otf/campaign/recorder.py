@@ -35,11 +35,3 @@ class Recorder:
         self.events.append(event)
         if self._on_event is not None:
             self._on_event(event)
-
-    def pair(self, first: tuple[Event, bytes], second: tuple[Event, bytes], /) -> None:
-        """Take two events that happened at once, neither of which is the first of the path."""
-        self._writer.pair(first, second)
-        self.events += (first[0], second[0])
-        if self._on_event is not None:
-            self._on_event(first[0])
-            self._on_event(second[0])

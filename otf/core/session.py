@@ -198,7 +198,6 @@ class Session:
         monitor.sent += steps
         monitor.events += events
         self.moment.burst += steps
-        self._outputs, self._round, self._patient = 0, None, False
 
     def _look(self) -> None:
         # an output may come between the choice of an input and its sending, and lead to where the input is senseless

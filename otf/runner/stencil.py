@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from otf.runner.codebook import KEPT
+from otf.runner.codebook import KEPT, SHORT
 from otf.runner.moments import SECOND, Moments
 from otf.trace.events import Event, Seen, Sent
 
@@ -49,8 +49,8 @@ class Stencils:
         )  # fmt: skip
 
     def learn(self, event: Event, raw: bytes, line: bytes) -> None:
-        """Take the line of an event, with its end, of which more may come."""
-        if isinstance(event, (Sent, Seen)):
+        """Take the line of an event, with its end, of which more may come; long ones hardly ever do."""
+        if isinstance(event, (Sent, Seen)) and len(raw) <= SHORT:
             if len(self._known) >= KEPT:
                 self._known.clear()
             value = event.input if isinstance(event, Sent) else event.output

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from select import select
 from time import monotonic
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from otf.adapter import Arrival, Frame, LineLost
 from otf.codec import Deed
 from otf.core import Session, Symbol
 from otf.core.eager import Eager
-from otf.core.trip import LONG, Go, Then, Trip
+from otf.core.known import Go, Then
+from otf.core.trip import LONG, Trip
 from otf.errors import CodecError
 from otf.runner.codebook import SHORT, Codebook
 from otf.runner.glance import FIRST
 from otf.runner.wire import Wire
-from otf.trace.events import Event, Seen, Sent
+from otf.trace.events import Seen, Sent
 
 if TYPE_CHECKING:
     from otf.runner.path import Record
@@ -39,15 +40,6 @@ class Encoding(Protocol):
         ...
 
 
-@runtime_checkable
-class Pairing(Protocol):
-    """A record that takes two events at a time."""
-
-    def pair(self, first: tuple[Event, bytes], second: tuple[Event, bytes], /) -> None:
-        """Take two events of which the second followed at once."""
-        ...
-
-
 class Swift:
     """Takes steps that were taken before; use one for each run."""
 
@@ -57,10 +49,7 @@ class Swift:
         self._codec = codec
         self._encode = encode
         self._record = record
-        # the last output of an answer, until the next input is sent
-        self._held: tuple[Seen, bytes] | None = None
         self._hope = 0
-        self._pair = record.pair if isinstance(record, Pairing) else self._both
         self._possible = isinstance(session.pacing, Eager) and not session.asking
 
     @property
@@ -77,12 +66,12 @@ class Swift:
         try:
             await self._go(trip)
         finally:
-            self._flush()
             trip.back()
 
     async def _go(self, trip: Trip) -> None:
         # longer than other functions: with a call for each of its parts a step would take a tenth longer
-        wire, clock, zero, turn, calm = self._wire, self._wire.clock, self._wire.zero, self._wire.turn, True
+        wire, record, clock, calm = self._wire, self._record, self._wire.clock, True
+        zero, turn = wire.zero, wire.turn
         while calm and monotonic() < turn and not wire.waiting:
             symbol = trip.choose()
             if symbol is None:
@@ -99,24 +88,9 @@ class Swift:
             now = clock()
             sent = Sent(symbol.value, go.port, (begun if now - begun < AT_ONCE else now) - zero)
             trip.sent(go, sent)
-            self._note(sent, go.data)
-            calm = self._answered(trip)
-
-    def _note(self, sent: Sent, data: bytes) -> None:
-        held, self._held = self._held, None
-        if held is None:
-            self._record(sent, data)
-        else:
-            self._pair(held, (sent, data))
-
-    def _flush(self) -> None:
-        held, self._held = self._held, None
-        if held is not None:
-            self._record(*held)
-
-    def _both(self, first: tuple[Event, bytes], second: tuple[Event, bytes]) -> None:
-        self._record(*first)
-        self._record(*second)
+            record(sent, go.data)
+            # what the loop took in while the line was busy came before what is there now
+            calm = not wire.waiting and self._answered(trip)
 
     def _learnt(self, trip: Trip, symbol: Symbol) -> Go | None:
         port, data = self._encode(symbol.value)
@@ -136,11 +110,9 @@ class Swift:
                 return False
             seen = Seen(then.output, port, at)
             trip.seen(then, seen)
-            if then.calm:
-                # the next input follows within microseconds, and one call writes the lines of both
-                self._held = seen, then.frame
-                return True
             self._record(seen, then.frame)
+            if then.calm:
+                return True
         return False
 
     def _prompt(self) -> Found | None:

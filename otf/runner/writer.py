@@ -11,18 +11,20 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from otf.errors import ModelError, UsageError
 from otf.runner.codebook import KEPT
-from otf.runner.moments import Moments
+from otf.runner.moments import SECOND, Moments
 from otf.runner.stencil import Stencils
 from otf.trace.events import Event, Garbled, Seen, Sent
 from otf.trace.record import Header, Line, Passed, end_line, event_line, header_line
 from otf.trace.tagged import encode
 from otf.trace.verdict import Verdict
+
+LONG: Final = 4096  # bytes: a text beyond hardly ever comes twice, and would take much room
 
 
 class TraceWriter:
@@ -45,18 +47,11 @@ class TraceWriter:
 
     def event(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
         """Write an event."""
-        self._out(self._next(event, raw, more))
-
-    def pair(self, first: tuple[Event, bytes], second: tuple[Event, bytes], /) -> None:
-        """Write two events of which the second followed at once."""
-        self._out(self._next(*first, {}) + self._next(*second, {}))
-
-    def _next(self, event: Event, raw: bytes | None, more: dict[str, Any]) -> bytes:
         self.events += 1
         if isinstance(event, Sent):
             self.steps += 1
         line = None if more else self._stencils.line(self.events, event, self.began, raw)
-        return line or self._new(event, raw, more)
+        self._out(line or self._new(event, raw, more))
 
     def _new(self, event: Event, raw: bytes | None, more: dict[str, Any]) -> bytes:
         moment = self._moments(self.began, event.at)
@@ -79,13 +74,15 @@ class TraceWriter:
             name, value = "seen", event.output
         else:
             return event_line(self.events, event, moment, raw)
-        at, text = round(event.at, 6), self._text(value)
+        at, text = round(event.at * SECOND) / SECOND, self._text(value)
         return Passed(name, "info", moment, self.events, at, event.port, text, raw.hex())
 
     def _text(self, value: object) -> msgspec.Raw:
         known = self._texts.get(id(value))
         if known is None:
             known = value, msgspec.Raw(self._encode(encode(value)))
+            if len(known[1]) > LONG:
+                return known[1]
             if len(self._texts) >= KEPT:
                 self._texts.clear()
             self._texts[id(value)] = known

@@ -1,0 +1,100 @@
+"""What is known of a step that was taken before: the bytes of its input and of its outputs, and where they lead."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TypeAlias
+
+from otf.core.belief import Belief, Led
+from otf.core.calm import silent
+from otf.core.monitor import Oracle
+from otf.core.offer import View, view
+from otf.core.places import Place
+from otf.core.symbols import Symbol
+from otf.values.light import light
+
+Frame: TypeAlias = tuple[str, bytes]
+"""A port, and the bytes that came on it."""
+
+
+@light
+class Go:
+    """An input that was sent before from this belief: its bytes, where it led, what has to be proven quiet after it."""
+
+    symbol: Symbol
+    port: str
+    data: bytes
+    known: Known
+    proofs: frozenset[tuple[Place, Symbol]]
+
+
+@light
+class Then:
+    """Where an output led that was seen before: `calm`, where the next input may follow.
+
+    `frame` is as it came first: the same object each time, by which others know what they did with it.
+    """
+
+    output: object
+    frame: bytes
+    known: Known
+    calm: bool
+
+
+class Known:
+    """What is known of a belief: the inputs that were sent from it and the frames that came, by bytes of one codec."""
+
+    __slots__ = ("belief", "codec", "frames", "inputs", "view")
+
+    def __init__(self, belief: Belief, codec: object) -> None:
+        self.belief: Belief = belief
+        self.codec: object = codec
+        # of a belief with an input in flight nobody asks for it
+        self.view: View | None = belief.offered
+        self.inputs: dict[Symbol, Go] = {}
+        self.frames: dict[Frame, Then] = {}
+
+    @staticmethod
+    def of(belief: Belief, codec: object) -> Known:
+        """Return what is known of a belief, made once for each codec."""
+        known: Known | None = belief.known
+        if known is None or known.codec is not codec:
+            known = belief.known = Known(belief, codec)
+        return known
+
+    def offered(self, oracle: Oracle) -> View:
+        """Return what may be sent."""
+        belief = self.belief
+        offered: View = belief.offered or view(oracle.model, oracle.relation, oracle.limits, belief)
+        self.view = belief.offered = offered
+        return offered
+
+    def learn(self, oracle: Oracle, symbol: Symbol, port: str, data: bytes) -> Go | None:
+        """Return an input that was sent before without these bytes; None where it has not been, or brings no answer."""
+        led = _led(oracle, self.belief, ("sent", port, symbol))
+        if led is None or silent(oracle.model, led.belief):
+            return None
+        oracle.beliefs.count()
+        proofs = frozenset((place, symbol) for place in self.offered(oracle).places)
+        go = self.inputs[symbol] = Go(symbol, port, data, Known.of(led.belief, self.codec), proofs)
+        return go
+
+    def heard(self, oracle: Oracle, frame: Frame, output: object) -> Then | None:
+        """Return what it means that a frame came that was not looked up before; None where it is new, or odd."""
+        led = _led(oracle, self.belief, ("seen", frame[0], oracle.model.symbol(output)))
+        if led is None or led.kept:
+            return None
+        calm = silent(oracle.model, led.belief)
+        if calm and led.belief.flying:
+            return None
+        oracle.beliefs.count()
+        then = self.frames[frame] = Then(output, frame[1], Known.of(led.belief, self.codec), calm)
+        return then
+
+
+def _led(oracle: Oracle, belief: Belief, event: Hashable) -> Led | None:
+    """Return where an event led before, if there is nothing in it that a monitor has to look at."""
+    led = belief.after.get(event)
+    if led is None or not led.belief.sure or led.belief.unconstrained:
+        return None
+    return led if len(led.belief.hypotheses) <= oracle.limits.hypotheses else None

@@ -1,0 +1,404 @@
+"""One trip, looked at closely: where it begins and ends, and what it remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any, Final
+
+import pytest
+
+from otf.core import Barrier, Limits, Model, Send, Session, Symbol, View, belief, eager
+from otf.core.belief import Belief, Beliefs, Led
+from otf.core.burst import Burst
+from otf.core.eager import Eager
+from otf.core.pacing import Moment
+from otf.core.strict import Strict
+from otf.core.trip import LONG, Trip
+from otf.spec import Spec, Transition, goto
+from otf.strategy import Script
+from otf.trace.events import Seen, Sent
+from otf.trace.verdict import Verdict
+from tests.core.scripts import PORTS, ROUTES, machine
+from tests.core.tripping import CODEC, Output, Run, Side, World, conduct, never, quick, same, shot
+
+ECHO: Final = machine("s0 -a/x y-> s0", "s0 -b/z-> s0", "s0 -c-> s0")
+
+
+def echo(inp: str) -> list[Output]:
+    """Do as the model says."""
+    return {"a": [("P", "x"), ("Q", "y")], "b": [("P", "z")], "c": []}[inp]
+
+
+def walked(side: Side, inputs: str, answer: Callable[[str], list[Output]] = echo, **more: Any) -> Run:  # noqa: ANN401
+    """Conduct a path with these inputs."""
+    steps = more.pop("steps", 100)
+    session = side.session(Script(inputs), steps, **more)
+    return conduct(side, Run(session, World(answer, Random(1)), PORTS.__getitem__))
+
+
+def warm(spec: Spec[Any, Any] = ECHO, inputs: str = "abcabc") -> Side:
+    """Return a side that has seen everything, so that a trip goes on for as long as it may."""
+    side = Side(Model(spec, ROUTES), quick=True)
+    for _ in range(3):
+        walked(side, inputs)
+    side.steps = side.trips = 0
+    return side
+
+
+def begun(side: Side, inputs: str, steps: int = 100, flood: int = 10_000) -> Run:
+    """Return a path whose first step is taken: the first of a path follows silence, and is never part of a trip."""
+    run = Run(side.session(Script(inputs), steps, flood), World(echo, Random(1)), PORTS.__getitem__)
+    while run.session.monitor.sent == 0 or run.session.monitor.unproven or run.world.coming:
+        assert run.step()
+    return run
+
+
+def taken(run: Run, side: Side) -> Trip:
+    """Return a trip on which one step was taken, whose end nobody has told the session."""
+    trip = Trip.out(run.session, side.codec)
+    assert trip is not None
+    stepped(run, trip)
+    return trip
+
+
+def stepped(run: Run, trip: Trip) -> None:
+    """Take one step of a trip."""
+    symbol = trip.choose()
+    assert symbol is not None
+    go = trip.known.inputs.get(symbol) or trip.learn(symbol, PORTS[str(symbol.value)], b"?")
+    assert go is not None
+    trip.sent(go, run.world.send(symbol.value, go.port))
+    while (seen := run.world.look()) is not None:
+        then = trip.known.frames.get((seen.port, str(seen.output).encode()))
+        then = then or trip.heard((seen.port, str(seen.output).encode()), seen.output)
+        assert then is not None
+        trip.seen(then, seen)
+
+
+def test_all_steps_that_were_taken_before_are_one_trip() -> None:
+    """All but the first and what is silent by the model: that has to be waited for, or thought about."""
+    side = warm()
+    run = walked(side, "abab" * 5)
+    assert (side.steps, side.trips) == (19, 1)
+    assert run.verdict == Verdict("pass")
+    side = warm()
+    walked(side, "abcabc")
+    assert (side.steps, side.trips) == (2, 2)
+
+
+def test_a_run_has_as_many_steps_as_it_may() -> None:
+    """The limit counts the steps of a trip and those before it; the chooser is not asked for more."""
+    side = warm()
+    run = begun(side, "abababab", steps=4)
+    quick(run, side, never)
+    assert side.steps == 3
+    assert (run.session.over, run.session.monitor.sent) == (False, 4)
+    while run.step():
+        pass
+    assert run.session.chooser.choose(run.session.view()) is not None
+    assert run.verdict == Verdict("pass")
+
+
+def test_a_chooser_that_has_no_more_ends_the_path() -> None:
+    """It is not asked again: after what it was asked for nothing is sent."""
+    side, asked = warm(), list[View]()
+
+    class Noting(Script):
+        def choose(self, view: View) -> Symbol | None:
+            asked.append(view)
+            return super().choose(view)
+
+    run = Run(side.session(Noting("aba"), 100), World(echo, Random(1)), PORTS.__getitem__)
+    conduct(side, run)
+    assert (side.steps, len(asked), run.session.over, run.session.monitor.sent) == (2, 4, True, 3)
+
+
+def test_a_chooser_sees_what_the_session_would_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same view, made once, whoever asks for it first."""
+    side, shown = warm(), list[View]()
+    run = begun(side, "aba")
+    run.session.monitor.belief.offered = None
+    trip = Trip.out(run.session, object())
+    assert trip is not None
+    choose = run.session.chooser.choose
+
+    def noting(view: View) -> Symbol | None:
+        shown.append(view)
+        return choose(view)
+
+    monkeypatch.setattr(run.session.chooser, "choose", noting)
+    assert trip.choose() is not None
+    assert shown[0] is run.session.view()
+
+
+def test_a_model_is_asked_nothing_more() -> None:
+    """What is offered on the way to an answer is nobody's question, and a model may have no answer to it."""
+
+    def step(state: int, inp: str) -> list[Transition[int]]:
+        if state:
+            raise ValueError(inp)
+        return [goto(1)]
+
+    spec = Spec(step, 0, ["a"], lambda state: [goto(0, "x")] if state else [])
+    side = Side(Model(spec, ROUTES), quick=True)
+    for _ in range(3):
+        assert walked(side, "aaaa", lambda _inp: [("P", "x")]).verdict == Verdict("pass")
+    assert side.steps > 0
+
+
+def test_what_was_chosen_and_not_sent_is_sent_next() -> None:
+    """The chooser is not asked again, and the pacing knows the port."""
+    side = warm()
+    run = begun(side, "abab")
+    trip = taken(run, side)
+    chosen = trip.choose()
+    trip.back()
+    assert chosen is not None
+    assert (run.session.moment.next, run.session.moment.port) == (chosen, "A")
+    assert run.session.command() == Send(chosen)
+    assert Trip.out(run.session, side.codec) is None
+
+
+def test_a_trip_without_a_step_changes_nothing() -> None:
+    """Not even what was counted since the last input."""
+    side = warm()
+    run = begun(side, "aba")
+    before = shot(run.session)
+    trip = Trip.out(run.session, side.codec)
+    assert trip is not None
+    trip.back()
+    assert shot(run.session) == before
+
+
+def test_a_new_input_and_a_new_output_are_for_the_session() -> None:
+    """What was never sent here, and what never came here, is not known."""
+    side = warm(inputs="aaaa")
+    run = begun(side, "ab")
+    trip = Trip.out(run.session, side.codec)
+    assert trip is not None
+    new = trip.choose()
+    assert new is not None
+    assert trip.learn(new, "B", b"b") is None
+    side = warm(inputs="aaaa")
+    run = begun(side, "aa")
+    trip = Trip.out(run.session, side.codec)
+    assert trip is not None
+    known = trip.choose()
+    assert known is not None
+    go = trip.learn(known, "A", b"a")
+    assert go is not None
+    trip.sent(go, run.world.send("a", "A"))
+    assert trip.heard(("P", b"z"), "z") is None
+    assert trip.heard(("Q", b"x"), "x") is None
+
+
+def test_what_is_known_is_known_of_one_codec() -> None:
+    """To another codec the same bytes mean something else; the inputs of one are no bytes of another."""
+    side = warm()
+    first = Trip.out(begun(side, "ab").session, side.codec)
+    assert first is not None
+    assert Trip.out(begun(side, "ab").session, side.codec).known is first.known  # type: ignore[union-attr]
+    other = Trip.out(begun(side, "ab").session, object())
+    assert other is not None
+    assert (bool(first.known.inputs), bool(other.known.inputs)) == (True, False)
+
+
+def test_what_goes_on_for_long_is_no_trip() -> None:
+    """Where fewer outputs are a flood than a trip counts by itself, the session counts them all."""
+    side = warm()
+    assert Trip.out(begun(side, "ab", flood=LONG).session, side.codec) is not None
+    assert Trip.out(begun(side, "ab", flood=LONG - 1).session, side.codec) is None
+
+
+def test_an_answer_that_is_longer_than_a_trip_is_told_all_the_same() -> None:
+    """After as many events in one step the trip is over, and the rest is told one by one."""
+    outputs = " ".join(["x"] * (LONG + 10))
+    spec = machine(f"s0 -a/{outputs}-> s0")
+    sides = [Side(Model(spec, ROUTES), quick=each) for each in (False, True)]
+    for _ in range(3):
+        same(*(walked(side, "aaaa", lambda _inp: [("P", "x")] * (LONG + 10)) for side in sides))
+    assert sides[1].steps > 0
+
+
+# Where there is no trip
+
+
+def no_trip(run: Run) -> bool:
+    """Tell whether the session has to be asked."""
+    return Trip.out(run.session, CODEC) is None
+
+
+def test_where_the_next_input_may_not_follow_there_is_no_trip() -> None:
+    """After silence, with an input chosen, after a failure, with an input in flight, when the path is over."""
+    side = warm()
+    fresh = Run(side.session(Script("ab"), 100), World(echo, Random(1)), PORTS.__getitem__)
+    assert fresh.session.moment.quiet
+    assert no_trip(fresh)
+    run = begun(side, "abab")
+    assert not no_trip(run)
+    run.session.over = True
+    assert no_trip(run)
+    run = begun(side, "abab")
+    run.session.tell(Sent("c", "A", 9.0))
+    assert run.session.monitor.unproven
+    assert no_trip(run)
+    run = begun(side, "abab")
+    run.session.tell(Seen("x", "P", 9.0))
+    assert run.session.verdict is not None
+    assert no_trip(run)
+    run = begun(side, "abab")
+    run.session.tell(Sent("b", "B", 9.0))
+    assert no_trip(run)
+
+
+def test_what_was_never_proven_quiet_is_waited_for() -> None:
+    """A pacing that has not seen silence after the last transition wants to see it; so it is in the midst of a trip."""
+    side = warm()
+    run = begun(side, "aba")
+    trip = taken(run, side)
+    side.proven.clear()
+    fresh = set[Any]()
+    trip.pacing.proven = fresh
+    assert trip.choose() is None
+    trip.back()
+    assert no_trip(run)
+    assert not isinstance(run.session.command(), Send)
+
+
+def test_other_pacings_barriers_and_timed_models_have_no_trips() -> None:
+    """Strict pacing waits each time, a barrier asks, and windows depend on the time."""
+    side = warm()
+    run = begun(side, "ab")
+    for pacing in (Strict(side.timing), Burst(side.timing, 5)):
+        run.session.pacing = pacing
+        assert no_trip(run)
+    run = begun(side, "ab")
+    assert not no_trip(run)
+    side.model.timed = True
+    assert no_trip(run)
+    side.model.timed = False
+    barrier = Barrier({"A": "c"}, lambda _port, _output: False)
+    asking = Session(side.oracle, Script("ab"), run.session.pacing, steps=9, barrier=barrier)
+    asking.moment = run.session.moment
+    assert no_trip(Run(asking, run.world, run.ports))
+
+
+class Hasty(Eager):
+    """A pacing that does not look."""
+
+    def ready(self, moment: Moment) -> bool:
+        """Say yes."""
+        del moment
+        return True
+
+
+def test_in_the_midst_of_an_answer_there_is_no_trip() -> None:
+    """Even where a pacing would go on: a trip begins where the system is silent."""
+    side = warm()
+    run = begun(side, "ab")
+    run.session.pacing = Hasty(side.timing, side.proven)
+    assert not no_trip(run)
+    run.tell(run.world.send("a", "A"))
+    seen = run.world.look()
+    assert seen is not None
+    run.tell(seen)
+    assert not run.session.monitor.unproven
+    assert no_trip(run)
+
+
+def on_the_way(side: Side) -> tuple[Run, Trip]:
+    """Return a trip on which an input was sent, and nothing came yet."""
+    run = begun(side, "aba")
+    trip = Trip.out(run.session, side.codec)
+    assert trip is not None
+    symbol = trip.choose()
+    assert symbol is not None
+    go = trip.known.inputs.get(symbol) or trip.learn(symbol, "B", b"b")
+    assert go is not None
+    trip.sent(go, run.world.send("b", "B"))
+    return run, trip
+
+
+def test_an_output_that_does_not_prove_the_input_taken() -> None:
+    """Then the system may be busy with it for as long as ever, and nothing may follow yet."""
+    side = warm()
+    _, trip = on_the_way(side)
+    name = ("seen", "Q", side.model.symbol("w"))
+    trip.known.belief.after[name] = Led(trip.known.belief, (1,))
+    assert trip.heard(("Q", b"w"), "w") is None
+    _, trip = on_the_way(side)
+    calm, before = trip.before.belief, trip.known.belief
+    before.after[name] = Led(calm, (1,))
+    assert trip.heard(("Q", b"v"), "w") is None
+    flying = calm.after["sent", "A", side.model.symbol("c")].belief
+    assert flying.calm
+    before.after[name] = Led(flying)
+    assert trip.heard(("Q", b"v"), "w") is None
+    before.after[name] = Led(calm)
+    assert trip.heard(("Q", b"v"), "w") is not None
+    del before.after[name]
+
+
+def test_where_a_set_is_too_large_the_session_is_asked() -> None:
+    """What is over its cap is for those who end the run; what is known of it counts no more."""
+    side = warm()
+    run = begun(side, "abab")
+    trip = Trip.out(run.session, side.codec)
+    assert trip is not None
+    symbol = trip.choose()
+    assert symbol is not None
+    trip.known.inputs.clear()
+    side.oracle.limits = Limits(hypotheses=0)
+    assert trip.learn(symbol, "B", b"b") is None
+    side.oracle.limits = Limits(hypotheses=1)
+    assert trip.learn(symbol, "B", b"b") is not None
+
+
+# Memory
+
+
+def test_what_is_known_is_forgotten_with_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each thing that a trip learns counts, and when there is too much nothing of it is left with the beliefs."""
+    side = warm(inputs="abab")
+    run = begun(side, "abab")
+    trip = taken(run, side)
+    trip.back()
+    held: Belief = run.session.monitor.belief
+    assert held.known is trip.known
+    monkeypatch.setattr(belief, "REMEMBERED", 5)
+    side.oracle.beliefs.count()
+    assert held.known is None
+    assert (len(held.after), len(side.oracle.beliefs)) == (0, 0)
+
+
+def test_all_that_is_learnt_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An input and each output of its answer, once for each codec: what is remembered has a bound."""
+    side, counts = warm(inputs="aaaa"), [0]
+
+    def count(_beliefs: Beliefs) -> None:
+        counts[0] += 1
+
+    monkeypatch.setattr(Beliefs, "count", count)
+    walked(side, "aaa")
+    assert (side.steps, counts) == (2, [0])
+    side.codec = object()
+    walked(side, "aaa")
+    walked(side, "aaa")
+    assert (side.steps, counts) == (6, [3])
+
+
+def test_what_a_pacing_has_forgotten_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It forgets all that was proven when that is too much; a trip does not go on with what it knew."""
+    monkeypatch.setattr(eager, "REMEMBERED", 2)
+    spec = machine("s0 -a/x-> s0", "s0 -b/z-> s0", "s0 -d/w-> s0", "s0 -c/y-> s0")
+
+    def answer(inp: str) -> list[Output]:
+        output = {"a": "x", "b": "z", "d": "w", "c": "y"}[inp]
+        return [(PORTS[output], output)]
+
+    sides = [Side(Model(spec, ROUTES), quick=each) for each in (False, True)]
+    random = Random(1)
+    for _ in range(10):
+        script = "".join(random.choices("abcd", k=12))
+        same(*(walked(side, script, answer) for side in sides))
