@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final
@@ -13,6 +12,7 @@ import anyio
 from otf.adapter import Arrival, Ending, Frame, LineLost
 from otf.adapter.address import Address
 from otf.adapter.datagrams import datagram_socket, refusals
+from otf.errors import ContactError
 from otf.models.serving import HOST
 from otf.models.tftp.messages import READ, WRITE
 
@@ -22,31 +22,36 @@ _REQUESTS: Final = tuple(kind.to_bytes(2, "big") for kind in (READ, WRITE))
 
 
 class TransferLine:
-    """A line to a TFTP server; requests go to its known port, what follows to the port that answered."""
+    """A line to a TFTP server; requests go to its known port, what follows to the port that answered.
 
-    def __init__(self, sock: socket.socket, server: Address) -> None:
-        self._socket = sock
+    Each request goes out from a fresh port, as a client's does (RFC 1350, section 4): what an old transfer has left to
+    say goes where nobody listens any more. Telling it by the server's port would not do, since ports come again: of
+    20 paths with 60 transfers each, one or two would take the answer to a request for such a remnant.
+    """
+
+    def __init__(self, server: Address) -> None:
+        self._socket = datagram_socket((HOST, 0))
         self._server = server
         self._tid: Any = None
-        self._old: set[Any] = set()
-        self._late = 0
+        self._strange = 0
         self._gone = ""
         self._over = False
+        self._wake: Callable[[], None] = lambda: None
 
     def descriptors(self) -> tuple[int, ...]:
         """Return the socket's; none after the ending."""
         return () if self._over else (self._socket.fileno(),)
 
     def arm(self, wake: Callable[[], None]) -> None:
-        """Take no notice: the descriptor tells all."""
+        """Call `wake` when there is another socket."""
+        self._wake = wake
 
     async def send(self, data: bytes) -> None:
         """Send one packet. Raises LineLost."""
         if self._gone:
             raise LineLost(self._gone)
         if data[:2] in _REQUESTS:
-            # an old transfer may have something left to say; that does not belong to the new one
-            self._old, self._tid = {*self._old, self._tid}, None
+            self._renew()
         while not self._sent(data):
             await anyio.wait_writable(self._socket)
 
@@ -66,13 +71,29 @@ class TransferLine:
         return arrived
 
     def remarks(self) -> list[str]:
-        """Return how many packets of old transfers, and of strangers, were ignored."""
-        return [f"packets from the ports of other transfers that were ignored: {self._late}"] if self._late else []
+        """Return how many packets of strangers were ignored."""
+        return [f"packets from other ports than the transfer's that were ignored: {self._strange}"] * bool(self._strange)
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._over = True
+        anyio.notify_closing(self._socket)
+        self._socket.close()
+
+    def _renew(self) -> None:
+        old, self._tid = self._socket, None
+        try:
+            self._socket = datagram_socket((HOST, 0))
+        except ContactError as error:
+            raise LineLost(str(error)) from error
+        self._wake()  # before it is closed nobody may watch it
+        anyio.notify_closing(old)
+        old.close()
 
     def _is_ours(self, sender: Any) -> bool:  # noqa: ANN401 -- what recvfrom gives
-        ours = sender[0] == self._server[0] and sender not in self._old and self._tid in {None, sender}
+        ours = sender[0] == self._server[0] and self._tid in {None, sender}
         self._tid = sender if ours else self._tid
-        self._late += not ours
+        self._strange += not ours
         return bool(ours)
 
     def _sent(self, data: bytes) -> bool:
@@ -94,9 +115,8 @@ class TransferLine:
 @asynccontextmanager
 async def open_transfers(server: Address) -> AsyncGenerator[TransferLine, None]:
     """Open a line to the server at (host, port), from a fresh port."""
-    sock = datagram_socket((HOST, 0))
+    line = TransferLine(server)
     try:
-        yield TransferLine(sock, server)
+        yield line
     finally:
-        anyio.notify_closing(sock)
-        sock.close()
+        line.close()
