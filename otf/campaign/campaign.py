@@ -198,6 +198,7 @@ class Campaign:
             algorithm=self.settings.algorithm,
             budget=self.settings.budget,
             jobs=self.settings.jobs,
+            mode=self.settings.mode,
             progress=progress,
             found=found,
         )

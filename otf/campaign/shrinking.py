@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -11,9 +11,11 @@ from typing import Final
 import anyio
 
 from otf.adapter import Bench
+from otf.adapter.keeping import keeping
 from otf.campaign.budget import Budget
 from otf.campaign.program import program
 from otf.campaign.results import PathResult, Shrunk
+from otf.campaign.settings import Mode
 from otf.campaign.sparing import spared
 from otf.campaign.tries import Tries, finished
 from otf.core import Oracle
@@ -23,6 +25,7 @@ from otf.trace.record import Header
 
 Progress = Callable[[int, int], None]
 Found = Callable[[Shrunk], None]
+Shows = Callable[[Candidate], Awaitable[Issue | None]]
 
 ORIGINAL: Final = (1, 10)
 RESULT: Final = (4, 20)
@@ -35,7 +38,8 @@ class Shrinker:
     """Shrinks failing paths of one bench; `header` is that of the traces it writes.
 
     `jobs` candidates run at a time, each against a copy of its own. `found` gets the shortest so far whenever there is
-    a shorter one: what is known when the search is interrupted.
+    a shorter one: what is known when the search is interrupted. `mode` is that of the candidates: in eager mode most
+    of them are run so, and what fails then is run strictly; in strict mode every candidate takes its time.
     """
 
     bench: Bench
@@ -44,6 +48,7 @@ class Shrinker:
     algorithm: str = BEST
     budget: Budget = field(default_factory=Budget)
     jobs: int = 1
+    mode: Mode = "eager"
     progress: Progress | None = None
     found: Found | None = None
 
@@ -61,7 +66,8 @@ class Shrinker:
             raise UsageError(message)
         issue = replace(issue_of(self.oracle, failing.events), signature=failure.signature)
         tries = Tries(self.bench, self.oracle, self.header, failing, failure.signature)
-        return await _Work(self, failing, issue, tries, anyio.current_time() + self.budget.seconds).run()
+        async with keeping():
+            return await _Work(self, failing, issue, tries, anyio.current_time() + self.budget.seconds).run()
 
 
 @dataclass(slots=True)
@@ -107,10 +113,21 @@ class _Work:
 
     async def searched(self, times: int) -> bool:
         """Run the search to its end (True) or to that of the budget (False)."""
+        # of what fails now and then, two runs in a row would fail more rarely still
+        if self.by.mode == "strict" or times > 1 or not self.tries.waits:
+            return await self.driven(times, self.tries.shows)
+        ended = await self.driven(times, self.tries.quickly)
+        # a failure that needs a pause: what passed in eager mode may be it all the same
+        if ended and self.tries.doubtful and self.more() and await self.tries.eagerly(self.again()) is None:
+            return await self.driven(times, self.tries.shows)
+        return ended
+
+    async def driven(self, times: int, shows: Shows) -> bool:
+        """Run the search with candidates that are driven so, to its end (True) or to that of the budget (False)."""
         issue = self.shortest()  # now: whenever the search is made anew, it has to begin where it began
         ahead = Ahead(lambda: self.search(issue))
         while self.more() and not ahead.done:
-            for answer in await self.answers(ahead.candidates(self.by.jobs), times):
+            for answer in await self.answers(ahead.candidates(self.by.jobs), times, shows):
                 ahead.tell(answer)
                 if answer is not None:
                     break  # those after it were made on the bet that it passes
@@ -147,12 +164,12 @@ class _Work:
             runs += 1
         return (failed / runs, runs) if runs else (1.0, 1)
 
-    async def answers(self, candidates: Sequence[Candidate], times: int) -> list[Issue | None]:
+    async def answers(self, candidates: Sequence[Candidate], times: int, shows: Shows) -> list[Issue | None]:
         """Return what candidates show that are run at the same time."""
         found: list[Issue | None] = [None] * len(candidates)
 
         async def one(at: int) -> None:
-            found[at] = await self.answer(candidates[at], times)
+            found[at] = await self.answer(candidates[at], times, shows)
 
         if len(candidates) == 1:
             await one(0)
@@ -166,13 +183,14 @@ class _Work:
             raise group.exceptions[0] from None
         return found
 
-    async def answer(self, candidate: Candidate, times: int) -> Issue | None:
+    async def answer(self, candidate: Candidate, times: int, shows: Shows | None = None) -> Issue | None:
         """Run a candidate until it fails as wanted, so many times at most; return what it showed, None if it passed."""
+        shows = shows or self.tries.shows
         found: Issue | None = None
         for turn in range(times):
             if turn and not self.more():
                 break
-            found = await self.tries.shows(candidate) or found
+            found = await shows(candidate) or found
             if self.wanted(found):
                 break
         self.tell(found)

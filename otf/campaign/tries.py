@@ -1,4 +1,8 @@
-"""Candidates driven against fresh copies of the system: what each showed, what it took, the shortest trace so far."""
+"""Candidates driven against fresh copies of the system: what each showed, what it took, the shortest trace so far.
+
+Most candidates pass, and most of the time is spent on waiting for silence. So a search may have them driven eagerly
+first; what fails then is driven once more, strictly, and nothing but that run counts.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,8 @@ from otf.campaign.budget import Budget
 from otf.campaign.pace import Pace
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
-from otf.core import Oracle
+from otf.campaign.settings import Mode
+from otf.core import Oracle, Place, Symbol
 from otf.core.timers import Timers
 from otf.shrink import Candidate, Issue, issue_of
 from otf.trace.record import Header
@@ -36,16 +41,32 @@ class Tries:
         self.best: PathResult | None = None
         self.others: dict[Signature, PathResult] = {}
         self._numbers = count(1)
+        # what strict runs waited for
+        self._proven: set[tuple[Place, Symbol]] = set()
+        self._missed = self._shown = self._unseen = False
 
     def within(self, budget: Budget) -> bool:
         """Tell whether the budget allows one more candidate."""
         return self.transitions < budget.transitions and self.resets < budget.resets
 
+    @property
+    def waits(self) -> bool:
+        """Tell whether eager runs would take less time and still be runs of the same kind.
+
+        A system in this process is waited for in no mode, a burst in both; faults on purpose go by the time.
+        """
+        return self.bench.system is None and self.header.burst == 1 and not (self.best and self.best.faults)
+
+    @property
+    def doubtful(self) -> bool:
+        """Tell whether candidates passed in eager runs, and none of these ever showed the failure."""
+        return self._unseen and not self._shown
+
     async def shows(self, candidate: Candidate) -> Issue | None:
-        """Run a candidate; return the issue that it shows, None where it passes."""
-        scratch = self.source.with_suffix(f".candidate-{next(self._numbers)}.jsonl")
+        """Run a candidate strictly; return the issue that it shows, None where it passes."""
+        scratch = self._scratch()
         try:
-            result = await self._run(candidate, scratch)
+            result = await self._run(candidate, scratch, "strict")
             failure = result.verdict.failure
             if failure is None:
                 return None
@@ -56,18 +77,60 @@ class Tries:
             elif failure.signature not in self.others:
                 name = f".other-{len(self.others) + 1}.jsonl"
                 self.others[failure.signature] = _moved(result, self.source.with_suffix(name))
-            return replace(issue_of(self.oracle, result.events), signature=failure.signature)
+            return self._learnt(replace(issue_of(self.oracle, result.events), signature=failure.signature))
         finally:
-            with suppress(OSError):  # renamed already, or its folder could not be written
-                scratch.unlink()
+            _gone(scratch)
 
-    async def _run(self, candidate: Candidate, scratch: Path) -> PathResult:
-        run = PathRun(self.bench, self.oracle, self.header, scratch)
-        pacing = Pace("strict", self.header.burst, self.bench.timing, timers=Timers(last=True)).pacing()
-        result = await run.run(candidate.chooser(), candidate.limit, pacing)
+    async def eagerly(self, candidate: Candidate) -> Issue | None:
+        """Run a candidate eagerly; return its issue, None where it passes. No trace of it is kept."""
+        scratch = self._scratch()
+        try:
+            result = await self._run(candidate, scratch, "eager")
+        finally:
+            _gone(scratch)
+        failure = result.verdict.failure
+        if failure is None:
+            return None
+        return replace(issue_of(self.oracle, result.events), signature=failure.signature)
+
+    async def quickly(self, candidate: Candidate) -> Issue | None:
+        """Run a candidate eagerly if the last one was in vain, strictly if not; return what it showed, None: it passed.
+
+        Hits come in rows, and what fails eagerly is run strictly as well: nothing but the strict run counts. Only what
+        is blamed just as in a strict run that showed another failure is that one; an eager run may blame more.
+        """
+        seen: Issue | None = None
+        if self._missed:
+            seen = await self.eagerly(candidate)
+            self._unseen = self._unseen or seen is None
+            if seen is None or seen.signature in self.others:
+                return seen
+        issue = await self.shows(candidate)
+        hit = issue is not None and issue.signature == self.signature
+        self._missed = not hit
+        self._shown = self._shown or (hit and seen is not None)
+        return issue
+
+    def _scratch(self) -> Path:
+        return self.source.with_suffix(f".candidate-{next(self._numbers)}.jsonl")
+
+    def _learnt(self, issue: Issue) -> Issue:
+        self._proven.update((place, step.input) for step in issue.steps[:-1] for place in step.node)
+        return issue
+
+    async def _run(self, candidate: Candidate, scratch: Path, mode: Mode) -> PathResult:
+        header = replace(self.header, mode=mode)
+        run = PathRun(self.bench, self.oracle, header, scratch)
+        pace = Pace(mode, header.burst, self.bench.timing, self._proven, Timers(last=True))
+        result = await run.run(candidate.chooser(), candidate.limit, pace.pacing())
         self.transitions += result.steps
         self.resets += 1
         return result
+
+
+def _gone(scratch: Path) -> None:
+    with suppress(OSError):  # renamed already, or its folder could not be written
+        scratch.unlink()
 
 
 def _moved(result: PathResult, trace: Path) -> PathResult:

@@ -7,9 +7,9 @@ planned while they run); what all searches share: `once`; asking for several at 
 `confidence`; against a system in this process: `simulated`. By name: `algorithms`.
 
 The algorithms of others: `halving`, `elements`, `cycles`, `partial`, `ddmin`. Our own is `modelled`: `ladder` finds
-the first guess, `goals`, `replan`, `parts` and `values` make less of it. They share `search` (the best so far, when
-to give up), `evidence` (what passed already), `traits` (which transitions are alike) and `ways` (the model as a map,
-with `tree` for the shortest ways).
+the first guess (`harmless`: what it leaves out), `goals`, `replan`, `parts`, `names` and `values` make less of it. They
+share `search` (the best so far, when to give up), `evidence` (what passed already), `traits` (which transitions are
+alike) and `ways` (the model as a map, with `tree` for the shortest ways).
 """
 
 from otf.shrink.ahead import Ahead

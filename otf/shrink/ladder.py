@@ -2,7 +2,8 @@
 
 *Jumps* keep the last inputs, from where the model comes by the shortest way; they find faults that depend on what
 happened just before. *Pumps* repeat one kind of transition as often as the issue has it; they find faults that count
-what the model does not. *Pairs* make a transition of one kind and then the kind that fails.
+what the model does not. *Pairs* make a transition of one kind and then the kind that fails. Of pumps and pairs only
+those are tried that no run speaks against: else dozens of them, all in vain, cost more than everything else.
 """
 
 from __future__ import annotations
@@ -12,35 +13,53 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final, NamedTuple
 
+from otf.shrink.harmless import Harmless
 from otf.shrink.issue import Node, Step
 from otf.shrink.search import Attempts, Came, Search
 from otf.shrink.traits import Trait
 
-LATER: Final = 6  # inputs by which other guesses are put off: jumps are right more often
+LATER: Final = 14  # inputs by which other guesses are put off: jumps that pass speak against many of them
 PAIR: Final = LATER + 3
 SIGNS: Final = frozenset({Came.FAILED, Came.OTHERWISE})  # another failure may be the right one, overshot
 SPARED: Final = frozenset({Came.SPARED})  # the whole issue: what is less of it is tried without a run
 
 
+def _never() -> bool:
+    return False
+
+
 class Rung(NamedTuple):
-    """A guess: about how many inputs it takes, how to make it, and how to make less of it once it has failed."""
+    """A guess: about how many inputs it takes, how to make it, and how to make less of it once it has failed.
+
+    `vain` tells whether a run that passed speaks against it.
+    """
 
     price: int
     walk: Callable[[], tuple[Step, ...]]
     less: Callable[[], Attempts]
     signs: frozenset[Came] = frozenset({Came.FAILED})
+    vain: Callable[[], bool] = _never
 
 
 def climb(search: Search) -> Attempts:
     """Try one guess after another until one fails, and then less of the same."""
     search.begin("ladder")
-    rungs = iter(sorted([*_jumps(search), *_pairs_and_pumps(search)], key=lambda rung: rung.price))
+    harmless = Harmless(search.traits, search.wanted)
+    harmless.learn(search.best.steps[:-1])
+    rungs = iter(sorted([*_jumps(search), *_pairs_and_pumps(search, harmless)], key=lambda rung: rung.price))
     found = False
     while not found:
         rung = next(rungs)  # the whole issue is one of them, and ends it at the latest
-        came = yield from search.attempt(rung.walk())
-        found = came in rung.signs and ((yield from rung.less()) or came is Came.FAILED)
+        found = not rung.vain() and (yield from _step_on(search, rung, harmless))
     return found
+
+
+def _step_on(search: Search, rung: Rung, harmless: Harmless) -> Attempts:
+    walk = search.ways.along(rung.walk())
+    came = yield from search.attempt(walk)
+    if came is Came.PASSED:
+        harmless.learn(walk)
+    return came in rung.signs and ((yield from rung.less()) or came is Came.FAILED)
 
 
 def _jumps(search: Search) -> Iterator[Rung]:
@@ -69,14 +88,15 @@ def _shorter(search: Search, steps: tuple[Step, ...], low: int, high: int) -> At
     return True
 
 
-def _pairs_and_pumps(search: Search) -> Iterator[Rung]:
+def _pairs_and_pumps(search: Search, harmless: Harmless) -> Iterator[Rung]:
     steps = search.best.steps
     counts = Counter(trait for step in steps[:-1] for trait in search.traits.of(step))
     for trait, times in counts.items():
-        yield Rung(PAIR, partial(_pair, search, trait), _nothing)
+        yield Rung(PAIR, partial(_pair, search, trait), _nothing, vain=partial(harmless.known, trait, 1))
         if times > 1:
             less = partial(_fewer, search, trait, times, steps[-1])
-            yield Rung(LATER + times, partial(_pump, search, trait, times, steps[-1]), less, SIGNS)
+            walk, vain = partial(_pump, search, trait, times, steps[-1]), partial(harmless.known, trait, times)
+            yield Rung(LATER + times, walk, less, SIGNS, vain)
 
 
 def _nothing() -> Attempts:

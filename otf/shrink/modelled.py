@@ -12,6 +12,7 @@ from otf.core import Oracle
 from otf.shrink.goals import fewer_goals
 from otf.shrink.issue import Issue, Shrinking
 from otf.shrink.ladder import climb
+from otf.shrink.names import renamed
 from otf.shrink.parts import bypassed, without_chunks, without_parts
 from otf.shrink.replan import replanned
 from otf.shrink.search import Attempts, Search
@@ -25,6 +26,7 @@ MEANS: Final[tuple[Callable[[Search], Attempts], ...]] = (
     without_chunks,
     without_parts,
     bypassed,
+    renamed,
     simplified,
 )
 

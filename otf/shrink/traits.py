@@ -64,12 +64,13 @@ def kind(inp: Symbol) -> Trait:
     value = inp.value
     if isinstance(value, (Enum, str)):
         return "kind", inp
-    if _is_tuple(value):
+    if is_tuple(value):
         return "kind", (tuple, *value[:1])
     return "kind", type(value)
 
 
-def _is_tuple(value: object) -> TypeGuard[tuple[Hashable, ...]]:
+def is_tuple(value: object) -> TypeGuard[tuple[Hashable, ...]]:
+    """Tell whether something is a tuple that bears no other name."""
     return type(value) is tuple
 
 

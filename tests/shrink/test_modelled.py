@@ -18,7 +18,7 @@ from otf.shrink.tree import Tree
 from otf.shrink.ways import Ways
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
-from tests.shrink.simulated import LAMP, Bench, acting, lamp
+from tests.shrink.simulated import LAMP, Bench, acting, lamp, sent
 
 
 def test_what_failed_before_any_input_is_as_short_as_it_can_be() -> None:
@@ -55,6 +55,26 @@ def test_one_step_long_ago() -> None:
 
     tried = Bench(LAMP, react, (False, False))
     assert tried.shrink("model", ["wait", *["press", "press"] * 20, "look"]) == ["wait", "look"]
+
+
+def test_what_did_no_harm_is_not_guessed() -> None:
+    """No letter but the last is tried alone before a look: a look has passed after all of them."""
+
+    def step(state: object, inp: object) -> Iterator[Transition[object]]:
+        yield goto(state, *([0] if inp == "look" else []))
+
+    def react(known: str, inp: Any) -> tuple[str, list[object]]:  # noqa: ANN401 -- a letter
+        return (known + inp, [int(known.endswith("adefbghicjkl"))] if inp == "look" else [])
+
+    letters = "lkjihgfedcba"
+    tried = Bench(Spec(step, initial=0, inputs=["look", *letters]), react, "")
+    issue = tried.failing([*letters, "look", *"adefbghicjkl", "look"])
+    search, guesses = shrinking(issue, tried.setting), list[list[object]]()
+    candidate = next(search)
+    while tried.system.shows(candidate) is None:
+        guesses.append(sent(candidate, tried))
+        candidate = search.send(None)
+    assert [guess for guess in guesses if len(guess) == 2] == [["l", "look"]]
 
 
 def test_a_kind_of_step_that_leads_into_a_dead_end() -> None:
@@ -148,6 +168,26 @@ def test_equal_names_stay_equal() -> None:
     """A fault that needs the same name twice keeps it twice, with the first name and the first number."""
     run = [("put", "eve", 5), ("put", "bob", 4), Colour.RED, ("put", "eve", 9), "sum", ("put", "eve", 1), "sum"]
     assert shelf(99, "any").shrink("model", run) == [("put", "ann", 0), ("put", "ann", 0), "sum"]
+
+
+def test_a_name_that_two_inputs_must_share() -> None:
+    """What is put and taken under one name gets another name in both; no single input could get it."""
+
+    def step(names: Any, inp: Any) -> Iterator[Transition[object]]:  # noqa: ANN401 -- tuples
+        match inp:
+            case ("put", name):
+                yield goto(names | {name})
+            case ("take", name):
+                yield goto(names - {name}, name in names)
+            case _:
+                pass
+
+    def react(state: int, inp: Any) -> tuple[int, list[object]]:  # noqa: ANN401 -- the same
+        return state, [False] if inp[0] == "take" else []
+
+    inputs = [(act, name) for act in ("put", "take") for name in ("ann", "bob", "eve")]
+    store = Bench(Spec(step, initial=frozenset[str](), inputs=inputs), react)
+    assert store.shrink("model", [("put", "bob"), ("put", "eve"), ("take", "eve")]) == [("put", "ann"), ("take", "ann")]
 
 
 def test_equal_values_of_which_one_must_stay() -> None:

@@ -46,6 +46,12 @@ def test_a_way_that_the_run_did_not_take() -> None:
     assert (row.fault, row.length, row.optimum) == ("U8", 5, 5)
 
 
+def test_a_way_that_opens_when_two_names_are_made_one() -> None:
+    """The run was in two conferences, and it takes one to see that the user need not leave it."""
+    (row,) = rows(SYSTEMS["conference"][26], 6, ["model"])
+    assert (row.fault, row.length, row.optimum) == ("U8", 5, 5)
+
+
 def test_elements_cost_a_hundred_times_as_much() -> None:
     """The tables show differences: element elimination alone takes a hundred times the transitions of the default."""
     own, elements = (mean(row.transitions for row in _rows("vending", name)) for name in ("model", "elements"))
