@@ -15,8 +15,9 @@ import pytest
 
 from otf.adapter import Ending, LineLost, Trouble
 from otf.adapter.carrier import Direct
-from otf.adapter.device import Device, Opened, holders, ports
+from otf.adapter.device import Device, Opened
 from otf.adapter.keeping import Held
+from otf.adapter.refused import holders, ports
 from otf.adapter.waiting import alarms
 from otf.adapters import serialport
 from otf.adapters.serialport import SerialLine, device, open_serial
