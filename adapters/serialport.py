@@ -21,6 +21,7 @@ from otf.errors import UsageError
 from otf.framing import Framing, lines
 
 LINES: Final = lines()
+CONNECTIONS: Final = ("socket://", "rfc2217://")
 
 
 class SerialLine(StreamLine):
@@ -88,17 +89,19 @@ class PolledLine(SerialLine):
             raise LineLost(self._gone)
 
 
-def serialport(url: str, *, framing: Framing = LINES, keep: bool = True, **options: Any) -> Port:  # noqa: ANN401 -- the fields of Device
+def serialport(url: str, *, framing: Framing = LINES, keep: bool | None = None, **options: Any) -> Port:  # noqa: ANN401 -- the fields of Device
     """Return what opens a serial port: "/dev/ttyUSB0", "COM3", "socket://host:port", "rfc2217://…", "loop://", ….
 
     The options are `baudrate` (9600), `bytesize` (8), `parity` ("N"), `stopbits` (1), `rtscts`, `xonxoff`, `exclusive`
     (True: nobody else may have it), `dtr` and `rts` (left alone), `low_latency` (the driver shall not gather bytes
-    for 16 ms), `within` (2.0: so many seconds a device that is not there is waited for), and `keep` (True: the port
-    stays open over the paths of a campaign, and what came between two of them is dropped). They may stand behind the
-    name as well, and count before those: "/dev/ttyUSB0?baudrate=115200". Raises UsageError for what is none of this;
-    opening raises ContactError.
+    for 16 ms), `within` (2.0: so many seconds a device that is not there is waited for), and `keep` (the port stays
+    open over the paths of a campaign, and what came between two of them is dropped: so it is where nothing is said,
+    but for connections, which many systems take for a new start). They may stand behind the name as well, and count
+    before those: "/dev/ttyUSB0?baudrate=115200". Raises UsageError for what is none of this; opening raises
+    ContactError.
     """
-    opened = partial(open_serial, device(url, keep=keep, **options), framing)
+    kept = not url.startswith(CONNECTIONS) if keep is None else keep
+    opened = partial(open_serial, device(url, keep=kept, **options), framing)
     return Port(opened, "serialport", framing, partial(serialport, framing=framing, keep=keep, **options))
 
 

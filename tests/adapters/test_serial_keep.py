@@ -1,6 +1,7 @@
 """A serial port stays open over the paths of a campaign, and no longer."""
 
 import os
+import socket
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -227,6 +228,22 @@ async def test_a_port_without_a_descriptor_is_kept_with_its_threads() -> None:
             assert await arrive(line, 1) == frames(b"two")
     assert not port.is_open
     assert threading.active_count() <= threads + 1  # anyio keeps one of its own for what blocks
+
+
+async def test_a_connection_is_made_anew() -> None:
+    """To many systems a new connection is a new start; with `keep` it stays all the same."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0)
+        url = f"socket://127.0.0.1:{server.getsockname()[1]}"
+        for keep, calls in ((None, 2), (True, 1)):
+            async with keeping():
+                for _ in range(2):
+                    async with serialport(url, keep=keep)():
+                        pass
+            for _ in range(calls):
+                server.accept()[0].close()
+            with pytest.raises(BlockingIOError):
+                server.accept()
 
 
 # What was lost
