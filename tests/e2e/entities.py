@@ -6,6 +6,7 @@ import shlex
 import sys
 from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 
 from otf.models.conference.bench import REFERENCE
 
@@ -80,10 +81,14 @@ def survivors(marker: Path) -> dict[int, str]:
 
 
 def gone(marker: Path) -> bool:
-    """Wait until none of these processes is left, if that is not long."""
-    for process in survivors(marker):
+    """Wait until none of these processes is left, if that is not long.
+
+    One that was about to become another program is seen only once it has: so they are looked for again.
+    """
+    over = monotonic() + SECONDS
+    while (left := survivors(marker)) and monotonic() < over:
         with suppress(ProcessLookupError):
-            ended = os.pidfd_open(process)
-            select.select([ended], [], [], SECONDS)
+            ended = os.pidfd_open(next(iter(left)))
+            select.select([ended], [], [], max(0.0, over - monotonic()))
             os.close(ended)
-    return not survivors(marker)
+    return not left
