@@ -83,8 +83,8 @@ class Session:
         self.flood = flood
         self.times: Times = Times()
         self.late: list[int] = []
-        self.chooser = chooser
-        self.pacing = pacing
+        self.chooser: Chooser = chooser
+        self.pacing: Pacing = pacing
         self._patient = False
         self._outputs = 0
         self._pause = Pause(0.0)
@@ -92,9 +92,9 @@ class Session:
         self._round: Round | None = None
         # pings that an input overtook are answered all the same
         self._unanswered = Counter[str]()
-        self.over = False
+        self.over: bool = False
         # what may come unasked may come at once: such a run begins with a look at what is there
-        self.moment = Moment(Monitor(oracle), self.times, quiet=not oracle.model.unasked(oracle.model.initial))
+        self.moment: Moment = Moment(Monitor(oracle), self.times, quiet=not oracle.model.unasked(oracle.model.initial))
 
     @property
     def monitor(self) -> Monitor:
