@@ -4,7 +4,7 @@ BIN := $(if $(wildcard .venv/bin/python),.venv/bin/,)
 # What decides a verdict is covered whole, each line and each branch; the rest to nine tenths.
 CORE := otf/core/*,otf/spec/*,otf/spec/channels/*,otf/simulate/*,otf/codec/*,otf/framing/*,otf/compose/*,otf/fronts/*,otf/trace/*,otf/values/*,otf/logic/*,otf/laws.py,otf/shrink/*,otf/strategy/*,otf/explore/*,otf/errors.py
 
-.PHONY: check lint fmt types layers test slow cov docs demo
+.PHONY: check lint fmt types layers test quick slow cov docs demo
 
 check: lint types layers
 
@@ -26,6 +26,10 @@ layers:
 # ARGS="-n 2" spreads the tests over two processes.
 test:
 	$(BIN)pytest $(ARGS)
+
+# without real systems: what to run between two commits
+quick:
+	$(BIN)pytest -n 2 -m 'not slow and not real' $(ARGS)
 
 slow:
 	$(BIN)pytest -m slow $(ARGS)
