@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -12,6 +12,7 @@ from anyio.lowlevel import checkpoint
 from otf.adapter import Bench
 from otf.adapter.plan import planned
 from otf.campaign.recorder import OnEvent, Recorder
+from otf.campaign.reread import reread
 from otf.campaign.results import PathResult
 from otf.core import Chooser, Oracle, Pacing, Session
 from otf.core.strict import Strict
@@ -20,6 +21,7 @@ from otf.errors import ContactError
 from otf.runner import TraceWriter, drive
 from otf.simulate import Walk
 from otf.simulate.walk import Act
+from otf.trace.events import Event
 from otf.trace.record import Header
 from otf.trace.verdict import Verdict
 
@@ -47,7 +49,8 @@ class PathRun:
         A system that cannot be reached is tried again as often as the bench says. Raises ContactError after that.
         """
         self._writer = TraceWriter(self.trace, self.header, datetime.now(UTC))
-        self._record = Recorder(self._writer, self._on_event)
+        types = None if self.bench.codec is None else self.bench.known_types
+        self._record = Recorder(self._writer, self._on_event, types)
         try:
             with planned(f"{self.header.seed}/{self.header.path}", self.header.faults):
                 verdict = await self._tried(chooser, steps, pacing or Strict(self.bench.timing, Timers(last=True)))
@@ -60,8 +63,11 @@ class PathRun:
             raise
         finally:
             self._writer.close()
-        kept = self._record.events if verdict.failed else ()
+        kept = self._events() if verdict.failed else ()
         return PathResult(self.header.path, verdict, self._writer.steps, self.trace, kept, tuple(self._record.faults))
+
+    def _events(self) -> Sequence[Event]:
+        return self._record.events if self._record.whole else reread(self.trace, self.bench)
 
     async def _walked(self, chooser: Chooser, steps: int, make: Callable[[], Act]) -> Verdict:
         """Walk through a system in this process; now and then others get their turn, and interruptions are heard."""
@@ -83,6 +89,6 @@ class PathRun:
                 return await drive(self.bench, session, self._record)
             except ContactError:
                 # once something was sent the path is spent: a second start would be another path under the same name
-                if attempt == self.bench.retries or self._record.events:
+                if attempt == self.bench.retries or self._record.begun:
                     raise
         raise AssertionError

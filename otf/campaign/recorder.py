@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from otf.runner import TraceWriter
-from otf.trace.events import Event
+from otf.trace.events import Event, Seen, Sent
+from otf.trace.tagged import Registry, encode
 
 OnEvent: TypeAlias = Callable[[Event], None]
 
+KEPT: Final = 100_000
+"""Events that are held in memory: a path may go on all night, and its trace has them all."""
+
 
 class Recorder:
-    """Takes the events of one path; `events` are all of them, `faults` those that the tester itself injected."""
+    """Takes the events of one path; `faults` are those that the tester itself injected.
 
-    def __init__(self, writer: TraceWriter, on_event: OnEvent | None = None) -> None:
+    `events` are all of them while `whole`; of a longer path the first are forgotten, to be read from its trace where
+    somebody needs them. That takes `types`, by which the values of a trace are decoded: without any, and where these do
+    not bring back what happened, all are kept.
+    """
+
+    def __init__(
+        self, writer: TraceWriter, on_event: OnEvent | None = None, types: Iterable[type] | None = None
+    ) -> None:
         self.events: list[Event] = []
         self.faults: list[str] = []
+        self.begun: bool = False
+        self.whole: bool = True
         self._writer = writer
         self._on_event = on_event
+        self._types = types
 
     def __call__(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
         """Take an event."""
-        if not self.events:
+        if not self.begun:
             # seconds count from the moment at which the system was there, and that may be long after the header
+            self.begun = True
             self._writer.began = datetime.now(UTC) - timedelta(seconds=event.at)
         if more:
             self._writer.event(event, raw, **more)
@@ -33,5 +48,29 @@ class Recorder:
             # handing on no names costs as much as writing a line
             self._writer.event(event, raw)
         self.events.append(event)
+        if len(self.events) > KEPT and self._types is not None:
+            self._forget()
         if self._on_event is not None:
             self._on_event(event)
+
+    def _forget(self) -> None:
+        if _come_back(_kinds(self.events).values(), Registry(self._types or ())):
+            self.events.clear()
+            self.whole = False
+        else:
+            self._types = None
+
+
+def _come_back(values: Iterable[object], types: Registry) -> bool:
+    """Tell whether values come back from a trace as they were."""
+    try:
+        return all(types.decode(encode(value)) == value for value in values)
+    except (TypeError, ValueError):
+        return False
+
+
+def _kinds(events: list[Event]) -> dict[type, object]:
+    """Return one value of each class."""
+    told = (event for event in events if isinstance(event, (Sent, Seen)))
+    values = (event.input if isinstance(event, Sent) else event.output for event in told)
+    return {type(value): value for value in values}

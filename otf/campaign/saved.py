@@ -11,13 +11,12 @@ from typing import Final
 
 from otf.adapter import Bench
 from otf.campaign.paths import PathRun
+from otf.campaign.reread import reread
 from otf.campaign.results import PathResult, Retried
 from otf.core import Oracle
 from otf.errors import TraceError
 from otf.shrink import Issue, again, issue_of
-from otf.trace.reading import TraceReader, bounded
 from otf.trace.record import Header
-from otf.trace.tagged import Registry
 from otf.trace.verdict import Signature
 
 TRIES: Final = 5  # runs that have to pass before a failure counts as fixed: it may depend on chance
@@ -78,9 +77,7 @@ def _removed(trace: Path) -> None:
 
 
 def _issue(bench: Bench, oracle: Oracle, trace: Path) -> Issue:
-    with trace.open("rb") as file:
-        reader = TraceReader(bounded(file), str(trace))
-        issue = issue_of(oracle, [told.event for told in reader.events(Registry(bench.known_types))])
+    issue = issue_of(oracle, reread(trace, bench))
     if not issue.steps:
         raise TraceError(f"{trace}: there is no input in it")
     return issue
