@@ -9,18 +9,16 @@ trip went, and the last step event by event.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from otf.core.calm import silent
 from otf.core.eager import Eager
 from otf.core.known import Frame, Go, Known, Then
 from otf.core.monitor import Oracle
+from otf.core.session import Session
 from otf.core.symbols import Symbol
 from otf.core.timing import Timing
 from otf.trace.events import Event, Seen, Sent
-
-if TYPE_CHECKING:
-    from otf.core.session import Session
 
 LONG: Final = 50
 """Events in one step, beyond which a trip is over: more may be a flood."""

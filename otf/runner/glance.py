@@ -15,6 +15,7 @@ from typing import Final
 
 FIRST: Final = 0.0002  # seconds: most replies of a system on this machine come within
 SHORT: Final = 0.002  # a wait up to this long is spent without the loop as a whole, for the sake of its precision
+AT_ONCE: Final = 0.001  # seconds: a write that takes longer had to wait
 TURN: Final = 0.02  # so often the loop gets its turn all the same: signals come through it
 _HIGHEST: Final = 1024  # `select` takes no descriptor above
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from anyio.lowlevel import checkpoint
 
@@ -14,9 +14,10 @@ from otf.codec import Codec, Deed
 from otf.core import Ping, Send, Session, Wait
 from otf.errors import CodecError, ModelError, UsageError
 from otf.runner.codebook import Codebook
-from otf.runner.glance import TURN
+from otf.runner.glance import AT_ONCE, TURN
 from otf.runner.opening import opened
-from otf.runner.swift import AT_ONCE, Swift
+from otf.runner.record import Record
+from otf.runner.swift import Swift
 from otf.runner.wire import Arrived, Wire
 from otf.trace.events import Closed, Event, Garbled, Seen, Sent
 from otf.trace.verdict import Verdict
@@ -24,14 +25,6 @@ from otf.values import show
 
 TRICKLE: Final = 30.0  # seconds after which a frame that goes on coming byte by byte is believed to have no end
 AT_FAULT: Final = "the line was at fault"
-
-
-class Record(Protocol):
-    """Takes each event of a run as it happens, with its bytes on the wire: a trace file, a list, a progress display."""
-
-    def __call__(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
-        """Take one event."""
-        ...
 
 
 async def drive(bench: Bench, session: Session, record: Record) -> Verdict:

@@ -6,9 +6,10 @@ look-up and a frame that comes is another; whatever else happens is left to thos
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from select import select
 from time import monotonic
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from otf.adapter import Arrival, Frame, LineLost
 from otf.codec import Deed
@@ -18,32 +19,24 @@ from otf.core.known import Go, Then
 from otf.core.trip import LONG, Trip
 from otf.errors import CodecError
 from otf.runner.codebook import SHORT, Codebook
-from otf.runner.glance import FIRST
+from otf.runner.glance import AT_ONCE, FIRST
+from otf.runner.record import Record
 from otf.runner.wire import Wire
 from otf.trace.events import Seen, Sent
 
-if TYPE_CHECKING:
-    from otf.runner.path import Record
-
-AT_ONCE: Final = 0.001  # seconds: a write that takes longer had to wait
 DOUBT: Final = 100  # steps after which a system that was slower is believed to be prompt once more
 
 Found: TypeAlias = tuple[str, list[Arrival], float]
 """A port, what arrived there, and when."""
 
-
-class Encoding(Protocol):
-    """Finds the bytes of an input and the port they go to."""
-
-    def __call__(self, value: object, /) -> tuple[str, bytes | Deed]:
-        """Return both. Raises ModelError."""
-        ...
+Encode: TypeAlias = Callable[[object], tuple[str, bytes | Deed]]
+"""Returns the port of an input and its bytes. Raises ModelError."""
 
 
 class Swift:
     """Takes steps that were taken before; use one for each run."""
 
-    def __init__(self, session: Session, wire: Wire, codec: Codebook, encode: Encoding, record: Record) -> None:
+    def __init__(self, session: Session, wire: Wire, codec: Codebook, encode: Encode, record: Record) -> None:
         self._session = session
         self._wire = wire
         self._codec = codec

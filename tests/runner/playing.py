@@ -9,7 +9,7 @@ import heapq
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import anyio
 from trio.testing import MockClock
@@ -24,7 +24,25 @@ from otf.runner import drive
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Closed, Event, Garbled, Quiet, Seen, Sent
+from otf.trace.record import Header
 from otf.trace.verdict import Failure, Verdict
+
+HEADER: Final = Header(
+    run="0123456789ab",
+    bench="coffee.py:bench",
+    parameters={"fault": "none", "size": 3},
+    fingerprint="00ff",
+    seed=7,
+    strategy="random",
+    mode="strict",
+    inputs="mixed",
+    quiescence=0.02,
+    latency=0.002,
+    busy=0.001,
+    versions={"otf": "0.1.0"},
+    path=3,
+)
+"""The header of a trace, for tests that only write one."""
 
 T = TypeVar("T")
 Answer: TypeAlias = tuple[float, str, bytes | Ending]

@@ -19,24 +19,9 @@ from otf.runner.codebook import KEPT
 from otf.runner.moments import Moments
 from otf.runner.stencil import Stencils
 from otf.trace.events import Closed, Event, Garbled, Quiet, Seen, Sent
-from otf.trace.record import Header
+from tests.runner.playing import HEADER
 
 BEGAN: Final = datetime(2026, 11, 20, 23, 59, 58, 750_001, UTC)
-HEADER: Final = Header(
-    run="0123456789ab",
-    bench="coffee.py:bench",
-    parameters={},
-    fingerprint="00ff",
-    seed=7,
-    strategy="random",
-    mode="eager",
-    inputs="uioco",
-    quiescence=0.02,
-    latency=0.002,
-    busy=0.001,
-    versions={"otf": "0.1.0"},
-    path=3,
-)
 Taken: TypeAlias = tuple[Event, bytes]
 
 

@@ -24,27 +24,11 @@ from otf.runner.codebook import KEPT
 from otf.strategy import Script
 from otf.trace.events import Closed, Event, Garbled, Quiet, Seen, Sent, Taken
 from otf.trace.reading import TraceReader, bounded
-from otf.trace.record import Header
 from otf.trace.tagged import Registry
 from otf.trace.verdict import Allowed, Failure, Signature, Verdict
-from tests.runner.playing import on_function, virtually
+from tests.runner.playing import HEADER, on_function, virtually
 
 BEGAN = datetime(2026, 11, 20, 6, 30, tzinfo=UTC)
-HEADER = Header(
-    run="0123456789ab",
-    bench="coffee.py:bench",
-    parameters={"fault": "none", "size": 3},
-    fingerprint="00ff",
-    seed=7,
-    strategy="random",
-    mode="strict",
-    inputs="mixed",
-    quiescence=0.02,
-    latency=0.002,
-    busy=0.001,
-    versions={"otf": "0.1.0"},
-    path=3,
-)
 
 
 class Cup(Enum):
