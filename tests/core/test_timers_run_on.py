@@ -1,0 +1,129 @@
+"""A transition back into the same state: each timer of the state may run on, or be set anew; both are allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from otf.spec import Accept, Spec, Transition, goto
+from tests.core.timed import PACINGS, TIMING, Device, inputs, judged, played, session
+
+TODAY = pytest.mark.xfail(strict=True, reason="a cyclic message sets every other timer anew")
+CYCLE = (0.08, 0.12)
+Window = tuple[float, float] | None
+
+
+def device(*cycles: tuple[str, Window]) -> Spec[str, str]:
+    """Return the spec of a device that says `x` (and more) in a cycle while it is on, and `y` after 0.4 to 0.7 s."""
+
+    def step(state: str, inp: str) -> list[Transition[str]]:
+        return [goto("on" if (state, inp) == ("off", "a") else state)]
+
+    def emits(state: str) -> Iterator[Transition[str]]:
+        if state == "on":
+            yield from (goto("on", output, within=window) for output, window in cycles)
+            yield goto("off", "y", within=(0.4, 0.7))
+
+    return Spec(step, "off", ["a"], emits)
+
+
+FREE = device(("x", None))
+CYCLIC = device(("x", CYCLE))
+TWICE = device(("x", CYCLE), ("z", (0.2, 0.3)))
+
+
+@pytest.mark.parametrize("spec", [FREE, pytest.param(CYCLIC, marks=TODAY)])
+@pytest.mark.parametrize("script", ["a?0 x!0.1 x!0.2 x!0.3 x!0.4 y!0.5", "a?0 x!0.1 x!0.2 x!0.3 x!0.4 x!0.5 y!0.6"])
+def test_a_cyclic_message_lets_another_timer_run_on(spec: Spec[str, str], script: str) -> None:
+    """The session ends half a second after it began, whatever ticks meanwhile, with a window or without."""
+    assert judged(spec, script) == "pass"
+
+
+def test_a_cyclic_message_may_set_another_timer_anew() -> None:
+    """The last tick came at 0.8 s, and the session ends 0.6 s after that: another tick would have been due before."""
+    ticks = " ".join(f"x!{tick / 10}" for tick in range(1, 9))
+    assert judged(device(("x", (0.08, 0.9))), f"a?0 {ticks} y!1.4") == "pass"
+
+
+@TODAY
+def test_two_cyclic_messages_do_not_disturb_each_other() -> None:
+    """One every 0.1 s, one every 0.25 s, and the end after half a second."""
+    assert judged(TWICE, "a?0 x!0.1 x!0.2 z!0.25 x!0.3 x!0.4 x!0.5 z!0.5 x!0.6 y!0.6") == "pass"
+
+
+@TODAY
+def test_a_cyclic_accept_lets_another_timer_run_on() -> None:
+    """What the device says in its cycle may be for the model to look at."""
+
+    def emits(state: str) -> Iterator[Transition[str] | Accept]:
+        if state == "on":
+            yield Accept(lambda seen: ["on"] if seen == ("x",) else [], "P", within=CYCLE)
+            yield goto("off", "y", within=(0.4, 0.7))
+
+    spec: Spec[str, str] = Spec(lambda _state, _inp: [goto("on")], "off", ["a"], emits)
+    assert judged(spec, "a?0 x!0.1 x!0.2 x!0.3 x!0.4 y!0.5") == "pass"
+    assert judged(spec, "a?0 x!0.1 y!0.15") == "fail: early"
+
+
+@pytest.mark.parametrize("spec", [FREE, CYCLIC, TWICE])
+@pytest.mark.parametrize("script", ["a?0 y!0.3", "a?0 x!0.1 y!0.15", "a?0 x!0.1 x!0.2 x!0.3 y!0.35"])
+def test_what_neither_reading_allows_is_early(spec: Spec[str, str], script: str) -> None:
+    """A timer that ran from the beginning, and never anew, is the earliest there is."""
+    assert judged(spec, script) == "fail: early"
+
+
+@pytest.mark.parametrize(
+    ("script", "verdict"),
+    [
+        ("a?0 x!0.1 x!0.2 quiet0.6", "fail: missing"),
+        ("a?0 x!0.1 x!0.2 x!0.6", "fail: late"),
+        ("a?0 quiet0.6", "fail: missing"),
+        ("a?0 x!0.3 x!0.32 x!0.34 x!0.36 x!0.38 x!0.4", "fail: early"),
+    ],
+)
+def test_the_cycle_itself_starts_anew_with_each_message(script: str, verdict: str) -> None:
+    """A tick that stops is missing, one that comes too seldom is late, one that comes too often is early."""
+    assert judged(CYCLIC, script) == verdict
+
+
+def test_an_end_that_never_comes_is_missing_without_a_cycle() -> None:
+    """What sets no timer anew does not excuse it either."""
+    assert judged(device(), "a?0 quiet1.15") == "fail: missing"
+    assert judged(device(), "a?0 y!1.15") == "fail: late"
+    assert judged(device(), "a?0 y!0.65") == "pass"
+
+
+class Ticker(Device):
+    """Says `x` every 0.1 s while it is on, and `y` some time after it was put on."""
+
+    def __init__(self, ends: float) -> None:
+        super().__init__()
+        self.ends = ends
+
+    def take(self, inp: object, at: float) -> None:
+        if inp == "a" and not self.due:
+            self.say("x", at + 0.1)
+            self.say("y", at + self.ends)
+
+    def said(self, output: object, at: float) -> None:
+        if output == "x":
+            self.say("x", at + 0.1)
+        else:
+            self.due = []
+
+
+@pytest.mark.parametrize("mode", PACINGS)
+@pytest.mark.parametrize("spec", [FREE, pytest.param(CYCLIC, marks=TODAY)])
+def test_so_it_is_live(spec: Spec[str, str], mode: str) -> None:
+    """A device that ticks every 0.1 s and ends its session after 0.5 s is driven to the end of the path."""
+    verdict, events = played(session(spec, ["a"] * 4, PACINGS[mode](TIMING)), Ticker(0.5))
+    assert (verdict.outcome, len(inputs(events))) == ("pass", 4)
+
+
+@pytest.mark.parametrize("mode", PACINGS)
+def test_a_session_that_ends_too_early_fails_live(mode: str) -> None:
+    """After 0.25 s, by any reading."""
+    verdict, _ = played(session(CYCLIC, ["a"] * 4, PACINGS[mode](TIMING)), Ticker(0.25))
+    assert verdict.failure is not None
+    assert verdict.failure.kind == "early"
