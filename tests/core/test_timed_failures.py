@@ -1,0 +1,122 @@
+"""What a failure in time says: its input, what was allowed, and the times; whether silence passed before or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from otf.spec import Spec, Transition, goto
+from otf.trace.verdict import Failure
+from tests.core.timed import driven, told
+
+TODAY = pytest.mark.xfail(strict=True, reason="silence before the deadline ends the step, with its input")
+SILENT = pytest.mark.xfail(strict=True, reason="failures do not speak of times")
+
+
+def _oven(state: str, inp: str) -> Iterator[Transition[str]]:
+    """Return an oven that takes 2 to 3 s to answer a, and rings 10 to 12 s after c; b asks for the time at once."""
+    if inp == "a":
+        yield goto(state, "x", within=(2, 3))
+    elif inp == "c":
+        yield goto("hot", "z")
+    else:
+        yield goto(state, "y")
+
+
+def _ring(state: str) -> Iterator[Transition[str]]:
+    if state == "hot":
+        yield goto("cold", "w", within=(10, 12))
+
+
+OVEN: Spec[str, str] = Spec(_oven, "cold", ["a", "b", "c"], _ring)
+
+
+def failure(script: str) -> Failure:
+    """Return the failure of a script."""
+    found = told(OVEN, script).end().failure
+    assert found is not None, script
+    return found
+
+
+@TODAY
+@pytest.mark.parametrize("quiet", ["quiet0.7", "quiet0.7 quiet1.4", "taken0.5 quiet0.7"])
+@pytest.mark.parametrize(
+    ("rest", "kind"), [("quiet3.5", "missing"), ("x!4.5", "late"), ("x!1.5", "early"), ("z!2.5", "wrong")]
+)
+def test_silence_before_the_deadline_changes_nothing_about_the_failure(rest: str, kind: str, quiet: str) -> None:
+    """The same kind, input, alternatives and signature as without that silence."""
+    plain, found = failure(f"a?0 {rest}"), failure(f"a?0 {quiet} {rest}")
+    assert found.kind == plain.kind == kind
+    assert found.input == plain.input == "'a'"
+    assert found.allowed == plain.allowed
+    assert found.signature == plain.signature
+    assert found.seen == plain.seen
+    assert found.step == plain.step == 1
+
+
+@TODAY
+def test_the_step_goes_on_from_the_state_before_the_input() -> None:
+    """After two inputs that are over, the third is the one that is explained."""
+    found = failure("b?0 y!0.1 quiet1 c?2 z!2.1 quiet3 a?4 quiet5 quiet7.5")
+    assert (found.input, found.step) == ("'a'", 3)
+    assert [each.state for each in found.allowed] == ["'hot'"]
+    assert any("x" in text for each in found.allowed for texts, _ in each.branches for text in texts)
+
+
+@TODAY
+def test_an_input_while_another_is_being_answered_belongs_to_the_step() -> None:
+    """Sent after silence, while the answer to a is due: both are named."""
+    assert failure("a?0 quiet1 b?1.5 quiet5").input == "'a'; 'b'"
+
+
+def test_a_step_that_is_over_is_not_named() -> None:
+    """Where everything was settled by silence, the next failure has nothing to do with the input before."""
+    assert failure("b?0 y!0.1 quiet1 a?2 z!2.5").input == "'a'"
+    assert failure("a?0 x!2.5 quiet3 x!3.5").input == ""
+    assert failure("a?0 x!2.5 quiet3 x!3.5").kind == "unasked"
+
+
+def test_different_faults_have_different_signatures() -> None:
+    """A late answer, a missing one, a wrong one, and a bell that does not ring."""
+    scripts = ["a?0 x!4.5", "a?0 quiet3.5", "a?0 z!2.5", "c?0 z!0.1 quiet1 w!5"]
+    assert len({failure(script).signature for script in scripts}) == len(scripts)
+
+
+@TODAY
+def test_a_missing_answer_and_a_dead_timer_are_two_faults() -> None:
+    """Both are missed after silence: they must not be one group, or shrinking slides from one to the other."""
+    answer, timer = failure("a?0 quiet1 quiet3.5"), failure("c?0 z!0.1 quiet1 quiet13")
+    assert answer.signature != timer.signature
+    assert answer.signature.input == "str"
+
+
+@SILENT
+@pytest.mark.parametrize(
+    ("script", "window", "seconds"),
+    [
+        ("a?0 x!4.5", ("2", "3"), "4.5"),
+        ("a?0 quiet1 x!4.5", ("2", "3"), "4.5"),
+        ("a?0 x!1.25", ("2", "3"), "1.25"),
+        ("a?0 quiet4.75", ("2", "3"), "4.75"),
+        ("c?0 z!0 quiet1 w!5.5", ("10", "12"), "5.5"),
+    ],
+)
+def test_a_failure_in_time_names_the_window_and_the_seconds_seen(
+    script: str, window: tuple[str, str], seconds: str
+) -> None:
+    """All inputs are sent at 0, so that seconds since the input and since the start are the same."""
+    text = repr(failure(script))
+    assert all(each in text for each in (*window, seconds))
+
+
+@TODAY
+def test_so_it_is_live() -> None:
+    """A device that is late with its answer, in strict mode: silence passed many times before."""
+    late: Spec[str, str] = Spec(
+        lambda state, inp: [goto(state, "x", within=(6, 6))] if inp == "a" else _oven(state, inp), "cold", ["a", "b"]
+    )
+    for number in range(5):
+        verdict, _ = driven(OVEN, "bab", system=late, number=number)
+        assert verdict.failure is not None
+        assert (verdict.failure.input, verdict.failure.signature.input) == ("'a'", "str")
