@@ -50,9 +50,7 @@ CHAIN = machine(
 )
 
 
-@pytest.mark.parametrize(
-    "script", ["y! x! x! x! x! x!", "y! x! x! x! x! x! quiet", "y! x! x! x! x! x! quiet a? z!"]
-)
+@pytest.mark.parametrize("script", ["y! x! x! x! x! x!", "y! x! x! x! x! x! quiet", "y! x! x! x! x! x! quiet a? z!"])
 def test_where_only_a_doubt_is_left_nothing_fails(script: str) -> None:
     """Five outputs on P came after the one on Q that was said after them: this conforms, whatever is followed."""
     assert outcome(CHAIN, script) in {"pass", "inconclusive"}
