@@ -29,11 +29,16 @@ class Run(NamedTuple):
 
 def explained(machine: Machine, events: Sequence[Event]) -> bool:
     """Tell whether a conforming system can bring about these events."""
+    return bool(explanations(machine, events))
+
+
+def explanations(machine: Machine, events: Sequence[Event]) -> set[Run]:
+    """Return the runs of a conforming system that bring about these events, as they are at the last of them."""
     runs = {Run(machine.initial)}
     for at, event in enumerate(events):
         left = _outputs_left(machine, events[at:])
         runs = {then for now in _all_moves(machine, runs, left) for then in _after(now, event)}
-    return bool(runs)
+    return runs
 
 
 def _outputs_left(machine: Machine, events: Sequence[Event]) -> dict[str, int]:

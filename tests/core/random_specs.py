@@ -14,12 +14,22 @@ from random import Random
 from typing import TypeAlias
 
 from otf.core import Routes
-from otf.spec import Accept, AnyOrder, Spec, Transition, goto, on
+from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, goto, on
 from otf.trace.events import Event, Quiet, Seen, Sent, Taken
 
 Way: TypeAlias = tuple[str, tuple[str, ...]]  # the next state, and the outputs on the way
-Item: TypeAlias = str | tuple[str, ...]  # an output, or some in any order; ANY is any output on P
+Bag: TypeAlias = str | tuple[str, ...]  # an output, or some in any order; ANY is any output on P
 ANY = "*"
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """One of these, which may come on different ports."""
+
+    items: tuple[Bag, ...]
+
+
+Item: TypeAlias = Bag | Alternatives
 
 
 @dataclass(frozen=True)
@@ -32,14 +42,17 @@ class Going:
 
 @dataclass(frozen=True)
 class Accepting:
-    """A transition whose next state depends on the outputs on P; those that lead to none are wrong."""
+    """A transition whose next state depends on the outputs on a port; those that lead to none are wrong.
+
+    No sequence of the table begins with another one.
+    """
 
     table: Mapping[tuple[str, ...], str]
+    port: str = "P"
 
-    @property
-    def count(self) -> int:
-        """Return how many outputs it takes."""
-        return len(next(iter(self.table)))
+    def complete(self, seen: tuple[str, ...]) -> bool:
+        """Tell whether no longer sequence begins so."""
+        return not any(len(each) > len(seen) and each[: len(seen)] == seen for each in self.table)
 
 
 Turn: TypeAlias = Going | Accepting
@@ -79,9 +92,9 @@ class Machine:
     def _spelled(self, turn: Turn) -> Iterator[Way]:
         if isinstance(turn, Accepting):
             yield from ((state, outputs) for outputs, state in turn.table.items())
-        else:
-            orders = (permutations(item) if isinstance(item, tuple) else [(item,)] for item in turn.outputs)
-            for order in product(*orders):
+            return
+        for bags in product(*(item.items if isinstance(item, Alternatives) else (item,) for item in turn.outputs)):
+            for order in product(*(permutations(bag) if isinstance(bag, tuple) else [(bag,)] for bag in bags)):
                 items = (each for group in order for each in group)
                 yield from ((turn.state, outputs) for outputs in product(*map(self._meant, items)))
 
@@ -99,10 +112,14 @@ def _transition(turn: Turn) -> Transition[str] | Accept:
     if isinstance(turn, Going):
         return goto(turn.state, *map(_said, turn.outputs))
     table = turn.table
-    return Accept(lambda seen: [table[seen]] if seen in table else [], "P", turn.count)
+    lengths = {len(each) for each in table}
+    until = lengths.pop() if len(lengths) == 1 else turn.complete
+    return Accept(lambda seen: [table[seen]] if seen in table else [], turn.port, until)
 
 
 def _said(item: Item) -> object:
+    if isinstance(item, Alternatives):
+        return OneOf(*map(_said, item.items))
     if isinstance(item, tuple):
         return AnyOrder(*map(_said, item))
     return on("P", str) if item == ANY else item
@@ -208,7 +225,7 @@ class System:
         return inputs <= self.taken and all(inputs <= taken for taken in before)
 
     def _go(self, ways: list[Way]) -> None:
-        anything: Way = ("", tuple(self.random.choices("xyz", k=self.random.randint(0, 2))))
+        anything: Way = ("", tuple(self.random.choices(list(self.machine.outputs), k=self.random.randint(0, 2))))
         self.state, outputs = self.random.choice(ways) if ways else anything
         for output in outputs:
             self.going.setdefault(self.machine.outputs[output], []).append((output, self.taken))
@@ -252,7 +269,7 @@ def mutated(random: Random, machine: Machine, events: list[Event]) -> list[Event
         case "swap" if at:
             events[at - 1 : at + 1] = [events[at], events[at - 1]]
         case "change":
-            output = random.choice("xyz")
+            output = random.choice(list(machine.outputs))
             events[at] = Seen(output, machine.outputs[output], 0)
         case _:
             events.insert(at, Quiet(0))
