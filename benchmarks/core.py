@@ -35,7 +35,7 @@ LINES: Final[dict[str, Sequence[int]]] = {
     "ordered": (4, 16),
     "commuting": (4, 12),
 }
-"""The sizes of each line; where one is over the limit, the larger ones are not tried."""
+"""The sizes of each line; where one takes a third of the limit or more, the larger ones are not tried."""
 LONG: Final[dict[str, Sequence[int]]] = {"never_back": (2_000_000,), "forgetting": (1_000_000,)}
 LIMIT: Final = 60  # seconds of CPU time for a line
 PATIENCE: Final = 20  # times the limit that a line of --long may take
@@ -78,7 +78,7 @@ def three(line: Line, checkouts: Sequence[Path], rounds: int) -> list[Figures | 
     over: dict[Path, str] = {}
     for _ in range(rounds):
         for checkout, before in found.items():
-            if checkout in over or any(each["seconds"] > line.limit / 3 for each in before):
+            if checkout in over or any(_slow(each, line.limit) for each in before):
                 continue
             figures = measured(line, checkout)
             if isinstance(figures, str):
@@ -101,14 +101,18 @@ def lines(*, limit: int, long: bool, only: Sequence[str]) -> Iterator[Line]:
 
 
 def all_of(asked: Iterable[Line], checkouts: Sequence[Path], rounds: int) -> Iterator[Found]:
-    """Measure lines, and yield each as soon as it is there; where one was too slow, a larger one is not tried."""
+    """Measure lines, and yield each as soon as it is there; where one was slow, a larger one is not tried."""
     slow = set[tuple[str, Path]]()
     for line in asked:
         tried = [each for each in checkouts if (line.name, each) not in slow]
         once = line.size in LONG.get(line.name, ())
         found = dict(zip(tried, three(line, tried, 1 if once else rounds), strict=True))
-        slow |= {(line.name, each) for each, figures in found.items() if isinstance(figures, str)}
+        slow |= {(line.name, each) for each, figures in found.items() if _slow(figures, line.limit)}
         yield line, [found.get(each, "not tried") for each in checkouts]
+
+
+def _slow(figures: Figures | str, limit: int) -> bool:
+    return isinstance(figures, str) or figures["seconds"] > limit / 3
 
 
 def _print(line: Line, found: Sequence[Figures | str]) -> None:

@@ -16,6 +16,7 @@ from tests.core.timed import PACINGS, driven, judged
 
 ENTERED = pytest.mark.xfail(strict=True, reason="a timed state that an Accept leads to is entered now, or long ago")
 UNBOUNDED = pytest.mark.xfail(strict=True, reason="an Accept's window does nothing for answers")
+HELD = pytest.mark.xfail(strict=True, reason="what is held back is judged by the time at which the Accept ends")
 Window = tuple[float, float] | None
 Item = Transition[str] | Accept
 Table = dict[tuple[str, ...], str]
@@ -141,6 +142,21 @@ def test_what_is_accepted_unasked_is_due_after_its_state_was_entered(script: str
     """In `emits` the window counts from there, as that of any transition: on since 1 s, and due 2 to 5 s later."""
     verdicts = [judged(starting(answers), script) for answers in ([accepting(ONE, (2, 5))], plain(ONE, (2, 5)))]
     assert verdicts == [verdict, verdict]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param("a?0 y!0.5 x!2.5", marks=HELD),
+        pytest.param("a?0 y!2 x!2.5 quiet8", marks=HELD),
+        "a?0 y!0.5 quiet1 x!2.5",
+        "a?0 y!0.1 x!4 y!5.5",
+    ],
+)
+def test_what_was_held_back_is_judged_by_its_own_time(script: str) -> None:
+    """Y is due 1 to 2 s after x: where it comes before, the x that comes at last does not make it right."""
+    assert judged(answering(plain(ONE, (2, 5))), script).startswith("fail")
+    assert judged(SLOW, script).startswith("fail")
 
 
 def _script(random: Random, table: Table, within: Window) -> str:
