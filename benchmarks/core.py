@@ -69,7 +69,7 @@ def measured(line: Line, checkout: Path) -> Figures | str:
 
 def _why(stderr: str) -> str:
     last = (stderr.strip().splitlines() or ["nothing said"])[-1]
-    return "over 4 GB" if "MemoryError" in last else last[:60]
+    return "over 4 GB" if "MemoryError" in last else last[:90]
 
 
 def three(line: Line, checkouts: Sequence[Path], rounds: int) -> list[Figures | str]:
