@@ -28,7 +28,11 @@ def test_the_lines_are_those_that_there_are() -> None:
 
 def test_help_measures_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """It says what can be asked for."""
-    monkeypatch.setattr(core, "measured", lambda *_: pytest.fail("measured"))
+
+    def measuring(line: Line, _checkout: Path) -> Figures:
+        pytest.fail(f"{line} was measured")
+
+    monkeypatch.setattr(core, "measured", measuring)
     with pytest.raises(SystemExit):
         main(["--help"])
     assert "--against" in capsys.readouterr().out
