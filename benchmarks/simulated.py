@@ -1,0 +1,167 @@
+"""Random specs, tried: `python -m benchmarks.simulated --runs N --seed S --processes P --json FILE`.
+
+Conforming systems made from random specs with Accept, windows, memory, several ports, cyclic messages, and systems that
+never rest; strictly, eagerly, in bursts. No failure may be among them: each is a false alarm, named by what draws it
+again (`--again NAME`), with the smallest spec for which the same events still fail.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, islice
+from multiprocessing import Pool
+from pathlib import Path
+from typing import Final
+
+from benchmarks.campaigns import PATHS, TESTERS
+from benchmarks.simulating import Rehearsal, RunName, Simulated, named
+from benchmarks.smaller import smallest, told
+
+NEEDED: Final = ("Accept", "window", "two input ports", "cyclic", "never rests")
+SHARE: Final = 0.1  # of the runs have each of these, or the simulation is worth less than it says
+SHOWN: Final = 2  # false alarms of each kind and mode
+
+
+@dataclass
+class Score:
+    """What came of many runs; `stuck`: those that went on and on, or in which no input was ever sent."""
+
+    runs: int = 0
+    events: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter[str])
+    reasons: Counter[str] = field(default_factory=Counter[str])
+    met: Counter[str] = field(default_factory=Counter[str])
+    alarms: list[Simulated] = field(default_factory=list[Simulated])
+    stuck: list[RunName] = field(default_factory=list[RunName])
+
+    def add(self, run: Simulated) -> None:
+        """Count a run."""
+        self.runs += 1
+        self.events += len(run.events)
+        self.outcomes["stuck" if run.stuck else run.verdict.outcome] += 1
+        self.reasons[run.verdict.why] += bool(run.verdict.why)
+        self.met.update(run.met)
+        if run.verdict.failed:
+            self.alarms.append(run)
+        elif run.stuck:
+            self.stuck.append(run.name)
+
+    def join(self, other: Score) -> None:
+        """Count what another has counted."""
+        self.runs += other.runs
+        self.events += other.events
+        for mine, more in ((self.outcomes, other.outcomes), (self.reasons, other.reasons), (self.met, other.met)):
+            mine.update(more)
+        self.alarms += other.alarms
+        self.stuck += other.stuck
+
+
+def scored(name: RunName) -> Score:
+    """Return what comes of one campaign."""
+    score = Score()
+    for run in Rehearsal(name).runs():
+        score.add(run)
+    return score
+
+
+def conform(runs: int, seed: int, processes: int = 1) -> Score:
+    """Return what comes of at least so many runs, in each mode as many; however many processes, it is the same."""
+    campaigns = -(-runs // (len(TESTERS) * PATHS))
+    names = [RunName(mode, seed, number) for number in range(campaigns) for mode in TESTERS]
+    whole = Score()
+    if processes == 1:
+        for score in map(scored, names):
+            whole.join(score)
+        return whole
+    with Pool(processes) as pool:
+        for score in pool.imap(scored, names, chunksize=10):
+            whole.join(score)
+    return whole
+
+
+def again(name: RunName) -> tuple[Rehearsal, Simulated]:
+    """Return a run once more, with its campaign."""
+    rehearsal = Rehearsal(name)
+    return rehearsal, next(islice(rehearsal.runs(), name.path - 1, None))
+
+
+def shortest(alarms: Sequence[Simulated]) -> Iterator[tuple[str, list[Simulated]]]:
+    """Yield the false alarms of each kind and mode, the shortest first."""
+
+    def kind(run: Simulated) -> str:
+        assert run.verdict.failure is not None
+        return f"{run.verdict.failure.kind}, {run.name.mode}"
+
+    for title, found in groupby(sorted(alarms, key=kind), kind):
+        yield title, sorted(found, key=lambda run: len(run.events))
+
+
+def show(name: RunName) -> None:
+    """Print a run: its times, the smallest spec for which it comes out so, its events, its verdict."""
+    rehearsal, run = again(name)
+    times, world = rehearsal.timing, rehearsal.bounds
+    print(f"\n{name}: Q {times.quiescence:.6g} s, L {times.latency:.6g} s, R {times.busy:.6g} s, {world.chance}")
+    for line in told(smallest(rehearsal, run) if run.verdict.failed else rehearsal.blueprint):
+        print(f"    {line}")
+    for event in run.events[-40:]:
+        print(f"  {event}")
+    print(f"  {run.verdict.outcome} {run.verdict.failure or run.verdict.why}{', stuck' if run.stuck else ''}")
+
+
+def tell(score: Score, seconds: float) -> None:
+    """Print the figures of conforming systems."""
+    print(f"{score.runs:,} runs with {score.events:,} events in {seconds:.0f} s: {score.runs / seconds:,.0f} runs/s")
+    for what, count in (*score.outcomes.most_common(), *score.reasons.most_common()):
+        if count:
+            print(f"  {count:10,}  {what}")
+    print("had in them:")
+    for what, count in score.met.most_common():
+        low = " (too few)" if what in NEEDED and count < SHARE * score.runs else ""
+        print(f"  {count / score.runs:10.1%}  {what}{low}")
+    for title, found in shortest(score.alarms):
+        print(f"\nFALSE ALARMS: {len(found):,} of the kind {title}: {', '.join(str(run.name) for run in found[:10])}")
+        for run in found[:SHOWN]:
+            show(run.name)
+    if score.stuck:
+        print(f"\nSTUCK: {len(score.stuck):,}: {', '.join(map(str, score.stuck[:10]))}")
+
+
+def figures(score: Score) -> dict[str, object]:
+    """Return the figures for a file."""
+    return {
+        "runs": score.runs,
+        "events": score.events,
+        "false_alarms": len(score.alarms),
+        "stuck": len(score.stuck),
+        "outcomes": dict(score.outcomes),
+        "met": dict(score.met),
+        "alarms": [str(run.name) for run in score.alarms],
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line, and do what it asks for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.simulated", description=__doc__)
+    parser.add_argument("--runs", type=int, default=2_000, help="runs of conforming systems")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--again", type=named, help="print the run of this name, and no other")
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    chosen = parser.parse_args(arguments)
+    if chosen.again:
+        show(chosen.again)
+        return
+    begun = time.perf_counter()
+    score = conform(chosen.runs, chosen.seed, chosen.processes)
+    tell(score, time.perf_counter() - begun)
+    if chosen.json:
+        chosen.json.write_text(json.dumps(figures(score), indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
