@@ -5,7 +5,7 @@ Nothing here asks the core what a system does: systems are made from specs by ot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias, cast
 from benchmarks.blueprints import Blueprint, Branch, Picked, Resolve, Shuffled, State
 from benchmarks.campaigns import CAP, PATHS, TESTERS, Notes
 from benchmarks.drawn import FOREVER, drawn
+from benchmarks.mutants import mutated
 from benchmarks.subjects import TICK
 from otf.core import Model, Oracle, Session, Timing
 from otf.core.timing import Learnt
@@ -143,13 +144,13 @@ class Playing:
 class Rehearsal:
     """A campaign of a tester against systems made from one random spec, in a world whose times are drawn."""
 
-    def __init__(self, name: RunName, mutate: Callable[[Random, Blueprint], Blueprint] | None = None) -> None:
+    def __init__(self, name: RunName) -> None:
         """Draw everything that the runs have in common."""
         kind = "mutant/" if name.mutant else ""
         self.random = random = Random(f"{kind}{name.seed}/{name.mode}/{name.campaign}")
         self.name = name
         self.blueprint = drawn(random)
-        self.made = mutate(random, self.blueprint) if mutate else self.blueprint
+        self.made, self.change = mutated(random, self.blueprint) if name.mutant else (self.blueprint, "")
         self.bounds, self.timing = times(random)
         self.strategy = Strategy(random.choice(("random", "alternating")), "uioco", random.randrange(10**9))
         self.oracle = Oracle(Model(self.blueprint.spec(), self.blueprint.routes()), "uioco", CAP, self.timing)

@@ -9,6 +9,7 @@ from typing import TypeVar
 from benchmarks.blueprints import Blueprint, Branch
 from benchmarks.campaigns import CAP
 from benchmarks.simulating import Rehearsal, Simulated, Use
+from benchmarks.solver import decided
 from otf.core import Model, Monitor, Oracle, Timing
 from otf.trace.events import Event
 from otf.trace.verdict import Verdict
@@ -17,14 +18,20 @@ Key = TypeVar("Key")
 
 
 def smallest(rehearsal: Rehearsal, run: Simulated) -> Blueprint:
-    """Return the spec without what the system did not use and the failure does not need.
+    """Return the spec without what a conforming system did not use, and the verdict does not need.
 
-    The system conforms to such a spec as well: it did nothing but what is left.
+    The system conforms to such a spec as well: it did nothing but what is left. Of a wrong one as much is left out as
+    the solver allows.
     """
     blueprint = rehearsal.blueprint
-    for use in sorted(_uses(blueprint) - run.used, reverse=True):
+    wrong, bounds = bool(rehearsal.change), rehearsal.bounds
+    before = decided(blueprint, run.events, bounds.latency, bounds.busy) if wrong else ""
+    used = set[Use]() if wrong else run.used
+    for use in sorted(_uses(blueprint) - used, reverse=True):
         fewer = _without(blueprint, use)
-        if judged(fewer, rehearsal.timing, run.events).failed:
+        if judged(fewer, rehearsal.timing, run.events).outcome == run.verdict.outcome and (
+            not wrong or decided(fewer, run.events, bounds.latency, bounds.busy) == before
+        ):
             blueprint = fewer
     return blueprint
 
