@@ -200,22 +200,21 @@ class Solver:
         free, lasts = times.unknown(times.solution[moment]), list[int]()
         if not (self._not_before(free, moment) and self._emitted(here, moment, free, course, lasts)):
             return False
-        for early, seconds in self._bounds(moment, option, course, lasts):
+        for early, seconds in self._bounds(moment, course, lasts):
             mark = times.mark()
             if self._at_most(free, early, seconds) and self._entered(here, moment, free, option, course, matched):
                 return True
             times.back(mark)
         return False
 
-    def _bounds(self, moment: int, option: Option, course: Course, lasts: Sequence[int]) -> list[tuple[int, float]]:
+    def _bounds(self, moment: int, course: Course, lasts: Sequence[int]) -> list[tuple[int, float]]:
         """Return by when the system has done with an input: one of these times, each so many seconds after another."""
-        hi = course.within[1] if course.within else 0.0
-        if self.rigour.patient:
-            silence = self._silence(option)
-            return [(0, silence[1].at if silence else FOREVER)]
+        hi = course.within[1] if course.within else FOREVER if self.rigour.patient else 0.0
         if hi <= self.busy or not lasts:
             return [(moment, self.busy)]
-        return [(moment, hi)] if self.rigour.loose else [(moment, self.busy), *((last, 0.0) for last in lasts)]
+        if self.rigour.loose and course.within:
+            return [(moment, hi)]
+        return [(moment, self.busy), *((last, 0.0) for last in lasts)]
 
     def _events(self, here: Here, course: Course) -> Iterator[Seen | None]:
         """Yield for each output of a move when it was seen, if it was."""
