@@ -46,6 +46,9 @@ class Branch:
     `store`: what the state remembers from then on: the same, the digit of the input, the digit of the last output
     seen, or one more. `accepts`: an `Accept` on `port`, with each sequence of outputs that is right and the states to
     which it may lead.
+
+    The timers of a state are its unasked branches that have a window; a system and the solver know them by their
+    numbers. Timers that have names belong here too, as what a branch starts and stops: they outlast the state.
     """
 
     target: str

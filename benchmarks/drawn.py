@@ -25,6 +25,7 @@ class Odds:
     """How likely each thing is: in a spec, or (`accept` to `unspecified`) in a branch of it."""
 
     two_inputs: float = 0.5
+    three_inputs: float = 0.15
     two_outputs: float = 0.6
     memory: float = 0.4
     cyclic: float = 0.25
@@ -148,18 +149,25 @@ class Drawing:
     def restless(self) -> dict[str, tuple[Branch, ...]]:
         """Return what keeps a system from ever resting: demanded for ever, or free to come after a while for ever."""
         if self.happens(0.5):
-            period = self.random.choice((2, 10, 40, 100))
-            return {each: (self.tick(each, self.window((period,), (0, 1, period // 2))),) for each in self.states}
-        begin = self.random.choice((10, 40, 100)) * TICK
-        return {each: (self.tick(each, (begin, FOREVER)),) for each in self.states}
+            begin = self.random.choice((10, 40, 100)) * TICK
+            return {each: (self.tick(each, (begin, FOREVER)),) for each in self.states}
+        period = self.random.choice((2, 10, 40, 100))
+        within = self.window((period,), (0, 1, period // 2))
+        if self.happens(0.3):
+            # from state to state and round again, instead of over and over in one
+            following = zip(self.states, (*self.states[1:], self.states[0]), strict=True)
+            return {state: (Branch(then, (self.random.choice(LETTERS),), within),) for state, then in following}
+        return {each: (self.tick(each, within),) for each in self.states}
 
 
 def drawn(random: Random, odds: Odds | None = None) -> Blueprint:
-    """Return a random spec: up to three states, two or three inputs on one or two ports, outputs on one or two."""
+    """Return a random spec: up to three states, two to five inputs on one to three ports, outputs on one or two."""
     odds = odds or Odds()
     two = random.random() < odds.two_inputs
     memory = 3 if random.random() < odds.memory else 1
     inputs = {"a": "A", "b": "B" if two else "A"}
+    if random.random() < odds.three_inputs:
+        inputs["d"] = "C"
     if memory > 1:
         inputs |= dict.fromkeys(("c1", "c2"), random.choice("AB") if two else "A")
     aside = "Q" if random.random() < odds.two_outputs else "P"

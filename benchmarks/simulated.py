@@ -53,7 +53,8 @@ class Score:
         self.runs += 1
         self.events += len(run.events)
         self.outcomes["stuck" if run.stuck else run.verdict.outcome] += 1
-        self.reasons[run.verdict.why] += bool(run.verdict.why)
+        if run.verdict.why:
+            self.reasons[run.verdict.why] += 1
         self.met.update(run.met)
         if run.verdict.failed:
             self.alarms.append(run)
@@ -151,8 +152,7 @@ def tell(score: Score, seconds: float) -> None:
         return
     print(f"{score.runs:,} runs with {score.events:,} events in {seconds:.0f} s: {score.runs / seconds:,.0f} runs/s")
     for what, count in (*score.outcomes.most_common(), *score.reasons.most_common()):
-        if count:
-            print(f"  {count:10,}  {what}")
+        print(f"  {count:10,}  {what}")
     print("had in them:")
     for what, count in score.met.most_common():
         low = " (too few)" if what in NEEDED and count < SHARE * score.runs else ""

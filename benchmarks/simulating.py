@@ -28,6 +28,7 @@ from otf.trace.verdict import Verdict
 
 LONGEST: Final = 400  # events after which a run that has not come to its end is given up
 FLOOD: Final = 150  # outputs that nothing demands, without a pause between them: far more than any system here gives
+OFTEN: Final = 3  # timers going off, and the system was seen not to rest
 TICKS: Final = ((1, 1), (1, 4), (4, 1), (0, 4), (4, 0), (1, 16), (0, 0), (8, 8))  # L and R
 
 Use: TypeAlias = tuple[str, str, int]  # a branch: its state, its input ("" unasked), its number
@@ -73,10 +74,14 @@ class Simulated:
 
 @dataclass(slots=True)
 class Noted(System):
-    """A system of which is noted what it did: `met` in words, `used` by the branches of its blueprint."""
+    """A system of which is noted what it did: `met` in words, `used` by the branches of its blueprint.
+
+    `ticks`: how often a timer went off.
+    """
 
     met: set[str] = field(default_factory=set[str])
     used: set[Use] = field(default_factory=set[Use])
+    ticks: int = 0
     _input: str = ""
 
     def take(self, inp: Any) -> Happening:
@@ -100,8 +105,10 @@ class Noted(System):
             self.met.add("window")
         if isinstance(way, Accept) and System.unasked(self):
             self.met.add("Accept into a timed state")
-        if not asked and way.within and happening.state == before:
-            self.met |= {"cyclic"} if len(self.unasked()) > 1 else {"tick"}
+        if not asked and way.within:
+            self.ticks += 1
+            if happening.state == before and len(self.unasked()) > 1:
+                self.met.add("cyclic")
         return happening
 
 
@@ -139,6 +146,8 @@ class Playing:
         ports = {event.port for event in self.events if isinstance(event, Sent)}
         if len(ports) > 1:
             yield "two input ports"
+        if len(ports) > 2:  # noqa: PLR2004 -- more than two
+            yield "three input ports"
 
 
 class Rehearsal:
@@ -190,7 +199,7 @@ class Rehearsal:
 
     def _lasting(self, run: Playing) -> Iterator[str]:
         """Yield what the run had by its spec and its times."""
-        if run.system.met & {"tick"} and len(self.blueprint.unasked) == len({each for each, _ in self.blueprint.steps}):
+        if run.system.ticks >= OFTEN and _restless(self.blueprint):
             yield "never rests"
         if self.hesitant:
             yield "thinking tester"
@@ -221,6 +230,11 @@ def _words(blueprint: Blueprint) -> Iterator[str]:
         yield "OneOf in a row (in the spec)"
     if any(isinstance(item, Shuffled) for each in branches for item in each.items):
         yield "AnyOrder (in the spec)"
+
+
+def _restless(blueprint: Blueprint) -> bool:
+    states = {state for state, _ in blueprint.steps}
+    return all(any(branch.within for branch in blueprint.unasked.get(state, ())) for state in states)
 
 
 def _row(branch: Branch) -> bool:
