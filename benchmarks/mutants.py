@@ -62,7 +62,11 @@ def _surplus(random: Random, _blueprint: Blueprint, branch: Branch) -> Branch:
 def _transfer(random: Random, blueprint: Blueprint, branch: Branch) -> Branch:
     states = sorted({state for state, _ in blueprint.steps})
     table = tuple((seen, (random.choice(states),)) for seen, _ in branch.accepts)
-    return replace(branch, target=random.choice(states), accepts=table)
+    within = branch.within
+    if within and within[0] < TICK:
+        # never at once: it might come back here over and over
+        within = TICK, max(TICK, within[1])
+    return replace(branch, target=random.choice(states), accepts=table, within=within)
 
 
 def _late(random: Random, _blueprint: Blueprint, branch: Branch) -> Branch:

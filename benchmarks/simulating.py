@@ -12,11 +12,11 @@ from random import Random
 from typing import Any, Final, TypeAlias, cast
 
 from benchmarks.blueprints import Blueprint, Branch, Picked, Resolve, Shuffled, State
-from benchmarks.campaigns import CAP, PATHS, TESTERS, Notes
+from benchmarks.campaigns import PATHS, TESTERS, Notes
 from benchmarks.drawn import FOREVER, drawn
 from benchmarks.mutants import mutated
 from benchmarks.subjects import TICK
-from otf.core import Model, Oracle, Session, Timing
+from otf.core import Limits, Model, Oracle, Session, Timing
 from otf.core.timing import Learnt
 from otf.simulate import Bounds, Happening, System, World, conduct
 from otf.simulate.system import Way
@@ -26,6 +26,8 @@ from otf.strategy import Strategy
 from otf.trace.events import Event, Sent
 from otf.trace.verdict import Verdict
 
+FEW: Final = Limits(hypotheses=300)  # what outgrows them is inconclusive, and takes long
+MOVES: Final = 2_000  # of a system in a run
 LONGEST: Final = 400  # events after which a run that has not come to its end is given up
 FLOOD: Final = 150  # outputs that nothing demands, without a pause between them: far more than any system here gives
 OFTEN: Final = 3  # timers going off, and the system was seen not to rest
@@ -82,6 +84,7 @@ class Noted(System):
     met: set[str] = field(default_factory=set[str])
     used: set[Use] = field(default_factory=set[Use])
     ticks: int = 0
+    moves: int = 0
     _input: str = ""
 
     def take(self, inp: Any) -> Happening:
@@ -94,6 +97,9 @@ class Noted(System):
         return happening
 
     def _make(self, ways: Sequence[Way]) -> Happening:
+        self.moves += 1
+        if self.moves > MOVES:
+            raise StuckError  # a wrong system may go round and round without a word, and a tester wait for ever
         before, number = cast("State", self.state), self.random.randrange(len(ways))
         way, asked = ways[number], self._input
         if not asked:
@@ -162,7 +168,7 @@ class Rehearsal:
         self.made, self.change = mutated(random, self.blueprint) if name.mutant else (self.blueprint, "")
         self.bounds, self.timing = times(random)
         self.strategy = Strategy(random.choice(("random", "alternating")), "uioco", random.randrange(10**9))
-        self.oracle = Oracle(Model(self.blueprint.spec(), self.blueprint.routes()), "uioco", CAP, self.timing)
+        self.oracle = Oracle(Model(self.blueprint.spec(), self.blueprint.routes()), "uioco", FEW, self.timing)
         self.notes = Notes()
         self.steps = random.choice((2, 3, 4) if name.mutant else (3, 6, 12))
         self.hesitant = random.choice((0.0, 0.0, 4 * TICK, 40 * TICK, 400 * TICK))

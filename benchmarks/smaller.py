@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from benchmarks.blueprints import Blueprint, Branch
-from benchmarks.campaigns import CAP
-from benchmarks.simulating import Rehearsal, Simulated, Use
+from benchmarks.simulating import FEW, Rehearsal, Simulated, Use
 from benchmarks.solver import decided
 from otf.core import Model, Monitor, Oracle, Timing
 from otf.trace.events import Event
@@ -39,7 +38,7 @@ def smallest(rehearsal: Rehearsal, run: Simulated) -> Blueprint:
 def judged(blueprint: Blueprint, timing: Timing, events: Iterable[Event]) -> Verdict:
     """Return the verdict of these events by a spec."""
     model = Model(blueprint.spec(), blueprint.routes())
-    monitor = Monitor(Oracle(model, "uioco", CAP, timing))
+    monitor = Monitor(Oracle(model, "uioco", FEW, timing))
     return next((verdict for verdict in map(monitor.tell, events) if verdict is not None), monitor.end())
 
 
