@@ -61,8 +61,8 @@ class _Conducting:
             case Ping(name, inp):
                 self.world.send(inp, name)
                 self.session.pinged(name, self.world.now)
-            case Wait(until):
-                self._wait(until + self.think())
+            case wait:
+                self._wait(wait.until + self.think())
 
     def _send(self, inp: object) -> None:
         if self.ready is None:

@@ -56,7 +56,7 @@ def test_an_answer_comes_within_two_latencies_and_r(events: list[Event], decisio
 @pytest.mark.parametrize(("inp", "output"), [("b", "y"), ("c", "z")])
 def test_a_window_is_kept_by_answers_and_by_what_is_accepted(inp: str, output: str, at: float, decision: str) -> None:
     """From 10 to 12 s after the input was taken."""
-    events = [sent(inp, 0), seen(output, at), Quiet(at)]
+    events: list[Event] = [sent(inp, 0), seen(output, at), Quiet(at)]
     assert decided(SPEC, events, L, R) == decision
 
 
@@ -88,7 +88,7 @@ def test_timers_are_set_anew_or_run_on(events: list[Event], decision: str) -> No
 
 def test_where_the_spec_says_nothing_everything_is_explained() -> None:
     """A b is not specified in the state that a b has led to."""
-    events = [sent("b", 0), seen("y", 11), sent("b", 12), seen("z", 13), seen("z", 13), Quiet(100)]
+    events: list[Event] = [sent("b", 0), seen("y", 11), sent("b", 12), seen("z", 13), seen("z", 13), Quiet(100)]
     assert decided(SPEC, events, L, R) == "explained"
 
 
