@@ -25,10 +25,10 @@ class Odds:
     """How likely each thing is: in a spec, or (`accept` to `unspecified`) in a branch of it."""
 
     two_inputs: float = 0.5
-    three_inputs: float = 0.15
+    three_inputs: float = 0.35
     two_outputs: float = 0.6
     memory: float = 0.4
-    cyclic: float = 0.25
+    cyclic: float = 0.35
     restless: float = 0.3
     timers: float = 0.3
     unasked: float = 0.25
