@@ -17,6 +17,7 @@ from typing import Any, Final
 from benchmarks.campaigns import PATHS, TESTERS, Campaign
 from benchmarks.subjects import SUBJECTS
 from otf.simulate import Emission, Net, Unreliable, World
+from otf.simulate.system import Way
 
 
 class Deaf(World):
@@ -45,14 +46,14 @@ class Parallel(Mingling):
 class Interrupting(Mingling):
     """Says something unasked in the middle of an answer."""
 
-    def _arm(self) -> None:
+    def _arm(self, entered: float) -> None:
         free, self._free = self._free, self.now
-        super()._arm()
+        super()._arm(entered)
         self._free = free
 
-    def _unasked(self, way: Any, plan: int) -> None:
+    def _unasked(self, number: int, way: Way, plan: int) -> None:
         free, self._free = self._free, self.now
-        super()._unasked(way, plan)
+        super()._unasked(number, way, plan)
         self._free = free
 
     def _pause(self) -> float:

@@ -1,28 +1,28 @@
-"""A simulated world: a system behind FIFO ports with random latencies, and a session that tests it, in virtual time.
+"""A simulated world: a system behind FIFO ports with random latencies, in virtual time.
 
 It keeps the assumptions on which the promise rests, and uses every freedom that they leave: outputs of a transition
 are spread over the time in which the system is busy with it, a timer is set anywhere in that time, inputs on different
-ports are taken in any order, and what is drawn may lie at the very end of its bounds.
+ports are taken in any order, outputs on different ports are emitted in any order, and what is drawn may lie at the
+very end of its bounds.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from random import Random
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from otf.core import Ping, Send, Session, Stop
-from otf.simulate.system import Device, Emission, Port
-from otf.trace.events import Event, Seen, Sent
-from otf.trace.verdict import Verdict
+from otf.simulate.system import Device, Emission, Way
+from otf.trace.events import Seen
 
 Action = Callable[[], None]
 Chance: TypeAlias = Literal["uniform", "extreme", "lopsided"]
 HALF: Final = 0.5
+FOREVER: Final = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,8 @@ class World:
     """A system behind its ports. Time is virtual and moves on with `advance`; everything by chance comes from `random`.
 
     `ignoring`: an input that changes nothing lets the timers of the state go on, instead of setting them anew.
+    `wavering`: on every way back into the same state, by an input or unasked, chance decides which of the two; and the
+    initial state may have been entered before the start.
     `choosy`: of inputs that wait on different ports, any is taken next, instead of the one that has waited longest.
     """
 
@@ -54,10 +56,11 @@ class World:
     now: float = 0.0
     arrived: list[Seen] = field(default_factory=list[Seen])
     ignoring: bool = False
+    wavering: bool = False
     choosy: bool = False
     _waiting: list[tuple[str, object]] = field(default_factory=list[tuple[str, object]])
     _free: float = 0.0
-    _moves: int = 0
+    _plans: dict[int, int] = field(default_factory=dict[int, int])
     _last: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
     _slow: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
     _due: list[tuple[float, int, Action]] = field(default_factory=list[tuple[float, int, Action]])
@@ -65,7 +68,8 @@ class World:
 
     def __post_init__(self) -> None:
         """Let the initial state do what it may do unasked."""
-        self._arm()
+        ends = [way.within[1] for way in self.system.unasked() if way.within]
+        self._arm(self._between(-min(ends), self.now) if self.wavering and ends and min(ends) < FOREVER else self.now)
 
     def send(self, inp: object, port: str) -> None:
         """Send an input: it arrives within the latency, after all that was sent on the port before."""
@@ -103,36 +107,53 @@ class World:
         busy = self._between(0.0, self.bounds.busy)
         # its outputs come while the system is busy with the input, or in their window if they have one
         lo, hi = happening.within or (0.0, busy)
-        moments = sorted(self.now + self._between(lo, hi) for _ in happening.outputs)
-        self._free = max([self.now + busy, *moments])
-        for output, moment in zip(happening.outputs, moments, strict=True):
-            self._emit([output], moment)
-        if not (self.ignoring and happening.state == before):
-            self._arm()
+        emitted = list(self._spread(happening.outputs, lo, hi))
+        self._free = max([self.now + busy, *(moment for _, moment in emitted)])
+        for emission, moment in emitted:
+            self._emit([emission], moment)
+        if happening.state != before or not self._runs_on(self.ignoring):
+            # timers are set when the state is entered: at some time while the system is busy with that
+            self._arm(self._between(self.now, max(self.now, self._free)))
+
+    def _spread(self, outputs: Sequence[Emission], lo: float, hi: float) -> Iterator[tuple[Emission, float]]:
+        """Yield outputs with the moments at which they are emitted; only those on one port have an order."""
+        for port in dict.fromkeys(each.port for each in outputs):
+            own = [each for each in outputs if each.port == port]
+            yield from zip(own, sorted(self.now + self._between(lo, hi) for _ in own), strict=True)
+
+    def _runs_on(self, ignoring: bool) -> bool:  # noqa: FBT001 -- whether it does where nothing wavers
+        return self.random.random() < HALF if self.wavering else ignoring
 
     def _emit(self, outputs: Sequence[Emission], moment: float) -> None:
         for output, port in outputs:
             at = self._through("out", port, moment)
             self._at(at, partial(self.arrived.append, Seen(output, port, at)))
 
-    def _arm(self) -> None:
-        """Plan what the new state does unasked; a move that comes first calls the plan off."""
-        self._moves += 1
-        # timers are set when the state is entered: at some time while the system is busy with that
-        entered = self._between(self.now, max(self.now, self._free))
-        for way in self.system.unasked():
-            within = getattr(way, "within", None)
-            pause = self._between(*within) if within else self._pause()
-            self._at(max(entered + pause, self._free), partial(self._unasked, way, self._moves))
+    def _arm(self, entered: float) -> None:
+        """Plan what the new state does unasked; another state calls the plans off."""
+        self._plans.clear()
+        for number, way in enumerate(self.system.unasked()):
+            self._plan(number, way, entered)
 
-    def _unasked(self, way: Any, plan: int) -> None:  # noqa: ANN401 -- a transition of any spec
-        if plan != self._moves:
+    def _plan(self, number: int, way: Way, since: float) -> None:
+        self._plans[number] = plan = next(self._order)
+        pause = self._between(*way.within) if way.within else self._pause()
+        self._at(max(since + pause, self._free), partial(self._unasked, number, way, plan))
+
+    def _unasked(self, number: int, way: Way, plan: int) -> None:
+        if self._plans.get(number) != plan:
             return
         if self._free > self.now:
-            self._at(self._free, partial(self._unasked, way, plan))
+            self._at(self._free, partial(self._unasked, number, way, plan))
             return
-        self._emit(self.system.do(way).outputs, self.now)
-        self._arm()
+        before = self.system.state
+        happening = self.system.do(way)
+        self._emit(happening.outputs, self.now)
+        if happening.state == before and self._runs_on(ignoring=False):
+            # a timer that went off is set anew, whatever the others do
+            self._plan(number, way, self.now)
+        else:
+            self._arm(self.now)
 
     def _pause(self) -> float:
         if self.bounds.chance == "uniform":
@@ -140,6 +161,8 @@ class World:
         return self._between(0.0, 2 * self.bounds.unasked)
 
     def _between(self, lo: float, hi: float) -> float:
+        if hi == FOREVER:
+            return lo + self._pause()
         chance = self.random.random()
         if self.bounds.chance == "uniform":
             return lo + (hi - lo) * chance
@@ -161,36 +184,3 @@ class World:
 
     def _at(self, time: float, action: Action) -> None:
         heapq.heappush(self._due, (time, next(self._order), action))
-
-
-def conduct(session: Session, world: World, port: Port, record: Callable[[Event], None] | None = None) -> Verdict:
-    """Let a session test a world to its verdict; `port` tells the port of an input."""
-    tell = record or _ignored
-    while True:
-        for seen in world.arrived:
-            if session.pong(seen):
-                if (proven := session.proven(seen.at)) is not None:
-                    tell(proven)
-            else:
-                session.tell(seen)
-                tell(seen)
-        world.arrived.clear()
-        match session.command():
-            case Stop(verdict):
-                return verdict
-            case Send(inp):
-                event = Sent(inp.value, port(inp.value), world.now)
-                world.send(inp.value, event.port)
-                session.tell(event)
-                tell(event)
-            case Ping(name, inp):
-                world.send(inp, name)
-                session.pinged(name, world.now)
-            case wait:
-                world.advance(wait.until)
-                if not world.arrived and (believed := session.silence(world.now)) is not None:
-                    tell(believed)
-
-
-def _ignored(_event: Event) -> None:
-    """Take an event that nobody asked for."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from random import Random
 from typing import Any, NamedTuple
 
@@ -99,6 +100,74 @@ def test_an_input_that_changes_nothing_may_let_a_timer_run_on() -> None:
         for turn in range(10):
             ticks[ignoring] += len(heard(there, "A", until=0.6 * (turn + 1)))
     assert ticks == {True: 6, False: 0}
+
+
+def _ticking(state: int) -> list[Transition[int]]:
+    """Tick every second, and end between 2.5 and 2.75 s."""
+    tick = goto(state, on("A", "tick"), within=(1.0, 1.0))
+    return [tick, goto(state + 1, on("A", "end"), within=(2.5, 2.75))] if state == 0 else []
+
+
+def test_a_cyclic_message_may_let_other_timers_run_on() -> None:
+    """It is set anew itself; whether the others are is a matter of chance where timers waver, and else they are."""
+    spec = Spec[int, str](lambda state, _inp: [goto(state)], 0, [], _ticking)
+    stories = dict[bool, set[tuple[str, ...]]]()
+    for wavering in (True, False):
+        stories[wavering] = set()
+        for seed in range(50):
+            there = world(seed, spec)
+            there.bounds = Bounds(0.0, 0.0)
+            there.wavering = wavering
+            seen = heard(there, until=3.5)
+            assert [each.at for each in seen if each.output == "tick"] == [1.0, 2.0, 3.0][: len(seen)] or wavering
+            stories[wavering].add(tuple(each.output for each in seen))
+    assert stories[False] == {("tick", "tick", "tick")}
+    assert ("tick", "tick", "end") in stories[True]
+    assert ("tick", "tick", "tick") in stories[True]
+
+
+def test_a_window_without_an_end_is_met_some_time() -> None:
+    """Not before it begins, and after pauses that are drawn."""
+    spec = Spec[int, str](
+        lambda state, _inp: [goto(state)], 0, [], lambda s: [goto(s, on("A", "tick"), within=(1.0, float("inf")))]
+    )
+    for chance in CHANCES:
+        times = [0.0, *(each.at for each in heard(world(1, spec, chance)))]
+        pauses = [after - before for before, after in pairwise(times)]
+        assert len(pauses) > 20
+        assert all(pause >= 1.0 - L for pause in pauses)
+
+
+def test_the_initial_state_may_have_been_entered_before() -> None:
+    """Where timers waver: what comes a second after that comes at any time in the first second."""
+    spec = Spec[int, str](
+        lambda state, _inp: [goto(state)],
+        0,
+        [],
+        lambda s: [goto(1, on("A", "up"), within=(1.0, 1.0))] if s == 0 else [],
+    )
+    moments = set[float]()
+    for seed in range(50):
+        random = Random(seed)
+        system = System(spec, lambda value: value[0], random)
+        there = World(system, Bounds(0.0, 0.0), random, wavering=seed % 2 == 0)
+        (up,) = heard(there)
+        assert 0.0 <= up.at <= 1.0
+        assert up.at == 1.0 or seed % 2 == 0
+        moments.add(up.at)
+    assert len(moments) > 20
+
+
+def test_only_outputs_on_one_port_have_an_order() -> None:
+    """Of an answer on two ports either may be emitted first."""
+    answer = goto(0, on("A", "x"), on("A", "y"), on("B", "z"))
+    spec = Spec[int, str](lambda _state, _inp: [answer], 0, [])
+    orders = set[str]()
+    for seed in range(50):
+        there = world(seed, spec)
+        there.bounds = Bounds(0.0, R)
+        orders.add("".join(each.output for each in heard(there, "A")))
+    assert orders == {"xyz", "xzy", "zxy"}
 
 
 def through(seed: int, net: Net, *inputs: str) -> list[str]:

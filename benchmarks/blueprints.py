@@ -1,0 +1,204 @@
+"""Specs as data: what the simulated specs are made from, and what the solver reads instead of the core.
+
+The meaning of a blueprint is written down here a second time, without the core: `courses` lists one by one what may
+happen. So a system, a solver and a mutant do not depend on what is judged with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import permutations, product
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from otf.core import Routes
+from otf.simulate.system import Way
+from otf.spec import Accept, AnyOrder, OneOf, Spec, goto, on
+
+State: TypeAlias = tuple[str, int]  # where it is, and what it remembers
+Stretch: TypeAlias = tuple[float, float]
+Storing: TypeAlias = Literal["same", "input", "seen", "more"]
+ANY: Final = "*"  # any output on the port P
+REMEMBERED: Final = "m"  # the output that says what the state remembers: m0, m1, …
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """Outputs in any order."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Picked:
+    """One of these outputs."""
+
+    items: tuple[str, ...]
+
+
+Part: TypeAlias = str | Shuffled | Picked
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One thing that may happen: where it leads, what comes, and when.
+
+    `store`: what the state remembers from then on: the same, the digit of the input, the digit of the last output
+    seen, or one more. `accepts`: an `Accept` on `port`, with each sequence of outputs that is right and the states to
+    which it may lead.
+
+    The timers of a state are its unasked branches that have a window; a system and the solver know them by their
+    numbers. Timers that have names belong here too, as what a branch starts and stops: they outlast the state.
+    """
+
+    target: str
+    items: tuple[Part, ...] = ()
+    within: Stretch | None = None
+    store: Storing = "same"
+    accepts: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
+    port: str = ""
+
+
+class Course(NamedTuple):
+    """A branch with every choice made: the next state, the outputs on each port in their order, their window."""
+
+    state: State
+    outputs: tuple[tuple[str, tuple[str, ...]], ...]
+    within: Stretch | None
+    branch: int = 0
+
+
+@dataclass(frozen=True)
+class Resolve:
+    """The function of an `Accept`: from the outputs seen to the next states."""
+
+    blueprint: Blueprint
+    branch: Branch
+    state: State
+    input: str
+
+    def __call__(self, seen: tuple[Any, ...]) -> list[State]:
+        """Return the states to which these outputs lead; none: they are wrong."""
+        targets = dict(self.branch.accepts).get(seen, ())
+        return [(each, self.blueprint.stored(self.branch, self.state, self.input, seen)) for each in targets]
+
+    def complete(self, seen: tuple[Any, ...]) -> bool:
+        """Return whether these outputs are all; of two sequences none begins with the other."""
+        return seen in dict(self.branch.accepts) or len(seen) >= max(len(each) for each, _ in self.branch.accepts)
+
+
+@dataclass(frozen=True, eq=False)
+class Blueprint:
+    """A spec as data; what `steps` does not list is left unspecified.
+
+    `inputs` and `outputs` have the port of each; `memory` is how many values a state may remember.
+    """
+
+    steps: Mapping[tuple[str, str], tuple[Branch, ...]]
+    unasked: Mapping[str, tuple[Branch, ...]]
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, str]
+    memory: int = 1
+    initial: State = ("s0", 0)
+    _known: dict[tuple[State, str], tuple[Course, ...]] = field(
+        default_factory=dict[tuple[State, str], tuple[Course, ...]]
+    )
+    _said: dict[tuple[State, str], list[Way]] = field(default_factory=dict[tuple[State, str], list[Way]])
+
+    def spec(self) -> Spec[State, str]:
+        """Return the spec."""
+        return Spec(self._ways, self.initial, list(self.inputs), self._emits if self.unasked else None)
+
+    def routes(self) -> Routes:
+        """Return the ports."""
+        return Routes(tuple(sorted(set(self.outputs.values()))), {**self.inputs, **self.outputs}.__getitem__)
+
+    def branches(self, state: State, inp: str) -> tuple[Branch, ...]:
+        """Return what may happen on an input, or unasked ("")."""
+        return self.steps.get((state[0], inp), ()) if inp else self.unasked.get(state[0], ())
+
+    def courses(self, state: State, inp: str) -> tuple[Course, ...]:
+        """Return the same with every choice made."""
+        known = self._known.get((state, inp))
+        if known is None:
+            found = enumerate(self.branches(state, inp))
+            known = self._known[state, inp] = tuple(
+                dict.fromkeys(each for number, branch in found for each in self._courses(number, branch, state, inp))
+            )
+        return known
+
+    def stored(self, branch: Branch, state: State, inp: str, seen: tuple[str, ...]) -> int:
+        """Return what the next state remembers."""
+        match branch.store:
+            case "same":
+                return state[1]
+            case "more":
+                return (state[1] + 1) % self.memory
+            case "input":
+                return _digit(inp) % self.memory
+            case "seen":
+                return _digit(seen[-1]) % self.memory if seen else state[1]
+
+    def _courses(self, number: int, branch: Branch, state: State, inp: str) -> Iterator[Course]:
+        if branch.accepts:
+            for seen, targets in branch.accepts:
+                memory = self.stored(branch, state, inp, seen)
+                yield from (Course((each, memory), ((branch.port, seen),), branch.within, number) for each in targets)
+            return
+        then = branch.target, self.stored(branch, state, inp, ())
+        for parts in product(*(list(self._orders(part, state)) for part in branch.items)):
+            queues: dict[str, tuple[str, ...]] = {}
+            for output in (each for part in parts for each in part):
+                queues[self.outputs[output]] = (*queues.get(self.outputs[output], ()), output)
+            yield Course(then, tuple(sorted(queues.items())), branch.within, number)
+
+    def _orders(self, part: Part, state: State) -> Iterator[tuple[str, ...]]:
+        match part:
+            case Shuffled(items):
+                for order in permutations(items):
+                    yield from product(*(self._meant(each, state) for each in order))
+            case Picked(items):
+                yield from ((each,) for item in items for each in self._meant(item, state))
+            case _:
+                yield from ((each,) for each in self._meant(part, state))
+
+    def _meant(self, item: str, state: State) -> list[str]:
+        if item == ANY:
+            return [output for output, port in self.outputs.items() if port == "P"]
+        return [f"m{state[1]}"] if item == REMEMBERED else [item]
+
+    def _ways(self, state: State, inp: str) -> list[Way]:
+        # the same objects each time: by them is known which branch was taken
+        if (state, inp) not in self._said:
+            self._said[state, inp] = [self._way(branch, state, inp) for branch in self.branches(state, inp)]
+        return self._said[state, inp]
+
+    def _emits(self, state: State) -> list[Way]:
+        return self._ways(state, "")
+
+    def _way(self, branch: Branch, state: State, inp: str) -> Way:
+        if branch.accepts:
+            resolve = Resolve(self, branch, state, inp)
+            lengths = {len(each) for each, _ in branch.accepts}
+            until = lengths.pop() if len(lengths) == 1 else resolve.complete
+            return Accept(resolve, branch.port, until, branch.within)
+        then = branch.target, self.stored(branch, state, inp, ())
+        return goto(then, *(_word(item, state) for item in branch.items), within=branch.within)
+
+
+def _word(item: Part, state: State) -> object:
+    match item:
+        case Shuffled(items):
+            return AnyOrder(*(_word(each, state) for each in items))
+        case Picked(items):
+            return OneOf(*(_word(each, state) for each in items))
+        case "*":
+            return on("P", str)
+        case "m":
+            return f"m{state[1]}"
+        case _:
+            return item
+
+
+def _digit(text: str) -> int:
+    return int(text[-1]) if text[-1].isdigit() else 0
