@@ -72,7 +72,8 @@ class TransferLine:
 
     def remarks(self) -> list[str]:
         """Return how many packets of strangers were ignored."""
-        return [f"packets from other ports than the transfer's that were ignored: {self._strange}"] * bool(self._strange)
+        strange = self._strange
+        return [f"packets from other ports than the transfer's that were ignored: {strange}"] if strange else []
 
     def close(self) -> None:
         """Close the socket."""
