@@ -4,6 +4,7 @@ from otf.spec.channels import Held, InNet, duplicating, lossy, reordering
 from otf.spec.combine import restrict, total
 from otf.spec.outputs import Accept, AnyOrder, On, OneOf, Where, on
 from otf.spec.spec import Spec
+from otf.spec.timing import TimerAction, TimerStart, TimerStop, start, stop
 from otf.spec.transition import Transition, goto
 
 __all__ = [
@@ -14,6 +15,9 @@ __all__ = [
     "On",
     "OneOf",
     "Spec",
+    "TimerAction",
+    "TimerStart",
+    "TimerStop",
     "Transition",
     "Where",
     "duplicating",
@@ -22,5 +26,7 @@ __all__ = [
     "on",
     "reordering",
     "restrict",
+    "start",
+    "stop",
     "total",
 ]

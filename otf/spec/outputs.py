@@ -6,11 +6,13 @@ An item of a transition's outputs is one of: a value (exactly this one), a class
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import isroutine
 from typing import Any
+
+from otf.spec.timing import TimerAction
 
 Test = Callable[[Any], bool]
 
@@ -77,21 +79,33 @@ class Accept:
     """A transition whose next states are a function of the outputs seen, such as an id that the system chose.
 
     `then` gets the tuple of outputs seen on `port` and returns the possible next states (none: these outputs are
-    wrong). `until` says when that tuple is complete: a number of outputs, or a predicate on the tuple. The functional
-    transition `Ft` of Koopman and Plasmeijer, "Fully Automatic Testing with Functions as Specifications".
+    wrong). `until` says when that tuple is complete: a number of outputs, or a predicate on the tuple. With a tuple of
+    ports, both functions get a dictionary with the outputs of each, and a number is meant for each. `says` is how a
+    failure names what is accepted; `within`, `timers` and `after` are as in `goto`. The functional transition `Ft` of
+    Koopman and Plasmeijer, "Fully Automatic Testing with Functions as Specifications".
 
     >>> Accept(lambda seen: [("job", seen[0])]).until
     1
     """
 
-    then: Callable[[tuple[Any, ...]], Iterable[Any]]
-    port: str = ""
-    until: int | Callable[[tuple[Any, ...]], bool] = 1
+    then: Callable[[Any], Iterable[Any]]
+    port: str | tuple[str, ...] = ""
+    until: int | Callable[[Any], bool] = 1
     within: tuple[float, float] | None = None
+    says: str = ""
+    timers: tuple[TimerAction, ...] = ()
+    after: str = ""
 
-    def complete(self, outputs: tuple[object, ...]) -> bool:
-        """Tell whether these outputs are all that the transition brings."""
-        return len(outputs) >= self.until if isinstance(self.until, int) else self.until(outputs)
+    def complete(self, outputs: Any) -> bool:  # noqa: ANN401 -- a tuple, or a dictionary of them
+        """Return whether these outputs are all that the transition brings."""
+        if not isinstance(self.until, int):
+            return self.until(outputs)
+        each = outputs.values() if isinstance(self.port, tuple) else [outputs]
+        return all(len(seen) >= self.until for seen in each)
+
+    def full(self, outputs: Sequence[object]) -> bool:
+        """Return whether no further output of one port belongs to it."""
+        return isinstance(self.until, int) and len(outputs) >= self.until
 
 
 def vague(item: object) -> bool:

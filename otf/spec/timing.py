@@ -1,0 +1,67 @@
+"""What a transition may say of time: the timers that it starts and stops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan
+from typing import TypeAlias
+
+from otf.errors import ModelError
+
+
+@dataclass(frozen=True, slots=True)
+class TimerStart:
+    """Starts a timer, or starts it anew; usually written with `start`."""
+
+    name: str
+    lo: float
+    hi: float
+
+    def __post_init__(self) -> None:
+        """Refuse what no timer can be."""
+        if not self.name:
+            message = "a timer needs a name, by which a transition in `emits` says that it comes after it"
+            raise ModelError(message)
+        checked((self.lo, self.hi), f"start({self.name!r}, …)")
+
+
+@dataclass(frozen=True, slots=True)
+class TimerStop:
+    """Stops a timer if it runs; usually written with `stop`."""
+
+    name: str
+
+
+TimerAction: TypeAlias = TimerStart | TimerStop
+
+
+def start(name: str, lo: float, hi: float) -> TimerStart:
+    """Return what starts a timer in a transition: it expires `lo` to `hi` seconds after the transition.
+
+    A timer runs on, whatever else happens, until it expires, is stopped, or is started anew. What comes of it is a
+    transition of `emits` that names it: `goto(state, output, after="session")`.
+
+    >>> start("session", 0.4, 0.7)
+    TimerStart(name='session', lo=0.4, hi=0.7)
+    """
+    return TimerStart(name, lo, hi)
+
+
+def stop(name: str) -> TimerStop:
+    """Return what stops a timer in a transition; a timer that does not run is left alone.
+
+    >>> stop("session")
+    TimerStop(name='session')
+    """
+    return TimerStop(name)
+
+
+def checked(within: tuple[float, float], where: str) -> tuple[float, float]:
+    """Return a window of time in seconds. Raises ModelError where nothing could ever be in it."""
+    lo, hi = within
+    if isnan(lo) or isnan(hi) or not 0 <= lo <= hi:
+        message = (
+            f"{where}: the window ({lo:g}, {hi:g}) has no time in it; write (lo, hi) with 0 <= lo <= hi, in seconds"
+        )
+        raise ModelError(message)
+    return within
