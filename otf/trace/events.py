@@ -28,9 +28,13 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """Quiescence: every input in flight was taken and every output emitted was seen."""
+    """Quiescence: every input in flight was taken and every output emitted was seen.
+
+    `restless`: all but what a system that never rests has emitted by itself since then.
+    """
 
     at: float
+    restless: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ def _failure(failure: Failure, steps: str) -> Iterator[str]:
         yield from _branches(state)
     yield f"  seen:            {', '.join(failure.before) or 'nothing'}"
     yield f"  and then:        {failure.seen}{f'  (on {failure.port})' if failure.port else ''}"
+    yield from (f"  {'time:' if number == 0 else '':<15}  {line}" for number, line in enumerate(failure.times))
     yield from near(failure)
     if failure.note:
         yield "  remarks:"

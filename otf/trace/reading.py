@@ -131,7 +131,7 @@ def _event(line: Line, registry: Registry) -> Event:
         case "taken":
             return Taken(msgspec.convert(line["upto"], int), at)
         case _:
-            return Quiet(at)
+            return Quiet(at, line.get("restless") is True)
 
 
 def _seconds(data: object) -> float:

@@ -90,6 +90,8 @@ def event_line(number: int, event: Event, timestamp: str, raw: bytes | None = No
         line["port"], line["reason"] = event.port, event.reason
     elif isinstance(event, Taken):
         line["upto"] = event.upto
+    elif event.restless:
+        line["restless"] = True
     if raw is not None:
         line["raw"] = raw.hex()
     line.update(more)

@@ -48,7 +48,8 @@ class Failure:
     """Why a run failed: the last possible states, what they allowed, and what was seen instead.
 
     `event` is the number of the event that left no state, `step` that of its input; texts are for people, the
-    signature is for machines. `before` is what had been seen of that step already.
+    signature is for machines. `before` is what had been seen of that step already; `times` say in seconds what was due
+    when, where the model has windows.
     """
 
     signature: Signature
@@ -60,6 +61,7 @@ class Failure:
     before: tuple[str, ...] = ()
     allowed: tuple[Allowed, ...] = ()
     note: str = ""
+    times: tuple[str, ...] = ()
 
     @property
     def kind(self) -> Kind:
