@@ -15,7 +15,6 @@ from otf.adapter import Bench
 from otf.core import Monitor, Oracle, Session
 from otf.core.belief import Belief
 from otf.core.clock import FOREVER, Span
-from otf.core.hypothesis import Hypothesis
 from otf.core.session import PATIENCE
 from otf.core.strict import Strict
 from otf.errors import UsageError
@@ -147,8 +146,8 @@ class ForeignJudge:
     def _silence(self) -> float:
         """Return the time at which a tester would have believed that there is silence."""
         monitor, timing = self._session.monitor, self._timing
-        inputs = max(1, min(self._burst, monitor.unproven + 1))
-        settled = max(self._input + timing.settled(inputs), monitor.done_by + timing.latency)
+        inputs = max(1, min(self._burst, monitor.ledger.unproven + 1))
+        settled = max(self._input + timing.settled(inputs), monitor.ledger.done_by + timing.latency)
         return max((self._last or 0.0) + max(timing.quiescence, timing.latency), settled)
 
 
@@ -162,8 +161,7 @@ def _anywhere(bench: Bench, oracle: Oracle) -> Belief:
         )
         raise UsageError(message)
     places = [oracle.model.place(state) for state in graph.values]
-    spans = [None if oracle.model.must(place) is None else Span(-FOREVER, FOREVER) for place in places]
-    return oracle.beliefs.of(Hypothesis(place, since=span) for place, span in zip(places, spans, strict=True))
+    return oracle.anywhere(places, Span(-FOREVER, FOREVER))
 
 
 def timed(noted: Iterable[Noted]) -> Iterator[Noted]:
@@ -187,5 +185,5 @@ def _at(event: Event, at: float) -> Event:
             return Closed(port, reason, at)
         case Taken(upto):
             return Taken(upto, at)
-        case Quiet():
-            return Quiet(at)
+        case Quiet(restless=restless):
+            return Quiet(at, restless)

@@ -15,7 +15,6 @@ from otf.cli.live import live
 from otf.cli.options import BenchName, Out, Sets
 from otf.cli.walking import named, route, ways_of, why
 from otf.core import Model, Place, Symbol
-from otf.core.places import Open
 from otf.errors import PASS
 from otf.values import show
 
@@ -58,7 +57,7 @@ class Walk:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.states: list[Place] = [model.initial]
-        self.ways: list[tuple[str, Place | Open]] = self._ways()
+        self.ways: list[tuple[str, Place | None]] = self._ways()
 
     def take(self, line: str) -> None:
         """Obey one line."""
@@ -93,8 +92,8 @@ class Walk:
     def _range(self) -> str:
         return f"the ways are 1 to {len(self.ways)}" if self.ways else "there is no way on"
 
-    def _go(self, target: Place | Open) -> None:
-        if isinstance(target, Open):
+    def _go(self, target: Place | None) -> None:
+        if target is None:
             say("the next state depends on what the system answers; choose another way")
             return
         self.states.append(target)
@@ -129,7 +128,7 @@ class Walk:
         place = self.states[-1]
         return [inp for inp in self.model.offers(place) if not self.model.moves(place, inp)]
 
-    def _ways(self) -> list[tuple[str, Place | Open]]:
+    def _ways(self) -> list[tuple[str, Place | None]]:
         every = [
             ("(unasked)" if inp is None else show(inp.value), move)
             for inp, move in ways_of(self.model, self.states[-1])

@@ -4,13 +4,13 @@ from otf.core.barrier import Barrier
 from otf.core.compile import Routes
 from otf.core.model import Model
 from otf.core.monitor import Monitor, Oracle
-from otf.core.offer import InputMode, View
+from otf.core.moves import Limits, Relation
 from otf.core.pacing import Moment, Pacing, Pause
 from otf.core.places import Place
-from otf.core.search import Limits, Relation
 from otf.core.session import Chooser, Command, Ping, Send, Session, Stop, Wait
 from otf.core.symbols import Symbol
 from otf.core.timing import Timing
+from otf.core.view import InputMode, View
 
 __all__ = [
     "Barrier",

@@ -3,56 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import Any, Final, NamedTuple
+from typing import NamedTuple
 
-from otf.core.hypothesis import UNCONSTRAINED, Hypothesis, renumbered
-from otf.core.places import Place
-
-REMEMBERED: Final = 300_000  # hypotheses and steps between beliefs
+from otf.core.hypothesis import Hypothesis, renumbered
+from otf.core.memory import Memory
+from otf.core.places import UNCONSTRAINED, Place
+from otf.core.view import View
 
 
 class Belief:
     """All explanations of what was seen so far.
 
-    `after` remembers the belief that an event led to. `settled` tells that nothing is owed or in flight in any
-    explanation, `sure` that one is not a mere doubt; without any, there is nonconformance. `unconstrained`: the model
-    says nothing any more, since every explanation took an unspecified input; `done`: nothing is owed besides.
-    `owing`: something is owed in every explanation; `flying`: the ports with inputs in flight in some explanation.
+    `at_rest`: in every explanation the system is in some state, and nothing else is to be said of it.
+    `settled` tells that nothing is owed or in flight in any explanation, `sure` that one is not a mere doubt; without
+    any, there is nonconformance. `unconstrained`: the model says nothing any more, since every explanation took an
+    unspecified input; `done`: nothing is owed besides. `ticking`: in some explanation something comes by itself in
+    a window of time; `owing`: so it does, or something is owed in every explanation; `flying`: the ports with inputs in
+    flight in some. `after` remembers the belief that an event led to, `silent` and
+    `view` what was found out about the set: each is asked again and again, and does not change.
     """
 
     __slots__ = (
         "after",
-        "calm",
+        "at_rest",
         "done",
         "flying",
         "hypotheses",
         "known",
-        "offered",
         "owing",
         "places",
         "settled",
+        "silent",
         "sure",
+        "ticking",
+        "timed",
         "unconstrained",
+        "view",
         "ways",
     )
 
     def __init__(self, hypotheses: tuple[Hypothesis, ...]) -> None:
         self.hypotheses: tuple[Hypothesis, ...] = hypotheses
-        self.places: tuple[Place, ...] = tuple(
-            dict.fromkeys(each.spot for each in hypotheses if isinstance(each.spot, Place))
-        )
-        self.settled: bool = all(each.settled for each in hypotheses)
-        self.sure: bool = any(not each.beyond for each in hypotheses)
-        self.unconstrained: bool = bool(hypotheses) and all(each.spot is UNCONSTRAINED for each in hypotheses)
-        self.done: bool = self.unconstrained and not any(each.owed for each in hypotheses)
-        self.owing: bool = all(each.owed for each in hypotheses)
-        self.flying: frozenset[str] = frozenset(port for each in hypotheses for port, _ in each.flight)
+        spots = dict.fromkeys(each[0] for each in hypotheses)
+        self.places: tuple[Place, ...] = tuple(each for each in spots if isinstance(each, Place))
+        # where something is half done there is more to look at; mostly there is nothing
+        busy = [
+            each for each in hypotheses if each[1] or each[2] or each[3] or each[6] or not isinstance(each[0], Place)
+        ]
+        self.settled: bool = not any(each[1] or each[2] or not each.settled for each in busy)
+        self.at_rest: bool = not busy
+        self.timed: bool = any((each[1] or each[3]) and each.timed for each in busy)
+        whole = len(busy) == len(hypotheses)
+        self.sure: bool = len(busy) < len(hypotheses) or any(not each.beyond for each in busy)
+        self.ticking: bool = any(each[3] for each in busy)
+        self.owing: bool = self.ticking or (whole and all(each[1] and each.owing for each in busy))
+        self.unconstrained: bool = whole and bool(busy) and all(each.spot is UNCONSTRAINED for each in busy)
+        self.done: bool = self.unconstrained and not any(each.owed for each in busy)
+        self.flying: frozenset[str] = frozenset(port for each in busy for port, _ in each.flight)
         self.after: dict[Hashable, Led] = {}
-        # what others found out about this set: each is asked again and again, and does not change
-        self.calm: bool | None = None
-        self.offered: Any = None
-        self.ways: Any = None
-        self.known: Any = None
+        self.silent: bool | None = None
+        self.view: View | None = None
+        # what those remember of it who run ahead of a monitor
+        self.known: object = None
+        self.ways: object = None
 
 
 class Led(NamedTuple):
@@ -63,53 +76,36 @@ class Led(NamedTuple):
 
 
 class Beliefs:
-    """The beliefs of a model, each set once; bounded, forgotten as a whole when there are too many."""
+    """The beliefs of a model, each set once."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: Memory | None = None) -> None:
+        self.memory: Memory = Memory() if memory is None else memory
         self._known: dict[frozenset[Hypothesis], Belief] = {}
-        self._size = 0
 
     def __len__(self) -> int:
         """Return how many are remembered."""
         return len(self._known)
 
-    def of(self, found: Iterable[Hypothesis]) -> Belief:
-        """Return the belief with these hypotheses; the order in which they were found first is kept."""
-        hypotheses = tuple(dict.fromkeys(found))
-        name = frozenset(hypotheses)
-        belief = self._known.get(name)
-        if belief is None:
-            self._make_room(1 + len(hypotheses))
-            belief = self._known[name] = Belief(hypotheses)
-        return belief
+    def of(self, hypotheses: Iterable[Hypothesis]) -> Belief:
+        """Return the belief with these hypotheses, which are in the order in which they were found first."""
+        found = dict.fromkeys(hypotheses)
+        # made of a dictionary, a set takes the hashes from there
+        name = frozenset(found)
+        return self._known.get(name) or self.memory.put(self._known, name, Belief(tuple(found)))
 
     def remember(self, before: Belief, event: Hashable, led: Led) -> None:
         """Remember where an event led."""
-        self._make_room(1)
-        before.after[event] = led
-
-    def count(self) -> None:
-        """Take that something else was found out about a belief, and is remembered with it."""
-        self._make_room(1)
-
-    def _make_room(self, more: int) -> None:
-        self._size += more
-        if self._size > REMEMBERED:
-            # beliefs refer to each other through `after`: dropping half of them would keep the others alive
-            for belief in self._known.values():
-                belief.after.clear()
-                belief.known = None
-            self._known.clear()
-            self._size = more
+        self.memory.put(before.after, event, led)
 
 
-def counted(found: list[Hypothesis]) -> tuple[list[Hypothesis], tuple[int, ...]]:
+def counted(found: Iterable[Hypothesis]) -> tuple[Iterable[Hypothesis], tuple[int, ...]]:
     """Return the hypotheses with the inputs that still matter numbered from 1, and which these were.
 
     Numbers tell only who came before whom: without this every step would be new, and nothing could be remembered.
     """
-    kept = tuple(sorted(set[int]().union(*(each.numbers for each in found))))
-    ranks = {number: rank for rank, number in enumerate(kept, 1)}
-    if all(number == rank for number, rank in ranks.items()):
+    numbers = set[int]().union(*(each.numbers for each in found if each[1] or each[2]))
+    kept = tuple(sorted(numbers))
+    # distinct numbers from 1 on: where the last is as great as they are many, none is missing
+    if not kept or kept[-1] == len(kept):
         return found, kept
-    return [renumbered(each, ranks) for each in found], kept
+    return [renumbered(each, kept) for each in found], kept

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from otf.core.calm import slow
+from otf.core.due import slow
 from otf.core.pacing import Moment, Pause, silence
+from otf.core.search import sent
 from otf.core.timers import Timers
 from otf.core.timing import Timing
 
@@ -26,8 +27,7 @@ class Burst:
         """Tell whether one more input may be in flight."""
         if moment.quiet or moment.burst >= self.size:
             return moment.quiet
-        # while the system is busy until an answer is due, nobody knows when it takes what is sent with that
-        return not moment.monitor.crowded and not slow(moment.monitor, moment.next)
+        return not moment.monitor.crowded and not self._slow(moment)
 
     def pause(self, moment: Moment) -> Pause | None:
         """Return the wait for quiescence once all inputs of the burst are sent."""
@@ -37,3 +37,14 @@ class Burst:
 
     def settled(self, moment: Moment) -> None:
         """Learn nothing from quiescence."""
+
+    def _slow(self, moment: Moment) -> bool:
+        """Return whether with the next input the system may be busy for longer than R.
+
+        While it is busy until an answer is due, nothing tells when it takes what is sent with that.
+        """
+        monitor, port, inp = moment.monitor, moment.port, moment.next
+        hypotheses = monitor.belief.hypotheses
+        if port is not None and inp is not None:
+            hypotheses = tuple(sent(hypotheses, port, inp, 0))
+        return slow(monitor.oracle.model, hypotheses, self.timing.busy)

@@ -81,10 +81,11 @@ class Clock:
         busy = max(self.busy, hi)
         return Span(max(entered.a, self.now - self.latency - busy), min(entered.b, self.now + busy))
 
-    def waiting(self, entered: Span, hi: float) -> Span:
-        """Return when a place was entered of whose timer nothing is seen by now: earlier, and it would be."""
-        last = self.now - hi - self.latency - 2 * ROUNDING
-        return entered if self.late or entered.a >= last else Span(min(last, entered.b), entered.b)
+    def running(self, window: Window) -> Window:
+        """Return the window of a timer of which nothing is seen by now: it was set not long ago, or there would be."""
+        a, b = window.trigger
+        last = self.now - window.hi - self.latency - 2 * ROUNDING
+        return window if self.late or a >= last else window._replace(trigger=Span(min(last, b), b))
 
     def emitted(self, window: Window) -> Span:
         """Return when what is due in the window was emitted, if it was emitted by now."""

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from inspect import isroutine
 from itertools import product
-from typing import Any, TypeGuard
+from typing import Any, Final, TypeGuard
 
-from otf.core.places import Move, Open, Place
+from otf.core.bags import Chains, Owes
+from otf.core.places import UNKNOWN, Midway, Move, Opening, Place, Spot
 from otf.core.symbols import Symbol
-from otf.core.wants import Exact, Instance, Such, Want
+from otf.core.texts import is_test
+from otf.core.wants import Either, Exact, Instance, Such, Want
 from otf.errors import ModelError
-from otf.spec import Accept, AnyOrder, On, OneOf, Transition, Where
-from otf.spec.outputs import Test
-from otf.values import key, show
+from otf.spec import Accept, AnyOrder, On, OneOf, TimerAction, TimerStart, TimerStop, Transition, Where
+from otf.values import show
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +30,10 @@ class Routes:
 
     def of(self, value: object) -> str:
         """Return the port of an output; with one port alone there is nothing to ask."""
-        if self.port is not None:
-            return self.known(self.port(value), f"the output {show(value)}")
-        return self.only(f"the output {show(value)}")
+        if self.port is None:
+            return self.outputs[0] if len(self.outputs) == 1 else self.only(f"the output {show(value)}")
+        port = self.port(value)
+        return port if port in self.outputs else self.known(port, f"the output {show(value)}")
 
     def only(self, what: str) -> str:
         """Return the one output port, for items that do not tell theirs."""
@@ -50,49 +50,184 @@ class Routes:
         raise ModelError(message)
 
 
-def compile_all(yields: object, routes: Routes, place: Callable[[object], Place]) -> tuple[Move, ...]:
-    """Return the moves for what a spec function returned. Raises ModelError where that is no transition."""
-    if not _iterable(yields):
-        message = f"it returned {show(yields)}; yield transitions (goto(state, output, …)), or return a list of them"
-        raise ModelError(message)
-    return tuple(move for item in yields for move in _compile(item, routes, place))
+WORDS: Final = (AnyOrder, OneOf, On, Where, Accept, type)
+"""What stands in a transition for something else than itself; tests are routines."""
+
+NO_TIMERS: Final = (tuple[TimerStart, ...](), frozenset[str]())
 
 
-def _iterable(value: object) -> TypeGuard[Iterable[object]]:
-    return isinstance(value, Iterable)
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """Makes moves of what a spec function returned. Raises ModelError where that is no transition."""
+
+    routes: Routes
+    chains: Chains
+    place: Callable[[object], Place]
+    symbol: Callable[[object], Symbol]
+
+    def moves(self, origin: Place, yields: object) -> tuple[Move, ...]:
+        """Return the moves for what a spec function returned of a state."""
+        if not isinstance(yields, Iterable):
+            message = (
+                f"it returned {show(yields)}; yield transitions (goto(state, output, …)), or return a list of them"
+            )
+            raise ModelError(message)
+        items: Iterable[object] = yields  # pyright: ignore[reportUnknownVariableType] -- checked one by one
+        found: list[Move] = []
+        for item in items:
+            if _is_plain(item) and _is_value(item.outputs[0]):
+                # what most transitions are, and the quickest: one value
+                owes = self._alone(item.outputs[0])
+                found.append(Move(self.place(item.state), owes, item.outputs, after=item.after))
+            else:
+                found += self._moves(origin, item)
+        return tuple(found)
+
+    def _moves(self, origin: Place, item: object) -> Iterator[Move]:
+        if isinstance(item, Accept):
+            yield self._accept(origin, item)
+        elif _is_transition(item):
+            yield from self._transition(origin, item, self.place(item.state))
+        else:
+            message = f"it gave {show(item)}, which is not a transition; write goto(state, output, …)"
+            raise ModelError(message)
+
+    def _transition(self, origin: Place, item: Transition[Any], target: Place) -> Iterable[Move]:
+        outputs = _sequence(item.outputs)
+        alternatives = [self._alternatives(each) for each in outputs]
+        if all(len(each) == 1 for each in alternatives):
+            return [self._move(item, target, target, outputs, outputs)]
+        if item.within or item.timers:
+            # which moment is the middle of such a transition, nothing says
+            return [self._move(item, target, target, chosen, chosen) for chosen in product(*alternatives)]
+        return self._parts(origin, item, target, alternatives)
+
+    def _parts(
+        self, origin: Place, item: Transition[Any], target: Place, alternatives: list[tuple[object, ...]]
+    ) -> Iterator[Move]:
+        """Yield the moves of a transition with choices between ports: made one by one, n of them are not 2^n moves."""
+        spot: Spot = target
+        rest: list[object] = []  # in reverse
+        for found in reversed(alternatives):
+            if len(found) == 1:
+                rest.append(found[0])
+            else:
+                after, more, rest = spot, rest[::-1], list[object]()
+                spot = Midway(origin, tuple(self._move(item, target, after, (each, *more), ()) for each in found))
+        if rest or not isinstance(spot, Midway):
+            yield self._move(item, target, spot, rest[::-1], item.outputs)
+        else:
+            shown = item.outputs
+            yield from (Move(each.spot, each.owes, shown, target=target, after=item.after) for each in spot.moves)
+
+    def _move(
+        self, item: Transition[Any], target: Place, spot: Spot, owed: Sequence[object], shown: tuple[object, ...]
+    ) -> Move:
+        starts, stops = _timers(item.timers)
+        owes = self._owes(owed)
+        return Move(spot, owes, shown, target=target, within=item.within, starts=starts, stops=stops, after=item.after)
+
+    def _owes(self, outputs: Sequence[object]) -> Owes:
+        if not outputs:
+            return ()
+        queues: dict[str, list[tuple[Want, ...]]] = {}
+        for item in outputs:
+            bags: dict[str, list[Want]] = {}
+            for port, want in self._one_of(item):
+                bags.setdefault(port, []).append(want)
+            for port, bag in bags.items():
+                queues.setdefault(port, []).append(tuple(bag))
+        return tuple((port, self.chains.of(queues[port])) for port in sorted(queues))
+
+    def _alone(self, value: object) -> Owes:
+        symbol = self.symbol(value)
+        return self.chains.alone.get(symbol) or self.chains.only(self.routes.of(value), symbol)
+
+    def _alternatives(self, item: object) -> tuple[object, ...]:
+        """Return the items of which an item is one; itself where one want of one port says the same."""
+        if _is_value(item):
+            return (item,)
+        found = choices(item)
+        if len(found) > 1:
+            wants = [list(self._wants(each, "")) for each in found]
+            if all(len(each) == 1 for each in wants) and len({port for [(port, _)] in wants}) == 1:
+                return (item,)
+        return found
+
+    def _accept(self, origin: Place, item: Accept) -> Move:
+        if isinstance(item.until, int) and item.until < 1:
+            message = f"it gave an Accept of {item.until} outputs; a transition without outputs is goto(state)"
+            raise ModelError(message)
+        given = item.port if isinstance(item.port, tuple) else (item.port,)
+        ports = tuple(self.routes.known(port, "an Accept") if port else self.routes.only("an Accept") for port in given)
+        if not ports:
+            message = "it gave an Accept of no port: nothing could ever be accepted"
+            raise ModelError(message)
+        text = item.says or f"outputs accepted on {', '.join(ports)}"
+        starts, stops = _timers(item.timers)
+        return Move(
+            UNKNOWN,
+            (),
+            text,
+            within=item.within,
+            opening=Opening(item, tuple(dict.fromkeys(ports)), origin),
+            starts=starts,
+            stops=stops,
+            after=item.after,
+        )
+
+    def _one_of(self, item: object) -> Iterable[tuple[str, Want]]:
+        found = choices(item)
+        if len(found) == 1:
+            return self._wants(found[0], "")
+        wants = [pair for each in found for pair in self._wants(each, "")]
+        return [(wants[0][0], Either(tuple(want for _, want in wants)))]
+
+    def _wants(self, item: object, port: str) -> Iterator[tuple[str, Want]]:
+        routes = self.routes
+        if _is_value(item):
+            yield port or routes.of(item), Exact(self.symbol(item))
+        elif isinstance(item, AnyOrder):
+            for part in item.items:
+                yield from self._wants(part, port)
+        elif isinstance(item, On):
+            yield from self._wants(item.item, routes.known(item.port, show(item.item)))
+        elif isinstance(item, type):
+            yield port or routes.only(f"any {item.__name__}"), Instance(item)
+        elif isinstance(item, Where):
+            yield port or routes.only("a Where"), Such(item)
+        elif is_test(item):
+            yield port or routes.only("a function"), Such(Where(item))
+        else:
+            message = f"{show(item)} cannot stand inside a transition; yield one transition for each alternative"
+            raise ModelError(message)
 
 
 def _is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
     return isinstance(value, tuple)
 
 
-def _is_test(item: object) -> TypeGuard[Test]:
-    # other objects that can be called are values: a dataclass with __call__, for one
-    return isroutine(item) or isinstance(item, partial)
+def _is_plain(item: object) -> TypeGuard[Transition[Any]]:
+    if item.__class__ is not Transition or not _is_transition(item):
+        return False
+    return item.within is None and not item.timers and _is_tuple(item.outputs) and len(item.outputs) == 1
+
+
+def _is_value(item: object) -> bool:
+    return not isinstance(item, WORDS) and not is_test(item)
 
 
 def _is_transition(item: object) -> TypeGuard[Transition[Any]]:
     return isinstance(item, Transition)
 
 
-def _compile(item: object, routes: Routes, place: Callable[[object], Place]) -> Iterator[Move]:
-    if isinstance(item, Accept):
-        yield _accept(item, routes)
-    elif _is_transition(item):
-        target = place(item.state)
-        for outputs in product(*map(choices, _sequence(item.outputs))):
-            yield Move(target, _owes(outputs, routes), tuple(texts_of(outputs)), item.within)
-    else:
-        message = f"it gave {show(item)}, which is not a transition; write goto(state, output, …)"
-        raise ModelError(message)
-
-
-def _accept(item: Accept, routes: Routes) -> Move:
-    port = routes.known(item.port, "an Accept") if item.port else routes.only("an Accept")
-    if isinstance(item.until, int) and item.until < 1:
-        message = f"it gave an Accept of {item.until} outputs; a transition without outputs is goto(state)"
-        raise ModelError(message)
-    return Move(Open(item, port), (), (f"outputs accepted on {port}",), item.within)
+def _timers(actions: tuple[TimerAction, ...]) -> tuple[tuple[TimerStart, ...], frozenset[str]]:
+    """Return the timers that run after a transition anew, and those that it ends: the last word on each counts."""
+    if not actions:
+        return NO_TIMERS
+    last = {each.name: each for each in actions}
+    starts = tuple(each for each in last.values() if isinstance(each, TimerStart))
+    return starts, frozenset(name for name, each in last.items() if isinstance(each, TimerStop))
 
 
 def _sequence(outputs: object) -> tuple[object, ...]:
@@ -113,61 +248,3 @@ def choices(item: object) -> tuple[object, ...]:
         message = "OneOf() has no alternatives: nothing could ever be seen"
         raise ModelError(message)
     return tuple(choice for each in item.items for choice in choices(each))
-
-
-def _owes(outputs: tuple[object, ...], routes: Routes) -> tuple[tuple[str, tuple[tuple[Want, ...], ...]], ...]:
-    queues: dict[str, list[tuple[Want, ...]]] = {}
-    for item in outputs:
-        bags: dict[str, list[Want]] = {}
-        for port, want in _wants(item, routes, ""):
-            bags.setdefault(port, []).append(want)
-        for port, bag in bags.items():
-            queues.setdefault(port, []).append(tuple(bag))
-    return tuple((port, tuple(queues[port])) for port in sorted(queues))
-
-
-def _wants(item: object, routes: Routes, port: str) -> Iterator[tuple[str, Want]]:
-    if isinstance(item, AnyOrder):
-        for part in item.items:
-            yield from _wants(part, routes, port)
-    elif isinstance(item, On):
-        yield from _wants(item.item, routes, routes.known(item.port, show(item.item)))
-    elif isinstance(item, type):
-        yield port or routes.only(f"any {item.__name__}"), Instance(item)
-    elif isinstance(item, Where):
-        yield port or routes.only("a Where"), Such(item)
-    elif _is_test(item):
-        yield port or routes.only("a function"), Such(Where(item))
-    elif isinstance(item, (OneOf, Accept)):
-        message = f"{show(item)} cannot stand inside a transition; yield one transition for each alternative"
-        raise ModelError(message)
-    else:
-        yield port or routes.of(item), Exact(Symbol(item, _key(item)))
-
-
-def texts_of(outputs: tuple[object, ...]) -> Iterator[str]:
-    """Yield the outputs of a transition as a person reads them."""
-    for item in outputs:
-        match item:
-            case AnyOrder(items=()):
-                pass
-            case AnyOrder():
-                yield "in any order: " + ", ".join(texts_of(item.items))
-            case On():
-                yield f"{', '.join(texts_of((item.item,)))} on {item.port}"
-            case Where():
-                yield str(Such(item))
-            case type():
-                yield str(Instance(item))
-            case _ if _is_test(item):
-                yield str(Such(Where(item)))
-            case _:
-                yield show(item)
-
-
-def _key(value: object) -> Hashable:
-    try:
-        return key(value)
-    except TypeError as error:
-        message = f"the output {show(value)} cannot be compared: {error}"
-        raise ModelError(message) from error

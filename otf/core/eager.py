@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from otf.core.calm import calm
+from otf.core.due import silent
 from otf.core.pacing import Moment, Pause, Ventured, listened, silence
 from otf.core.places import Place
 from otf.core.symbols import Symbol
@@ -42,7 +42,10 @@ class Eager:
         if moment.quiet:
             return True
         # what is known is asked first: most moments are those between an input and its answer
-        return moment.monitor.belief.calm is not False and self._sure(moment) and calm(moment.monitor)
+        monitor = moment.monitor
+        return (
+            monitor.belief.silent is not False and self._sure(moment) and silent(monitor.oracle.model, monitor.belief)
+        )
 
     def pause(self, moment: Moment) -> Pause | None:
         """Return the wait for quiescence, or for the inputs on another port to be taken."""
@@ -52,9 +55,9 @@ class Eager:
             return silence(self.timing, moment)
         monitor = moment.monitor
         flying = monitor.belief.flying
-        if (not flying or flying == frozenset((moment.port,))) and monitor.unproven < MOST:
+        if (not flying or flying == frozenset((moment.port,))) and monitor.ledger.unproven < MOST:
             return None
-        return Pause(monitor.taken_by, "taken")
+        return Pause(monitor.ledger.taken_by, "taken")
 
     def settled(self, moment: Moment) -> None:
         """Remember that there was silence after the last transition."""

@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
+from otf.core.bags import Chain
 from otf.core.belief import Belief
+from otf.core.hypothesis import Flying, Hypothesis
 from otf.core.model import Model
-from otf.core.places import Move, Open, Place
-from otf.core.symbols import Symbol
+from otf.core.moves import Moves, Next
+from otf.core.places import Midway, Move, Place
+from otf.core.queues import Queues, push
 from otf.trace.events import Closed, Event, Garbled, Seen, Sent
 from otf.trace.verdict import Allowed, Failure, Kind, Signature
 from otf.values import show
 
-SHOWN = 20  # states shown in one failure: more is no explanation
-WAYS = 200  # ways looked at from one state: inputs in flight can be taken in very many orders
+SHOWN: Final = 20  # states shown in one failure: more is no explanation
+WAYS: Final = 200  # ways looked at from one state: inputs in flight can be taken in very many orders
+THOUGHT: Final = 300  # moves looked at, besides one for each input: with a thousand in flight one way is a thousand
+
+Path: TypeAlias = "tuple[Move, Path] | None"
 
 
 @dataclass(slots=True)
 class Step:
-    """What happened since everything was last settled: where it began, the inputs, the outputs so far."""
+    """What happened since everything was last settled: where it began, the inputs, the outputs so far.
+
+    `last` are the inputs of the step before: what comes by itself after silence is still their doing.
+    """
 
     before: Belief
     # no factories of typed lists: such a list takes ten times as long as a bare one, and every step has two
     inputs: list[Sent]
     outputs: list[Seen | Closed]
+    last: list[Sent] = field(default_factory=list[Sent])
+
+    def rested(self, belief: Belief) -> Step:
+        """Return the step after quiescence: this one, as long as something is due in a window."""
+        return Step(belief, [], [], self.inputs or self.last) if belief.settled else self
 
 
 class At(NamedTuple):
@@ -36,15 +50,19 @@ class At(NamedTuple):
     step: int
 
 
-def explain(model: Model, step: Step, event: Event, at: At, untimely: Kind | None = None) -> Failure:
+def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
+    model: Model, step: Step, event: Event, at: At, untimely: Kind | None = None, times: tuple[str, ...] = ()
+) -> Failure:
     """Return the failure for the event that left no state; `untimely`: it would be right later, or earlier.
 
     The signature speaks of the whole step, not of the moment: outputs on different ports come in any order, and the
     same fault must have the same signature whichever came first.
     """
     places = step.before.places
-    ways = {place: list(islice(_ways(model, place, step.inputs), WAYS)) for place in places}
+    thought = THOUGHT // max(1, len(places)) + len(step.inputs)
+    ways = {place: list(islice(_ways(model, place, step.inputs, thought), WAYS)) for place in places}
     moves = [move for each in ways.values() for way in each for move in way]
+    ticking = any(each.timers for each in step.before.hypotheses)
     return Failure(
         signature=Signature(
             kind=untimely or _kind(event, moves),
@@ -55,11 +73,12 @@ def explain(model: Model, step: Step, event: Event, at: At, untimely: Kind | Non
         ),
         event=at.event,
         step=at.step,
-        input=_inputs(step.inputs),
+        input=_inputs(step.inputs or (step.last if ticking else [])),
         seen=_text(event),
         port=getattr(event, "port", ""),
         before=tuple(_text(each) for each in step.outputs),
         allowed=tuple(Allowed(show(place.value), _branches(ways[place])) for place in places[:SHOWN]),
+        times=times,
     )
 
 
@@ -81,32 +100,49 @@ def _inputs(inputs: Sequence[Sent]) -> str:
     return "; ".join(show(each.input) for each in inputs)
 
 
-def _ways(model: Model, place: Place, inputs: Sequence[Sent]) -> Iterator[tuple[Move, ...]]:
-    """Yield what may happen from a place: the inputs taken in any order that their ports allow, or a move by itself."""
-    queues: dict[str, tuple[Symbol, ...]] = {}
-    for each in inputs:
-        queues[each.port] = (*queues.get(each.port, ()), model.symbol(each.input))
-    if inputs:
-        yield from _orders(model, place, queues, ())
-    yield from ((move,) for move in model.unasked(place))
+def _ways(model: Model, place: Place, inputs: Sequence[Sent], thought: int) -> Iterator[tuple[Move, ...]]:
+    """Yield what may happen from a place: the inputs taken in any order that their ports allow, or a move by itself.
+
+    So much is thought of at most; the last way may be cut for that.
+    """
+    flight: Queues[Flying] = ()
+    for number, each in enumerate(inputs, 1):
+        flight = push(flight, each.port, Flying(model.symbol(each.input), number))
+    moves = Moves(model)
+    stack: list[tuple[Hypothesis, Path]] = [(Hypothesis(place, (), flight), None)] if flight else []
+    stack = [(_bare(step), _after(None, step)) for step in reversed(moves.spontaneous(Hypothesis(place)))] + stack
+    while stack:
+        now, path = stack.pop()
+        steps = _onward(moves, now)
+        thought -= len(steps)
+        if path is not None and (thought < 0 or not steps or any(step.move is None for step in steps)):
+            # from there on nothing is left, or the model leaves everything open
+            yield tuple(_unlinked(path))
+        if thought < 0:
+            return
+        stack.extend((_bare(step), _after(path, step)) for step in reversed(steps) if step.move is not None)
 
 
-def _orders(
-    model: Model, place: Place, queues: Mapping[str, tuple[Symbol, ...]], way: tuple[Move, ...]
-) -> Iterator[tuple[Move, ...]]:
-    if not queues:
-        yield way
-    for port, (head, *rest) in queues.items():
-        left = {name: queue for name, queue in queues.items() if name != port} | ({port: tuple(rest)} if rest else {})
-        moves = model.moves(place, head)
-        if way and not moves:
-            # from there on the model leaves everything open
-            yield way
-        for move in moves:
-            if isinstance(move.target, Place):
-                yield from _orders(model, move.target, left, (*way, move))
-            else:
-                yield (*way, move)
+def _onward(moves: Moves, now: Hypothesis) -> list[Next]:
+    if isinstance(now.spot, Midway):
+        return moves.spontaneous(now)
+    return [step for port, flying in now.flight for step in moves.taking(now, port, flying[0])]
+
+
+def _bare(step: Next) -> Hypothesis:
+    return Hypothesis(step.then.spot, (), step.then.flight)
+
+
+def _after(path: Path, step: Next) -> Path:
+    return path if step.move is None else (step.move, path)
+
+
+def _unlinked(path: Path) -> Sequence[Move]:
+    found: list[Move] = []
+    while path is not None:
+        move, path = path
+        found.append(move)
+    return found[::-1]
 
 
 def _branches(ways: Iterable[tuple[Move, ...]]) -> tuple[tuple[tuple[str, ...], str], ...]:
@@ -115,7 +151,7 @@ def _branches(ways: Iterable[tuple[Move, ...]]) -> tuple[tuple[tuple[str, ...], 
 
 
 def _target(move: Move) -> str:
-    return "a state that depends on them" if isinstance(move.target, Open) else show(move.target.value)
+    return "a state that depends on them" if move.target is None else show(move.target.value)
 
 
 def _kind(event: Event, moves: Sequence[Move]) -> Kind:
@@ -125,22 +161,24 @@ def _kind(event: Event, moves: Sequence[Move]) -> Kind:
         case Seen(Garbled()):
             return "undecodable"
         case Seen(_, port):
-            return "wrong" if any(port in _ports(move) for move in moves) else "unasked"
+            return "wrong" if any(port in move.ports for move in moves) else "unasked"
         case _:
             return "missing"
 
 
-def _ports(move: Move) -> set[str]:
-    accepted = {move.target.port} if isinstance(move.target, Open) else set[str]()
-    return accepted | {port for port, _ in move.owes}
-
-
-def _expected(moves: Iterable[Move]) -> Iterable[str]:
+def _expected(moves: Iterable[Move]) -> Iterator[str]:
     for move in moves:
-        if isinstance(move.target, Open):
-            yield "accepted outputs"
-        for _, bags in move.owes:
-            yield from (want.kind for bag in bags for want in bag)
+        if move.opening is not None:
+            yield move.opening.accept.says or "accepted outputs"
+        for _, chain in move.owes:
+            yield from expected(chain)
+
+
+def expected(chain: Chain | None) -> Iterator[str]:
+    """Yield the kinds of the outputs that a chain is made of."""
+    while chain is not None:
+        yield from (kind for want in chain.bag.wants for kind in want.kinds)
+        chain = chain.then
 
 
 def _names(names: Iterable[str]) -> str:

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple, TypeAlias
 from otf.core.belief import Belief
 from otf.core.compile import Routes
 from otf.core.monitor import PASS, TRUNCATED, Monitor, Oracle
-from otf.core.offer import View, view
+from otf.core.offer import view
 from otf.core.symbols import Symbol
+from otf.core.view import View
 from otf.errors import UsageError
 from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent
 from otf.trace.verdict import Verdict
@@ -58,9 +59,9 @@ class Ways:
     @staticmethod
     def of(oracle: Oracle, belief: Belief) -> Ways:
         """Return the ways on from a belief, made once."""
-        if belief.ways is None:
-            belief.ways = Ways(oracle, belief)
-        ways: Ways = belief.ways
+        ways = belief.ways
+        if not isinstance(ways, Ways):
+            ways = belief.ways = Ways(oracle, belief)
         return ways
 
 
@@ -86,8 +87,7 @@ def find(oracle: Oracle, ways: Ways, inp: object, outputs: tuple[object, ...], t
     if not passed:
         return None
     then = Then(Ways.of(oracle, monitor.belief), None if all(map(_exact, outputs)) else shape(outputs))
-    table.setdefault(outputs, then)
-    return then
+    return table.get(outputs) or oracle.model.memory.put(table, outputs, then)
 
 
 def follow(oracle: Oracle, ways: Ways, inp: object, table: Table, outputs: tuple[object, ...]) -> Ways | None:

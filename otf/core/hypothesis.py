@@ -3,40 +3,37 @@
 from __future__ import annotations
 
 import sys
-from typing import Final, NamedTuple, TypeAlias
+from bisect import bisect_right
+from typing import Final, NamedTuple
 
+from otf.core.bags import Bag, Chain
 from otf.core.clock import Span, Window
-from otf.core.places import Move, Open, Place
+from otf.core.places import UNCONSTRAINED, Midway, Move, Opening, Spot
 from otf.core.queues import Queues, put, queue
 from otf.core.symbols import Symbol
-from otf.core.wants import Want
 
 NEVER: Final = sys.maxsize
 
 
-class Unconstrained:
-    """The place of a system that took an input which the model does not specify: anything goes from there."""
-
-    __slots__ = ()
-
-
-UNCONSTRAINED: Final = Unconstrained()
-Spot: TypeAlias = Place | Open | Unconstrained
-
-
 class Owed(NamedTuple):
-    """Outputs that were emitted and not yet seen, in any order among themselves (usually just one).
+    """Outputs that were emitted and not yet seen: what a move still owes on one port.
 
-    `due` is the least number of an input that was taken after they were emitted: once that input is proven taken
-    with everything before it seen, a hypothesis that still owes them is wrong. `unasked`: they came by themselves.
-    `window` is the time in which they are due, where the model gives one; `entered` that in which the place was
-    entered to which their move led, where timers start there.
+    `what` is the chain of what comes, and `left` what is left of its first bag; for an `Accept` it is the opening,
+    whose outputs tell the next state. `due` is the least number of an input that was taken after they were emitted:
+    once that input is proven taken with everything before it seen, a hypothesis that still owes them is wrong. Inputs
+    up to `loose` say nothing of that: they may have been taken before as well. `unasked`: they came by themselves.
+    `window` is the time in which they are due; `stamp` marks the timers that their move started. Of an `Accept`,
+    `number` is the input that brought it, or else `entered` bounds the time at which its state is entered.
     """
 
-    wants: tuple[Want, ...]
+    what: Chain | Opening
+    left: int = 0
     due: int = NEVER
+    loose: int = 0
     unasked: bool = False
     window: Window | None = None
+    stamp: int = 0
+    number: int = 0
     entered: Span | None = None
 
 
@@ -47,76 +44,120 @@ class Flying(NamedTuple):
     number: int
 
 
-class Hypothesis(NamedTuple):
-    """A place, one queue of owed outputs a port, one queue of inputs in flight a port, outputs held back.
+class Timer(NamedTuple):
+    """A timer that runs: its name, or the number of the spontaneous transition whose window it is."""
 
-    Outputs are held back while an `Accept` is open: only its end tells the state that has to explain them. `since`
-    bounds the time at which the place was entered, where outputs of it are due in a window. `beyond` names the ports on
-    which more unasked outputs are unseen than are followed: after what is owed there, anything may come. Such a
-    hypothesis is a doubt: it explains too much to pass a run, but it keeps a run from being failed.
+    name: str | int
+    window: Window
+    stamp: int = 0
+
+
+class Held(NamedTuple):
+    """An output that came while an `Accept` was open on other ports: only its end tells which state explains it.
+
+    It came at this time, after the inputs up to `upto` were sent: no others can have brought it.
+    """
+
+    port: str
+    output: Symbol
+    at: float
+    upto: int
+
+
+class Hypothesis(NamedTuple):
+    """A spot, one queue of owed outputs a port, one queue of inputs in flight a port, and the timers that run.
+
+    `held` are outputs that are judged later, `got` those of an open `Accept`. `beyond` names the ports on which more
+    unasked outputs are unseen than are followed: after what is owed there, anything may come. Such a hypothesis is a
+    doubt: it explains too much to pass a run, but it keeps a run from being failed.
     """
 
     spot: Spot
     owed: Queues[Owed] = ()
     flight: Queues[Flying] = ()
-    held: tuple[tuple[str, Symbol], ...] = ()
-    since: Span | None = None
+    timers: tuple[Timer, ...] = ()
+    held: tuple[Held, ...] = ()
+    got: tuple[tuple[str, Symbol], ...] = ()
     beyond: tuple[str, ...] = ()
 
     @property
     def settled(self) -> bool:
-        """Tell whether nothing is owed, in flight or half done."""
-        return not (self.owed or self.flight or isinstance(self.spot, Open))
+        """Return whether nothing is owed, in flight or half done."""
+        return not (self.owed or self.flight or isinstance(self.spot, Midway))
+
+    @property
+    def owing(self) -> bool:
+        """Return whether so many outputs are owed as the model says; an `Accept` may go on for ever."""
+        return any(isinstance(each.what, Chain) or each.what.ends for _, owing in self.owed for each in owing)
 
     @property
     def timed(self) -> bool:
-        """Tell whether time matters in it."""
-        return self.since is not None or any(each.window for _, owing in self.owed for each in owing)
+        """Return whether time matters in it."""
+        return bool(self.timers) or any(each.window for _, owing in self.owed for each in owing)
 
     @property
     def numbers(self) -> set[int]:
         """Return the numbers of the inputs that matter: those in flight, and those after which something is due."""
-        flying = {each.number for _, flight in self.flight for each in flight}
-        return flying | {each.due for _, owing in self.owed for each in owing if each.due != NEVER}
+        found = {each.number for _, flight in self.flight for each in flight}
+        if self.owed:
+            found.update(each.due for _, owing in self.owed for each in owing if each.due != NEVER)
+            found.update(each.number for _, owing in self.owed for each in owing if each.number)
+        return found
 
 
-def taken(hypothesis: Hypothesis, port: str) -> Hypothesis:
+def taken(now: Hypothesis, port: str) -> Hypothesis:
     """Return the hypothesis after the head of `port`'s flight was taken: what is owed now was emitted before it."""
-    head, *rest = queue(hypothesis.flight, port)
-    return hypothesis._replace(
-        flight=put(hypothesis.flight, port, tuple(rest)),
-        owed=tuple(
-            (name, tuple(owed._replace(due=min(owed.due, head.number)) for owed in owing))
-            for name, owing in hypothesis.owed
-        ),
+    head, *rest = queue(now.flight, port)
+    if not now.owed:
+        return Hypothesis(now[0], (), put(now[2], port, tuple(rest)), *now[3:])
+    owed = tuple((name, tuple(_before(each, head.number) for each in owing)) for name, owing in now.owed)
+    return Hypothesis(now.spot, owed, put(now.flight, port, tuple(rest)), *now[3:])
+
+
+PLAIN: Final = Owed(Chain(Bag(()), None))
+"""What is owed by a move that is neither spontaneous nor due in a window."""
+
+
+def moved(now: Hypothesis, move: Move, kind: Owed = PLAIN) -> Hypothesis:
+    """Return the hypothesis after a move: its outputs join what is owed on their ports, owed like `kind`."""
+    owed, opening = now.owed, move.opening
+    for port, chain in move.owes:
+        if port not in now.beyond:
+            fresh = Owed(chain, chain.bag.all) if kind is PLAIN else kind._replace(what=chain, left=chain.bag.all)
+            owed = put(owed, port, (*queue(owed, port), fresh) if owed else (fresh,))
+    if opening is not None:
+        # what an Accept would accept comes after outputs that are not followed, and cannot be told from them
+        if not now.beyond or set(opening.ports).isdisjoint(now.beyond):
+            for port in opening.ports:
+                owed = put(owed, port, (*queue(owed, port), kind._replace(what=opening)))
+        else:
+            return Hypothesis(UNCONSTRAINED, owed, now.flight, (), *now[4:])
+    return Hypothesis(move.spot, owed, now.flight, *now[3:])
+
+
+def renumbered(now: Hypothesis, kept: tuple[int, ...]) -> Hypothesis:
+    """Return the hypothesis with the numbers of inputs replaced by their ranks among those kept."""
+    ranks = {number: rank for rank, number in enumerate(kept, 1)}
+    flight = tuple(
+        (port, tuple(Flying(each.symbol, ranks[each.number]) for each in flight)) for port, flight in now.flight
     )
-
-
-def moved(hypothesis: Hypothesis, move: Move, window: Window | None = None, *, unasked: bool = False) -> Hypothesis:
-    """Return the hypothesis after a move: its outputs join what is owed on their ports, due in the window."""
-    owed = hypothesis.owed
-    for port, bags in move.owes:
-        if port not in hypothesis.beyond:
-            fresh = tuple(Owed(wants, unasked=unasked, window=window) for wants in bags)
-            owed = put(owed, port, queue(owed, port) + fresh)
-    return hypothesis._replace(spot=_target(hypothesis, move), owed=owed, since=None)
-
-
-def renumbered(hypothesis: Hypothesis, ranks: dict[int, int]) -> Hypothesis:
-    """Return the hypothesis with the numbers of inputs replaced by their ranks."""
-    return hypothesis._replace(
-        flight=tuple(
-            (port, tuple(each._replace(number=ranks[each.number]) for each in flight))
-            for port, flight in hypothesis.flight
-        ),
-        owed=tuple(
-            (port, tuple(each._replace(due=ranks.get(each.due, NEVER)) for each in owing))
-            for port, owing in hypothesis.owed
-        ),
+    owed = now.owed and tuple(
+        (
+            port,
+            tuple(
+                each._replace(
+                    due=ranks.get(each.due, NEVER),
+                    loose=bisect_right(kept, each.loose),
+                    number=ranks.get(each.number, 0),
+                )
+                for each in owing
+            ),
+        )
+        for port, owing in now.owed
     )
+    held = now.held and tuple(each._replace(upto=bisect_right(kept, each.upto)) for each in now.held)
+    return now._replace(owed=owed, flight=flight, held=held)
 
 
-def _target(hypothesis: Hypothesis, move: Move) -> Spot:
-    # what an Accept would accept comes after outputs that are not followed, and cannot be told from them
-    lost = isinstance(move.target, Open) and move.target.port in hypothesis.beyond
-    return UNCONSTRAINED if lost else move.target
+def _before(each: Owed, number: int) -> Owed:
+    return each._replace(due=number) if each.loose < number < each.due else each

@@ -6,11 +6,12 @@ from collections.abc import Hashable
 from typing import TypeAlias
 
 from otf.core.belief import Belief, Led
-from otf.core.calm import silent
+from otf.core.due import silent
 from otf.core.monitor import Oracle
-from otf.core.offer import View, view
+from otf.core.offer import view
 from otf.core.places import Place
 from otf.core.symbols import Symbol
+from otf.core.view import View
 from otf.values.light import light
 
 Frame: TypeAlias = tuple[str, bytes]
@@ -50,34 +51,32 @@ class Known:
         self.belief: Belief = belief
         self.codec: object = codec
         # of a belief with an input in flight nobody asks for it
-        self.view: View | None = belief.offered
+        self.view: View | None = belief.view
         self.inputs: dict[Symbol, Go] = {}
         self.frames: dict[Frame, Then] = {}
 
     @staticmethod
     def of(belief: Belief, codec: object) -> Known:
         """Return what is known of a belief, made once for each codec."""
-        known: Known | None = belief.known
-        if known is None or known.codec is not codec:
+        known = belief.known
+        if not isinstance(known, Known) or known.codec is not codec:
             known = belief.known = Known(belief, codec)
         return known
 
     def offered(self, oracle: Oracle) -> View:
         """Return what may be sent."""
         belief = self.belief
-        offered: View = belief.offered or view(oracle.model, oracle.relation, oracle.limits, belief)
-        self.view = belief.offered = offered
-        return offered
+        self.view = belief.view = belief.view or view(oracle.model, oracle.relation, oracle.limits, belief)
+        return self.view
 
     def learn(self, oracle: Oracle, symbol: Symbol, port: str, data: bytes) -> Go | None:
         """Return an input that was sent before without these bytes; None where it has not been, or brings no answer."""
         led = _led(oracle, self.belief, ("sent", port, symbol))
         if led is None or silent(oracle.model, led.belief):
             return None
-        oracle.beliefs.count()
         proofs = frozenset((place, symbol) for place in self.offered(oracle).places)
-        go = self.inputs[symbol] = Go(symbol, port, data, Known.of(led.belief, self.codec), proofs)
-        return go
+        go = Go(symbol, port, data, Known.of(led.belief, self.codec), proofs)
+        return oracle.model.memory.put(self.inputs, symbol, go)
 
     def heard(self, oracle: Oracle, frame: Frame, output: object) -> Then | None:
         """Return what it means that a frame came that was not looked up before; None where it is new, or odd."""
@@ -87,9 +86,8 @@ class Known:
         calm = silent(oracle.model, led.belief)
         if calm and led.belief.flying:
             return None
-        oracle.beliefs.count()
-        then = self.frames[frame] = Then(output, frame[1], Known.of(led.belief, self.codec), calm)
-        return then
+        then = Then(output, frame[1], Known.of(led.belief, self.codec), calm)
+        return oracle.model.memory.put(self.frames, frame, then)
 
 
 def _led(oracle: Oracle, belief: Belief, event: Hashable) -> Led | None:

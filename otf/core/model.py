@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, Final, TypeVar
 
-from otf.core.compile import Routes, compile_all
-from otf.core.places import Move, Place
+from otf.core.bags import Chains
+from otf.core.compile import Compiler, Routes
+from otf.core.memory import Memory
+from otf.core.places import Move, Place, Windows
 from otf.core.symbols import Symbol
 from otf.errors import ModelError, OtfError
 from otf.spec import Spec
 from otf.values import key, show
 
-Answer = TypeVar("Answer")
-REMEMBERED: Final = 200_000  # states, values and answers
+Said = TypeVar("Said")
 LATELY: Final = 4096  # objects that are known again without a look at what is in them
 
 
@@ -23,14 +24,15 @@ class Model:
     Raises ModelError wherever the spec raises, or answers with something that it may not.
     """
 
-    def __init__(self, spec: Spec[Any, Any], routes: Routes | None = None) -> None:
+    def __init__(self, spec: Spec[Any, Any], routes: Routes | None = None, memory: Memory | None = None) -> None:
         self.spec = spec
         self.routes: Routes = routes or Routes()
+        self.memory: Memory = Memory() if memory is None else memory
+        self._compiler = Compiler(self.routes, Chains(self.memory), self.place, self._output)
         self._places: dict[Hashable, Place] = {}
         self._symbols: dict[Hashable, Symbol] = {}
         # by the identity of values, which are kept with it: most inputs and outputs come back as the same objects
         self._same: dict[int, tuple[object, Symbol]] = {}
-        self._remembered = 0
         # whether a time window was met so far
         self.timed: bool = False
         self.initial: Place = self.place(spec.initial)
@@ -38,11 +40,7 @@ class Model:
     def place(self, state: object) -> Place:
         """Return the place of a state."""
         name = _key("state", state)
-        place = self._places.get(name)
-        if place is None:
-            self._make_room()
-            place = self._places[name] = Place(state, name)
-        return place
+        return self._places.get(name) or self.memory.put(self._places, name, Place(state, name))
 
     def symbol(self, value: object) -> Symbol:
         """Return the symbol of an input or output."""
@@ -50,35 +48,39 @@ class Model:
         if same is not None:
             return same[1]
         name = _key("value", value)
-        symbol = self._symbols.get(name)
-        if symbol is None:
-            self._make_room()
-            symbol = self._symbols[name] = Symbol(value, name)
+        symbol = self._symbols.get(name) or self.memory.put(self._symbols, name, Symbol(value, name))
         if len(self._same) >= LATELY:
             self._same.clear()
         self._same[id(value)] = value, symbol
         return symbol
 
+    def _output(self, value: object) -> Symbol:
+        try:
+            return self.symbol(value)
+        except ModelError as error:
+            raise ModelError(str(error).replace("the value", "the output", 1)) from error
+
     def moves(self, place: Place, inp: Symbol) -> tuple[Move, ...]:
         """Return what may happen on an input; empty where the model does not say."""
         moves = place.moves.get(inp)
         if moves is None:
-            self._make_room()
-            moves = place.moves[inp] = self._step(self.spec, place, inp)
+            moves = self.memory.put(place.moves, inp, self._ask(place, "step", self.spec.step, inp.value))
         return moves
 
     def unasked(self, place: Place) -> tuple[Move, ...]:
         """Return what may happen unasked in a state."""
-        if place.unasked is None:
-            emits = self.spec.emits
-            place.unasked = () if emits is None else self._ask("emits", emits, place.value)
-            place.must = min((move.within[1] for move in place.unasked if move.within), default=None)
-        return place.unasked
+        if self.spec.emits is None:
+            return ()
+        moves = place.moves.get(None)
+        if moves is None:
+            moves = self.memory.put(place.moves, None, self._ask(place, "emits", self.spec.emits))
+            place.windows = tuple((at, *move.within) for at, move in enumerate(moves) if move.within)
+            place.expiring = frozenset(move.after for move in moves if move.after)
+        return moves
 
-    def must(self, place: Place) -> float | None:
-        """Return the seconds after which something must have come unasked, None where nothing must."""
-        self.unasked(place)
-        return place.must
+    def windows(self, place: Place) -> Windows:
+        """Return the windows in which spontaneous transitions are due, counted from when the state was entered."""
+        return place.windows if self.unasked(place) else ()
 
     def offers(self, place: Place) -> tuple[Symbol, ...]:
         """Return the inputs worth trying in a state, each once, in the model's order."""
@@ -88,47 +90,68 @@ class Model:
         return place.offers
 
     def specified(self, place: Place, inp: Symbol) -> bool:
-        """Tell whether the model itself, before any completion, says what happens on an input."""
+        """Return whether the model itself, before any completion, says what happens on an input."""
         if self.spec.partial is None:
             return bool(self.moves(place, inp))
         known = place.specified.get(inp)
         if known is None:
-            self._make_room()
-            known = place.specified[inp] = bool(self._step(self.spec.partial, place, inp))
+            said = self._ask(place, "step", self.spec.partial.step, inp.value)
+            known = self.memory.put(place.specified, inp, bool(said))
         return known
 
-    def _step(self, spec: Spec[Any, Any], place: Place, inp: Symbol) -> tuple[Move, ...]:
-        return self._ask("step", spec.step, place.value, inp.value)
+    def independent(self, place: Place, one: Symbol, other: Symbol) -> bool:
+        """Return whether two inputs on different ports may be taken in either order with the same result.
 
-    def _ask(self, name: str, function: Callable[..., object], *arguments: object) -> tuple[Move, ...]:
-        asked = f"{name}({', '.join(map(show, arguments))})"
-        moves = _guard(asked, lambda: compile_all(function(*arguments), self.routes, self.place))
-        self.timed = self.timed or any(move.within for move in moves)
+        So it is where they bring outputs on different ports only, and lead to the same states both ways.
+        """
+        known = place.independent.get((one, other))
+        if known is None:
+            both = self._after(place, one, other), self._after(place, other, one)
+            known = both[0] is not None and both[0] == both[1]
+            self.memory.put(place.independent, (one, other), known)
+            self.memory.put(place.independent, (other, one), known)
+        return known
+
+    def _after(self, place: Place, first: Symbol, second: Symbol) -> frozenset[Hashable] | None:
+        """Return what two inputs may lead to; None where their order may matter whatever they lead to."""
+        found: set[Hashable] = set()
+        moves = self.moves(place, first)
+        for one in moves:
+            if self._timed(one):
+                return None
+            then = self.moves(one.spot, second) if isinstance(one.spot, Place) else ()
+            if not then:
+                return None
+            for other in then:
+                if not isinstance(other.spot, Place) or one.ports & other.ports or self._timed(other):
+                    return None
+                owed = frozenset(((first, one.owes), (second, other.owes)))
+                found.add((other.spot, owed))
+        return frozenset(found) if moves else None
+
+    def _timed(self, move: Move) -> bool:
+        return bool(move.within or move.starts or (isinstance(move.spot, Place) and self.windows(move.spot)))
+
+    def _ask(self, place: Place, name: str, function: Callable[..., object], *inputs: object) -> tuple[Move, ...]:
+        try:
+            moves = self._compiler.moves(place, function(place.value, *inputs))
+        except Exception as error:
+            raise _asked(f"{name}({', '.join(map(show, (place.value, *inputs)))})", error) from error
+        self.timed = self.timed or any(move.within or move.starts for move in moves)
         return moves
 
-    def _make_room(self) -> None:
-        # what was forgotten is asked again, and what is made anew equals the old: this costs time, never a verdict
-        self._remembered += 1
-        if self._remembered > REMEMBERED:
-            self._remembered = 0
-            for place in self._places.values():
-                place.forget()
-            self._places.clear()
-            self._symbols.clear()
-            self._same.clear()
-            # every run begins here: what it leads to would be kept for ever, were it not forgotten the next time
-            self._places[self.initial.key] = self.initial
 
-
-def _guard(asked: str, call: Callable[[], Answer]) -> Answer:
+def _guard(asked: str, call: Callable[[], Said]) -> Said:
     try:
         return call()
-    except OtfError as error:
-        message = f"{asked}: {error}"
-        raise ModelError(message) from error
     except Exception as error:
-        message = f"{asked}: the model raised {type(error).__name__}: {error}"
-        raise ModelError(message) from error
+        raise _asked(asked, error) from error
+
+
+def _asked(asked: str, error: Exception) -> ModelError:
+    if isinstance(error, OtfError):
+        return ModelError(f"{asked}: {error}")
+    return ModelError(f"{asked}: the model raised {type(error).__name__}: {error}")
 
 
 def _key(what: str, value: object) -> Hashable:

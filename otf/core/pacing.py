@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from otf.core.monitor import Monitor
 from otf.core.places import Place
@@ -12,17 +12,25 @@ from otf.core.timing import Timing
 from otf.trace.events import Event, Seen, Sent, Taken
 from otf.values.light import light
 
+RESTLESS: Final = 3
+"""Quiescence times in which a system has only made what windows oblige it to, after which it is taken not to rest."""
+
 
 @dataclass(slots=True)
 class Times:
-    """When things happened last, in seconds since the start of the run; `reply`: the last output to the last input."""
+    """When things happened last, in seconds since the start of the run.
+
+    `reply`: the last output to the last input. `free`: the last event, those outputs aside that windows of time oblige
+    the system to make by itself.
+    """
 
     event: float = 0.0
     input: float = 0.0
     reply: float = 0.0
+    free: float = 0.0
 
-    def note(self, event: Event) -> None:
-        """Take an event; what the tester concludes by itself is none that anything waits for."""
+    def note(self, event: Event, *, obliged: bool = False) -> None:
+        """Note an event; what the tester concludes by itself is none that anything waits for."""
         at = event.at
         if isinstance(event, Seen):
             self.reply = at
@@ -31,6 +39,8 @@ class Times:
         elif isinstance(event, Taken):
             return
         self.event = max(self.event, at)
+        if not obliged:
+            self.free = self.event
 
 
 @light
@@ -62,11 +72,12 @@ class Moment:
 class Pause:
     """Wait until a time (seconds since the start); then silence means quiescence, or that all inputs were taken.
 
+    `rested`: all inputs were taken and answered, and what comes is only what a window of time obliges.
     `window`: the quiescence time in it (seconds); silence that would fail is waited out many times as long.
     """
 
     until: float
-    means: Literal["quiet", "taken"] = "quiet"
+    means: Literal["quiet", "rested", "taken"] = "quiet"
     window: float = 0.0
 
 
@@ -101,7 +112,7 @@ def _restless(moment: Moment) -> bool:
     model, last = moment.monitor.oracle.model, moment.last
     before = last.places if last is not None else ()
     then = [move.target for place in before for move in model.moves(place, last.input)] if last is not None else []
-    places = {*before, *moment.monitor.states, *(each for each in then if isinstance(each, Place))}
+    places = {*before, *moment.monitor.states, *(each for each in then if each is not None)}
     return any(model.unasked(place) for place in places)
 
 
@@ -114,8 +125,16 @@ def silence(timing: Timing, moment: Moment) -> Pause:
     """
     # an input that its output has proven taken may keep the system busy all the same: one more than are unproven
     times, monitor = moment.times, moment.monitor
-    inputs = max(1, min(moment.burst, monitor.unproven + 1))
-    settled = max(times.input + timing.settled(inputs), monitor.done_by + timing.latency)
+    inputs = max(1, min(moment.burst, monitor.ledger.unproven + 1))
+    settled = max(times.input + timing.settled(inputs), monitor.ledger.done_by + timing.latency)
     # of outputs that came unasked the last may be L behind the first
-    until = max(times.event + max(timing.quiescence, timing.latency), settled)
+    least = max(timing.quiescence, timing.latency)
+    until = max(times.event + least, settled)
+    if monitor.belief.ticking:
+        due = monitor.due()
+        # where something must come before there can be silence, silence is not waited for
+        patience = 1 if due is not None and due <= until else RESTLESS
+        rested = max(times.free + patience * least, settled)
+        if rested < until:
+            return Pause(rested, "rested", least)
     return Pause(until, "quiet", until - times.event)

@@ -18,6 +18,8 @@ def queue(queues: Queues[Item], port: str) -> tuple[Item, ...]:
 
 def put(queues: Queues[Item], port: str, items: tuple[Item, ...]) -> Queues[Item]:
     """Return the map with `items` as the queue of `port`; an empty queue leaves no trace."""
+    if not queues or (len(queues) == 1 and queues[0][0] == port):
+        return ((port, items),) if items else ()
     rest = tuple(entry for entry in queues if entry[0] != port)
     return tuple(sorted((*rest, (port, items)), key=_port)) if items else rest
 

@@ -1,50 +1,30 @@
-"""The moves of a system in a hypothesis, and the search for those that explain an event.
-
-Moves are made only when an event needs them: a hypothesis stands for everything that it may still do by itself.
-"""
+"""What was seen: the search for the moves that explain an event."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
 
-from otf.core.clock import FOREVER, Clock, Window
-from otf.core.hypothesis import UNCONSTRAINED, Flying, Hypothesis, taken
-from otf.core.model import Model
-from otf.core.places import Move, Open, Place
-from otf.core.queues import push, put, queue
+from otf.core.bags import Chain
+from otf.core.clock import Clock
+from otf.core.hypothesis import NEVER, Flying, Held, Hypothesis, Owed
+from otf.core.moves import INTERNAL, UNFOLLOWED, Moves, Next, endless
+from otf.core.places import UNCONSTRAINED, UNKNOWN, Midway, Opening, Place
+from otf.core.queues import Queues, push, put, queue
 from otf.core.symbols import Symbol
 from otf.core.windows import Windows
 from otf.errors import ModelError
 from otf.trace.events import Ended, Garbled
 from otf.values import show
 
-Relation = Literal["uioco", "any"]
-INTERNAL: Final = 1_000
-UNFOLLOWED: Final = 100  # moves in a row of which nothing is kept but a doubt
-HARD: Final = 5  # a set this many times over its cap is not waited for any longer
+NONE: Final = frozenset[str]()
+Asleep: TypeAlias = frozenset[str]
+"""Ports whose input in flight need not be taken now: it was taken before, which comes to the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much is kept: hypotheses in a set, unasked outputs unseen on one port.
-
-    In between, until quiescence settles what is possible, a set may be five times as large.
-    """
-
-    hypotheses: int = 2_000
-    unasked: int = 3
-
-    @property
-    def most(self) -> int:
-        """Return how many hypotheses there may be, as long as quiescence may still settle which are possible."""
-        return HARD * self.hypotheses
-
-    @property
-    def work(self) -> int:
-        """Return how many moves are thought of at most to explain one event: by default about half a second's work."""
-        return HARD * self.most
+Found: TypeAlias = dict[Hypothesis, None]
+"""Hypotheses in the order in which they were found, each once."""
 
 
 class OvergrownError(Exception):
@@ -53,171 +33,254 @@ class OvergrownError(Exception):
 
 @dataclass(slots=True)
 class Search:
-    """One search over the moves of a model.
+    """One search over moves, at the time of a clock.
 
-    `free` are the inputs (by number) that no possible state specifies; `specified` and `unspecified` are those that
-    the search found to be so in some state. `known`: where it was already, from whichever explanation it came there.
+    `commuting`: of inputs on different ports that may be taken in either order, one order is thought of. `work` counts
+    the moves that it thought of.
     """
 
-    model: Model
-    relation: Relation = "uioco"
-    limits: Limits = field(default_factory=Limits)
-    clock: Clock = field(default_factory=lambda: Clock(0.0, FOREVER))
-    free: frozenset[int] = frozenset()
-    specified: set[int] = field(default_factory=set[int])
-    unspecified: set[int] = field(default_factory=set[int])
-    known: set[Hypothesis] = field(default_factory=set[Hypothesis])
+    moves: Moves
+    clock: Clock
+    commuting: bool = False
+    work: int = 0
     windows: Windows = field(init=False)
 
     def __post_init__(self) -> None:
         """Look at windows by the clock of this search."""
-        self.windows = Windows(self.model, self.clock)
+        self.windows = self.moves.windows = Windows(self.moves.model, self.clock)
 
-    def seen(
-        self, start: Hypothesis, port: str, output: Symbol, known: set[Hypothesis] | None = None
-    ) -> Iterator[Hypothesis]:
-        """Yield every hypothesis in which `start` has gone on until `output` was seen on `port`.
+    def seen(self, starts: Iterable[Hypothesis], port: str, output: Symbol) -> Found:
+        """Return every hypothesis in which one of `starts` has gone on until `output` was seen on `port`."""
 
-        Without those behind what is `known`, from where they were yielded before.
-        """
-
-        def done(now: Hypothesis) -> Iterator[Hypothesis] | None:
-            if queue(now.owed, port):
-                return self._consume(now, port, output)
+        def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
+            if owing := queue(now.owed, port):
+                return self._consume(now, port, owing, output)
             if now.spot is UNCONSTRAINED or port in now.beyond:
-                return iter([now])
-            if isinstance(now.spot, Open):
-                return self._collect(now, now.spot, port, output)
+                return (now,)
+            if now.spot is UNKNOWN:
+                self.clock.used = True
+                return (now._replace(held=(*now.held, Held(port, output, self.clock.now, len(self.clock.inputs)))),)
             return None
 
-        return self._explore(start, done, lambda _now: True, known=known)
+        return self._explore(starts, done, goal=port)
 
-    def quiet(self, start: Hypothesis, known: set[Hypothesis]) -> Iterator[Hypothesis]:
-        """Yield every hypothesis in which all inputs were taken and nothing is owed; without those behind the known."""
+    def quiet(self, starts: Iterable[Hypothesis]) -> Found:
+        """Return every hypothesis in which all inputs were taken and nothing is owed.
 
-        def done(now: Hypothesis) -> Iterator[Hypothesis] | None:
-            if now.owed or isinstance(now.spot, Open):
+        All that was emitted was seen: where more was unseen than is followed, it is no more.
+        """
+        alone = self.moves.model.spec.emits is None
+
+        def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
+            if now.owed:
                 # what is due in a window is not emitted yet, as long as the window is open
-                return iter([now] if _pending(now) and not now.flight else [])
+                return () if now.flight or not _pending(now) else (now,)
             if now.spot is UNCONSTRAINED:
-                return iter([now._replace(flight=())])
-            return None
+                return (now._replace(flight=()),)
+            return (now,) if alone and now.settled else None
 
-        return self._explore(start, done, lambda now: not now.owed or _pending(now), lambda now: now.settled, known)
+        found = self._explore(starts, done, lambda _, now: not now.owed or _pending(now), lambda now: now.settled)
+        return dict.fromkeys(each._replace(beyond=()) if each.beyond else each for each in found)
 
-    def current(self, start: Hypothesis) -> Iterator[Hypothesis]:
-        """Yield the hypotheses that `start` stands for at the time of the clock.
+    def rested(self, starts: Iterable[Hypothesis]) -> Found:
+        """Return every hypothesis in which all inputs were taken, and what is unseen came by itself after that."""
 
-        What was due and is not seen makes it wrong; where something must have come unasked, the system has gone on.
+        def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
+            if now.spot is UNCONSTRAINED:
+                return (now._replace(flight=()),)
+            if any(not (each.unasked or each.window) or each.due != NEVER for _, owing in now.owed for each in owing):
+                return ()
+            return None if now.flight or isinstance(now.spot, Midway) else (now,)
+
+        return self._explore(starts, done, _stale)
+
+    def taken(self, starts: Iterable[Hypothesis], upto: int) -> Found:
+        """Return every hypothesis in which the inputs up to `upto` were taken, and what came before was seen."""
+
+        def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
+            if any(owed.due <= upto for _, owing in now.owed for owed in owing):
+                return ()
+            return None if any(flying[0].number <= upto for _, flying in now.flight) else (now,)
+
+        return self._explore(starts, done, _stale)
+
+    def current(self, starts: Iterable[Hypothesis]) -> Found:
+        """Return the hypotheses that `starts` include at the time of the clock.
+
+        What was due and is not seen makes one wrong; where something must have come unasked, the system has gone on.
         """
 
-        def done(now: Hypothesis) -> Iterator[Hypothesis] | None:
+        def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
+            if not now.timed:
+                return (now,)
             if self.windows.missed(now):
-                return iter(())
-            return None if self.windows.gone_on(now) else iter([self.windows.waiting(now)])
+                return ()
+            return None if self.windows.gone_on(now) else (self.windows.waiting(now),)
 
-        return self._explore(start, done, lambda _now: True) if start.timed else iter([start])
-
-    def taken(self, start: Hypothesis, upto: int) -> Iterator[Hypothesis]:
-        """Yield every hypothesis in which the inputs up to `upto` were taken, and what came before was seen."""
-
-        def done(now: Hypothesis) -> Iterator[Hypothesis] | None:
-            if any(owed.due <= upto for _, owing in now.owed for owed in owing):
-                return iter(())
-            return None if _waits(now, upto) else iter([now])
-
-        # an unasked output on the way would have been seen before the last of those inputs was taken, or can come later
-        return self._explore(start, done, lambda now: not _fresh(start, now))
+        return self._explore(starts, done)
 
     def _explore(
         self,
-        start: Hypothesis,
-        done: Callable[[Hypothesis], Iterator[Hypothesis] | None],
-        follow: Callable[[Hypothesis], bool],
+        starts: Iterable[Hypothesis],
+        done: Callable[[Hypothesis], Iterable[Hypothesis] | None],
+        follow: Callable[[Hypothesis, Hypothesis], bool] | None = None,
         keep: Callable[[Hypothesis], bool] | None = None,
-        known: set[Hypothesis] | None = None,
-    ) -> Iterator[Hypothesis]:
-        seen = set[Hypothesis]() if known is None else known
-        stack = [] if start in seen else [(start, 0)]
-        seen.add(start)
+        goal: str = "",
+    ) -> Found:
+        """Return where moves lead from `starts` until `done` says what comes of them; None from it: further.
+
+        Only what `follow` allows is followed; what `keep` wants is found, and gone on from as well.
+        """
+        known: dict[Hypothesis, Asleep] = {}
+        found: Found = {}
+        # the first of them, and the model's first move, is followed first
+        stack = [(start, 0, NONE) for start in starts][::-1]
         while stack:
-            now, depth = stack.pop()
+            now, depth, asleep = stack.pop()
             ends = done(now)
             if ends is not None:
-                yield from ends
+                for end in ends:
+                    found[end] = None
                 continue
+            many, before = len(known), known.setdefault(now, asleep)
+            if len(known) == many:
+                if before <= asleep:
+                    continue
+                asleep &= before
+                known[now] = asleep
             if keep is not None and keep(now):
-                yield now
-            # the model's first move is followed first
-            for then, deeper in reversed([_bounded(now, each, depth) for each in self._moves(now)]):
-                if then not in seen and follow(then):
-                    seen.add(then)
-                    stack.append((then, deeper))
-            if len(seen) > self.limits.work:
+                found[now] = None
+            steps = self._awake(now, asleep, goal)
+            self.work += len(steps)
+            for step, sleeping in reversed(steps):
+                if follow is None or follow(now, step.then):
+                    stack.append((*_bounded(now, step.then, depth), sleeping))
+            if self.work > self.moves.limits.work:
                 raise OvergrownError
+        return found
 
-    def _moves(self, now: Hypothesis) -> Iterator[Hypothesis]:
-        for port, flying in now.flight:
-            yield from self._take(now, port, flying[0])
-        if isinstance(now.spot, Place):
-            for move in self.model.unasked(now.spot):
-                window = self.windows.of(now, move)
-                if window is None or self.windows.open(now, window):
-                    yield self._unasked(now, move, window)
+    def _awake(self, now: Hypothesis, asleep: Asleep, goal: str) -> list[tuple[Next, Asleep]]:
+        """Return the moves of a hypothesis, without inputs whose turn makes no difference that anything could show.
 
-    def _take(self, now: Hypothesis, port: str, flying: Flying) -> Iterator[Hypothesis]:
-        after = taken(now, port)
-        if now.spot is UNCONSTRAINED:
-            yield after
-        elif isinstance(now.spot, Place) and self.windows.in_time(now, flying):
-            moves = self.model.moves(now.spot, flying.symbol)
-            (self.specified if moves else self.unspecified).add(flying.number)
-            for move in moves:
-                yield self.windows.triggered(after, move, flying.number)
-            if not moves and (self.relation == "uioco" or flying.number in self.free):
-                yield after._replace(spot=UNCONSTRAINED)
+        Sleep sets (Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems", chapter 5): after the
+        moves that take a's input, those that take b's need not be followed by a's where the two are independent. An
+        input that is not needed to explain the event stays in flight: taken later it comes to the same.
+        """
+        spot = now.spot
+        alone = len(now.flight) <= 1
+        if alone or now.timers or not (self.commuting and goal) or not isinstance(spot, Place):
+            return [(step, NONE) for step in self.moves.of(now)]
+        others = {port: self._others(now, spot, port) for port, _ in now.flight}
+        steps = {
+            port: self.moves.taking(now, port, flying[0], max(others[port].values(), default=0))
+            for port, flying in now.flight
+            if port not in asleep
+        }
+        tried = asleep
+        found: list[tuple[Next, Asleep]] = []
+        # first those that may explain the event at once: then the others need not be made before them
+        for port in sorted(steps, key=lambda port: not any(_brings(step, goal) for step in steps[port])):
+            found += [(step, tried & others[port].keys()) for step in steps[port]]
+            tried |= {port}
+        return found + [(step, NONE) for step in self.moves.spontaneous(now)]
 
-    def _unasked(self, now: Hypothesis, move: Move, window: Window | None) -> Hypothesis:
-        then = self.windows.unasked(now, move, window)
-        full = {port for port, _ in move.owes if self._crowded(now, port)}
-        return then._replace(beyond=tuple(sorted(full.union(now.beyond)))) if full else then
+    def _others(self, now: Hypothesis, place: Place, port: str) -> dict[str, int]:
+        """Return the ports whose input may as well be taken before that of `port`, and the last input that waits there."""
+        head = queue(now.flight, port)[0].symbol
+        return {
+            name: flying[-1].number
+            for name, flying in now.flight
+            if name != port and self.moves.model.independent(place, head, flying[0].symbol)
+        }
 
-    def _crowded(self, now: Hypothesis, port: str) -> bool:
-        return sum(owed.unasked for owed in queue(now.owed, port)) >= self.limits.unasked
-
-    def _consume(self, now: Hypothesis, port: str, output: Symbol) -> Iterator[Hypothesis]:
-        head, *rest = queue(now.owed, port)
+    def _consume(self, now: Hypothesis, port: str, owing: tuple[Owed, ...], output: Symbol) -> Iterable[Hypothesis]:
+        head, *rest = owing
+        what = head.what
         if isinstance(output.value, Garbled) or (head.window and not self.windows.due(head.window)):
             return
-        for at, want in enumerate(head.wants):
-            if want not in head.wants[:at] and want.matches(output):
-                left = head.wants[:at] + head.wants[at + 1 :]
-                queued = ((head._replace(wants=left),) if left else ()) + tuple(rest)
-                since = now.since if left else self.windows.seen(now, head)
-                yield now._replace(owed=put(now.owed, port, queued), since=since)
-
-    def _collect(self, now: Hypothesis, spot: Open, port: str, output: Symbol) -> Iterator[Hypothesis]:
-        if port != spot.port:
-            yield now._replace(held=(*now.held, (port, output)))
-        elif not isinstance(output.value, (Garbled, Ended)):
-            yield from self._closed(now, spot._replace(got=(*spot.got, output)))
-
-    def _closed(self, now: Hypothesis, spot: Open) -> Iterator[Hypothesis]:
-        outputs = tuple(symbol.value for symbol in spot.got)
-        complete, states = _asked(spot, outputs)
-        if not complete:
-            yield now._replace(spot=spot)
+        if isinstance(what, Opening):
+            yield from self._collect(now, port, head, what, output)
             return
+        for left in what.bag.without(head.left, output):
+            then = head._replace(left=left) if left else _next(head, what)
+            timers = self.windows.seen(now, head) if head.stamp and not then else now.timers
+            queued = (then, *rest) if then else tuple(rest)
+            yield Hypothesis(now.spot, put(now.owed, port, queued), now.flight, timers, *now[4:])
+
+    def _collect(
+        self, now: Hypothesis, port: str, head: Owed, opening: Opening, output: Symbol
+    ) -> Iterator[Hypothesis]:
+        if isinstance(output.value, Ended):
+            return
+        got = (*now.got, (port, output))
+        complete, states = _asked(opening, got)
+        if complete:
+            yield from self._closed(now, head, opening, states)
+        elif opening.accept.full([name for name, _ in got if name == port]):
+            yield now._replace(owed=put(now.owed, port, ()), got=got)
+        else:
+            yield now._replace(got=got)
+
+    def _closed(
+        self, now: Hypothesis, head: Owed, opening: Opening, states: tuple[object, ...]
+    ) -> Iterator[Hypothesis]:
+        owed = now.owed
+        for port in opening.ports:
+            owed = put(owed, port, tuple(each for each in queue(owed, port) if each.what != opening))
+        timers = self.windows.seen(now, head) if head.stamp else now.timers
         for state in states:
-            then = [self.windows.accepted(now._replace(spot=self.model.place(state), held=()))]
-            for port, output in now.held:
-                then = [later for each in then for later in self.seen(each, port, output)]
-            yield from then
+            place = self.moves.model.place(state)
+            then = self.windows.accepted(
+                now._replace(spot=place, owed=owed, timers=timers, held=(), got=()), opening, head
+            )
+            found: Iterable[Hypothesis] = (then,)
+            for each in now.held:
+                found = self._released(found, each)
+            yield from found
+
+    def _released(self, starts: Iterable[Hypothesis], held: Held) -> Found:
+        """Return the hypotheses that explain an output which came before the state was known."""
+        search = Search(replace(self.moves), replace(self.clock, now=held.at))
+        found: Found = {}
+        for start in starts:
+            before, later = _split(start.flight, held.upto)
+            for each in search.seen([start._replace(flight=before)], held.port, held.output):
+                found[each._replace(flight=_joined(each.flight, later))] = None
+        self.work += search.work
+        return found
 
 
-def sent(start: Hypothesis, port: str, inp: Symbol, number: int) -> Hypothesis:
-    """Return the hypothesis with one more input in flight."""
-    return start._replace(flight=push(start.flight, port, Flying(inp, number)))
+def sent(starts: Iterable[Hypothesis], port: str, inp: Symbol, number: int) -> list[Hypothesis]:
+    """Return the hypotheses with one more input in flight."""
+    fresh = Flying(inp, number)
+    alone = ((port, (fresh,)),)
+    return [
+        Hypothesis(each[0], each[1], push(each[2], port, fresh) if each[2] else alone, *each[3:]) for each in starts
+    ]
+
+
+def _split(flight: Queues[Flying], upto: int) -> tuple[Queues[Flying], Queues[Flying]]:
+    """Return the inputs in flight up to a number, and those that were sent after it."""
+    before, later = (
+        tuple((port, tuple(each for each in flying if (each.number <= upto) is wanted)) for port, flying in flight)
+        for wanted in (True, False)
+    )
+    return tuple(each for each in before if each[1]), tuple(each for each in later if each[1])
+
+
+def _joined(flight: Queues[Flying], later: Queues[Flying]) -> Queues[Flying]:
+    for port, flying in later:
+        flight = put(flight, port, (*queue(flight, port), *flying))
+    return flight
+
+
+def _next(head: Owed, chain: Chain) -> Owed | None:
+    """Return what is owed after a bag; None where that was the last."""
+    return None if chain.then is None else head._replace(what=chain.then, left=chain.then.bag.all)
+
+
+def _brings(step: Next, port: str) -> bool:
+    return step.move is not None and port in step.move.ports
 
 
 def _pending(now: Hypothesis) -> bool:
@@ -225,22 +288,20 @@ def _pending(now: Hypothesis) -> bool:
     return bool(now.owed) and all(each.window and not each.unasked for _, owing in now.owed for each in owing)
 
 
-def _waits(now: Hypothesis, upto: int) -> bool:
-    return any(flying.number <= upto for _, flight in now.flight for flying in flight)
-
-
-def _fresh(start: Hypothesis, now: Hypothesis) -> bool:
-    return now.beyond != start.beyond or _unasked(now) > _unasked(start)
+def _stale(now: Hypothesis, then: Hypothesis) -> bool:
+    # an unasked output on the way would have been seen before the last of those inputs was taken, or can come later
+    return now.beyond == then.beyond and _unasked(then) <= _unasked(now)
 
 
 def _unasked(now: Hypothesis) -> int:
     return sum(owed.unasked for _, owing in now.owed for owed in owing)
 
 
-def _asked(spot: Open, outputs: tuple[object, ...]) -> tuple[bool, tuple[object, ...]]:
+def _asked(opening: Opening, got: tuple[tuple[str, Symbol], ...]) -> tuple[bool, tuple[object, ...]]:
+    accept, outputs = opening.accept, opening.asked(got)
     try:
-        complete = spot.accept.complete(outputs)
-        return complete, tuple(spot.accept.then(outputs)) if complete else ()
+        complete = accept.complete(outputs)
+        return complete, tuple(accept.then(outputs)) if complete else ()
     except Exception as error:
         message = f"an Accept of the model raised on the outputs {show(outputs)}: {error!r}"
         raise ModelError(message) from error
@@ -253,11 +314,5 @@ def _bounded(now: Hypothesis, then: Hypothesis, depth: int) -> tuple[Hypothesis,
     if depth < (UNFOLLOWED if then.beyond else INTERNAL):
         return then, depth + 1
     if then.beyond:
-        return then._replace(spot=UNCONSTRAINED), 0
+        return then._replace(spot=UNCONSTRAINED, timers=()), 0
     raise endless(then)
-
-
-def endless(then: Hypothesis) -> ModelError:
-    """Return the error of a model whose internal steps do not end."""
-    where = show(getattr(then.spot, "value", None))
-    return ModelError(f"more than {INTERNAL} internal steps in a row, the last into {where}")

@@ -9,11 +9,13 @@ from typing import Final, Protocol, TypeAlias
 from otf.core.barrier import Barrier, Round
 from otf.core.belief import Belief
 from otf.core.failure import flooded
-from otf.core.hypothesis import UNCONSTRAINED
+from otf.core.ledger import Ledger
 from otf.core.monitor import DOUBT, Monitor, Oracle
-from otf.core.offer import View, view
+from otf.core.offer import view
 from otf.core.pacing import Moment, Pacing, Pause, Times, Ventured
+from otf.core.places import UNCONSTRAINED
 from otf.core.symbols import Symbol
+from otf.core.view import View
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
 from otf.trace.verdict import Verdict
 from otf.values.light import light
@@ -134,10 +136,12 @@ class Session:
     def tell(self, event: Event) -> Verdict | None:
         """Take an event; return the verdict if it is decided now."""
         kind = event.__class__
-        self.times.note(event)
         if kind is Seen or kind is Closed:
-            self._count()
+            belief = self.moment.monitor.belief
+            self.times.note(event, obliged=belief.ticking)
+            self._count(belief)
         else:
+            self.times.note(event)
             self._outputs, self._round = 0, None
         if isinstance(event, Sent):
             self._note(event)
@@ -183,7 +187,7 @@ class Session:
             taken = Taken(self.monitor.sent, at)
             self.tell(taken)
             return taken
-        event = Quiet(at)
+        event = Quiet(at, self._pause.means == "rested")
         if not self._patient and not self.monitor.would(event):
             self._patient = True
             if self._deadline() > at:
@@ -191,11 +195,10 @@ class Session:
         self.tell(event)
         return event
 
-    def skip(self, belief: Belief, steps: int, events: int, done_by: float) -> None:
-        """Take that so many steps and events went by, each as it would have been commanded, and led to this belief."""
+    def skip(self, belief: Belief, ledger: Ledger, steps: int, events: int) -> None:
+        """Go on where so many steps and events led, each as it would have been commanded: to a belief and a ledger."""
         monitor = self.monitor
-        monitor.belief, monitor.done_by = belief, done_by
-        monitor.sent += steps
+        monitor.belief, monitor.ledger = belief, ledger
         monitor.events += events
         self.moment.burst += steps
 
@@ -238,17 +241,16 @@ class Session:
     def view(self) -> View:
         """Return what may be offered now."""
         oracle, belief = self.monitor.oracle, self.monitor.belief
-        if belief.offered is None:
-            belief.offered = view(oracle.model, oracle.relation, oracle.limits, belief)
-        offered: View = belief.offered
-        return offered
+        if belief.view is None:
+            belief.view = view(oracle.model, oracle.relation, oracle.limits, belief)
+        return belief.view
 
     def _deadline(self) -> float:
         return self._pause.until + (PATIENCE - 1) * self._pause.window if self._patient else self._pause.until
 
-    def _count(self) -> None:
+    def _count(self, belief: Belief) -> None:
         # what is owed is no flood, however much it is: a long answer comes to its end
-        self._outputs += not self.monitor.belief.owing
+        self._outputs += not belief.owing
         if self._patient:
             self.late.append(self.monitor.events + 1)
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from otf.core.calm import silent
+from otf.core.due import silent
 from otf.core.eager import Eager
 from otf.core.known import Frame, Go, Known, Then
+from otf.core.ledger import Ledger
 from otf.core.monitor import Oracle
 from otf.core.session import Session
 from otf.core.symbols import Symbol
@@ -31,9 +32,9 @@ class Trip:
     session: Session
     pacing: Eager
     known: Known
-    done_by: float
+    ledger: Ledger
     before: Known = field(init=False)
-    before_by: float = field(init=False)
+    earlier: Ledger = field(init=False)
     oracle: Oracle = field(init=False)
     timing: Timing = field(init=False)
     room: int = field(init=False)
@@ -46,10 +47,10 @@ class Trip:
 
     def __post_init__(self) -> None:
         """Begin where the session is."""
-        self.before, self.before_by = self.known, self.done_by
+        self.before, self.earlier = self.known, self.ledger
         self.oracle = self.session.monitor.oracle
         self.timing = self.oracle.timing
-        self.room = self.session.steps - self.session.monitor.sent
+        self.room = self.session.steps - self.ledger.sent
 
     @staticmethod
     def out(session: Session, codec: object) -> Trip | None:
@@ -62,7 +63,7 @@ class Trip:
             return None
         if not silent(model, belief) or not pacing.ready(moment):
             return None
-        return Trip(session, pacing, Known.of(belief, codec), monitor.done_by)
+        return Trip(session, pacing, Known.of(belief, codec), monitor.ledger)
 
     def choose(self) -> Symbol | None:
         """Return the input to be sent now, None where the session has to be asked, or knows that the path is over."""
@@ -84,9 +85,9 @@ class Trip:
 
     def sent(self, go: Go, event: Sent) -> None:
         """Take that an input was sent."""
-        self.before, self.before_by = self.known, self.done_by
+        self.before, self.earlier = self.known, self.ledger
         self.known, self.go, self.last, self.next = go.known, go, [event], None
-        self.done_by = max(event.at + self.timing.latency, self.done_by) + self.timing.busy
+        self.ledger = self.ledger.then(event, self.timing)
         self.steps += 1
         self.events += 1
 
@@ -94,14 +95,14 @@ class Trip:
         """Take that an output was seen, by which the input is proven taken."""
         self.known = then.known
         self.last.append(event)
-        self.done_by = min(self.done_by, event.at + self.timing.busy)
+        self.ledger = self.ledger.kept(()).done(event.at + self.timing.busy)
         self.events += 1
 
     def back(self) -> None:
         """Tell the session, also what was chosen and not sent."""
         if self.steps:
             skipped = self.events - len(self.last)
-            self.session.skip(self.before.belief, self.steps - 1, skipped, self.before_by)
+            self.session.skip(self.before.belief, self.earlier, self.steps - 1, skipped)
             for event in self.last:
                 self.session.tell(event)
         self.session.plan(self.next)

@@ -19,12 +19,12 @@ class Want(Protocol):
     """One expected output."""
 
     def matches(self, seen: Symbol) -> bool:
-        """Tell whether `seen` is such an output."""
+        """Return whether `seen` is such an output."""
         ...
 
     @property
-    def kind(self) -> str:
-        """Return the name of its type, for failure signatures."""
+    def kinds(self) -> tuple[str, ...]:
+        """Return the names of the types that it may have, for failure signatures."""
         ...
 
 
@@ -35,13 +35,13 @@ class Exact:
     symbol: Symbol
 
     def matches(self, seen: Symbol) -> bool:
-        """Tell whether `seen` is this value."""
+        """Return whether `seen` is this value."""
         return self.symbol == seen
 
     @property
-    def kind(self) -> str:
+    def kinds(self) -> tuple[str, ...]:
         """Return the name of the value's type."""
-        return type(self.symbol.value).__name__
+        return (type(self.symbol.value).__name__,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +51,14 @@ class Instance:
     type: type
 
     def matches(self, seen: Symbol) -> bool:
-        """Tell whether `seen` is of the class; `object` is any output, and the end of a port is none."""
+        """Return whether `seen` is of the class; `object` is any output, and the end of a port is none."""
         kind = type(seen.value)
         return issubclass(kind, self.type) and (kind is not Ended or issubclass(self.type, Ended))
 
     @property
-    def kind(self) -> str:
+    def kinds(self) -> tuple[str, ...]:
         """Return the class' name."""
-        return self.type.__name__
+        return (self.type.__name__,)
 
     def __str__(self) -> str:
         """Return the class' name as a person would say it."""
@@ -82,10 +82,26 @@ class Such:
             raise ModelError(message) from error
 
     @property
-    def kind(self) -> str:
+    def kinds(self) -> tuple[str, ...]:
         """Return what the model calls it."""
-        return str(self)
+        return (str(self),)
 
     def __str__(self) -> str:
         """Return what the model calls it, or the test's name."""
         return self.where.says or getattr(self.where.test, "__name__", "a test")
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """One of several: the alternatives of a `OneOf` that belong to one port."""
+
+    wants: tuple[Want, ...]
+
+    def matches(self, seen: Symbol) -> bool:
+        """Return whether `seen` is one of them."""
+        return any(want.matches(seen) for want in self.wants)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Return the kinds of all alternatives."""
+        return tuple(kind for want in self.wants for kind in want.kinds)

@@ -1,17 +1,25 @@
 """Windows: what time allows, and what it demands, in a hypothesis.
 
-A place is timed where something must come unasked within a window of the moment at which it was entered.
+A timer runs in a hypothesis from a moment that is known as an interval. Spontaneous transitions with a window have a
+timer of their own, which is started where their state is entered; named timers are started and stopped by transitions,
+and run on whatever else happens.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
-from otf.core.clock import FOREVER, Clock, Span, Window
-from otf.core.hypothesis import Flying, Hypothesis, Owed, moved
+from otf.core.clock import FOREVER, ROUNDING, Clock, Span, Window
+from otf.core.hypothesis import PLAIN, Flying, Hypothesis, Owed, Timer, moved
 from otf.core.model import Model
-from otf.core.places import Move, Place
+from otf.core.places import Midway, Move, Opening, Place, Unknown
+from otf.core.queues import Queues
+
+ANY: Final = Span(-FOREVER, FOREVER)
+UNASKED: Final = PLAIN._replace(unasked=True)
+FAR: Final = 1e9  # seconds: as good as for ever where widths are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,123 +30,226 @@ class Windows:
     clock: Clock
 
     def missed(self, now: Hypothesis) -> bool:
-        """Tell whether something that is owed must have been seen by now."""
+        """Return whether something that is owed must have been seen by now."""
         return any(each.window and self.clock.over(each.window) for _, owing in now.owed for each in owing)
 
     def gone_on(self, now: Hypothesis) -> bool:
-        """Tell whether the system must have left its place by now."""
-        must = self._must(now)
-        return must is not None and self.clock.over(must)
+        """Return whether the system must have made a spontaneous move by now."""
+        return isinstance(now.spot, Place) and any(self.clock.over(each.window) for each in now.timers)
 
     def waiting(self, now: Hypothesis) -> Hypothesis:
-        """Return the hypothesis of a system that has not left its place by now: its timer was set not long ago."""
-        must = self._must(now)
+        """Return the hypothesis of a system of whose timers nothing is seen by now: they were set not long ago."""
         # what goes on silently may have done so long ago, and is followed only when it is asked for
-        if must is None or any(move.silent for move in self._unasked(now)):
+        if not now.timers or not isinstance(now.spot, Place) or self._silent(now, now.spot):
             return now
-        return now._replace(since=self.clock.waiting(must.trigger, must.hi))
+        return now._replace(timers=tuple(_on(each, self.clock.running(each.window)) for each in now.timers))
 
     def due(self, window: Window) -> bool:
-        """Tell whether this is the time for what is due in the window to be seen."""
+        """Return whether this is the time for what is due in the window to be seen."""
         return self.clock.begun(window) and not self.clock.over(window)
 
-    def of(self, now: Hypothesis, move: Move) -> Window | None:
-        """Return the window of an unasked move, None where it may be made at any time."""
-        must = self._must(now)
-        return Window(must.trigger, move.within[0], must.hi) if must is not None and move.within else None
-
     def open(self, now: Hypothesis, window: Window) -> bool:
-        """Tell whether an unasked move may have been made by now."""
+        """Return whether a timer may have expired by now."""
         # an input in flight is taken by its time: what is due only later does not come before it
         begin = window.trigger.a + window.lo
         overtaken = any(self.clock.taken(each.number).b < begin for _, flight in now.flight for each in flight)
-        return self.clock.begun(window) and not overtaken
+        # nor can it expire where another timer must have led out of the state before
+        forestalled = not self.clock.early and begin > _last(now) + ROUNDING
+        return self.clock.begun(window) and not overtaken and not forestalled
 
     def in_time(self, now: Hypothesis, flying: Flying) -> bool:
-        """Tell whether an input may have been taken in this place: it was sent before the place must have been left."""
-        must = self._must(now)
-        return must is None or self.clock.late or self.clock.sent_by(flying.number, must.trigger.b + must.hi)
+        """Return whether an input may have been taken in this place: sent before it must have been left."""
+        return self.clock.late or self.clock.sent_by(flying.number, _last(now))
 
-    def triggered(self, after: Hypothesis, move: Move, number: int) -> Hypothesis:
+    def never(self, after: Hypothesis, moves: tuple[Move, ...], loose: int) -> bool:
+        """Return whether time has no part in these moves, and neither has anything else that they leave behind."""
+        if self.model.spec.emits is not None or after.timers or loose:
+            return False
+        return all(move.within is None and move.opening is None for move in moves)
+
+    def triggered(self, after: Hypothesis, move: Move, number: int, loose: int) -> Hypothesis:
         """Return the hypothesis after an input was taken by a move."""
-        if not self._timed(move):
-            return moved(after, move)
+        if not after.timers and not self._timed(move):
+            return moved(after, move, _answer(loose, None, number if move.opening else 0))
         window = Window(self.clock.taken(number), *move.within) if move.within else None
-        then, span = moved(after, move, window), self.clock.entered(number, window.hi if window else 0.0)
-        return self._stayed(then, after, span) or self._entered(then, span, move)
+        kind = _answer(loose, window, number if move.opening else 0)
+        span = self.clock.entered(number, window.hi if window else 0.0)
+        # while the system is busy with the input, it does nothing about a timer that expires
+        running = [_busy(each, span.b) for each in after.timers if isinstance(each.name, str)]
+        return self._set(after, moved(after, move, kind), move, span, running)
 
-    def unasked(self, now: Hypothesis, move: Move, window: Window | None) -> Hypothesis:
-        """Return the hypothesis after an unasked move, in its window if it has one."""
-        then = moved(now, move, window, unasked=True)
-        if window is not None:
-            return self._entered(then, self.clock.emitted(window), move)
-        if not self._timed(move):
+    def unasked(self, now: Hypothesis, move: Move, timer: Timer | None, *, unasked: bool = True) -> Hypothesis:
+        """Return the hypothesis after a spontaneous move, brought about by a timer if there is one."""
+        if not now.timers and not self._timed(move):
+            return moved(now, move, UNASKED if unasked else PLAIN)
+        window = timer and _until(timer.window, _last(now))
+        began = max((each.window.trigger.a for each in now.timers), default=-FOREVER)
+        span = self.clock.emitted(window) if window else Span(min(began, self.clock.now), self.clock.now)
+        if not unasked:
+            # on its way, and busy with it
+            span = Span(span.a, self.clock.now + self.clock.busy)
+        running = [each for each in now.timers if isinstance(each.name, str) and each is not timer]
+        kind = PLAIN._replace(unasked=unasked, window=window, entered=span if move.opening else None)
+        return self._set(now, moved(now, move, kind), move, span, running, timer)
+
+    def expired(self, now: Hypothesis, timer: Timer) -> Hypothesis:
+        """Return the hypothesis after a timer has expired in a state that has no transition for it: without effect."""
+        self.clock.used = True
+        return now._replace(timers=tuple(each for each in now.timers if each is not timer))
+
+    def accepted(self, then: Hypothesis, opening: Opening, owed: Owed) -> Hypothesis:
+        """Return the hypothesis after the last output of an `Accept` was seen, which tells the state."""
+        if not then.timers and not (isinstance(then.spot, Place) and self.model.windows(then.spot)):
             return then
-        since = now.since or Span(-FOREVER, self.clock.now)
-        span = Span(since.a, self.clock.now)
-        return self._stayed(then, now, span) or self._entered(then, span, move)
+        self.clock.used = True
+        span = owed.entered or Span(-FOREVER, self.clock.now)
+        if owed.number:
+            span = self.clock.entered(owed.number, _lasting(owed))
+        span = self.clock.seen(span, _lasting(owed))
+        running = [each for each in then.timers if isinstance(each.name, str)]
+        on, fresh = self._own(then._replace(spot=opening.origin), then, span, None)
+        return then._replace(timers=tuple(sorted((*on, *fresh, *running), key=_order)))
 
-    def accepted(self, then: Hypothesis) -> Hypothesis:
-        """Return the hypothesis after an `Accept` has led into its place."""
-        return then if self._must_leave(then) is None else self._entered(then, Span(-FOREVER, self.clock.now))
-
-    def seen(self, now: Hypothesis, head: Owed) -> Span | None:
-        """Return when the place was entered, now that the last of these outputs is seen."""
-        known = now.since is not None and head.entered == now.since
-        hi = head.window.hi if head.window and not head.unasked else 0.0
-        return self.clock.seen(now.since, hi) if known and now.since else now.since
+    def seen(self, now: Hypothesis, head: Owed) -> tuple[Timer, ...]:
+        """Return the timers, now that the last outputs are seen of the move that started those with its stamp."""
+        return tuple(
+            _on(each, each.window._replace(trigger=self.clock.seen(each.window.trigger, _lasting(head))))
+            if each.stamp == head.stamp
+            else each
+            for each in now.timers
+        )
 
     def _timed(self, move: Move) -> bool:
-        return move.within is not None or (isinstance(move.target, Place) and self.model.must(move.target) is not None)
+        if move.within is not None or move.starts:
+            return True
+        return isinstance(move.spot, Place) and bool(self.model.windows(move.spot))
 
-    def _stayed(self, then: Hypothesis, before: Hypothesis, span: Span) -> Hypothesis | None:
-        """Return where a move leads that leaves the system in its timed state, None where it does not.
+    def _silent(self, now: Hypothesis, place: Place) -> bool:
+        ignored = any(isinstance(each.name, str) and each.name not in place.expiring for each in now.timers)
+        return ignored or any(move.silent for move in self.model.unasked(place))
 
-        Whether its timers run on or start anew there the model does not say: both are allowed.
-        """
-        if before.since is None or then.spot != before.spot:
-            return None
-        return then._replace(since=Span(before.since.a, max(before.since.b, span.b)))
-
-    def _entered(self, then: Hypothesis, span: Span, move: Move | None = None) -> Hypothesis:
+    def _set(  # noqa: PLR0913, PLR0917 -- what a move changes
+        self,
+        before: Hypothesis,
+        then: Hypothesis,
+        move: Move,
+        span: Span,
+        running: list[Timer],
+        fired: Timer | None = None,
+    ) -> Hypothesis:
+        """Return the hypothesis with its timers after a move that was made in a span of time."""
         self.clock.used = True
-        if self._must_leave(then) is None:
-            return then
-        own = {port for port, _ in move.owes} if move is not None else set[str]()
-        owed = tuple(
-            (port, (*owing[:-1], owing[-1]._replace(entered=span)) if port in own else owing)
-            for port, owing in then.owed
-        )
-        return then._replace(since=span, owed=owed)
+        started = {each.name: Timer(each.name, Window(span, each.lo, each.hi)) for each in move.starts}
+        kept = [each for each in running if each.name not in started and each.name not in move.stops]
+        own, fresh = self._own(before, then, span, fired)
+        fresh += started.values()
+        stamp = _unused(kept, then) if fresh else 0
+        timers = (*own, *kept, *(each._replace(stamp=stamp) for each in fresh))
+        return then._replace(timers=tuple(sorted(timers, key=_order)), owed=_stamped(before, then, move, stamp))
 
-    def _must_leave(self, now: Hypothesis) -> float | None:
-        return self.model.must(now.spot) if isinstance(now.spot, Place) else None
-
-    def _unasked(self, now: Hypothesis) -> tuple[Move, ...]:
-        return self.model.unasked(now.spot) if isinstance(now.spot, Place) else ()
-
-    def _must(self, now: Hypothesis) -> Window | None:
-        """Return the window in which the system must leave the place, None where it may stay."""
-        must = self._must_leave(now)
-        return None if must is None or now.since is None else Window(now.since, 0.0, must)
+    def _own(
+        self, before: Hypothesis, then: Hypothesis, span: Span, fired: Timer | None
+    ) -> tuple[list[Timer], list[Timer]]:
+        """Return the timers of a state's own transitions: those that may run on, and those that start anew."""
+        if isinstance(then.spot, (Unknown, Midway)):
+            # it may come back to the state where it was
+            return [each for each in before.timers if isinstance(each.name, int) and each is not fired], []
+        windows = self.model.windows(then.spot) if isinstance(then.spot, Place) else ()
+        fresh = [Timer(at, Window(span, lo, hi)) for at, lo, hi in windows]
+        origin = before.spot.origin if isinstance(before.spot, Midway) else before.spot
+        if then.spot != origin:
+            return [], fresh
+        # where the state is not left, the model does not say whether they start anew or run on: both are allowed
+        known = {each.name: each for each in before.timers if each is not fired}
+        on = [_either(known[each.name], span) for each in fresh if each.name in known]
+        return on, [each for each in fresh if each.name not in known]
 
 
 def widest(found: Iterable[Hypothesis]) -> list[Hypothesis]:
-    """Return the hypotheses without those that differ from another only in knowing better when the place was entered.
+    """Return the hypotheses without those that differ from another only in knowing better when their timers started.
 
     Whatever happens later that the better one explains, the other explains too.
     """
-    spans: dict[Hypothesis, list[Span | None]] = {}
+    alike: dict[Hypothesis, list[tuple[Timer, ...]]] = {}
     for each in found:
-        spans.setdefault(each._replace(since=None), []).append(each.since)
-    return [each._replace(since=span) for each, known in spans.items() for span in _outermost(known)]
+        bare = tuple(_on(timer, timer.window._replace(trigger=ANY)) for timer in each.timers)
+        alike.setdefault(each._replace(timers=bare), []).append(each.timers)
+    return [each._replace(timers=timers) for each, known in alike.items() for timers in _outermost(known)]
 
 
-def _outermost(spans: list[Span | None]) -> Iterator[Span | None]:
-    end = -FOREVER
-    if None in spans:
-        yield None
-    for span in sorted({span for span in spans if span is not None}, key=lambda span: (span.a, -span.b)):
-        if span.b > end:
-            end = span.b
-            yield span
+def _outermost(known: list[tuple[Timer, ...]]) -> Iterator[tuple[Timer, ...]]:
+    kept: list[tuple[Timer, ...]] = []
+    for timers in sorted(dict.fromkeys(known), key=_width, reverse=True):
+        if not any(all(map(_covers, each, timers)) for each in kept):
+            kept.append(timers)
+            yield timers
+
+
+def _width(timers: tuple[Timer, ...]) -> float:
+    return sum(each.window.trigger.b - max(each.window.trigger.a, -FAR) for each in timers)
+
+
+def _covers(one: Timer, other: Timer) -> bool:
+    return one.window.trigger.a <= other.window.trigger.a and other.window.trigger.b <= one.window.trigger.b
+
+
+def _on(timer: Timer, window: Window) -> Timer:
+    return timer if window is timer.window else Timer(timer.name, window, timer.stamp)
+
+
+def _either(timer: Timer, span: Span) -> Timer:
+    """Return a timer that was perhaps started anew."""
+    begun = timer.window.trigger
+    return Timer(timer.name, timer.window._replace(trigger=Span(begun.a, max(begun.b, span.b))))
+
+
+def _busy(timer: Timer, until: float) -> Timer:
+    """Return a timer whose system may be busy until then: what it brings may come later than its window says."""
+    begun, last = timer.window.trigger, until - timer.window.hi
+    return timer if last <= begun.b else Timer(timer.name, timer.window._replace(trigger=Span(begun.a, last)))
+
+
+def _until(window: Window, last: float) -> Window:
+    """Return the window of what was emitted by then."""
+    a, b = window.trigger
+    b = min(b, last - window.hi)
+    return Window(Span(a, b), window.lo, window.hi) if a <= b else Window(Span(a, a), window.lo, last - a)
+
+
+def _last(now: Hypothesis) -> float:
+    """Return the time by which the system must have made a spontaneous move."""
+    expiring = now.spot.expiring if isinstance(now.spot, Place) else frozenset[str]()
+    ends = (
+        each.window.trigger.b + each.window.hi
+        for each in now.timers
+        if isinstance(each.name, int) or each.name in expiring
+    )
+    return min(ends, default=FOREVER)
+
+
+def _answer(loose: int, window: Window | None, number: int) -> Owed:
+    return PLAIN._replace(loose=loose, window=window, number=number) if loose or window or number else PLAIN
+
+
+def _lasting(owed: Owed) -> float:
+    """Return the seconds for which the system may be busy with an answer, None given by the model being 0."""
+    return owed.window.hi if owed.window and not owed.unasked else 0.0
+
+
+def _order(timer: Timer) -> tuple[bool, str | int]:
+    return isinstance(timer.name, str), timer.name
+
+
+def _unused(timers: Iterable[Timer], then: Hypothesis) -> int:
+    used = {each.stamp for each in timers}.union(each.stamp for _, owing in then.owed for each in owing)
+    return next(stamp for stamp in range(1, len(used) + 2) if stamp not in used)
+
+
+def _stamped(before: Hypothesis, then: Hypothesis, move: Move, stamp: int) -> Queues[Owed]:
+    """Return what is owed, with the stamp on what the move itself brings: when that is seen, they are known better."""
+    if not stamp:
+        return then.owed
+    own = move.ports.difference(before.beyond)
+    return tuple(
+        (port, (*owing[:-1], owing[-1]._replace(stamp=stamp)) if port in own else owing) for port, owing in then.owed
+    )

@@ -12,8 +12,9 @@ from itertools import permutations, product
 from typing import Any, Final, NamedTuple
 
 from otf.core import Model, Monitor, Oracle, Relation, Routes
-from otf.core.compile import choices, texts_of
+from otf.core.compile import choices
 from otf.core.fused import Ways, follow
+from otf.core.texts import texts_of
 from otf.errors import UsageError
 from otf.explore.finding import Finding, Taken, Verdict
 from otf.explore.naming import name

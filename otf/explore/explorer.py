@@ -6,7 +6,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import islice, product
 from typing import Any, Final, TypeGuard
 
-from otf.core.compile import choices, texts_of
+from otf.core.compile import choices
+from otf.core.texts import texts_of
 from otf.errors import ModelError, OtfError, UsageError
 from otf.explore.graph import OPEN, UNASKED, Graph
 from otf.explore.naming import Alike, is_flat, name
@@ -164,7 +165,7 @@ class _Explorer:
 
     def _odd(self, inp: int, way: Any) -> None:  # noqa: ANN401 -- whatever the model gave
         if _is_transition(way):  # of a class below it
-            self._take(inp, Transition(way.state, way.outputs, way.within))
+            self._take(inp, Transition(way.state, way.outputs, way.within, way.timers, way.after))
             return
         if not isinstance(way, Accept):
             message = f"it gave {show(way)}, which is not a transition; write goto(state, output, …)"

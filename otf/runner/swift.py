@@ -49,7 +49,7 @@ class Swift:
     def ready(self) -> bool:
         """Tell whether it is worth a try: the next input may be chosen, and lines are waited for without a loop."""
         moment = self._session.moment
-        return self._possible and moment.monitor.belief.calm is True and not moment.quiet and self._wire.prompt()
+        return self._possible and moment.monitor.belief.silent is True and not moment.quiet and self._wire.prompt()
 
     async def run(self) -> None:
         """Go on until something has to be decided; the session is as if it had been told everything."""

@@ -7,7 +7,8 @@ from enum import Enum
 from typing import TypeAlias, TypeGuard
 
 from otf.core import Model, Symbol
-from otf.core.places import Move, Open
+from otf.core.failure import expected
+from otf.core.places import Move
 from otf.shrink.issue import Node, Step
 
 Trait: TypeAlias = Hashable
@@ -75,7 +76,7 @@ def is_tuple(value: object) -> TypeGuard[tuple[Hashable, ...]]:
 
 
 def _expected(move: Move) -> Iterator[str]:
-    if isinstance(move.target, Open):
+    if move.opening is not None:
         yield "accepted outputs"
-    for _, bags in move.owes:
-        yield from (want.kind for bag in bags for want in bag)
+    for _, chain in move.owes:
+        yield from expected(chain)

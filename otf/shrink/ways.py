@@ -9,7 +9,6 @@ from otf.core import Model, Oracle, Place, Symbol
 from otf.core.belief import Belief
 from otf.core.hypothesis import Hypothesis
 from otf.core.offer import view
-from otf.core.places import Open
 from otf.shrink.issue import ANYWHERE, Node, Step
 from otf.shrink.tree import Tree
 
@@ -122,7 +121,7 @@ class Ways:
             return
         groups: dict[Hashable, set[Place]] = {}
         for move in (move for each in moves.values() for move in each):
-            if isinstance(move.target, Open):
+            if move.target is None:
                 yield Outcome(None, self._told.get((node, inp), ANYWHERE))
             else:
                 groups.setdefault(move.owes, set()).add(move.target)

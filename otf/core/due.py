@@ -1,0 +1,80 @@
+"""What must have come: by when something must be seen, and whether a conforming system is silent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from otf.core.belief import Belief
+from otf.core.clock import FOREVER, Window, deadline
+from otf.core.hypothesis import Hypothesis
+from otf.core.model import Model
+from otf.core.moves import Moves
+from otf.core.places import UNKNOWN, Place
+
+
+def due(belief: Belief, latency: float) -> float | None:
+    """Return the time by which something must have been seen in every explanation; None where nothing must be."""
+    dues = [_due(each, latency) for each in belief.hypotheses]
+    return None if FOREVER in dues else max(dues, default=None)
+
+
+def pending(belief: Belief, latency: float) -> float | None:
+    """Return the time by which all answers have been seen that may be due in windows; None where there are none."""
+    dues = (deadline(window, latency) for each in belief.hypotheses for window in _windows(each))
+    return max((by for by in dues if by < FOREVER), default=None)
+
+
+def silent(model: Model, belief: Belief) -> bool:
+    """Return whether in every explanation, all inputs in flight taken, nothing is owed and nothing can come unasked."""
+    if belief.silent is None:
+        belief.silent = all(_silent(Moves(model), each) for each in belief.hypotheses)
+    return belief.silent
+
+
+def slow(model: Model, hypotheses: Iterable[Hypothesis], busy: float) -> bool:
+    """Return whether the system may be busy for longer than R with an input in flight, or half answered.
+
+    So it is where it answers in a window that is longer.
+    """
+    return any(
+        any(window.hi > busy for window in _windows(each)) or _slow(Moves(model), each, busy) for each in hypotheses
+    )
+
+
+def _due(now: Hypothesis, latency: float) -> float:
+    windows = [*_windows(now), *(each.window for each in now.timers if isinstance(now.spot, Place))]
+    return min((deadline(window, latency) for window in windows), default=FOREVER)
+
+
+def _windows(now: Hypothesis) -> Iterable[Window]:
+    return (each.window for _, owing in now.owed for each in owing if each.window)
+
+
+def _silent(moves: Moves, start: Hypothesis) -> bool:
+    """Return whether no way of taking what is in flight brings an output."""
+    seen = {start}
+    stack = [start]
+    while stack:
+        now = stack.pop()
+        if now.owed or now.beyond or not isinstance(now.spot, Place) or moves.model.unasked(now.spot):
+            return False
+        for port, flying in now.flight:
+            fresh = {step.then for step in moves.taking(now, port, flying[0])} - seen
+            seen |= fresh
+            stack.extend(fresh)
+    return True
+
+
+def _slow(moves: Moves, start: Hypothesis, busy: float) -> bool:
+    seen = set[Hypothesis]()
+    stack = [Hypothesis(start.spot, (), start.flight)]
+    while stack:
+        now = stack.pop()
+        if now in seen or not now.flight or now.spot is UNKNOWN:
+            continue
+        seen.add(now)
+        for step in moves.of(now):
+            if step.flying and step.move and step.move.within and step.move.within[1] > busy:
+                return True
+            stack.append(Hypothesis(step.then.spot, (), step.then.flight))
+    return False

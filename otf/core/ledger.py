@@ -1,0 +1,71 @@
+"""The inputs that still matter: when each was sent, by when it was taken, until when it kept the system busy."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import NamedTuple
+
+from otf.core.clock import FOREVER, Span
+from otf.core.timing import Timing
+from otf.trace.events import Sent
+
+
+class InFlight(NamedTuple):
+    """An input that is perhaps not taken: its number in the run, its port, from when to when it may be dealt with."""
+
+    number: int
+    port: str
+    span: Span
+
+
+class Ledger(NamedTuple):
+    """What is known of the inputs of a run, stepped by each event; nothing in it changes.
+
+    `inputs` are those that a belief still speaks of, which numbers them from 1. `taken_by` and `done_by` bound the
+    times at which the last input was taken, and the last of all was dealt with, in seconds since the start of the run.
+    """
+
+    inputs: tuple[InFlight, ...] = ()
+    sent: int = 0
+    taken_by: float = -FOREVER
+    done_by: float = -FOREVER
+
+    @property
+    def unproven(self) -> int:
+        """Return how many inputs are not proven taken, those after the first of them included."""
+        return self.sent - self.inputs[0].number + 1 if self.inputs else 0
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Return when each of its inputs was sent and by when it was dealt with."""
+        return tuple(each.span for each in self.inputs)
+
+    def then(self, event: Sent, timing: Timing) -> Ledger:
+        """Return the ledger with one more input: taken when it has arrived, and those before it are dealt with."""
+        taken_by = max(event.at + timing.latency, self.done_by)
+        done_by = taken_by + timing.busy
+        number = self.sent + 1
+        # an input that comes on another port may be taken first
+        before = (
+            each if each.port == event.port or each.span.b < event.at else _longer(each, timing.busy)
+            for each in self.inputs
+        )
+        return Ledger((*before, InFlight(number, event.port, Span(event.at, done_by))), number, taken_by, done_by)
+
+    def kept(self, ranks: tuple[int, ...]) -> Ledger:
+        """Return the ledger with those inputs only that still matter, by their numbers in a belief."""
+        if len(ranks) == len(self.inputs):
+            return self
+        return self._replace(inputs=tuple(self.inputs[rank - 1] for rank in ranks))
+
+    def done(self, at: float) -> Ledger:
+        """Return the ledger where all inputs were dealt with by a time."""
+        return self if self.done_by <= at else self._replace(done_by=at)
+
+    def upto(self, number: int) -> int:
+        """Return how many of its inputs are those of a run up to this one."""
+        return bisect_right(self.inputs, number, key=lambda each: each.number)
+
+
+def _longer(each: InFlight, busy: float) -> InFlight:
+    return each._replace(span=Span(each.span.a, each.span.b + busy))
