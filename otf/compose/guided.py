@@ -90,7 +90,7 @@ def _ways(
         return
     at = _moved(told, now.at, action._replace(outputs=way.outputs))
     if at is not None or not strict:
-        yield Transition(Guided(way.state, at), way.outputs, way.within)
+        yield replace(way, state=Guided(way.state, at))
 
 
 def _moved(told: Scenario, at: Hashable, action: Action) -> Hashable | None:

@@ -57,8 +57,9 @@ class System:
     """A conforming system: it takes any input, and does what the spec allows.
 
     `state` is its own; `port` tells the port of an output that does not name it. `invent` thinks of a value where the
-    spec gives only a class or a test, and of a tuple of values for an `Accept`. `otherwise` says what it may do on an
-    input where the spec leaves that open; without it, and where it says nothing, such an input is ignored.
+    spec gives only a class or a test, and of what an `Accept` takes: a tuple of values, or one for each of its ports.
+    `otherwise` says what it may do on an input where the spec leaves that open; without it, and where it says nothing,
+    such an input is ignored.
     """
 
     spec: Spec[Any, Any]
@@ -90,14 +91,21 @@ class System:
     def _make(self, ways: Sequence[Way]) -> Happening:
         way = ways[0] if len(ways) == 1 else self.random.choice(ways)
         if isinstance(way, Accept):
-            outputs = tuple(self._invented(way))
-            self.state = self.random.choice(list(way.then(outputs)))
-            return Happening(
-                self.state, tuple(Emission(each, way.port or self.port(each)) for each in outputs), way.within
-            )
+            seen, emitted = self._accepted(way)
+            self.state = self.random.choice(list(way.then(seen)))
+            return Happening(self.state, emitted, way.within)
         self.state = way.state
         emitted = tuple(each for item in way.outputs for each in self._emitted(item, ""))
         return Happening(way.state, emitted, way.within)
+
+    def _accepted(self, way: Accept) -> tuple[Any, tuple[Emission, ...]]:
+        """Return outputs that an `Accept` takes, as its functions want them and as they come."""
+        found = self._invented(way)
+        if isinstance(way.port, tuple):
+            seen = {port: tuple(found[port]) for port in way.port}
+            return seen, tuple(Emission(each, port) for port, outputs in seen.items() for each in outputs)
+        outputs: tuple[Any, ...] = tuple(found)
+        return outputs, tuple(Emission(each, way.port or self.port(each)) for each in outputs)
 
     def _emitted(self, item: object, port: str) -> Iterator[Emission]:
         match item:

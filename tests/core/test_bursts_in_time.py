@@ -15,7 +15,6 @@ from otf.trace.verdict import Verdict
 from tests.core.scripts import PORTS
 from tests.core.timed import TIMING, inputs, session
 
-TODAY = pytest.mark.xfail(strict=True, reason="nobody asks whether the next input makes those in flight slow")
 SLOWLY = (0.5, 1.5)
 Device = Spec[str, str]
 Step = Callable[[str, str], Iterable[Transition[str]]]
@@ -71,10 +70,10 @@ def alarms(step: Step, script: str, size: int) -> list[list[Event]]:
 @pytest.mark.parametrize(
     ("step", "size"),
     [
-        pytest.param(made_slow, 3, marks=TODAY),
-        pytest.param(made_slow, 4, marks=TODAY),
+        (made_slow, 3),
+        (made_slow, 4),
         (slow_once, 4),
-        pytest.param(toggled, 4, marks=TODAY),
+        (toggled, 4),
         (made_slow, 2),
         (slows_itself, 4),
     ],

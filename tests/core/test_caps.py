@@ -7,8 +7,6 @@ from collections.abc import Iterable
 import pytest
 
 from otf.core import Limits, Routes
-from otf.core import belief as beliefs
-from otf.core import model as models
 from otf.core.offer import view
 from otf.errors import ModelError
 from otf.spec import Accept, Spec, Transition, goto, on, total
@@ -208,12 +206,11 @@ def adding(number: int) -> list[Event]:
     return [Sent(number, "A", 0), seen(number), QUIET]
 
 
-def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_remembered_is_bounded() -> None:
     """With next to no memory the verdicts are the same, and little is kept."""
-    monkeypatch.setattr(beliefs, "REMEMBERED", 10)
-    monkeypatch.setattr(models, "REMEMBERED", 10)
     partial = Spec[int, int](lambda _state, inp: [goto(0, on("P", inp))] if inp else [], 0, [1, 2, 3])
     judge = oracle(total(partial), routes=Routes(("P",), lambda _value: "A"))
+    judge.model.memory.limit = 10
     script = [event for number in range(1, 100) for event in adding(number)]
     assert outcome(judge, *script) == "pass"
     assert outcome(judge, *script, seen(1)) == "fail: unasked"

@@ -6,14 +6,12 @@ import pytest
 
 from tests.core.scripts import machine, outcome, states
 
-TODAY = pytest.mark.xfail(strict=True, reason="a doubt never heals")
 RESTLESS = machine("s0 -/x-> s0", "s0 -a/y-> s0")
 BOTH = machine("s0 -/x-> s0", "s0 -/w-> s0", "s0 -a/y-> s0", "s0 -b/y-> s0")
 DOUBT = "a? y! x! x! x! x!"
 """Y shows that a was taken; all of x may have been emitted before: more than the three that are followed."""
 
 
-@TODAY
 @pytest.mark.parametrize("quiet", [1, 23])
 @pytest.mark.parametrize("wrong", ["z!", "a? z!", "a? y! z!", "x! z!"])
 def test_quiescence_ends_a_doubt(wrong: str, quiet: int) -> None:
@@ -21,13 +19,11 @@ def test_quiescence_ends_a_doubt(wrong: str, quiet: int) -> None:
     assert outcome(RESTLESS, DOUBT, "quiet " * quiet, wrong) == "fail: wrong"
 
 
-@TODAY
 def test_it_ends_on_every_port_at_once() -> None:
     """A doubt on P and one on Q."""
     assert outcome(BOTH, "a? y! x! x! x! x! w! w! w! w! b? y! x! x! x! x! quiet z!") == "fail: wrong"
 
 
-@TODAY
 def test_a_doubt_may_come_again_and_end_again() -> None:
     """Each quiescence settles what came before it."""
     assert outcome(RESTLESS, DOUBT, "quiet", DOUBT, "quiet", DOUBT, "quiet z!") == "fail: wrong"

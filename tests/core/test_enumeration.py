@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from otf.core import Limits, Model, Monitor, Oracle
-from otf.core.places import Open
+from otf.core.places import UNKNOWN
 from otf.trace.events import Event
 from otf.trace.verdict import Verdict
 from tests.core.enumeration import explained
@@ -86,7 +86,7 @@ def agree_on_rich_specs(seed: int) -> int:
         if verdict.outcome == "inconclusive":
             open_cases += 1
             continue
-        pending = not verdict.failed and any(isinstance(each.spot, Open) for each in monitor.belief.hypotheses)
+        pending = not verdict.failed and any(each.spot is UNKNOWN for each in monitor.belief.hypotheses)
         assert pending or verdict.failed != explained(machine, events), number
     return open_cases
 

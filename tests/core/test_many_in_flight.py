@@ -7,7 +7,6 @@ import pytest
 from otf.trace.events import Closed, Event, Garbled
 from tests.core.scripts import QUIET, machine, run, seen
 
-TODAY = pytest.mark.xfail(strict=True, reason="explaining a failure recurses once for each input of the step")
 ECHO = machine("s0 -a/x-> s0", "s0 -b/y-> s0")
 
 
@@ -15,7 +14,7 @@ ECHO = machine("s0 -a/x-> s0", "s0 -b/y-> s0")
     ("event", "kind"),
     [(QUIET, "missing"), (seen("z"), "wrong"), (seen(Garbled(b"?")), "undecodable"), (Closed("P", "gone", 0), "ended")],
 )
-@pytest.mark.parametrize("inputs", [2, 900, pytest.param(1_500, marks=TODAY)])
+@pytest.mark.parametrize("inputs", [2, 900, 1_500])
 def test_a_failure_is_explained_however_many_inputs_are_in_flight(inputs: int, event: Event, kind: str) -> None:
     """It names the kind, the state before and what it allowed."""
     failure = run(ECHO, "a? " * inputs, event).failure
@@ -25,7 +24,6 @@ def test_a_failure_is_explained_however_many_inputs_are_in_flight(inputs: int, e
     assert failure.allowed[0].branches
 
 
-@TODAY
 def test_so_it_is_with_inputs_that_were_taken_and_answered() -> None:
     """A step is over when all is settled: until then its inputs are part of the explanation."""
     failure = run(ECHO, "a? a? x! " * 1_200, QUIET).failure

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from otf.core import Barrier, Limits, Model, Send, Session, Symbol, View, belief, eager
-from otf.core.belief import Belief, Beliefs, Led
+from otf.core import Barrier, Limits, Model, Send, Session, Symbol, View, eager
+from otf.core.belief import Belief, Led
 from otf.core.burst import Burst
 from otf.core.eager import Eager
 from otf.core.pacing import Moment
@@ -49,7 +49,7 @@ def warm(spec: Spec[Any, Any] = ECHO, inputs: str = "abcabc") -> Side:
 def begun(side: Side, inputs: str, steps: int = 100, flood: int = 10_000) -> Run:
     """Return a path whose first step is taken: the first of a path follows silence, and is never part of a trip."""
     run = Run(side.session(Script(inputs), steps, flood), World(echo, Random(1)), PORTS.__getitem__)
-    while run.session.monitor.sent == 0 or run.session.monitor.unproven or run.world.coming:
+    while run.session.monitor.sent == 0 or run.session.monitor.ledger.unproven or run.world.coming:
         assert run.step()
     return run
 
@@ -118,7 +118,7 @@ def test_a_chooser_sees_what_the_session_would_show(monkeypatch: pytest.MonkeyPa
     """The same view, made once, whoever asks for it first."""
     side, shown = warm(), list[View]()
     run = begun(side, "aba")
-    run.session.monitor.belief.offered = None
+    run.session.monitor.belief.view = None
     trip = Trip.out(run.session, object())
     assert trip is not None
     choose = run.session.chooser.choose
@@ -241,7 +241,7 @@ def test_where_the_next_input_may_not_follow_there_is_no_trip() -> None:
     assert no_trip(run)
     run = begun(side, "abab")
     run.session.tell(Sent("c", "A", 9.0))
-    assert run.session.monitor.unproven
+    assert run.session.monitor.ledger.unproven
     assert no_trip(run)
     run = begun(side, "abab")
     run.session.tell(Seen("x", "P", 9.0))
@@ -303,7 +303,7 @@ def test_in_the_midst_of_an_answer_there_is_no_trip() -> None:
     seen = run.world.look()
     assert seen is not None
     run.tell(seen)
-    assert not run.session.monitor.unproven
+    assert not run.session.monitor.ledger.unproven
     assert no_trip(run)
 
 
@@ -332,7 +332,7 @@ def test_an_output_that_does_not_prove_the_input_taken() -> None:
     before.after[name] = Led(calm, (1,))
     assert trip.heard(("Q", b"v"), "w") is None
     flying = calm.after["sent", "A", side.model.symbol("c")].belief
-    assert flying.calm
+    assert flying.silent
     before.after[name] = Led(flying)
     assert trip.heard(("Q", b"v"), "w") is None
     before.after[name] = Led(calm)
@@ -358,34 +358,18 @@ def test_where_a_set_is_too_large_the_session_is_asked() -> None:
 # Memory
 
 
-def test_what_is_known_is_forgotten_with_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each thing that a trip learns counts, and when there is too much nothing of it is left with the beliefs."""
+def test_what_is_known_is_forgotten_with_the_rest() -> None:
+    """An input and each output of its answer are remembered as long as there is room, and no longer."""
     side = warm(inputs="abab")
     run = begun(side, "abab")
     trip = taken(run, side)
     trip.back()
     held: Belief = run.session.monitor.belief
-    assert held.known is trip.known
-    monkeypatch.setattr(belief, "REMEMBERED", 5)
-    side.oracle.beliefs.count()
-    assert held.known is None
-    assert (len(held.after), len(side.oracle.beliefs)) == (0, 0)
-
-
-def test_all_that_is_learnt_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An input and each output of its answer, once for each codec: what is remembered has a bound."""
-    side, counts = warm(inputs="aaaa"), [0]
-
-    def count(_beliefs: Beliefs) -> None:
-        counts[0] += 1
-
-    monkeypatch.setattr(Beliefs, "count", count)
-    walked(side, "aaa")
-    assert (side.steps, counts) == (2, [0])
-    side.codec = object()
-    walked(side, "aaa")
-    walked(side, "aaa")
-    assert (side.steps, counts) == (6, [3])
+    known = trip.known
+    assert (held.known is known, len(known.inputs)) == (True, 2)
+    side.oracle.model.memory.limit = 1
+    side.oracle.model.symbol("new")
+    assert (len(held.after), known.inputs, len(side.oracle.beliefs)) == (0, {}, 0)
 
 
 def test_what_a_pacing_has_forgotten_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:

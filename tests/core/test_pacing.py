@@ -66,7 +66,7 @@ def test_eager_sends_silent_inputs_to_one_port_without_pause() -> None:
     silent(run)
     for at in (1.0, 1.1, 1.2):
         sent(run, at)
-    assert run.monitor.unproven == 3
+    assert run.monitor.ledger.unproven == 3
     assert silent(run) == Quiet(2.2)
     assert stops(run.command()).outcome == "pass"
 
@@ -78,8 +78,8 @@ def test_eager_lets_a_system_catch_up() -> None:
     silent(run)
     for _ in range(MOST):
         sent(run, 1.0)
-    assert silent(run) == Taken(MOST + 1, run.monitor.taken_by)
-    assert run.monitor.unproven == 0
+    assert silent(run) == Taken(MOST + 1, run.monitor.ledger.taken_by)
+    assert run.monitor.ledger.unproven == 0
     assert sends(run.command()) == "c"
 
 

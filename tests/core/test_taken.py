@@ -28,7 +28,7 @@ def test_inputs_after_the_one_that_is_named_may_be_in_flight() -> None:
     """Only a is known to be taken."""
     assert outcome(CHAIN, "a? c? taken1 x! z! quiet") == "pass"
     assert outcome(CHAIN, "a? c? x! taken1 taken2 z! quiet") == "pass"
-    assert told(CHAIN, "a? c? taken1").unproven == 1
+    assert told(CHAIN, "a? c? taken1").ledger.unproven == 1
 
 
 def test_what_was_said_already_says_nothing_new() -> None:
@@ -38,8 +38,8 @@ def test_what_was_said_already_says_nothing_new() -> None:
 
 def test_an_input_proven_by_its_output_is_proven() -> None:
     """X tells that a was taken; nothing is unproven then."""
-    assert told(CHAIN, "a?").unproven == 1
-    assert told(CHAIN, "a? x!").unproven == 0
+    assert told(CHAIN, "a?").ledger.unproven == 1
+    assert told(CHAIN, "a? x!").ledger.unproven == 0
 
 
 @pytest.mark.parametrize("script", ["a? taken z! x! x! quiet", "a? x! taken z! x!", "x! x! a? taken z!"])
@@ -73,7 +73,7 @@ def test_an_input_on_another_port_may_have_been_taken_first_although_it_was_sent
 def test_an_unspecified_input_is_taken_like_others() -> None:
     """C is unspecified in s0: after it nothing is known, and nothing more is in flight."""
     assert outcome(CHAIN, "c? a? taken z! z!") == "truncated"
-    assert told(CHAIN, "c? a? taken").unproven == 0
+    assert told(CHAIN, "c? a? taken").ledger.unproven == 0
 
 
 def test_an_accept_must_be_complete_before_a_later_input_is_taken() -> None:

@@ -10,9 +10,6 @@ from otf.spec import Spec, Transition, goto
 from otf.trace.verdict import Failure
 from tests.core.timed import driven, told
 
-TODAY = pytest.mark.xfail(strict=True, reason="silence before the deadline ends the step, with its input")
-SILENT = pytest.mark.xfail(strict=True, reason="failures do not speak of times")
-
 
 def _oven(state: str, inp: str) -> Iterator[Transition[str]]:
     """Return an oven that takes 2 to 3 s to answer a, and rings 10 to 12 s after c; b asks for the time at once."""
@@ -39,7 +36,6 @@ def failure(script: str) -> Failure:
     return found
 
 
-@TODAY
 @pytest.mark.parametrize("quiet", ["quiet0.7", "quiet0.7 quiet1.4", "taken0.5 quiet0.7"])
 @pytest.mark.parametrize(
     ("rest", "kind"), [("quiet3.5", "missing"), ("x!4.5", "late"), ("x!1.5", "early"), ("z!2.5", "wrong")]
@@ -55,7 +51,6 @@ def test_silence_before_the_deadline_changes_nothing_about_the_failure(rest: str
     assert found.step == plain.step == 1
 
 
-@TODAY
 def test_the_step_goes_on_from_the_state_before_the_input() -> None:
     """After two inputs that are over, the third is the one that is explained."""
     found = failure("b?0 y!0.1 quiet1 c?2 z!2.1 quiet3 a?4 quiet5 quiet7.5")
@@ -64,7 +59,6 @@ def test_the_step_goes_on_from_the_state_before_the_input() -> None:
     assert any("x" in text for each in found.allowed for texts, _ in each.branches for text in texts)
 
 
-@TODAY
 def test_an_input_while_another_is_being_answered_belongs_to_the_step() -> None:
     """Sent after silence, while the answer to a is due: both are named."""
     assert failure("a?0 quiet1 b?1.5 quiet5").input == "'a'; 'b'"
@@ -83,7 +77,6 @@ def test_different_faults_have_different_signatures() -> None:
     assert len({failure(script).signature for script in scripts}) == len(scripts)
 
 
-@TODAY
 def test_a_missing_answer_and_a_dead_timer_are_two_faults() -> None:
     """Both are missed after silence: they must not be one group, or shrinking slides from one to the other."""
     answer, timer = failure("a?0 quiet1 quiet3.5"), failure("c?0 z!0.1 quiet1 quiet13")
@@ -91,7 +84,6 @@ def test_a_missing_answer_and_a_dead_timer_are_two_faults() -> None:
     assert answer.signature.input == "str"
 
 
-@SILENT
 @pytest.mark.parametrize(
     ("script", "window", "seconds"),
     [
@@ -110,7 +102,6 @@ def test_a_failure_in_time_names_the_window_and_the_seconds_seen(
     assert all(each in text for each in (*window, seconds))
 
 
-@TODAY
 def test_so_it_is_live() -> None:
     """A device that is late with its answer, in strict mode: silence passed many times before."""
     late: Spec[str, str] = Spec(

@@ -9,7 +9,6 @@ import pytest
 from otf.spec import Accept, Spec, Transition, goto
 from tests.core.timed import PACINGS, TIMING, Device, inputs, judged, played, session
 
-TODAY = pytest.mark.xfail(strict=True, reason="a cyclic message sets every other timer anew")
 CYCLE = (0.08, 0.12)
 Window = tuple[float, float] | None
 
@@ -33,7 +32,7 @@ CYCLIC = device(("x", CYCLE))
 TWICE = device(("x", CYCLE), ("z", (0.2, 0.3)))
 
 
-@pytest.mark.parametrize("spec", [FREE, pytest.param(CYCLIC, marks=TODAY)])
+@pytest.mark.parametrize("spec", [FREE, CYCLIC])
 @pytest.mark.parametrize("script", ["a?0 x!0.1 x!0.2 x!0.3 x!0.4 y!0.5", "a?0 x!0.1 x!0.2 x!0.3 x!0.4 x!0.5 y!0.6"])
 def test_a_cyclic_message_lets_another_timer_run_on(spec: Spec[str, str], script: str) -> None:
     """The session ends half a second after it began, whatever ticks meanwhile, with a window or without."""
@@ -46,13 +45,11 @@ def test_a_cyclic_message_may_set_another_timer_anew() -> None:
     assert judged(device(("x", (0.08, 0.9))), f"a?0 {ticks} y!1.4") == "pass"
 
 
-@TODAY
 def test_two_cyclic_messages_do_not_disturb_each_other() -> None:
     """One every 0.1 s, one every 0.25 s, and the end after half a second."""
     assert judged(TWICE, "a?0 x!0.1 x!0.2 z!0.25 x!0.3 x!0.4 x!0.5 z!0.5 x!0.6 y!0.6") == "pass"
 
 
-@TODAY
 def test_a_cyclic_accept_lets_another_timer_run_on() -> None:
     """What the device says in its cycle may be for the model to look at."""
 
@@ -114,7 +111,7 @@ class Ticker(Device):
 
 
 @pytest.mark.parametrize("mode", PACINGS)
-@pytest.mark.parametrize("spec", [FREE, pytest.param(CYCLIC, marks=TODAY)])
+@pytest.mark.parametrize("spec", [FREE, CYCLIC])
 def test_so_it_is_live(spec: Spec[str, str], mode: str) -> None:
     """A device that ticks every 0.1 s and ends its session after 0.5 s is driven to the end of the path."""
     verdict, events = played(session(spec, ["a"] * 4, PACINGS[mode](TIMING)), Ticker(0.5))

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from otf.core import Model, belief
+from otf.core import Model
+from otf.core.memory import Memory
 from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on
 from otf.strategy import Script
 from tests.core.random_specs import Machine, Shape, System, random_machine
@@ -209,7 +210,7 @@ def test_each_word_of_a_model_is_judged_the_same_on_trips(
 @pytest.mark.parametrize("room", [3, 10, 30])
 def test_forgetting_does_not_change_a_run(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
     """However little is remembered, in the midst of a trip as well."""
-    monkeypatch.setattr(belief, "REMEMBERED", room)
+    monkeypatch.setattr(Memory.__init__, "__defaults__", (room,))
     for seed in range(100, 103):
         side = compared(seed)
         assert len(side.oracle.beliefs) <= room + 1

@@ -71,4 +71,4 @@ def test_by_the_relation_any_what_an_output_has_ruled_out_does_not_count() -> No
 @pytest.mark.parametrize("relation", ["uioco", "any"])
 def test_nothing_unproven_is_left_by_silence(relation: Relation) -> None:
     """After quiescence all inputs were taken, specified or not."""
-    assert told(oracle(OPEN, relation=relation), "b? b? quiet").unproven == 0
+    assert told(oracle(OPEN, relation=relation), "b? b? quiet").ledger.unproven == 0

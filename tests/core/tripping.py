@@ -9,8 +9,11 @@ from typing import Any, Final
 
 from otf.core import Limits, Model, Oracle, Send, Session, Stop, Timing
 from otf.core.eager import Eager
+from otf.core.hypothesis import Hypothesis, Owed
+from otf.core.places import Opening
 from otf.core.timers import Timers
 from otf.core.trip import LONG, Trip
+from otf.spec import Accept
 from otf.strategy import Strategy
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.verdict import Verdict
@@ -118,24 +121,40 @@ class Run:
         return True
 
 
-NAMES: Final = ("events", "sent", "verdict", "taken_by", "done_by", "slack", "unproven", "crowded")
+NAMES: Final = ("events", "sent", "verdict", "ledger", "slack", "crowded")
 
 
 def shot(session: Session) -> dict[str, Any]:
     """Return all that a session knows of its run."""
     moment, monitor, times = session.moment, session.monitor, session.times
     hidden = {name: getattr(session, name) for name in ("_outputs", "_patient", "_round")}
-    judged = {name: getattr(monitor, name) for name in (*NAMES, "_inputs", "_spans", "_ports")}
+    judged = {name: getattr(monitor, name) for name in NAMES}
     last = moment.last and (set(moment.last.places), moment.last.input)
     return {
         **hidden,
         **judged,
-        "belief": frozenset(monitor.belief.hypotheses),
-        "step": (frozenset(monitor.step.before.hypotheses), [*monitor.step.inputs], [*monitor.step.outputs]),
-        "times": (times.event, times.input, times.reply),
+        "belief": frozenset(map(_alike, monitor.belief.hypotheses)),
+        "step": (
+            frozenset(map(_alike, monitor.step.before.hypotheses)),
+            [*monitor.step.inputs],
+            [*monitor.step.outputs],
+        ),
+        "times": (times.event, times.input, times.reply, times.free),
         "moment": (moment.quiet, moment.burst, last, moment.port, moment.next, moment.times is times),
         "session": (session.over, session.late[:], session.monitor is moment.monitor),
     }
+
+
+def _alike(each: Hypothesis) -> Hypothesis:
+    # an Accept that was forgotten and asked for again has other functions, which do the same
+    owed = tuple((port, tuple(_plain(one) for one in owing)) for port, owing in each.owed)
+    return each._replace(owed=owed)
+
+
+def _plain(owed: Owed) -> Owed:
+    if not isinstance(owed.what, Opening):
+        return owed
+    return owed._replace(what=Opening(Accept(len, owed.what.ports[0]), owed.what.ports, owed.what.origin))
 
 
 # The quick way, as the runner goes it

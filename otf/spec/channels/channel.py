@@ -80,9 +80,9 @@ class Channel:
 
     def _full(self, way: Way) -> Way:
         if not isinstance(way, Accept):
-            return Transition(self._filled(way.state), way.outputs, way.within) if whole(way) else way
+            return replace(way, state=self._filled(way.state)) if whole(way) else way
 
-        def then(seen: tuple[Any, ...]) -> list[State]:
+        def then(seen: Any) -> list[State]:  # noqa: ANN401 -- whatever the Accept asks for
             return [self._filled(state) for state in way.then(seen)]
 
         return replace(way, then=then)
@@ -100,4 +100,4 @@ def _after(early: tuple[object, ...], way: Way) -> Way:
     if not whole(way):
         return way
     outputs = (*early, *way.outputs)
-    return Transition(way.state, outputs, way.within if outputs and not early else None)
+    return replace(way, outputs=outputs, within=way.within if outputs and not early else None)

@@ -20,7 +20,9 @@ def whole(way: object) -> TypeGuard[Transition[Any]]:
 
 def silent(way: Way) -> TypeGuard[Transition[State]]:
     """Tell whether nothing is seen of a way, at whatever time it is gone."""
-    return isinstance(way, Transition) and way.outputs == () and way.within is None
+    if not isinstance(way, Transition) or way.outputs != ():
+        return False
+    return way.within is None and not way.timers and not way.after
 
 
 def fewest(ways: Sequence[Way], origin: State | None = None) -> list[Way]:

@@ -15,7 +15,6 @@ from otf.spec.channels.pool import window
 from otf.spec.channels.trouble import NONE, Rules
 from otf.spec.outputs import Accept
 from otf.spec.spec import Spec
-from otf.spec.transition import Transition
 from otf.values import show
 
 
@@ -40,7 +39,7 @@ class Reactions:
                 yield way  # the oracle says what is wrong with it
             else:
                 for outputs, kept in passings(way.outputs, net.outputs, self.rules, late=late):
-                    yield Transition(InNet(way.state, net.inputs, kept), outputs, way.within)
+                    yield replace(way, state=InNet(way.state, net.inputs, kept), outputs=outputs)
 
     def taken(self, net: State, held: Held, ways: Iterable[Way], *, late: bool = False) -> Iterator[Way]:
         """Yield what may happen when the system takes an input out of the net by one of these transitions."""
@@ -94,12 +93,13 @@ class Reactions:
         return replace(way, within=(0.0, within[1])) if within and self.rules.kept else way
 
     def _accepting(self, net: State, way: Accept) -> Accept:
-        if self.rules.of_output(way.port) != NONE:
+        ports = way.port if isinstance(way.port, tuple) else (way.port,)
+        if any(self.rules.of_output(port) != NONE for port in ports):
             where = f"on the port {way.port!r}" if way.port else "on the only port"
             message = f"an Accept {where}, where outputs may be lost, doubled or held up: it could not tell its end"
             raise ModelError(message)
 
-        def then(seen: tuple[Any, ...]) -> list[State]:
+        def then(seen: Any) -> list[State]:  # noqa: ANN401 -- whatever the Accept asks for
             return [InNet(state, net.inputs, net.outputs) for state in way.then(seen)]
 
         return replace(way, then=then)
