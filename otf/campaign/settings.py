@@ -52,6 +52,6 @@ class Settings:
         if self.algorithm not in ALGORITHMS:
             message = f"there is no algorithm {self.algorithm!r}; there are {', '.join(ALGORITHMS)}"
             raise UsageError(message)
-        if self.time is not None and self.time <= 0:
+        if self.time is not None and not self.time > 0:
             message = f"time={self.time}: a positive number of seconds is needed"
             raise UsageError(message)

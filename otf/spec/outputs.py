@@ -12,6 +12,8 @@ from functools import partial
 from inspect import isroutine
 from typing import Any
 
+from otf.spec.transition import checked
+
 Test = Callable[[Any], bool]
 
 
@@ -88,6 +90,11 @@ class Accept:
     port: str = ""
     until: int | Callable[[tuple[Any, ...]], bool] = 1
     within: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a window that is none."""
+        if self.within is not None:
+            checked(self.within)
 
     def complete(self, outputs: tuple[object, ...]) -> bool:
         """Tell whether these outputs are all that the transition brings."""
