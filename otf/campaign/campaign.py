@@ -24,6 +24,7 @@ from otf.campaign.shrinking import Shrinker
 from otf.campaign.undisturbed import undisturbed
 from otf.core import Chooser, Oracle, Symbol, View
 from otf.errors import ContactError, OtfError
+from otf.explore.steady import ask_again
 from otf.runner.path import AT_FAULT
 from otf.strategy import Strategy
 from otf.trace.verdict import Signature, Verdict
@@ -161,6 +162,8 @@ class Campaign:
     async def _confirmed(self, result: PathResult, lane: _Lane) -> _Seen:
         """Return a failure of eager mode as strict mode sees it."""
         failure = result.verdict.failure
+        if failure is not None and failure.signature not in {*self.summary.failures, *self._known}:
+            ask_again(lane.oracle.model, self.bench.oracle(), result.events)
         # a known departure blames nobody anew, and one that depends on chance might not come again
         if failure is None or not lane.pace.doubtful or self._departed(result) is not None:
             return _Seen(result)

@@ -35,6 +35,11 @@ class Model:
         self.timed: bool = False
         self.initial: Place = self.place(spec.initial)
 
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Return the places that are remembered, with what was asked there."""
+        return tuple(self._places.values())
+
     def place(self, state: object) -> Place:
         """Return the place of a state."""
         name = _key("state", state)

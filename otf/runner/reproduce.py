@@ -12,6 +12,7 @@ from otf.core import Oracle, Session
 from otf.core.burst import Burst
 from otf.core.strict import Strict
 from otf.core.timers import Timers
+from otf.explore.steady import ask_again
 from otf.runner.path import drive
 from otf.shrink import Candidate, Inputs, again, issue_of
 from otf.simulate import Walk
@@ -26,7 +27,8 @@ Given: TypeAlias = tuple[object, Sequence[object]]
 def reproduce(bench: Bench, steps: Iterable[Given], *, burst: int = 1, tries: int = 1) -> None:
     """Send the inputs of these steps to a fresh copy of the system, again and again where one run may pass by chance.
 
-    Raises AssertionError with the explanation as soon as a run fails, ContactError where the system cannot be reached.
+    Raises AssertionError with the explanation as soon as a run fails, ContactError where the system cannot be reached,
+    ModelError where the model is broken.
     Where the model leaves choices to the system, `steps` tell which ones are wanted: other inputs bring it back on the
     way then. Must not be called from within an event loop.
     """
@@ -35,6 +37,7 @@ def reproduce(bench: Bench, steps: Iterable[Given], *, burst: int = 1, tries: in
     for _ in range(tries):
         verdict, events = _run(bench, oracle, candidate, burst)
         if verdict.failed:
+            ask_again(oracle.model, bench.oracle(), events)
             raise AssertionError(explanation(verdict, events))
 
 
