@@ -26,6 +26,7 @@ from otf.core import Chooser, Oracle, Symbol, View
 from otf.errors import ContactError, OtfError
 from otf.explore.steady import ask_again
 from otf.runner.path import AT_FAULT
+from otf.runner.watchdog import watched
 from otf.strategy import Strategy
 from otf.trace.verdict import Signature, Verdict
 
@@ -52,7 +53,7 @@ class Campaign:
         """Run all paths, then shrink; return the summary. Raises ModelError where the model is broken."""
         if self.settings.time is not None:
             self._deadline = anyio.current_time() + self.settings.time
-        with Journal(self.settings.out) as journal, undisturbed():
+        with Journal(self.settings.out) as journal, undisturbed(), watched():
             async with keeping():
                 await self._all(journal)
         return self.summary

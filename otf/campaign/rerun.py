@@ -15,6 +15,7 @@ from otf.campaign.settings import Settings
 from otf.core import Chooser
 from otf.core.timers import Timers
 from otf.explore.steady import ask_again
+from otf.runner.watchdog import watched
 from otf.shrink import again, issue_of
 from otf.strategy import Script
 from otf.trace.events import Event, Sent
@@ -42,7 +43,7 @@ async def rerun(
     if recorded is not None:
         head = replace(head, path=recorded.path, faults=recorded.faults)
     trace = settings.out / "rerun-0001.jsonl"
-    with Journal(settings.out) as journal, journal.path(head.run, 1, trace) as done:
+    with Journal(settings.out) as journal, journal.path(head.run, 1, trace) as done, watched():
         pacing = Pace("strict", settings.burst, bench.timing, timers=Timers(last=True)).pacing()
         result = await PathRun(bench, oracle, head, trace).run(chooser, steps, pacing)
         if result.verdict.failed:

@@ -17,6 +17,7 @@ from otf.explore import explore as explored
 from otf.explore.analysis import GENERAL, general, liveness, safety
 from otf.explore.finding import Finding, Verdict
 from otf.explore.steady import ask_twice
+from otf.runner.watchdog import watched
 
 LIVE: Final = "no dead end"
 LAWS: Final = (*GENERAL, LIVE)
@@ -51,7 +52,7 @@ def check(
     """
     asked = _asked(laws)
     spec = model(bench, parsed(sets))
-    with bar(quiet=as_json) as progress:
+    with bar(quiet=as_json) as progress, watched():
         graph = explored(spec, limit, depth=depth, progress=progress)
         ask_twice(spec, graph)
     found = [*general(graph), liveness(graph, law=LIVE), *_invariants(graph, invariants or ())]

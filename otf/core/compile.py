@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import isroutine
 from itertools import product
+from math import prod
 from typing import Any, TypeGuard
 
 from otf.core.places import Move, Open, Place
@@ -14,6 +15,7 @@ from otf.core.symbols import Symbol
 from otf.core.wants import Exact, Instance, Such, Want
 from otf.errors import ModelError
 from otf.spec import Accept, AnyOrder, On, OneOf, Transition, Where
+from otf.spec.endless import TRANSITIONS, limited
 from otf.spec.outputs import Test
 from otf.values import key, show
 
@@ -55,7 +57,17 @@ def compile_all(yields: object, routes: Routes, place: Callable[[object], Place]
     if not _iterable(yields):
         message = f"it returned {show(yields)}; yield transitions (goto(state, output, …)), or return a list of them"
         raise ModelError(message)
-    return tuple(move for item in yields for move in _compile(item, routes, place))
+    moves = (move for item in yields for move in _compile(item, routes, place))
+    return tuple(limited(moves, TRANSITIONS, "transitions, with the alternatives of each"))
+
+
+def spread(outputs: tuple[object, ...]) -> Iterator[tuple[object, ...]]:
+    """Yield what the outputs of one transition may be, with each of their alternatives."""
+    pools = [choices(item) for item in outputs]
+    if prod(map(len, pools)) > TRANSITIONS:
+        message = f"a transition has more than {TRANSITIONS:,} alternatives; say what an output is like: Where(test)"
+        raise ModelError(message)
+    return product(*pools)
 
 
 def _iterable(value: object) -> TypeGuard[Iterable[object]]:
@@ -80,7 +92,7 @@ def _compile(item: object, routes: Routes, place: Callable[[object], Place]) -> 
         yield _accept(item, routes)
     elif _is_transition(item):
         target = place(item.state)
-        for outputs in product(*map(choices, _sequence(item.outputs))):
+        for outputs in spread(_sequence(item.outputs)):
             yield Move(target, _owes(outputs, routes), tuple(texts_of(outputs)), item.within)
     else:
         message = f"it gave {show(item)}, which is not a transition; write goto(state, output, …)"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, Final, TypeVar
 
+from otf.core.asking import ASKING
 from otf.core.compile import Routes, compile_all
 from otf.core.places import Move, Place
 from otf.core.symbols import Symbol
 from otf.errors import ModelError, OtfError
 from otf.spec import Spec
+from otf.spec.endless import INPUTS, limited
 from otf.values import key, show
 
 Answer = TypeVar("Answer")
@@ -88,8 +90,7 @@ class Model:
     def offers(self, place: Place) -> tuple[Symbol, ...]:
         """Return the inputs worth trying in a state, each once, in the model's order."""
         if place.offers is None:
-            asked = f"inputs({show(place.value)})"
-            place.offers = _guard(asked, lambda: tuple(dict.fromkeys(map(self.symbol, self.spec.inputs(place.value)))))
+            place.offers = _guard(lambda: tuple(dict.fromkeys(self._offered(place.value))), "inputs", place.value)
         return place.offers
 
     def specified(self, place: Place, inp: Symbol) -> bool:
@@ -105,9 +106,11 @@ class Model:
     def _step(self, spec: Spec[Any, Any], place: Place, inp: Symbol) -> tuple[Move, ...]:
         return self._ask("step", spec.step, place.value, inp.value)
 
+    def _offered(self, state: object) -> Iterator[Symbol]:
+        return map(self.symbol, limited(self.spec.inputs(state), INPUTS, "inputs"))
+
     def _ask(self, name: str, function: Callable[..., object], *arguments: object) -> tuple[Move, ...]:
-        asked = f"{name}({', '.join(map(show, arguments))})"
-        moves = _guard(asked, lambda: compile_all(function(*arguments), self.routes, self.place))
+        moves = _guard(lambda: compile_all(function(*arguments), self.routes, self.place), name, *arguments)
         self.timed = self.timed or any(move.within for move in moves)
         return moves
 
@@ -125,15 +128,22 @@ class Model:
             self._places[self.initial.key] = self.initial
 
 
-def _guard(asked: str, call: Callable[[], Answer]) -> Answer:
+def _guard(call: Callable[[], Answer], name: str, *arguments: object) -> Answer:
+    ASKING.now = name, arguments
     try:
         return call()
     except OtfError as error:
-        message = f"{asked}: {error}"
+        message = f"{_asked(name, arguments)}: {error}"
         raise ModelError(message) from error
     except Exception as error:
-        message = f"{asked}: the model raised {type(error).__name__}: {error}"
+        message = f"{_asked(name, arguments)}: the model raised {type(error).__name__}: {error}"
         raise ModelError(message) from error
+    finally:
+        ASKING.now = None
+
+
+def _asked(name: str, arguments: tuple[object, ...]) -> str:
+    return f"{name}({', '.join(map(show, arguments))})"
 
 
 def _key(what: str, value: object) -> Hashable:

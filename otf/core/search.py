@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from otf.core.asking import ASKING
 from otf.core.clock import FOREVER, Clock, Window
 from otf.core.hypothesis import UNCONSTRAINED, Flying, Hypothesis, taken
 from otf.core.model import Model
@@ -17,6 +18,7 @@ from otf.core.queues import push, put, queue
 from otf.core.symbols import Symbol
 from otf.core.windows import Windows
 from otf.errors import ModelError
+from otf.spec.endless import TRANSITIONS, limited
 from otf.trace.events import Ended, Garbled
 from otf.values import show
 
@@ -238,12 +240,15 @@ def _unasked(now: Hypothesis) -> int:
 
 
 def _asked(spot: Open, outputs: tuple[object, ...]) -> tuple[bool, tuple[object, ...]]:
+    ASKING.now = "Accept", outputs
     try:
         complete = spot.accept.complete(outputs)
-        return complete, tuple(spot.accept.then(outputs)) if complete else ()
+        return complete, tuple(limited(spot.accept.then(outputs), TRANSITIONS, "next states")) if complete else ()
     except Exception as error:
         message = f"an Accept of the model raised on the outputs {show(outputs)}: {error!r}"
         raise ModelError(message) from error
+    finally:
+        ASKING.now = None
 
 
 def _bounded(now: Hypothesis, then: Hypothesis, depth: int) -> tuple[Hypothesis, int]:

@@ -14,6 +14,7 @@ from otf.core.strict import Strict
 from otf.core.timers import Timers
 from otf.explore.steady import ask_again
 from otf.runner.path import drive
+from otf.runner.watchdog import watched
 from otf.shrink import Candidate, Inputs, again, issue_of
 from otf.simulate import Walk
 from otf.trace.events import Event, Quiet, Seen, Sent
@@ -35,7 +36,8 @@ def reproduce(bench: Bench, steps: Iterable[Given], *, burst: int = 1, tries: in
     oracle = bench.oracle()
     candidate = _candidate(oracle, [*steps])
     for _ in range(tries):
-        verdict, events = _run(bench, oracle, candidate, burst)
+        with watched():
+            verdict, events = _run(bench, oracle, candidate, burst)
         if verdict.failed:
             ask_again(oracle.model, bench.oracle(), events)
             raise AssertionError(explanation(verdict, events))
