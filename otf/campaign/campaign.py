@@ -129,7 +129,8 @@ class Campaign:
         head = header(self.bench, self.settings, number)
         trace = self.settings.out / f"path-{number:04}.jsonl"
         with journal.path(head.run, number, trace) as done:
-            run = PathRun(self.bench, lane.oracle, head, trace, self._told("event", number))
+            told = self._told("event", number)
+            run = PathRun(self.bench, lane.oracle, head, trace, told, largest=self.settings.largest)
             chooser = self._timed(lane.strategy.path(number), number)
             result = await run.run(chooser, self.settings.steps, lane.pace.pacing())
             done(result)

@@ -46,7 +46,7 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
     with watched():
         for told in reader.events(Registry(bench.known_types)):
             monitor.slack = told.slack
-            session.tell(told.event)
+            session.tell(told.event, len(told.raw or b""))
             if keep:
                 events.append(told.event)
             if on_step is not None:

@@ -13,9 +13,11 @@ from otf.errors import ModelError, OtfError
 from otf.spec import Spec
 from otf.spec.endless import INPUTS, limited
 from otf.values import key, show
+from otf.values.weight import weight
 
 Answer = TypeVar("Answer")
 REMEMBERED: Final = 200_000  # states, values and answers
+HEAVY: Final = 8_192  # bytes of a value that is not remembered
 LATELY: Final = 4096  # objects that are known again without a look at what is in them
 
 
@@ -59,8 +61,12 @@ class Model:
         name = _key("value", value)
         symbol = self._symbols.get(name)
         if symbol is None:
+            symbol = Symbol(value, name)
+            if weight(value) > HEAVY:
+                symbol.heavy = True
+                return symbol
             self._make_room()
-            symbol = self._symbols[name] = Symbol(value, name)
+            self._symbols[name] = symbol
         if len(self._same) >= LATELY:
             self._same.clear()
         self._same[id(value)] = value, symbol

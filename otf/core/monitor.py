@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import repeat
-from typing import Final
+from typing import Any, Final
 
 from otf.core.belief import Belief, Beliefs, Led, counted
 from otf.core.clock import FOREVER, Clock, Span, Window, deadline
@@ -19,6 +19,7 @@ from otf.core.hypothesis import Hypothesis
 from otf.core.model import Model
 from otf.core.places import Place
 from otf.core.search import Limits, OvergrownError, Relation, Search, sent
+from otf.core.symbols import Symbol
 from otf.core.timing import Timing
 from otf.core.windows import widest
 from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent, Taken
@@ -213,7 +214,7 @@ class Monitor:
         clock = self._clock(event)
         led = self._find(find, clock)
         # what depends on the time of this event says nothing about the next one like it
-        if not clock.used:
+        if not clock.used and not _heavy(name):
             self.oracle.beliefs.remember(self.belief, name, led)
         return led
 
@@ -250,6 +251,10 @@ class Monitor:
             number = bisect_right(self._inputs, event.upto)
             return ("taken", number), lambda search, each: search.taken(each, number)
         return "quiet", lambda search, each: search.quiet(each, search.known)
+
+
+def _heavy(name: Any) -> bool:  # noqa: ANN401 -- a question's
+    return name.__class__ is tuple and isinstance(name[-1], Symbol) and name[-1].heavy
 
 
 def _too_many(most: int) -> Verdict:

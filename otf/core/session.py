@@ -18,6 +18,7 @@ from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
 from otf.trace.verdict import Verdict
 from otf.values.light import light
 
+FLOOD: Final = 1 << 26  # bytes: a system that never stops may do so in few and large outputs
 PATIENCE: Final = 10  # silence that would fail is waited out this many times as long before it is believed
 
 
@@ -64,9 +65,9 @@ class Chooser(Protocol):
 class Session:
     """The conduct of one run of at most `steps` inputs.
 
-    More than `flood` outputs without an input or quiescence between them, those aside that the model demands, are a
-    verdict of their own: a system that never stops must not keep a tester for ever. With a `barrier`, quiescence is
-    asked for instead of waited for.
+    More than `flood` outputs, or 64 MiB of them, without an input or quiescence between them, those aside that the
+    model demands, are a verdict of their own: a system that never stops must not keep a tester for ever. With a
+    `barrier`, quiescence is asked for instead of waited for.
     """
 
     def __init__(  # noqa: PLR0913 -- what a run needs, each once
@@ -86,7 +87,7 @@ class Session:
         self.chooser: Chooser = chooser
         self.pacing: Pacing = pacing
         self._patient = False
-        self._outputs = 0
+        self._outputs = self._bytes = 0
         self._pause = Pause(0.0)
         self._barrier = barrier
         self._round: Round | None = None
@@ -131,21 +132,23 @@ class Session:
         self._pause = pause or Pause(self.times.event)
         return self._probe() or Wait(self._deadline())
 
-    def tell(self, event: Event) -> Verdict | None:
-        """Take an event; return the verdict if it is decided now."""
+    def tell(self, event: Event, size: int = 0) -> Verdict | None:
+        """Take an event, of so many bytes on the wire; return the verdict if it is decided now."""
         kind = event.__class__
         self.times.note(event)
         if kind is Seen or kind is Closed:
-            self._count()
+            self._count(size)
         else:
-            self._outputs, self._round = 0, None
+            self._outputs, self._bytes, self._round = 0, 0, None
         if isinstance(event, Sent):
             self._note(event)
         moment = self.moment
         self._patient, moment.quiet, monitor = False, kind is Quiet, moment.monitor
         if monitor.tell(event) is None:
             if self._outputs > self.flood:
-                monitor.verdict = _flood(monitor, self.flood)
+                monitor.verdict = _flood(monitor, f"more than {self.flood} outputs without a pause")
+            elif self._bytes > FLOOD:
+                monitor.verdict = _flood(monitor, f"more than {FLOOD} bytes of outputs without a pause")
             elif moment.next is not None:
                 self._look()
             if kind is Quiet:
@@ -246,9 +249,11 @@ class Session:
     def _deadline(self) -> float:
         return self._pause.until + (PATIENCE - 1) * self._pause.window if self._patient else self._pause.until
 
-    def _count(self) -> None:
+    def _count(self, size: int) -> None:
         # what is owed is no flood, however much it is: a long answer comes to its end
-        self._outputs += not self.monitor.belief.owing
+        if not self.monitor.belief.owing:
+            self._outputs += 1
+            self._bytes += size
         if self._patient:
             self.late.append(self.monitor.events + 1)
 
@@ -257,8 +262,7 @@ class Session:
         return Verdict(verdict.outcome, verdict.failure, verdict.why, verdict.truncated, tuple(self.late))
 
 
-def _flood(monitor: Monitor, limit: int) -> Verdict:
-    seen = f"more than {limit} outputs without a pause"
+def _flood(monitor: Monitor, seen: str) -> Verdict:
     hypotheses = monitor.belief.hypotheses
     if any(each.spot is UNCONSTRAINED for each in hypotheses):
         return Verdict("inconclusive", why=f"{seen}, and the model may say nothing of them")

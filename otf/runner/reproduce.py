@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import anyio
 
 from otf.adapter import Bench
+from otf.adapter.acting import bounded, excused
 from otf.core import Oracle, Session
 from otf.core.burst import Burst
 from otf.core.strict import Strict
@@ -61,8 +62,9 @@ def _events(oracle: Oracle, steps: list[Given]) -> Iterator[Event]:
 
 def _run(bench: Bench, oracle: Oracle, candidate: Candidate, burst: int) -> tuple[Verdict, list[Event]]:
     if bench.system is not None:
-        walk = Walk(oracle, bench.system())
-        return walk.chosen(candidate.chooser(), candidate.limit) or walk.end(), [*walk.events()]
+        walk = Walk(oracle, bounded(bench.system()))
+        verdict = walk.chosen(candidate.chooser(), candidate.limit) or walk.end()
+        return excused(verdict, walk), [*walk.events()]
     events = list[Event]()
     pacing = Burst(bench.timing, burst) if burst > 1 else Strict(bench.timing, Timers(last=True))
     session = Session(oracle, candidate.chooser(), pacing, steps=candidate.limit, barrier=bench.barrier)
