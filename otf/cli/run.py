@@ -72,8 +72,7 @@ def run(
     out: Out = None,
     keep: Annotated[str, typer.Option(metavar="failures|all", help="Which traces are kept.")] = "all",
     largest: Annotated[
-        int,
-        typer.Option(metavar="MIB", min=1, help="How large a trace gets: then its path ends, and the next one begins."),
+        int, typer.Option(metavar="MIB", min=1, help="How large a trace may be: then its path ends.")
     ] = LARGEST >> 20,
     stop_first: Annotated[bool, typer.Option("--stop-first", help="Stop at the first failure.")] = False,
     shrink: Annotated[
