@@ -40,7 +40,7 @@ def _bench(*answers: Iterable[object]) -> Bench:
 def test_an_answer_with_an_end_is_as_it_is(answer: Iterable[object]) -> None:
     """However it is given."""
     given = tuple(answer) if not isinstance(answer, repeat) else ("x",) * OUTPUTS
-    assert bounded(lambda _inp: answer)("go") == given
+    assert tuple(bounded(lambda _inp: answer)("go")) == given
 
 
 NUMBER = f"{OUTPUTS} outputs"
@@ -52,10 +52,11 @@ SIZE = f"{HEAVY} bytes of outputs"
     [
         (count(), OUTPUTS, NUMBER),
         (range(OUTPUTS + 1), OUTPUTS, NUMBER),
+        ([0] * (OUTPUTS + 1), OUTPUTS, NUMBER),
         (repeat("x" * 60_000), HEAVY // 60_049, SIZE),
         (repeat(("x" * 30_000, b"y" * 30_000)), HEAVY // 60_138, SIZE),
     ],
-    ids=["endless", "one too many", "large", "large in parts"],
+    ids=["endless", "one too many", "a list of too many", "large", "large in parts"],
 )
 def test_an_answer_without_end_is_cut_off(answer: Iterable[object], kept: int, most: str) -> None:
     """By number and by size; the last output says so."""
