@@ -37,7 +37,7 @@ def watched(tell: Tell = warn, patience: float = PATIENCE) -> Generator[None]:
         yield
         return
     over = threading.Event()
-    threading.Thread(target=_watch, args=(over, tell, patience), name="otf watchdog", daemon=True).start()
+    threading.Thread(target=watch, args=(over, tell, patience), name="otf watchdog", daemon=True).start()
     try:
         yield
     finally:
@@ -45,7 +45,8 @@ def watched(tell: Tell = warn, patience: float = PATIENCE) -> Generator[None]:
         _ONE.release()
 
 
-def _watch(over: threading.Event, tell: Tell, patience: float) -> None:
+def watch(over: threading.Event, tell: Tell, patience: float) -> None:
+    """Look at what the model is asked, four times in `patience` seconds, until it is over."""
     seen, looks = ASKING.now, 0
     while not over.wait(patience / LOOKS):
         now = ASKING.now
