@@ -24,6 +24,7 @@ System: TypeAlias = Callable[[bytes], Reply | Iterable[Reply] | None]
 """Takes one frame and answers with one reply, several, or none; a generator may answer without end."""
 
 _BATCH = 256
+_FULL = 20_000  # replies that are not due yet: beyond, the function is not asked for more
 _NOTHING = object()
 
 
@@ -32,7 +33,7 @@ class InprocessLine:
 
     Replies arrive in the order of their times, and in the order in which they were given where these are equal. A
     function that raises has ended: "raised ValueError: …". Of one that answers without end, 256 replies are taken at
-    a time.
+    a time, and none while 20,000 are not due yet.
     """
 
     def __init__(self, system: System, alarm: Alarm, port: str = "", largest: int = LARGEST) -> None:
@@ -80,14 +81,14 @@ class InprocessLine:
         return list(self._remarks)
 
     def _work(self) -> None:
-        for _ in range(_BATCH):
+        for _ in range(min(_BATCH, _FULL - len(self._due))):
             if self._end <= anyio.current_time():
                 return
             reply = self._reply()
             if reply is _NOTHING:
                 return
             self._plan(*_checked(reply, self._port))
-        if not self._is_due():
+        if not self._is_due() and len(self._due) < _FULL:
             self._alarm(anyio.current_time(), self._ring)  # else nobody would ask for what is left
 
     def _is_due(self) -> bool:

@@ -5,22 +5,21 @@ Beside each stands what the rule protects: the same tester with that rule kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from benchmarks.campaigns import TESTERS, Tester
 from otf.core import Monitor, Timing
 from otf.core.eager import Eager
-from otf.core.hypothesis import UNCONSTRAINED, Hypothesis, moved, taken
+from otf.core.hypothesis import Flying, Hypothesis
 from otf.core.pacing import Moment, Pause
-from otf.core.places import Place
 from otf.core.search import Search, sent
 from otf.core.strict import Strict
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.verdict import Verdict
 
-Finder: TypeAlias = Callable[[Search, Hypothesis], Iterator[Hypothesis]]
+Finder: TypeAlias = Callable[[Search, Iterable[Hypothesis]], Iterable[Hypothesis]]
 
 
 class OneWay(Strict):
@@ -30,7 +29,7 @@ class OneWay(Strict):
         """Return the wait for quiescence, one latency too short."""
         if moment.quiet:
             return super().pause(moment)
-        inputs = max(1, moment.monitor.unproven)
+        inputs = max(1, moment.monitor.ledger.unproven)
         until = moment.times.input + self.timing.latency + inputs * self.timing.busy
         return Pause(max(moment.times.event, until))
 
@@ -42,7 +41,7 @@ class LastInput(Monitor):
         name, find = super()._question(event)
         if not isinstance(event, Seen):
             return name, find
-        return ("last", name), lambda search, each: (then for then in find(search, each) if not then.flight)
+        return ("last", name), lambda search, now: [then for then in find(search, now) if not then.flight]
 
 
 class AtOnce(Monitor):
@@ -55,21 +54,18 @@ class AtOnce(Monitor):
         if isinstance(event, Sent):
             self._dealt = max(event.at + self.oracle.timing.latency, self._dealt) + self.oracle.timing.busy
         verdict = super().tell(event)
-        self.done_by = self._dealt
+        self.ledger = self.ledger._replace(done_by=self._dealt)
         return verdict
 
     def _question(self, event: Event) -> tuple[Hashable, Finder]:
         name, find = super()._question(event)
         if not isinstance(event, Sent):
             return name, find
-        inp, port = self.oracle.model.symbol(event.input), event.port
+        inp, port, number = self.oracle.model.symbol(event.input), event.port, len(self.ledger.inputs) + 1
 
-        def take(search: Search, each: Hypothesis) -> Iterator[Hypothesis]:
-            after = taken(sent(each, port, inp, len(self._inputs) + 1), port)
-            moves = search.model.moves(each.spot, inp) if isinstance(each.spot, Place) else ()
-            yield from (moved(after, move) for move in moves)
-            if not moves:
-                yield after._replace(spot=UNCONSTRAINED)
+        def take(search: Search, now: Iterable[Hypothesis]) -> list[Hypothesis]:
+            flying = sent(now, port, inp, number)
+            return [step.then for each in flying for step in search.moves.taking(each, port, Flying(inp, number))]
 
         return name, take
 

@@ -24,6 +24,7 @@ Opener = Callable[[], AbstractAsyncContextManager[Line]]
 Connect = Callable[[], AbstractAsyncContextManager[Mapping[str, Line]]]
 
 SYSTEM: Final = "system"  # the port of a system in this process
+FOREVER: Final = float("inf")
 FIRST: Final = 0.1  # seconds of silence that are believed before anything is learnt
 
 
@@ -70,7 +71,12 @@ class Bench:
     foreign: Callable[[Any], Event | None] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a bench without a way to its system."""
+        """Refuse a bench without a way to its system, or with times that are none."""
+        for name in ("quiescence", "latency", "busy"):
+            seconds: float | None = getattr(self, name)
+            # not `seconds < 0`: compared with NaN everything is false, and no silence would ever be long enough
+            if seconds is not None and not 0 <= seconds < FOREVER:
+                raise UsageError(f"{name}={seconds}: a number of seconds is needed, 0 or more")
         if self.system is None and self.codec is None:
             message = "a bench needs a codec and ports, or a system in this process"
             raise UsageError(f"{message}: Bench(spec, system=lambda: Machine().step)")

@@ -24,7 +24,9 @@ from otf.campaign.shrinking import Shrinker
 from otf.campaign.undisturbed import undisturbed
 from otf.core import Chooser, Oracle, Symbol, View
 from otf.errors import ContactError, OtfError
+from otf.explore.steady import ask_again
 from otf.runner.path import AT_FAULT
+from otf.runner.watchdog import watched
 from otf.strategy import Strategy
 from otf.trace.verdict import Signature, Verdict
 
@@ -51,7 +53,7 @@ class Campaign:
         """Run all paths, then shrink; return the summary. Raises ModelError where the model is broken."""
         if self.settings.time is not None:
             self._deadline = anyio.current_time() + self.settings.time
-        with Journal(self.settings.out) as journal, undisturbed():
+        with Journal(self.settings.out) as journal, undisturbed(), watched():
             async with keeping():
                 await self._all(journal)
         return self.summary
@@ -127,7 +129,8 @@ class Campaign:
         head = header(self.bench, self.settings, number)
         trace = self.settings.out / f"path-{number:04}.jsonl"
         with journal.path(head.run, number, trace) as done:
-            run = PathRun(self.bench, lane.oracle, head, trace, self._told("event", number))
+            told = self._told("event", number)
+            run = PathRun(self.bench, lane.oracle, head, trace, told, largest=self.settings.largest)
             chooser = self._timed(lane.strategy.path(number), number)
             result = await run.run(chooser, self.settings.steps, lane.pace.pacing())
             done(result)
@@ -161,6 +164,8 @@ class Campaign:
     async def _confirmed(self, result: PathResult, lane: _Lane) -> _Seen:
         """Return a failure of eager mode as strict mode sees it."""
         failure = result.verdict.failure
+        if failure is not None and failure.signature not in {*self.summary.failures, *self._known}:
+            ask_again(lane.oracle.model, self.bench.oracle(), result.events)
         # a known departure blames nobody anew, and one that depends on chance might not come again
         if failure is None or not lane.pace.doubtful or self._departed(result) is not None:
             return _Seen(result)

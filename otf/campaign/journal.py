@@ -45,7 +45,9 @@ class Journal:
         log = self._log.bind(run=run, path=number)
         log.info("path started", trace=str(trace))
         try:
-            yield lambda result: log.info("path ended", verdict=result.verdict.outcome, steps=result.steps)
+            yield lambda result: log.info(
+                "path ended", verdict=result.verdict.outcome, steps=result.steps, why=result.verdict.why
+            )
         except OtfError as error:
             log.warning("path gave up", why=str(error))
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -10,10 +11,12 @@ from typing import Final
 from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench
+from otf.adapter.acting import bounded, excused
 from otf.adapter.plan import planned
-from otf.campaign.recorder import OnEvent, Recorder
+from otf.campaign.recorder import LongTraceError, OnEvent, Recorder
 from otf.campaign.reread import reread
 from otf.campaign.results import PathResult
+from otf.campaign.settings import LARGEST
 from otf.core import Chooser, Oracle, Pacing, Session
 from otf.core.strict import Strict
 from otf.core.timers import Timers
@@ -32,14 +35,23 @@ INTERRUPTED = Verdict("inconclusive", why="interrupted")
 class PathRun:
     """One path on one bench: `run` it once."""
 
-    def __init__(
-        self, bench: Bench, oracle: Oracle, header: Header, trace: Path, on_event: OnEvent | None = None
+    def __init__(  # noqa: PLR0913 -- what a path needs, each once
+        self,
+        bench: Bench,
+        oracle: Oracle,
+        header: Header,
+        trace: Path,
+        on_event: OnEvent | None = None,
+        *,
+        largest: int = LARGEST,
     ) -> None:
         self.bench = bench
         self.oracle = oracle
         self.header = header
         self.trace = trace
+        self.largest = largest
         self._on_event = on_event
+        self._session: Session | None = None
         self._writer: TraceWriter
         self._record: Recorder
 
@@ -50,10 +62,10 @@ class PathRun:
         """
         self._writer = TraceWriter(self.trace, self.header, datetime.now(UTC))
         types = None if self.bench.codec is None else self.bench.known_types
-        self._record = Recorder(self._writer, self._on_event, types)
+        self._record = Recorder(self._writer, self._on_event, types, largest=self.largest, end=self._end)
         try:
             with planned(f"{self.header.seed}/{self.header.path}", self.header.faults):
-                verdict = await self._tried(chooser, steps, pacing or Strict(self.bench.timing, Timers(last=True)))
+                verdict = await self._bounded(chooser, steps, pacing or Strict(self.bench.timing, Timers(last=True)))
             self._writer.end(verdict)
         except Exception as error:
             self._writer.end(Verdict("inconclusive", why=str(error)))
@@ -69,22 +81,38 @@ class PathRun:
     def _events(self) -> Sequence[Event]:
         return self._record.events if self._record.whole else reread(self.trace, self.bench)
 
+    def _end(self) -> None:
+        """Let no more inputs be sent: the path comes to its end."""
+        if self._session is not None:
+            self._session.steps = 0
+
+    async def _bounded(self, chooser: Chooser, steps: int, pacing: Pacing) -> Verdict:
+        """Return the verdict, with a word about a path that was ended for the length of its trace."""
+        try:
+            verdict = await self._tried(chooser, steps, pacing)
+        except LongTraceError as error:
+            known = None if self._session is None else self._session.verdict
+            return known or Verdict("inconclusive", why=str(error))
+        if self._record.full and verdict.outcome == "pass":
+            return replace(verdict, why=f"the path was ended when its trace had {self.largest} bytes")
+        return verdict
+
     async def _walked(self, chooser: Chooser, steps: int, make: Callable[[], Act]) -> Verdict:
         """Walk through a system in this process; now and then others get their turn, and interruptions are heard."""
-        walk, verdict, told = Walk(self.oracle, make()), None, 0
-        while verdict is None and len(walk.history) < steps:
+        walk, verdict, told = Walk(self.oracle, bounded(make())), None, 0
+        while verdict is None and not self._record.full and len(walk.history) < steps:
             verdict = walk.chosen(chooser, min(TURN, steps - len(walk.history)))
             for event in walk.events(told):
                 self._record(event)
             told = len(walk.history)
             await checkpoint()
-        return verdict or walk.end()
+        return excused(verdict or walk.end(), walk)
 
     async def _tried(self, chooser: Chooser, steps: int, pacing: Pacing) -> Verdict:
         if self.bench.system is not None:
             return await self._walked(chooser, steps, self.bench.system)
         for attempt in range(self.bench.retries + 1):
-            session = Session(self.oracle, chooser, pacing, steps=steps, barrier=self.bench.barrier)
+            session = self._session = Session(self.oracle, chooser, pacing, steps=steps, barrier=self.bench.barrier)
             try:
                 return await drive(self.bench, session, self._record)
             except ContactError:

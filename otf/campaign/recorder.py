@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeAlias
 
+from otf.campaign.settings import LARGEST
 from otf.runner import TraceWriter
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.tagged import Registry, encode
@@ -15,6 +16,13 @@ OnEvent: TypeAlias = Callable[[Event], None]
 KEPT: Final = 100_000
 """Events that are held in memory: a path may go on all night, and its trace has them all."""
 
+HEAVY: Final = 1 << 27
+"""Bytes of the trace whose events are held in memory."""
+
+
+class LongTraceError(Exception):
+    """A path goes on and on, and its trace is twice as long as it may be."""
+
 
 class Recorder:
     """Takes the events of one path; `faults` are those that the tester itself injected.
@@ -22,18 +30,30 @@ class Recorder:
     `events` are all of them while `whole`; of a longer path the first are forgotten, to be read from its trace where
     somebody needs them. That takes `types`, by which the values of a trace are decoded: without any, and where these do
     not bring back what happened, all are kept.
+
+    When the trace has more than `largest` bytes the path is `full`, and `end` is called, so that it comes to its end.
     """
 
     def __init__(
-        self, writer: TraceWriter, on_event: OnEvent | None = None, types: Iterable[type] | None = None
+        self,
+        writer: TraceWriter,
+        on_event: OnEvent | None = None,
+        types: Iterable[type] | None = None,
+        *,
+        largest: int = LARGEST,
+        end: Callable[[], None] = lambda: None,
     ) -> None:
         self.events: list[Event] = []
         self.faults: list[str] = []
         self.begun: bool = False
         self.whole: bool = True
+        self.full: bool = False
         self._writer = writer
         self._on_event = on_event
         self._types = types
+        self._largest = largest
+        self._end = end
+        self._next = min(HEAVY, largest)  # bytes of the trace
 
     def __call__(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
         """Take an event."""
@@ -52,6 +72,21 @@ class Recorder:
             self._forget()
         if self._on_event is not None:
             self._on_event(event)
+        if self._writer.size > self._next:
+            self._grown(self._writer.size)
+
+    def _grown(self, size: int) -> None:
+        if self._types is not None:
+            self._forget()
+        if size > 2 * self._largest:
+            raise LongTraceError(
+                f"the path did not end, and its trace has {size} bytes; at most {self._largest} are due"
+            )
+        if size > self._largest and not self.full:
+            self.full = True
+            self._end()
+        bounds = (self._largest, 2 * self._largest, size + HEAVY)
+        self._next = min(bound for bound in bounds if bound >= size)
 
     def _forget(self) -> None:
         if _come_back(_kinds(self.events).values(), Registry(self._types or ())):

@@ -10,6 +10,7 @@ from otf.adapter import Bench
 from otf.campaign.headers import fingerprint
 from otf.core import Monitor, Session
 from otf.core.strict import Strict
+from otf.runner.watchdog import watched
 from otf.strategy import Script
 from otf.trace.events import Event
 from otf.trace.reading import Told, TraceReader
@@ -42,13 +43,14 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
     session = Session(bench.oracle(), Script(()), Strict(bench.timing), steps=0)
     monitor = session.monitor
     events: list[Event] = []
-    for told in reader.events(Registry(bench.known_types)):
-        monitor.slack = told.slack
-        session.tell(told.event)
-        if keep:
-            events.append(told.event)
-        if on_step is not None:
-            on_step(told, monitor)
+    with watched():
+        for told in reader.events(Registry(bench.known_types)):
+            monitor.slack = told.slack
+            session.tell(told.event, len(told.raw or b""))
+            if keep:
+                events.append(told.event)
+            if on_step is not None:
+                on_step(told, monitor)
     return Judgement(
         header=reader.header,
         verdict=_verdict(monitor, reader.end),

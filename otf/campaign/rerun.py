@@ -14,6 +14,8 @@ from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings
 from otf.core import Chooser
 from otf.core.timers import Timers
+from otf.explore.steady import ask_again
+from otf.runner.watchdog import watched
 from otf.shrink import again, issue_of
 from otf.strategy import Script
 from otf.trace.events import Event, Sent
@@ -28,7 +30,7 @@ async def rerun(
     They are sent strictly, or in bursts as large as the settings say. Inputs that the model does not allow any more,
     because the system chose otherwise this time, are skipped; those of a shrunk trace are planned anew instead.
     `recorded` is the header of the trace: a layer of faults injects the same ones again. Raises ContactError where the
-    system cannot be reached.
+    system cannot be reached, ModelError where the model is broken.
     """
     events = list(events)
     inputs = [event.input for event in events if isinstance(event, Sent)]
@@ -41,8 +43,10 @@ async def rerun(
     if recorded is not None:
         head = replace(head, path=recorded.path, faults=recorded.faults)
     trace = settings.out / "rerun-0001.jsonl"
-    with Journal(settings.out) as journal, journal.path(head.run, 1, trace) as done:
+    with Journal(settings.out) as journal, journal.path(head.run, 1, trace) as done, watched():
         pacing = Pace("strict", settings.burst, bench.timing, timers=Timers(last=True)).pacing()
         result = await PathRun(bench, oracle, head, trace).run(chooser, steps, pacing)
+        if result.verdict.failed:
+            ask_again(oracle.model, bench.oracle(), result.events)
         done(result)
     return result

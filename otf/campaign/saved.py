@@ -15,6 +15,7 @@ from otf.campaign.reread import reread
 from otf.campaign.results import PathResult, Retried
 from otf.core import Oracle
 from otf.errors import TraceError
+from otf.explore.steady import ask_again
 from otf.shrink import Issue, again, issue_of
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
@@ -42,7 +43,7 @@ class Saved:
     async def retried(self, bench: Bench, oracle: Oracle, out: Path) -> list[Retried]:
         """Drive each kept failure again; one that shows no more is not kept any longer.
 
-        Raises ContactError where the system cannot be reached.
+        Raises ContactError where the system cannot be reached, ModelError where the model is broken.
         """
         return [await self._again(bench, oracle, kept, number, out) for number, kept in enumerate(self.traces(), 1)]
 
@@ -62,6 +63,7 @@ class Saved:
         for _ in range(TRIES):
             result = await PathRun(bench, oracle, self.header, trace).run(candidate.chooser(), candidate.limit)
             if result.verdict.failed:
+                ask_again(oracle.model, bench.oracle(), result.events)
                 return result
         _removed(trace)
         return None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from otf.campaign.budget import Budget
 from otf.errors import UsageError
 from otf.shrink import ALGORITHMS, BEST
 from otf.strategy import Kind
+
+LARGEST: Final = 1 << 30  # bytes
 
 Keep = Literal["all", "failures"]
 Mode = Literal["strict", "eager"]
@@ -21,9 +23,10 @@ class Settings:
 
     `mode` and `burst` say when inputs are sent: `strict` after quiescence, `eager` at once where nothing can come,
     bursts of several without waiting. `traces` paths of at most `steps` inputs; `time` bounds all of them together
-    (seconds, None: no bound); `jobs` paths run at once, each against a copy of its own. `keep` says whether traces that
-    pass are kept as well. Failures are shrunk by `algorithm`, each within `budget`; shrunk ones are kept in the folder
-    `saved`, and those that lie there are tried first (None: neither).
+    (seconds, None: no bound); a path ends when its trace has `largest` bytes, and the next one begins; `jobs` paths run
+    at once, each against a copy of its own. `keep` says whether traces that pass are kept as well. Failures are shrunk
+    by `algorithm`, each within `budget`; shrunk ones are kept in the folder `saved`, and those that lie there are tried
+    first (None: neither).
     """
 
     out: Path
@@ -35,6 +38,7 @@ class Settings:
     strategy: str | Kind = "alternating"
     mode: Mode = "eager"
     burst: int = 1
+    largest: int = LARGEST
     jobs: int = 1
     keep: Keep = "all"
     stop_first: bool = False
@@ -45,13 +49,13 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Refuse numbers that mean nothing."""
-        for name in ("traces", "steps", "jobs", "burst"):
+        for name in ("traces", "steps", "largest", "jobs", "burst"):
             if getattr(self, name) < 1:
                 message = f"{name}={getattr(self, name)}: at least 1 is needed"
                 raise UsageError(message)
         if self.algorithm not in ALGORITHMS:
             message = f"there is no algorithm {self.algorithm!r}; there are {', '.join(ALGORITHMS)}"
             raise UsageError(message)
-        if self.time is not None and self.time <= 0:
+        if self.time is not None and not self.time > 0:
             message = f"time={self.time}: a positive number of seconds is needed"
             raise UsageError(message)

@@ -20,6 +20,7 @@ from otf.campaign.sparing import spared
 from otf.campaign.tries import Tries, finished
 from otf.core import Oracle
 from otf.errors import OtfError, UsageError
+from otf.runner.watchdog import watched
 from otf.shrink import BEST, Ahead, Candidate, Issue, Setting, Shrinking, again, issue_of, repeats, shrinking
 from otf.trace.record import Header
 
@@ -67,7 +68,8 @@ class Shrinker:
         issue = replace(issue_of(self.oracle, failing.events), signature=failure.signature)
         tries = Tries(self.bench, self.oracle, self.header, failing, failure.signature)
         async with keeping():
-            return await _Work(self, failing, issue, tries, anyio.current_time() + self.budget.seconds).run()
+            with watched():
+                return await _Work(self, failing, issue, tries, anyio.current_time() + self.budget.seconds).run()
 
 
 @dataclass(slots=True)

@@ -16,6 +16,8 @@ from otf.explore import Graph
 from otf.explore import explore as explored
 from otf.explore.analysis import GENERAL, general, liveness, safety
 from otf.explore.finding import Finding, Verdict
+from otf.explore.steady import ask_twice
+from otf.runner.watchdog import watched
 
 LIVE: Final = "no dead end"
 LAWS: Final = (*GENERAL, LIVE)
@@ -49,8 +51,10 @@ def check(
     must hold does not: an invariant, those named by --law, and if none is named that there is no dead end.
     """
     asked = _asked(laws)
-    with bar(quiet=as_json) as progress:
-        graph = explored(model(bench, parsed(sets)), limit, depth=depth, progress=progress)
+    spec = model(bench, parsed(sets))
+    with bar(quiet=as_json) as progress, watched():
+        graph = explored(spec, limit, depth=depth, progress=progress)
+        ask_twice(spec, graph)
     found = [*general(graph), liveness(graph, law=LIVE), *_invariants(graph, invariants or ())]
     if as_json:
         document({"name": graph.name, "whole": graph.whole, "laws": [as_law(each) for each in found]})

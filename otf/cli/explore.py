@@ -29,6 +29,7 @@ from otf.explore.mermaid import mermaid
 from otf.explore.quotient import drawable
 from otf.explore.scenarios import known
 from otf.fronts import read_aut, read_dot
+from otf.runner.watchdog import watched
 from otf.spec import Spec
 
 FORMATS: Final = ("text", "json", "dot", "svg", "png", "mermaid", "graphml", "aut")
@@ -71,7 +72,7 @@ def explore(
     spec = model(bench, parsed(sets))
     if scenario is not None:
         spec = composed(spec, known(spec, scenario))
-    with bar(quiet=as_json) as progress:
+    with bar(quiet=as_json) as progress, watched():
         graph = explored(spec, limit, depth=depth, progress=progress)
     found = [*general(graph), liveness(graph, law="no dead end")]
     _write(graph, marks(graph), form, out, found)

@@ -11,6 +11,7 @@ import typer
 
 from otf.adapter import Bench
 from otf.campaign import Budget, Campaign, FailureGroup, Settings, Summary
+from otf.campaign.settings import LARGEST
 from otf.cli.benches import load, parsed
 from otf.cli.calibration import measured
 from otf.cli.ending import document, guarded, trouble, warn
@@ -70,6 +71,9 @@ def run(
     ] = 1,
     out: Out = None,
     keep: Annotated[str, typer.Option(metavar="failures|all", help="Which traces are kept.")] = "all",
+    largest: Annotated[
+        int, typer.Option(metavar="MIB", min=1, help="How large a trace may be: then its path ends.")
+    ] = LARGEST >> 20,
     stop_first: Annotated[bool, typer.Option("--stop-first", help="Stop at the first failure.")] = False,
     shrink: Annotated[
         bool, typer.Option("--shrink/--no-shrink", help="Shrink one trace of each kind of failure.")
@@ -115,6 +119,7 @@ def run(
         strategy=chosen(strategy),
         mode=_one_of("--mode", mode, ("strict", "eager")),
         burst=burst,
+        largest=largest << 20,
         jobs=jobs,
         keep=_one_of("--keep", keep, ("all", "failures")),
         stop_first=stop_first,

@@ -16,6 +16,7 @@ from otf.cli.options import BenchName, Out, Sets
 from otf.cli.walking import named, route, ways_of, why
 from otf.core import Model, Place, Symbol
 from otf.errors import PASS
+from otf.runner.watchdog import watched
 from otf.values import show
 
 HELP = (
@@ -41,13 +42,12 @@ def step(
     loaded = load(bench, parsed(sets))
     if on_system:
         return live(loaded, bench, out or fresh("step"), _asked)
-    walk = Walk(Model(loaded.spec, loaded.oracle().model.routes))
-    say(HELP)
-    walk.tell()
-    while (line := _asked()) is not None:
-        if line in {"q", "quit", "exit"}:
-            break
-        walk.take(line)
+    with watched():
+        walk = Walk(Model(loaded.spec, loaded.oracle().model.routes))
+        say(HELP)
+        walk.tell()
+        while (line := _asked()) is not None and line not in {"q", "quit", "exit"}:
+            walk.take(line)
     return PASS
 
 

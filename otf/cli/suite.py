@@ -22,6 +22,7 @@ from otf.cli.progress import listening
 from otf.cli.telling import tell
 from otf.errors import FAIL, PASS, UsageError
 from otf.explore import explore
+from otf.runner.watchdog import watched
 from otf.strategy import script
 from otf.suite import METHODS, Suite
 from otf.suite import suite as made
@@ -61,7 +62,8 @@ def suite(
         loaded = load(bench, parsed(sets))
         paths, data = _read(read, loaded)
     else:
-        built = made(explore(model(bench, parsed(sets)), limit), method, extra)
+        with watched():
+            built = made(explore(model(bench, parsed(sets)), limit), method, extra)
         paths, data = built.paths, _data(built)
     if not as_json:
         say(data["says"])

@@ -4,35 +4,31 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
 from otf.codec.deed import Deed
+from otf.codec.layout import Layout
 from otf.errors import CodecError, UsageError
 from otf.values import show
 
 _FIELD = re.compile(r"\{(\w+)\}")
-_PARSERS: dict[type, str] = {
-    int: r"[+-]?[0-9]{1,4000}",  # Python refuses to read numbers of more digits than 4300
-    float: r"[+-]?(?:inf|nan|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)",
-    str: r".*?",
-}
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
     kind: type[Any]
     pattern: str
-    parse: re.Pattern[str]
+    layout: Layout
     types: dict[str, type[Any]]
     deed: Deed | None = None
 
     def text(self, value: object) -> str:
         return _FIELD.sub(lambda found: str(getattr(value, found[1])), self.pattern)
 
-    def value(self, texts: Mapping[str, str]) -> object:
-        return self.kind(**{name: self.types[name](text) for name, text in texts.items()})
+    def value(self, texts: Iterable[str]) -> object:
+        return self.kind(**{name: kind(text) for (name, kind), text in zip(self.types.items(), texts, strict=True)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +67,9 @@ class Lines:
         for row in self.rows:
             if row.deed is not None:
                 continue
-            found = row.parse.fullmatch(text)
-            if found:
-                return _made(row, found.groupdict(), text)
+            found = row.layout.fields(text)
+            if found is not None:
+                return _made(row, found, text)
         message = f"the line {show(text)} fits no pattern of {_names(self.rows)}"
         raise CodecError(message)
 
@@ -105,7 +101,7 @@ def lines(patterns: Mapping[type[Any], str | Deed], *, port: str = "", encoding:
 
 def _row(kind: type[Any], pattern: str | Deed) -> _Row:
     if isinstance(pattern, Deed):
-        return _Row(kind, "", re.compile("(?!)"), {}, pattern)
+        return _Row(kind, "", Layout(("",), ()), {}, pattern)
     if not dataclasses.is_dataclass(kind):
         message = f"{show(kind)} is no dataclass; a line pattern {pattern!r} can be given for a dataclass only"
         raise UsageError(message)
@@ -115,27 +111,19 @@ def _row(kind: type[Any], pattern: str | Deed) -> _Row:
         message = f"the pattern {pattern!r} must name each field of {kind.__name__} once, in braces"
         raise UsageError(message)
     types = {name: _parsed(kind, name, hints[name]) for name in names}
-    return _Row(kind, pattern, _parser(pattern, types), types)
+    # split gives the text between the fields at even places and their names at odd ones
+    return _Row(kind, pattern, Layout(tuple(_FIELD.split(pattern)[::2]), tuple(types.values())), types)
 
 
 def _parsed(kind: type[Any], name: str, hint: object) -> type[Any]:
-    for known in _PARSERS:
+    for known in (int, float, str):
         if hint is known:
             return known
     message = f"{kind.__name__}.{name}: a line can carry int, float and str, not {hint}; write a codec of your own"
     raise UsageError(message)
 
 
-def _parser(pattern: str, types: Mapping[str, type[Any]]) -> re.Pattern[str]:
-    # split gives the text between the fields at even places and their names at odd ones
-    parts = [
-        f"(?P<{part}>{_PARSERS[types[part]]})" if at % 2 else re.escape(part)
-        for at, part in enumerate(_FIELD.split(pattern))
-    ]
-    return re.compile("".join(parts))
-
-
-def _made(row: _Row, texts: Mapping[str, str], text: str) -> object:
+def _made(row: _Row, texts: list[str], text: str) -> object:
     try:
         return row.value(texts)
     except Exception as error:

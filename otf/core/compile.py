@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Final, TypeGuard
+from math import prod
+from typing import Any, Final, NamedTuple, TypeGuard
 
 from otf.core.bags import Chains, Owes
 from otf.core.places import UNKNOWN, Midway, Move, Opening, Place, Spot
@@ -14,6 +15,7 @@ from otf.core.texts import is_test
 from otf.core.wants import Either, Exact, Instance, Such, Want
 from otf.errors import ModelError
 from otf.spec import Accept, AnyOrder, On, OneOf, TimerAction, TimerStart, TimerStop, Transition, Where
+from otf.spec.endless import TRANSITIONS, limited
 from otf.values import show
 
 
@@ -53,7 +55,15 @@ class Routes:
 WORDS: Final = (AnyOrder, OneOf, On, Where, Accept, type)
 """What stands in a transition for something else than itself; tests are routines."""
 
+MANY: Final = "transitions, with the alternatives of each"
 NO_TIMERS: Final = (tuple[TimerStart, ...](), frozenset[str]())
+
+
+class Origin(NamedTuple):
+    """The state of which a model was asked, and whether that was for what it does by itself."""
+
+    place: Place
+    unasked: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +75,8 @@ class Compiler:
     place: Callable[[object], Place]
     symbol: Callable[[object], Symbol]
 
-    def moves(self, origin: Place, yields: object) -> tuple[Move, ...]:
-        """Return the moves for what a spec function returned of a state."""
+    def moves(self, origin: Place, yields: object, *, unasked: bool = False) -> tuple[Move, ...]:
+        """Return the moves for what a spec function returned of a state: of `emits` where they are `unasked`."""
         if not isinstance(yields, Iterable):
             message = (
                 f"it returned {show(yields)}; yield transitions (goto(state, output, …)), or return a list of them"
@@ -74,16 +84,19 @@ class Compiler:
             raise ModelError(message)
         items: Iterable[object] = yields  # pyright: ignore[reportUnknownVariableType] -- checked one by one
         found: list[Move] = []
-        for item in items:
+        for item in limited(items, TRANSITIONS, MANY):
             if _is_plain(item) and _is_value(item.outputs[0]):
                 # what most transitions are, and the quickest: one value
                 owes = self._alone(item.outputs[0])
                 found.append(Move(self.place(item.state), owes, item.outputs, after=item.after))
             else:
-                found += self._moves(origin, item)
+                found += self._moves(Origin(origin, unasked), item)
+                if len(found) > TRANSITIONS:
+                    message = f"more than {TRANSITIONS:,} {MANY}: it seems never to end"
+                    raise ModelError(message)
         return tuple(found)
 
-    def _moves(self, origin: Place, item: object) -> Iterator[Move]:
+    def _moves(self, origin: Origin, item: object) -> Iterator[Move]:
         if isinstance(item, Accept):
             yield self._accept(origin, item)
         elif _is_transition(item):
@@ -92,18 +105,18 @@ class Compiler:
             message = f"it gave {show(item)}, which is not a transition; write goto(state, output, …)"
             raise ModelError(message)
 
-    def _transition(self, origin: Place, item: Transition[Any], target: Place) -> Iterable[Move]:
+    def _transition(self, origin: Origin, item: Transition[Any], target: Place) -> Iterable[Move]:
         outputs = _sequence(item.outputs)
         alternatives = [self._alternatives(each) for each in outputs]
         if all(len(each) == 1 for each in alternatives):
             return [self._move(item, target, target, outputs, outputs)]
         if item.within or item.timers:
             # which moment is the middle of such a transition, nothing says
-            return [self._move(item, target, target, chosen, chosen) for chosen in product(*alternatives)]
+            return [self._move(item, target, target, chosen, chosen) for chosen in _spread(alternatives)]
         return self._parts(origin, item, target, alternatives)
 
     def _parts(
-        self, origin: Place, item: Transition[Any], target: Place, alternatives: list[tuple[object, ...]]
+        self, origin: Origin, item: Transition[Any], target: Place, alternatives: list[tuple[object, ...]]
     ) -> Iterator[Move]:
         """Yield the moves of a transition with choices between ports: made one by one, n of them are not 2^n moves."""
         spot: Spot = target
@@ -113,7 +126,8 @@ class Compiler:
                 rest.append(found[0])
             else:
                 after, more, rest = spot, rest[::-1], list[object]()
-                spot = Midway(origin, tuple(self._move(item, target, after, (each, *more), ()) for each in found))
+                parts = tuple(self._move(item, target, after, (each, *more), ()) for each in found)
+                spot = Midway(origin.place, parts, unasked=origin.unasked)
         if rest or not isinstance(spot, Midway):
             yield self._move(item, target, spot, rest[::-1], item.outputs)
         else:
@@ -154,7 +168,7 @@ class Compiler:
                 return (item,)
         return found
 
-    def _accept(self, origin: Place, item: Accept) -> Move:
+    def _accept(self, origin: Origin, item: Accept) -> Move:
         if isinstance(item.until, int) and item.until < 1:
             message = f"it gave an Accept of {item.until} outputs; a transition without outputs is goto(state)"
             raise ModelError(message)
@@ -170,7 +184,7 @@ class Compiler:
             (),
             text,
             within=item.within,
-            opening=Opening(item, tuple(dict.fromkeys(ports)), origin),
+            opening=Opening(item, tuple(dict.fromkeys(ports)), origin.place),
             starts=starts,
             stops=stops,
             after=item.after,
@@ -236,6 +250,18 @@ def _sequence(outputs: object) -> tuple[object, ...]:
         return outputs
     message = f"it gave a Transition with the outputs {show(outputs)}, no tuple; write goto(state, output, …)"
     raise ModelError(message)
+
+
+def spread(outputs: Iterable[object]) -> Iterator[tuple[object, ...]]:
+    """Yield what the outputs of one transition may be, with each of their alternatives."""
+    return _spread([choices(item) for item in outputs])
+
+
+def _spread(pools: Sequence[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
+    if prod(map(len, pools)) > TRANSITIONS:
+        message = f"a transition has more than {TRANSITIONS:,} alternatives; say what an output is like: Where(test)"
+        raise ModelError(message)
+    return product(*pools)
 
 
 def choices(item: object) -> tuple[object, ...]:

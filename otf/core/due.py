@@ -70,8 +70,11 @@ def _slow(moves: Moves, start: Hypothesis, busy: float) -> bool:
     stack = [Hypothesis(start.spot, (), start.flight)]
     while stack:
         now = stack.pop()
-        if now in seen or not now.flight or now.spot is UNKNOWN:
+        if now in seen or not now.flight:
             continue
+        if now.spot is UNKNOWN:
+            # the outputs of an Accept may tell a state in which it answers slowly
+            return True
         seen.add(now)
         for step in moves.of(now):
             if step.flying and step.move and step.move.within and step.move.within[1] > busy:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, Final, TypeVar
 
+from otf.core.asking import ASKING
 from otf.core.bags import Chains
 from otf.core.compile import Compiler, Routes
 from otf.core.memory import Memory
@@ -12,9 +13,12 @@ from otf.core.places import Move, Place, Windows
 from otf.core.symbols import Symbol
 from otf.errors import ModelError, OtfError
 from otf.spec import Spec
+from otf.spec.endless import INPUTS, limited
 from otf.values import key, show
+from otf.values.weight import weight
 
 Said = TypeVar("Said")
+HEAVY: Final = 8_192  # bytes of a value that is not remembered
 LATELY: Final = 4096  # objects that are known again without a look at what is in them
 
 
@@ -37,6 +41,11 @@ class Model:
         self.timed: bool = False
         self.initial: Place = self.place(spec.initial)
 
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Return the places that are remembered, with what was asked there."""
+        return tuple(self._places.values())
+
     def place(self, state: object) -> Place:
         """Return the place of a state."""
         name = _key("state", state)
@@ -48,7 +57,12 @@ class Model:
         if same is not None:
             return same[1]
         name = _key("value", value)
-        symbol = self._symbols.get(name) or self.memory.put(self._symbols, name, Symbol(value, name))
+        symbol = self._symbols.get(name) or Symbol(value, name)
+        if weight(value) > HEAVY:
+            symbol.heavy = True
+            return symbol
+        if name not in self._symbols:
+            self.memory.put(self._symbols, name, symbol)
         if len(self._same) >= LATELY:
             self._same.clear()
         self._same[id(value)] = value, symbol
@@ -85,8 +99,7 @@ class Model:
     def offers(self, place: Place) -> tuple[Symbol, ...]:
         """Return the inputs worth trying in a state, each once, in the model's order."""
         if place.offers is None:
-            asked = f"inputs({show(place.value)})"
-            place.offers = _guard(asked, lambda: tuple(dict.fromkeys(map(self.symbol, self.spec.inputs(place.value)))))
+            place.offers = _guard(lambda: tuple(dict.fromkeys(self._offered(place.value))), "inputs", place.value)
         return place.offers
 
     def specified(self, place: Place, inp: Symbol) -> bool:
@@ -129,29 +142,31 @@ class Model:
                 found.add((other.spot, owed))
         return frozenset(found) if moves else None
 
+    def _offered(self, state: object) -> Iterator[Symbol]:
+        return map(self.symbol, limited(self.spec.inputs(state), INPUTS, "inputs"))
+
     def _timed(self, move: Move) -> bool:
         return bool(move.within or move.starts or (isinstance(move.spot, Place) and self.windows(move.spot)))
 
     def _ask(self, place: Place, name: str, function: Callable[..., object], *inputs: object) -> tuple[Move, ...]:
-        try:
-            moves = self._compiler.moves(place, function(place.value, *inputs))
-        except Exception as error:
-            raise _asked(f"{name}({', '.join(map(show, (place.value, *inputs)))})", error) from error
+        compiled, state = self._compiler.moves, place.value
+        unasked = not inputs
+        moves = _guard(lambda: compiled(place, function(state, *inputs), unasked=unasked), name, state, *inputs)
         self.timed = self.timed or any(move.within or move.starts for move in moves)
         return moves
 
 
-def _guard(asked: str, call: Callable[[], Said]) -> Said:
+def _guard(call: Callable[[], Said], name: str, *arguments: object) -> Said:
+    ASKING.now = name, arguments
     try:
         return call()
     except Exception as error:
-        raise _asked(asked, error) from error
-
-
-def _asked(asked: str, error: Exception) -> ModelError:
-    if isinstance(error, OtfError):
-        return ModelError(f"{asked}: {error}")
-    return ModelError(f"{asked}: the model raised {type(error).__name__}: {error}")
+        asked = f"{name}({', '.join(map(show, arguments))})"
+        raised = "" if isinstance(error, OtfError) else f"the model raised {type(error).__name__}: "
+        message = f"{asked}: {raised}{error}"
+        raise ModelError(message) from error
+    finally:
+        ASKING.now = None
 
 
 def _key(what: str, value: object) -> Hashable:

@@ -20,6 +20,7 @@ from otf.core.model import Model
 from otf.core.moves import Limits, Moves, Relation
 from otf.core.places import Place
 from otf.core.search import OvergrownError, Search, sent
+from otf.core.symbols import Symbol
 from otf.core.timing import Timing
 from otf.core.untimely import times
 from otf.core.windows import widest
@@ -193,7 +194,7 @@ class Monitor:
         led = self._find(find, clock)
         self._by_time = clock.used
         # what depends on the time of this event says nothing about the next one like it
-        if not clock.used:
+        if not clock.used and not _heavy(name):
             self.oracle.beliefs.remember(self.belief, name, led)
         return led
 
@@ -236,6 +237,11 @@ class Monitor:
             number = self.ledger.upto(event.upto)
             return ("taken", number), lambda search, now: search.taken(now, number)
         return ("rested", Search.rested) if event.restless else ("quiet", Search.quiet)
+
+
+def _heavy(name: object) -> bool:
+    value = name[-1] if isinstance(name, tuple) else None
+    return isinstance(value, Symbol) and value.heavy
 
 
 def _too_many(most: int) -> Verdict:

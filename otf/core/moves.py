@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from otf.core.hypothesis import Flying, Hypothesis, moved, taken
+from otf.core.hypothesis import PLAIN, Flying, Hypothesis, moved, taken
 from otf.core.model import Model
 from otf.core.places import UNCONSTRAINED, Midway, Move, Place
 from otf.core.queues import queue
@@ -104,7 +104,7 @@ class Moves:
         """Return the moves that the system makes by itself."""
         spot = now.spot
         if isinstance(spot, Midway):
-            return [Next(self._midway(now, move), move) for move in spot.moves]
+            return [Next(self._midway(now, move, unasked=spot.unasked), move) for move in spot.moves]
         if not isinstance(spot, Place) or (self.model.spec.emits is None and not now.timers):
             return []
         if self.windows is None:
@@ -123,8 +123,10 @@ class Moves:
             if isinstance(timer.name, str) and timer.name not in place.expiring and windows.open(now, timer.window):
                 yield Next(windows.expired(now, timer))
 
-    def _midway(self, now: Hypothesis, move: Move) -> Hypothesis:
-        return moved(now, move) if self.windows is None else self.windows.unasked(now, move, None, unasked=False)
+    def _midway(self, now: Hypothesis, move: Move, *, unasked: bool) -> Hypothesis:
+        if self.windows is None:
+            return moved(now, move, UNASKED if unasked else PLAIN)
+        return self.windows.unasked(now, move, None, unasked=unasked)
 
     def _followed(self, now: Hypothesis, move: Move, then: Hypothesis) -> Hypothesis:
         full = {port for port in move.ports if self._crowded(now, port)}

@@ -12,6 +12,9 @@ from otf.core.timing import Timing
 from otf.trace.events import Event, Seen, Sent, Taken
 from otf.values.light import light
 
+PATIENCE: Final = 10
+"""Silence that would fail is waited out this many times as long before it is believed."""
+
 RESTLESS: Final = 3
 """Quiescence times in which a system has only made what windows oblige it to, after which it is taken not to rest."""
 
@@ -136,5 +139,7 @@ def silence(timing: Timing, moment: Moment) -> Pause:
         patience = 1 if due is not None and due <= until else RESTLESS
         rested = max(times.free + patience * least, settled)
         if rested < until:
-            return Pause(rested, "rested", least)
+            # what comes meanwhile does not prolong the time in which an answer may still come
+            now = max(rested, times.event)
+            return Pause(now, "rested", max(0.0, least - (now - rested) / (PATIENCE - 1)))
     return Pause(until, "quiet", until - times.event)

@@ -48,11 +48,12 @@ class Unknown:
 class Midway:
     """The spot of a system on its way from a state, with a part of its outputs made: one of these moves comes next."""
 
-    __slots__ = ("moves", "origin")
+    __slots__ = ("moves", "origin", "unasked")
 
-    def __init__(self, origin: Place, moves: tuple[Move, ...]) -> None:
+    def __init__(self, origin: Place, moves: tuple[Move, ...], *, unasked: bool) -> None:
         self.origin: Place = origin
         self.moves: tuple[Move, ...] = moves
+        self.unasked: bool = unasked
 
 
 UNCONSTRAINED: Final = Unconstrained()

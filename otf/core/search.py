@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
+from otf.core.asking import ASKING
 from otf.core.bags import Chain
 from otf.core.clock import Clock
 from otf.core.hypothesis import NEVER, Flying, Held, Hypothesis, Owed
@@ -15,6 +16,7 @@ from otf.core.queues import Queues, push, put, queue
 from otf.core.symbols import Symbol
 from otf.core.windows import Windows
 from otf.errors import ModelError
+from otf.spec.endless import TRANSITIONS, limited
 from otf.trace.events import Ended, Garbled
 from otf.values import show
 
@@ -185,7 +187,7 @@ class Search:
         return found + [(step, NONE) for step in self.moves.spontaneous(now)]
 
     def _others(self, now: Hypothesis, place: Place, port: str) -> dict[str, int]:
-        """Return the ports whose input may as well be taken before that of `port`, and the last input that waits there."""
+        """Return the ports whose input may as well be taken before that of `port`, and the last input there."""
         head = queue(now.flight, port)[0].symbol
         return {
             name: flying[-1].number
@@ -299,12 +301,15 @@ def _unasked(now: Hypothesis) -> int:
 
 def _asked(opening: Opening, got: tuple[tuple[str, Symbol], ...]) -> tuple[bool, tuple[object, ...]]:
     accept, outputs = opening.accept, opening.asked(got)
+    ASKING.now = "Accept", (outputs,)
     try:
         complete = accept.complete(outputs)
-        return complete, tuple(accept.then(outputs)) if complete else ()
+        return complete, tuple(limited(accept.then(outputs), TRANSITIONS, "next states")) if complete else ()
     except Exception as error:
         message = f"an Accept of the model raised on the outputs {show(outputs)}: {error!r}"
         raise ModelError(message) from error
+    finally:
+        ASKING.now = None
 
 
 def _bounded(now: Hypothesis, then: Hypothesis, depth: int) -> tuple[Hypothesis, int]:

@@ -12,7 +12,7 @@ from otf.core.failure import flooded
 from otf.core.ledger import Ledger
 from otf.core.monitor import DOUBT, Monitor, Oracle
 from otf.core.offer import view
-from otf.core.pacing import Moment, Pacing, Pause, Times, Ventured
+from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, Times, Ventured
 from otf.core.places import UNCONSTRAINED
 from otf.core.symbols import Symbol
 from otf.core.view import View
@@ -20,7 +20,7 @@ from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
 from otf.trace.verdict import Verdict
 from otf.values.light import light
 
-PATIENCE: Final = 10  # silence that would fail is waited out this many times as long before it is believed
+FLOOD: Final = 1 << 26  # bytes: a system that never stops may do so in few and large outputs
 
 
 @light
@@ -66,9 +66,9 @@ class Chooser(Protocol):
 class Session:
     """The conduct of one run of at most `steps` inputs.
 
-    More than `flood` outputs without an input or quiescence between them, those aside that the model demands, are a
-    verdict of their own: a system that never stops must not keep a tester for ever. With a `barrier`, quiescence is
-    asked for instead of waited for.
+    More than `flood` outputs, or 64 MiB of them, without an input or quiescence between them, those aside that the
+    model demands, are a verdict of their own: a system that never stops must not keep a tester for ever. With a
+    `barrier`, quiescence is asked for instead of waited for.
     """
 
     def __init__(  # noqa: PLR0913 -- what a run needs, each once
@@ -88,7 +88,7 @@ class Session:
         self.chooser: Chooser = chooser
         self.pacing: Pacing = pacing
         self._patient = False
-        self._outputs = 0
+        self._outputs = self._bytes = 0
         self._pause = Pause(0.0)
         self._barrier = barrier
         self._round: Round | None = None
@@ -133,23 +133,25 @@ class Session:
         self._pause = pause or Pause(self.times.event)
         return self._probe() or Wait(self._deadline())
 
-    def tell(self, event: Event) -> Verdict | None:
-        """Take an event; return the verdict if it is decided now."""
+    def tell(self, event: Event, size: int = 0) -> Verdict | None:
+        """Judge an event, of so many bytes on the wire; return the verdict if it is decided now."""
         kind = event.__class__
         if kind is Seen or kind is Closed:
             belief = self.moment.monitor.belief
             self.times.note(event, obliged=belief.ticking)
-            self._count(belief)
+            self._count(belief, size)
         else:
             self.times.note(event)
-            self._outputs, self._round = 0, None
+            self._outputs, self._bytes, self._round = 0, 0, None
         if isinstance(event, Sent):
             self._note(event)
         moment = self.moment
         self._patient, moment.quiet, monitor = False, kind is Quiet, moment.monitor
         if monitor.tell(event) is None:
             if self._outputs > self.flood:
-                monitor.verdict = _flood(monitor, self.flood)
+                monitor.verdict = _flood(monitor, f"more than {self.flood} outputs without a pause")
+            elif self._bytes > FLOOD:
+                monitor.verdict = _flood(monitor, f"more than {FLOOD} bytes of outputs without a pause")
             elif moment.next is not None:
                 self._look()
             if kind is Quiet:
@@ -248,9 +250,11 @@ class Session:
     def _deadline(self) -> float:
         return self._pause.until + (PATIENCE - 1) * self._pause.window if self._patient else self._pause.until
 
-    def _count(self, belief: Belief) -> None:
+    def _count(self, belief: Belief, size: int) -> None:
         # what is owed is no flood, however much it is: a long answer comes to its end
-        self._outputs += not belief.owing
+        if not belief.owing:
+            self._outputs += 1
+            self._bytes += size
         if self._patient:
             self.late.append(self.monitor.events + 1)
 
@@ -259,8 +263,7 @@ class Session:
         return Verdict(verdict.outcome, verdict.failure, verdict.why, verdict.truncated, tuple(self.late))
 
 
-def _flood(monitor: Monitor, limit: int) -> Verdict:
-    seen = f"more than {limit} outputs without a pause"
+def _flood(monitor: Monitor, seen: str) -> Verdict:
     hypotheses = monitor.belief.hypotheses
     if any(each.spot is UNCONSTRAINED for each in hypotheses):
         return Verdict("inconclusive", why=f"{seen}, and the model may say nothing of them")

@@ -8,12 +8,14 @@ from collections.abc import Hashable
 class Symbol:
     """A value that is compared by its typed key: `Symbol(True) != Symbol(1)`."""
 
-    __slots__ = ("_hash", "key", "value")
+    __slots__ = ("_hash", "heavy", "key", "value")
 
     def __init__(self, value: object, key: Hashable) -> None:
         self.value: object = value
         self.key: Hashable = key
         self._hash = hash(key)
+        # such a value hardly ever comes twice, and would take much room: nothing that knows it is remembered
+        self.heavy: bool = False
 
     def __hash__(self) -> int:
         """Return the hash that was taken once: keys are nested tuples, and sets of hypotheses ask often."""

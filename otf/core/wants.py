@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from otf.core.asking import ASKING
 from otf.core.symbols import Symbol
 from otf.errors import ModelError
 from otf.spec import Where
@@ -75,11 +76,14 @@ class Such:
         """Ask the model's test; a test that raises is a broken model."""
         if isinstance(seen.value, Ended):
             return False
+        ASKING.now = str(self), (seen.value,)
         try:
             return bool(self.where.test(seen.value))
         except Exception as error:
             message = f"the test {self} of an expected output raised on {show(seen.value)}: {error!r}"
             raise ModelError(message) from error
+        finally:
+            ASKING.now = None
 
     @property
     def kinds(self) -> tuple[str, ...]:

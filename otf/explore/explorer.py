@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import islice, product
+from itertools import islice
 from typing import Any, Final, TypeGuard
 
-from otf.core.compile import choices
+from otf.core.asking import ASKING
+from otf.core.compile import spread
 from otf.core.texts import texts_of
 from otf.errors import ModelError, OtfError, UsageError
 from otf.explore.graph import OPEN, UNASKED, Graph
 from otf.explore.naming import Alike, is_flat, name
 from otf.spec import Accept, Spec, Transition
+from otf.spec.endless import INPUTS, TRANSITIONS, limited
 from otf.values import Values, show
 
 Progress = Callable[[int, int], None]
-MANY: Final = 10_000  # transitions of one state on one input: more of them are a model that never ends
 END: Final = object()
 REMEMBERED: Final = 100  # lists of inputs: a spec that offers the same ones in every state gives the same tuple
 TURN: Final = 5_000  # states between two reports of progress
@@ -104,17 +105,20 @@ class _Explorer:
 
     def _expand(self, state: Any) -> None:  # noqa: ANN401 -- any state
         asked: tuple[Any, ...] = ()
+        ASKING.now = "inputs", (state,)
         try:
             step, emits, take = self._spec.step, self._spec.emits, self._take
             for number, inp in self._offered(state):
+                ASKING.now = "step", (state, inp)
                 asked = (inp,)
                 ways = iter(_ways(step(state, inp)))
-                for way in islice(ways, MANY):
+                for way in islice(ways, TRANSITIONS):
                     take(number, way)
                 _end(ways)
             asked = ()
+            ASKING.now = "emits", (state,)
             ways = iter(() if emits is None else _ways(emits(state)))
-            for way in islice(ways, MANY):
+            for way in islice(ways, TRANSITIONS):
                 take(UNASKED, way)
             _end(ways)
         except OtfError as error:
@@ -122,6 +126,8 @@ class _Explorer:
         except Exception as error:
             message = f"{_asking(state, asked)}: the model raised {type(error).__name__}: {error}"
             raise ModelError(message) from error
+        finally:
+            ASKING.now = None
 
     def _offered(self, state: Any) -> list[tuple[int, Any]]:  # noqa: ANN401 -- any state
         offered = self._spec.inputs(state) if self._fixed is None else self._fixed
@@ -129,7 +135,7 @@ class _Explorer:
         if known is not None and known[0] is offered:
             self.graph.offer.append(known[1])
             return known[2]
-        row = list({self._input(inp): inp for inp in offered}.items())
+        row = list({self._input(inp): inp for inp in limited(offered, INPUTS, "inputs")}.items())
         number = self._listed(tuple(inp for inp, _ in row))
         if isinstance(offered, tuple) and len(self._rows) < REMEMBERED:
             self._rows[id(offered)] = (offered, number, row)
@@ -200,8 +206,7 @@ class _Explorer:
         if not isinstance(outputs, tuple):
             message = f"it gave a Transition with the outputs {show(outputs)}, no tuple; write goto(state, output, …)"
             raise ModelError(message)
-        spread: Iterator[tuple[Any, ...]] = product(*map(choices, outputs))  # pyright: ignore[reportUnknownArgumentType]
-        numbers = tuple(dict.fromkeys(map(self._alternative, spread)))
+        numbers = tuple(dict.fromkeys(map(self._alternative, spread(outputs))))  # pyright: ignore[reportUnknownArgumentType]
         self._outputs[outputs and name(outputs)] = numbers
         return numbers
 
@@ -230,7 +235,7 @@ def _ways(yields: object) -> Iterable[object]:
 
 def _end(ways: Iterator[object]) -> None:
     if next(ways, END) is not END:
-        message = f"more than {MANY:,} transitions: it seems never to end"
+        message = f"more than {TRANSITIONS:,} transitions: it seems never to end"
         raise ModelError(message)
 
 

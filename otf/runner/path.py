@@ -229,7 +229,7 @@ class Conduct:
     def _tell(self, event: Event, raw: bytes | None = None) -> None:
         belated = self.session.late
         late = len(belated)
-        self.session.tell(event)
+        self.session.tell(event, 0 if raw is None else len(raw))
         if self._model.timed or self.wire.noting or len(belated) > late:
             more = {"late": True} if len(belated) > late else {}
             self.record(event, raw, **more, **self._beside())

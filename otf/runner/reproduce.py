@@ -8,11 +8,14 @@ from typing import Any, TypeAlias
 import anyio
 
 from otf.adapter import Bench
+from otf.adapter.acting import bounded, excused
 from otf.core import Oracle, Session
 from otf.core.burst import Burst
 from otf.core.strict import Strict
 from otf.core.timers import Timers
+from otf.explore.steady import ask_again
 from otf.runner.path import drive
+from otf.runner.watchdog import watched
 from otf.shrink import Candidate, Inputs, again, issue_of
 from otf.simulate import Walk
 from otf.trace.events import Event, Quiet, Seen, Sent
@@ -26,15 +29,18 @@ Given: TypeAlias = tuple[object, Sequence[object]]
 def reproduce(bench: Bench, steps: Iterable[Given], *, burst: int = 1, tries: int = 1) -> None:
     """Send the inputs of these steps to a fresh copy of the system, again and again where one run may pass by chance.
 
-    Raises AssertionError with the explanation as soon as a run fails, ContactError where the system cannot be reached.
+    Raises AssertionError with the explanation as soon as a run fails, ContactError where the system cannot be reached,
+    ModelError where the model is broken.
     Where the model leaves choices to the system, `steps` tell which ones are wanted: other inputs bring it back on the
     way then. Must not be called from within an event loop.
     """
     oracle = bench.oracle()
     candidate = _candidate(oracle, [*steps])
     for _ in range(tries):
-        verdict, events = _run(bench, oracle, candidate, burst)
+        with watched():
+            verdict, events = _run(bench, oracle, candidate, burst)
         if verdict.failed:
+            ask_again(oracle.model, bench.oracle(), events)
             raise AssertionError(explanation(verdict, events))
 
 
@@ -56,8 +62,9 @@ def _events(oracle: Oracle, steps: list[Given]) -> Iterator[Event]:
 
 def _run(bench: Bench, oracle: Oracle, candidate: Candidate, burst: int) -> tuple[Verdict, list[Event]]:
     if bench.system is not None:
-        walk = Walk(oracle, bench.system())
-        return walk.chosen(candidate.chooser(), candidate.limit) or walk.end(), [*walk.events()]
+        walk = Walk(oracle, bounded(bench.system()))
+        verdict = walk.chosen(candidate.chooser(), candidate.limit) or walk.end()
+        return excused(verdict, walk), [*walk.events()]
     events = list[Event]()
     pacing = Burst(bench.timing, burst) if burst > 1 else Strict(bench.timing, Timers(last=True))
     session = Session(oracle, candidate.chooser(), pacing, steps=candidate.limit, barrier=bench.barrier)

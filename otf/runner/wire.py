@@ -20,6 +20,7 @@ from otf.runner.watching import Watching, watching
 from otf.values.light import light
 
 FULL: Final = 20_000  # arrivals that wait to be judged: beyond, reading stops and the other side feels it
+HEAVY: Final = 1 << 25  # bytes of them
 
 
 @light
@@ -46,6 +47,7 @@ class Wire:
         self.clock: Callable[[], float] = clock()
         self.zero: float = self.clock()
         self._inbox: deque[Arrived] = deque()
+        self._bytes = 0
         self._tasks: TaskGroup
         self._watching: Watching
         self.watched: dict[int, str] = {}  # the descriptors, with their ports
@@ -134,6 +136,7 @@ class Wire:
             return []
         arrived = list(self._inbox)
         self._inbox.clear()
+        self._bytes = 0
         if self._paused:
             self._resume()
         return arrived
@@ -204,6 +207,7 @@ class Wire:
         inbox, ended = self._inbox, not arrivals
         for arrival in arrivals:
             ended = not isinstance(arrival, Frame)
+            self._bytes += len(arrival.data) if isinstance(arrival, Frame) else 0
             if isinstance(arrival, Frame) and arrival.came is not None:
                 inbox.append(Arrived(port, arrival, min(arrival.came - self.zero, at), stamped=True))
             else:
@@ -212,7 +216,7 @@ class Wire:
             self._agree(port)
         if inbox and self._sleeping:
             self._woken.set()
-        if len(inbox) >= FULL:
+        if len(inbox) >= FULL or self._bytes >= HEAVY:
             self._pause()
 
     def _hint(self, port: str) -> None:

@@ -34,6 +34,7 @@ class TraceWriter:
         self.path = path
         self.steps: int = 0
         self.events: int = 0
+        self.size: int = 0  # bytes
         self.began = began
         self._moments = Moments()
         self._stencils = Stencils(self._moments)
@@ -112,6 +113,7 @@ class TraceWriter:
             return text.encode(errors="replace") + b"\n"
 
     def _out(self, line: bytes) -> None:
+        self.size += len(line)
         try:
             written = os.write(self._file, line)
             while written < len(line):

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
 from otf.errors import UsageError
+from otf.spec.endless import INPUTS, limited
 from otf.values import Enumeration, Values, every, given, is_enumeration, is_strategy, is_type, ready, show
 
 Offering: TypeAlias = Callable[[Any], Iterable[Any]]
@@ -56,7 +57,7 @@ def _classes(kind: object) -> Iterator[object]:
 
 
 def _always(inputs: Iterable[Any]) -> Offering:
-    fixed = tuple(inputs)
+    fixed = tuple(limited(inputs, INPUTS, "inputs"))
     return lambda _state: fixed
 
 

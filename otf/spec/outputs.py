@@ -12,7 +12,7 @@ from functools import partial
 from inspect import isroutine
 from typing import Any
 
-from otf.spec.timing import TimerAction
+from otf.spec.timing import TimerAction, checked
 
 Test = Callable[[Any], bool]
 
@@ -95,6 +95,11 @@ class Accept:
     says: str = ""
     timers: tuple[TimerAction, ...] = ()
     after: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a window that is none."""
+        if self.within is not None:
+            checked(self.within)
 
     def complete(self, outputs: Any) -> bool:  # noqa: ANN401 -- a tuple, or a dictionary of them
         """Return whether these outputs are all that the transition brings."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from otf.errors import ModelError
+
+EVER: Final = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class TimerStart:
         if not self.name:
             message = "a timer needs a name, by which a transition in `emits` says that it comes after it"
             raise ModelError(message)
-        checked((self.lo, self.hi), f"start({self.name!r}, …)")
+        checked((self.lo, self.hi), f"of start({self.name!r}, {self.lo!r}, {self.hi!r})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +57,19 @@ def stop(name: str) -> TimerStop:
     return TimerStop(name)
 
 
-def checked(within: tuple[float, float], where: str) -> tuple[float, float]:
-    """Return a window of time in seconds. Raises ModelError where nothing could ever be in it."""
-    lo, hi = within
-    if isnan(lo) or isnan(hi) or not 0 <= lo <= hi:
-        message = (
-            f"{where}: the window ({lo:g}, {hi:g}) has no time in it; write (lo, hi) with 0 <= lo <= hi, in seconds"
-        )
-        raise ModelError(message)
-    return within
+def checked(window: object, where: str = "") -> None:
+    """Raise ModelError for what is no time window: in a wrong one no system could answer, and all would be blamed."""
+    if _is_window(window):
+        return
+    named = where or f"within={window!r}"
+    message = f"the time window {named} is none; write (lo, hi), seconds with 0 <= lo <= hi, lo not infinite"
+    raise ModelError(message)
+
+
+def _is_window(window: object) -> bool:
+    match window:
+        # NaN is neither larger nor smaller than anything
+        case (int() | float() as lo, int() | float() as hi) if isinstance(window, tuple):
+            return 0 <= lo <= hi and lo < EVER
+        case _:
+            return False

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from otf.spec.timing import TimerAction
+from otf.spec.timing import TimerAction, checked
 
 State = TypeVar("State")
 
@@ -17,6 +17,7 @@ class Transition(Generic[State]):
 
     `within=(lo, hi)` is the time window of the outputs, in seconds: after the input was taken, and in `emits` after
     the state was entered. `timers` are started and stopped by it; in `emits`, `after` names the timer that brings it.
+    Raises ModelError for a window in which nothing can be seen.
     """
 
     state: State
@@ -24,6 +25,11 @@ class Transition(Generic[State]):
     within: tuple[float, float] | None = None
     timers: tuple[TimerAction, ...] = field(default=(), repr=False)
     after: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a window that is none."""
+        if self.within is not None:
+            checked(self.within)
 
 
 def goto(

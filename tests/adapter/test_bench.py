@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 
@@ -178,3 +179,11 @@ def test_quiescence_may_be_learnt() -> None:
     bench = Bench(SPEC, codec=Words())
     assert (bench.quiescence, bench.timing.quiescence) == (None, 0.1)
     assert bench.timing is bench.timing is bench.oracle().timing
+
+
+@pytest.mark.parametrize("name", ["quiescence", "latency", "busy"])
+@pytest.mark.parametrize("seconds", [-1, float("nan"), float("inf")])
+def test_times_that_are_none_are_refused(name: str, seconds: float) -> None:
+    """A silence of NaN seconds would never be long enough, and the run would not end."""
+    with pytest.raises(UsageError, match=rf"^{name}={seconds}: a number of seconds is needed, 0 or more$"):
+        partial(Bench, SPEC, codec=Words())(**{name: seconds})  # type: ignore[arg-type]

@@ -1,5 +1,6 @@
 """A Python function as the system: what is special about it."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import cast
@@ -174,6 +175,23 @@ async def test_replies_behind_many_late_ones_are_found() -> None:
         assert await arrive(line, 1) == frames(b"now")
         assert anyio.current_time() == start
         assert len(await arrive(line, 1000)) == 1000
+
+
+@virtual
+async def test_late_replies_without_end_come_in_bounded_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A function is not asked for more while 20,000 of its replies, here 500, are not due."""
+    monkeypatch.setattr(sys.modules[InprocessLine.__module__], "_FULL", 500)
+    asked = count()
+
+    def flood(_: bytes) -> Iterator[Reply]:
+        yield from ((9, b"late") for _ in asked)
+
+    start = anyio.current_time()
+    async with open_inprocess(lambda: flood) as line:
+        await line.send(b"?")
+        assert len(await arrive(line, 501)) >= 501
+        assert anyio.current_time() == start + 18
+        assert next(asked) <= 1500
 
 
 async def test_inputs_are_taken_one_after_another() -> None:

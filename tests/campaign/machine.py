@@ -65,6 +65,20 @@ def _step(paid: int, inp: object) -> Iterator[Transition[int]]:
             pass
 
 
+def fickle() -> Spec[int, object]:
+    """Return a spec that allows tea instead of coffee, when it is asked for the first time."""
+    asked = set[int]()
+
+    def step(paid: int, inp: object) -> Iterator[Transition[int]]:
+        if paid and isinstance(inp, Button) and paid not in asked:
+            asked.add(paid)
+            yield goto(paid - 1, Tea())
+        else:
+            yield from _step(paid, inp)
+
+    return Spec(step, 0, [Coin(), Button(), Refund()])
+
+
 COFFEE = Spec(_step, 0, [Coin(), Button(), Refund()])
 CODEC = lines(
     {

@@ -190,8 +190,9 @@ def test_numbers_that_mean_nothing(tmp_path: Path) -> None:
     for name, number in (("traces", 0), ("steps", -1), ("jobs", 0), ("burst", 0)):
         with pytest.raises(UsageError, match=f"{name}={number}: at least 1 is needed"):
             Settings(out=tmp_path, **{name: number})  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="time=0: a positive number"):
-        Settings(out=tmp_path, time=0)
+    for time in (0, float("nan")):
+        with pytest.raises(UsageError, match=f"time={time}: a positive number"):
+            Settings(out=tmp_path, time=time)
 
 
 # Several at once

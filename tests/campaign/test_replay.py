@@ -17,6 +17,7 @@ from otf.adapter import Bench
 from otf.campaign import Judgement, judge
 from otf.campaign.replay import OnStep
 from otf.core import Monitor
+from otf.core.session import FLOOD
 from otf.errors import TraceError
 from otf.spec import Spec, Transition, goto
 from otf.trace.reading import Told, TraceReader, bounded
@@ -87,6 +88,19 @@ def test_a_flood_replays(tmp_path: Path) -> None:
     assert (judgement.recorded, judgement.verdict.outcome) == ("fail", "fail")
     assert judgement.verdict.failure is not None
     assert judgement.verdict.failure.kind == "flood"
+
+
+def test_a_flood_of_bytes_replays(tmp_path: Path) -> None:
+    """The bytes of the trace are counted as those on the wire were."""
+    spec = Spec[int, str](_listens, 0, ["p.go"], lambda state: [goto(state, str)])
+    endless = on_function(lambda: lambda _frame: (b"x" * 60_000 for _ in range(10**9)), spec=spec)
+    summary = run(endless, tmp_path, traces=1, shrink=False)
+    [group] = summary.failures.values()
+    judgement = judged(tmp_path / "path-0001.jsonl", endless)
+    assert judgement.verdict.failure is not None
+    assert group.first.verdict.failure is not None
+    assert judgement.verdict.failure.seen == group.first.verdict.failure.seen
+    assert judgement.verdict.failure.seen == f"more than {FLOOD} bytes of outputs without a pause"
 
 
 def test_remarks_come_from_the_record(tmp_path: Path) -> None:

@@ -25,6 +25,18 @@ number = 7
 spec = Spec(step, initial=0, inputs=["up", "down"])
 """
 
+LOTS = """
+from itertools import count
+from otf import Spec, goto
+
+numbers = count()
+
+def step(state, inp):
+    yield goto(state, next(numbers))
+
+spec = Spec(step, initial=0, inputs=["roll"])
+"""
+
 
 def written(folder: Path) -> str:
     """Write the model; return the place of its spec."""
@@ -88,3 +100,11 @@ def test_what_there_is_to_ask(tmp_path: Path) -> None:
     spec = written(tmp_path)
     told = failed("check", spec, "--invariant", f"{tmp_path / 'tank.py'}:number")
     assert "a function of a state is needed" in told
+
+
+def test_a_model_that_draws_lots_is_an_error(tmp_path: Path) -> None:
+    """It is asked twice for all that was explored."""
+    (tmp_path / "lots.py").write_text(LOTS, encoding="utf-8")
+    done = otf("check", f"{tmp_path / 'lots.py'}:spec")
+    assert (done.status, done.out) == (2, "")
+    assert "step(0, 'roll') answered otherwise when it was asked again: first 1 -> 0; then" in done.err

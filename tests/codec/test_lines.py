@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -152,6 +153,14 @@ def test_a_line_that_the_type_refuses_is_refused() -> None:
     """What `__post_init__` raises becomes a codec error, so that the bytes are shown."""
     with pytest.raises(CodecError, match="the line 'even 3' is no Even: it is odd"):
         CODEC.decode("", b"even 3")
+
+
+def test_a_line_that_fits_nowhere_is_refused_at_once() -> None:
+    """16 KiB of spaces in a pattern of two texts took over 20 s."""
+    began = time.process_time()
+    with pytest.raises(CodecError, match="fits no pattern of Says"):
+        lines({Says: "{who} {what}"}).decode("", b" " * 16_384 + b"\n")
+    assert time.process_time() - began < 1
 
 
 def test_a_value_without_a_pattern_is_refused() -> None:

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 import pytest
 
 from otf.core import Limits, Routes
+from otf.core.model import HEAVY
 from otf.core.offer import view
 from otf.errors import ModelError
 from otf.spec import Accept, Spec, Transition, goto, on, total
 from otf.trace.events import Event, Sent
-from tests.core.scripts import QUIET, events, machine, oracle, outcome, run, seen, states, told
+from tests.core.scripts import QUIET, events, machine, oracle, outcome, run, seen, spec_of, states, told
 
 TWO = Limits(unasked=2)
 STEPS = machine("s0 -/y-> s1", "s1 -/y-> s2", "s2 -/y-> s3", "s3 -/x-> s3", "s3 -a/w-> s4", "s4 -a-> s4")
@@ -225,3 +226,17 @@ def test_the_states_that_are_possible_are_known() -> None:
     assert states(judge, "a?") == {"s0"}
     assert states(judge, "a? x!") == {"s1", "s2"}
     assert states(judge, "a? x! quiet") == {"s1", "s2", "s3"}
+
+
+def test_large_values_are_judged_and_not_remembered() -> None:
+    """They hardly ever come twice: a night of large answers would fill the memory."""
+    judge = oracle(spec_of(goto("new", on("P", str))))
+    large, short = "x" * HEAVY, "x"
+    first, again = judge.model.symbol(large), judge.model.symbol(large)
+    assert first == again
+    assert first is not again
+    assert judge.model.symbol(short) is judge.model.symbol(short)
+    for output in (large, short):
+        assert outcome(judge, "a?", seen(output), "quiet") == "pass"
+    taken = judge.start().after["sent", "A", judge.model.symbol("a")].belief
+    assert [*taken.after] == [("seen", "P", judge.model.symbol(short))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from inspect import isfunction
+from itertools import count
 from typing import Any, cast
 
 import pytest
@@ -13,6 +14,7 @@ from otf.codec import lines
 from otf.core import Model, Routes
 from otf.core.offer import view
 from otf.errors import ModelError, UsageError
+from otf.explore import explore
 from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on, total
 from otf.trace.events import Event
 from tests.core.scripts import oracle, outcome, run, seen, spec_of
@@ -173,6 +175,54 @@ def test_a_state_that_cannot_be_shown_does_not_hide_the_failure() -> None:
     failure = run(spec, "a? x!").failure
     assert failure is not None
     assert failure.allowed[0].state == "<Mute whose repr raised RuntimeError>"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda: (goto(each) for each in count()),
+        [goto(each) for each in range(10_001)],
+        [goto(0, OneOf(*("xy" * 100)))] * 51,
+    ],
+    ids=["endless", "many", "some of many"],
+)
+def test_transitions_that_never_end_are_told(answer: object) -> None:
+    """Each alternative counts."""
+    what = "more than 10,000 transitions, with the alternatives of each: it seems never to end"
+    assert message(answering(answer)) == f"step(0, 'a'): {what}"
+
+
+@pytest.mark.parametrize("outputs", [[OneOf(*("xy" * 100_000))], [OneOf("x", "y")] * 40])
+def test_alternatives_without_end_are_told(outputs: list[object]) -> None:
+    """Where each has to be thought of, before that is tried: 40 times one of two would be a million millions."""
+    assert message(answering([goto(0, *outputs, within=(0, 1))])) == (
+        "step(0, 'a'): a transition has more than 10,000 alternatives; say what an output is like: Where(test)"
+    )
+
+
+def test_inputs_that_never_end_are_told() -> None:
+    """As a function of the state, as a list that is given, and in an exploration."""
+    spec = Spec[int, int](lambda state, _inp: [goto(state)], 0, lambda _state: count())
+    model = Model(spec)
+    with pytest.raises(ModelError, match=r"^inputs\(0\): more than 100,000 inputs: it seems never to end$"):
+        model.offers(model.initial)
+    with pytest.raises(ModelError, match=r"^inputs or emits\(0\): more than 100,000 inputs: it seems never to end$"):
+        explore(spec)
+    with pytest.raises(ModelError, match=r"^more than 100,000 inputs"):
+        Spec[int, int](lambda state, _inp: [goto(state)], 0, count())
+
+
+def test_next_states_that_never_end_are_told() -> None:
+    """An Accept may give as many as a step."""
+    assert "more than 10,000 next states: it seems never to end" in message(
+        spec_of(Accept(lambda _seen: count(), "P")), "a?", seen("x")
+    )
+
+
+def test_as_many_transitions_as_are_taken() -> None:
+    """The bound itself is none too many."""
+    model = Model(answering([goto(each) for each in range(10_000)]))
+    assert len(model.moves(model.initial, model.symbol("a"))) == 10_000
 
 
 def test_trouble_of_the_bench_keeps_its_words() -> None:

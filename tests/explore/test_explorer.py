@@ -95,6 +95,7 @@ BROKEN: list[tuple[Callable[[Any, Any], Any], str]] = [
     (lambda s, _i: [goto(Holds(Looks(1))), goto(s)], "two objects of the class Looks hold"),
     (lambda s, _i: [goto((Looks(1), s if s == 0 else 1)), goto(s)], "two objects of the class Looks"),
     (lambda _s, _i: (goto(0) for _ in itertools.count()), "more than 10,000 transitions: it seems never to end"),
+    (lambda _s, _i: [goto(0, *[OneOf("x", "z")] * 40)], "a transition has more than 10,000 alternatives"),
 ]
 
 

@@ -13,8 +13,9 @@ import pytest
 
 from otf.adapter import Arrival, Bench, Ending, Frame
 from otf.adapters.inprocess import Reply
+from otf.core.session import FLOOD
 from otf.runner import Wire
-from otf.runner.wire import FULL, Arrived
+from otf.runner.wire import FULL, HEAVY, Arrived
 from otf.spec import Spec, Transition, goto
 from tests.runner.playing import Still, Words, hub, on_function, ping, play, spec, virtually
 
@@ -74,6 +75,21 @@ class Stock(Still):
         batch = [Frame(str(self.left - number).encode()) for number in range(1, min(self.left, 7000) + 1)]
         self.left -= len(batch)
         return [*batch]
+
+
+SIZE = 1 << 16
+
+
+@dataclass
+class Heavy(Still):
+    """A line with large frames that never end; `given` says how many were taken."""
+
+    given: int = 0
+
+    def receive(self) -> list[Arrival]:
+        """Return the next frame."""
+        self.given += 1
+        return [Frame(bytes(SIZE))]
 
 
 async def _heard(wire: Wire, number: int) -> list[Arrived]:
@@ -264,3 +280,41 @@ def test_a_flood_is_a_verdict() -> None:
     played = play(_many(10**9), "p.ping")
     assert (played.failure.kind, played.failure.seen) == ("flood", "more than 10000 outputs without a pause")
     assert "flood" in str(played.failure.signature)
+
+
+def test_a_flood_of_large_outputs_is_a_verdict() -> None:
+    """64 MiB of them are enough; those that the model demands do not count."""
+    large = b"x" * 60_000
+    talkative = Spec[int, str](_listens, 0, ["p.ping"], lambda state: [goto(state, str)])
+    played = play(on_function(lambda: lambda _frame: (large for _ in range(10**9)), spec=talkative), "p.ping")
+    assert (played.failure.kind, played.failure.seen) == (
+        "flood",
+        f"more than {FLOOD} bytes of outputs without a pause",
+    )
+    assert sum(line.startswith("1 <") for line in played.script) >= FLOOD // len(large)
+    owed = Spec[int, str](lambda state, _inp: [goto(state, *[str] * 1200)], 0, ["p.ping"])
+    assert play(on_function(lambda: lambda _frame: [large] * 1200, spec=owed), "p.ping").script[-1] == "1 quiet"
+
+
+def test_a_heavy_inbox_stops_the_reading() -> None:
+    """What waits to be judged is bounded in bytes as well as in number; once it is judged, reading goes on."""
+
+    async def flooded() -> list[int]:
+        line = Heavy()
+        async with Wire({"a": line}) as wire:
+            return [await _reads(wire, line) for _ in range(4)]
+
+    assert virtually(flooded) == [HEAVY // SIZE] * 4
+
+
+async def _reads(wire: Wire, line: Heavy) -> int:
+    wire.poll()
+    given, line.given = line.given, 0
+    wire.arrived()
+    # where it was not asked to its end it is asked again with the next question
+    line.given = 0
+    return given
+
+
+def _listens(state: int, _inp: str) -> Iterator[Transition[int]]:
+    yield goto(state)

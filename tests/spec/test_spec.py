@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from otf.errors import UsageError
+from otf.errors import ModelError, UsageError
 from otf.spec import Accept, Spec, Transition, goto, on
 
 if TYPE_CHECKING:
@@ -36,6 +36,34 @@ def test_a_step_may_yield_or_return_and_its_outputs_are_a_tuple() -> None:
     """`goto` collects outputs in their order."""
     assert list(pressed(1, Press(long=True))) == [Transition(2)]
     assert goto(3, "x", on("P", "y"), within=(1, 2)) == Transition(3, ("x", on("P", "y")), (1, 2))
+
+
+NO_WINDOW = [
+    (5, 1),
+    (-1, 1),
+    (float("nan"), 1),
+    (0, float("nan")),
+    (float("inf"), float("inf")),
+    (1,),
+    (0, 1, 2),
+    [0, 1],
+    3,
+    ("0", 1),
+]
+
+
+@pytest.mark.parametrize("window", NO_WINDOW, ids=str)
+def test_a_window_in_which_nothing_can_be_seen_is_an_error_of_the_model(window: Any) -> None:  # noqa: ANN401 -- wrong
+    """It is refused where it is written: judged by it, every system would be too late."""
+    for make in (partial(goto, 0, "x"), partial(Transition, 0, ("x",)), partial(Accept, list)):
+        with pytest.raises(ModelError, match=r"^the time window within=.* is none; write \(lo, hi\), seconds"):
+            make(within=window)
+
+
+@pytest.mark.parametrize("window", [(0, 0), (0.5, 0.5), (1, 2.5), None])
+def test_a_window_is_two_times_in_their_order(window: tuple[float, float] | None) -> None:
+    """Both ends may be the same moment, and there may be none."""
+    assert goto(0, "x", within=window).within == Accept(list, within=window).within == window
 
 
 def both(_state: int) -> Iterable[str]:

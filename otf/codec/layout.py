@@ -1,0 +1,145 @@
+"""Where the fields of a line lie: as a regular expression finds it, in time that grows with the line alone.
+
+A regular expression with several `.*?` tries every way to divide a line: a system that says a kilobyte of spaces would
+keep the tester for minutes. Here a line is gone through once from its end, for the places from which the rest fits, and
+once from its beginning, where each field takes the first of these (a text) or the last (a number).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+DIGITS: Final = 4_000  # of an int: Python refuses to read numbers of more than 4300
+_INT: Final = re.compile(rf"[+-]?[0-9]{{1,{DIGITS}}}")
+# what was taken is never given back (`++`): where the grammar leaves no choice, going back would take the time again
+_FLOAT: Final = re.compile(r"[+-]?(?:inf|nan|(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?)")
+_RUN: Final = re.compile(r"[0-9]+")
+_SIGN: Final = re.compile(r"[+-]")
+_WORD: Final = re.compile(r"(?=inf|nan)")
+_POWER: Final = re.compile(r"[eE][+-]?([0-9]++)")
+_FRACTION: Final = re.compile(r"\.([0-9]*+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The fields of a line, each an int, float or str, and the texts around them: one more than there are fields."""
+
+    texts: tuple[str, ...]
+    kinds: tuple[type, ...]
+
+    def fields(self, line: str) -> list[str] | None:
+        """Return what the fields say, None where the line does not fit.
+
+        A text is as short as it can be, a number as long as it can be, the first field before the second.
+
+        >>> Layout(("say ", " ", ""), (str, str)).fields("say hello to all")
+        ['hello', 'to all']
+        """
+        first, last = self.texts[0], self.texts[-1]
+        if not self.kinds:
+            return [] if line == first else None
+        if not line.startswith(first) or not line.endswith(last):
+            return None
+        all_ends = self._ends(line)
+        return None if all_ends is None else self._taken(line, all_ends)
+
+    def _ends(self, line: str) -> list[bytearray] | None:
+        """Return where each field may end so that the rest of the line fits."""
+        ends = bytearray(len(line) + 1)
+        ends[len(line) - len(self.texts[-1])] = 1
+        found = [ends]
+        for at in range(len(self.kinds) - 1, 0, -1):
+            ends = _before(self.texts[at], line, _starts(self.kinds[at], line, ends))
+            found.append(ends)
+        fits = _starts(self.kinds[0], line, ends)
+        return found[::-1] if fits[len(self.texts[0])] else None
+
+    def _taken(self, line: str, all_ends: list[bytearray]) -> list[str]:
+        said, at = list[str](), len(self.texts[0])
+        for kind, text, ends in zip(self.kinds, self.texts[1:], all_ends, strict=True):
+            end = ends.find(1, at) if kind is str else _longest(_INT if kind is int else _FLOAT, line, at, ends)
+            said.append(line[at:end])
+            at = end + len(text)
+        return said
+
+
+def _before(text: str, line: str, fits: bytearray) -> bytearray:
+    """Return the places that this text follows, with one from which the rest fits behind it."""
+    if not text:
+        return fits
+    ends, at = bytearray(len(fits)), line.find(text)
+    while at >= 0:
+        ends[at] = fits[at + len(text)]
+        at = line.find(text, at + 1)
+    return ends
+
+
+def _starts(kind: type, line: str, ends: bytearray) -> bytearray:
+    """Return the places from which a field of this type leads to one of these ends."""
+    if kind is str:
+        return _texts(line, ends)
+    fits = _ints(line, ends) if kind is int else _floats(line, ends)
+    for sign in _SIGN.finditer(line):
+        # the sign before another sign comes first, and finds no number behind it
+        fits[sign.start()] = fits[sign.end()]
+    return fits
+
+
+def _texts(line: str, ends: bytearray) -> bytearray:
+    fits, begin = bytearray(len(ends)), 0
+    for part in line.split("\n"):  # a text goes on in no new line
+        last = ends.rfind(1, begin, begin + len(part) + 1)
+        fits[begin : last + 1] = b"\1" * (last + 1 - begin)
+        begin += len(part) + 1
+    return fits
+
+
+def _ints(line: str, ends: bytearray) -> bytearray:
+    fits = bytearray(len(ends))
+    for run in _RUN.finditer(line):
+        nearest = len(line) + DIGITS + 1
+        for end in range(run.end(), run.start(), -1):
+            nearest = end if ends[end] else nearest
+            fits[end - 1] = nearest - end < DIGITS
+    return fits
+
+
+def _floats(line: str, ends: bytearray) -> bytearray:
+    fits = bytearray(len(ends))
+    for word in _WORD.finditer(line):
+        fits[word.start()] = ends[word.start() + 3]
+    for run in _RUN.finditer(line):
+        first, last = run.span()
+        there = _fraction(line, last, ends)
+        for end in range(last, first, -1):
+            fits[end - 1] = there = there or bool(ends[end])
+        if line[first - 1 : first] == ".":
+            fits[first - 1] = _within(ends, first, last) or _power(line, last, ends)
+    return fits
+
+
+def _fraction(line: str, at: int, ends: bytearray) -> bool:
+    """Return whether what may follow the whole part of a number leads to an end."""
+    found = _FRACTION.match(line, at)
+    if found is None:
+        return _power(line, at, ends)
+    return _within(ends, at, found.end()) or _power(line, found.end(), ends)
+
+
+def _power(line: str, at: int, ends: bytearray) -> bool:
+    found = _POWER.match(line, at)
+    return found is not None and _within(ends, found.start(1), found.end())
+
+
+def _within(ends: bytearray, after: int, upto: int) -> bool:
+    return ends.find(1, after + 1, upto + 1) >= 0
+
+
+def _longest(number: re.Pattern[str], line: str, at: int, ends: bytearray) -> int:
+    """Return the last of these ends that a number has which begins here; there is one."""
+    found = number.match(line, at)
+    last = at if found is None else found.end()
+    # what is cut short may be no number: `1e` of `1e5`
+    return next(end for end in range(last, at, -1) if ends[end] and number.fullmatch(line, at, end))

@@ -1,0 +1,128 @@
+"""Whether a model answers the same when it is asked the same once more: one that draws lots would blame the system.
+
+Answers are compared as sets: in which order a function names its transitions means nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from itertools import islice
+from typing import Any, Final, TypeAlias
+
+from otf.core import Model, Monitor, Oracle, Routes, Symbol
+from otf.core.bags import Chain
+from otf.core.places import Move
+from otf.core.wants import Either, Exact, Instance, Want
+from otf.errors import ModelError
+from otf.explore.graph import Graph
+from otf.spec import Spec
+from otf.trace.events import Event
+from otf.values import show
+
+SHOWN: Final = 3  # transitions of an answer, in the message
+RIGHT: Final = (
+    "a model answers by its arguments alone, not by chance, the time, or what it has kept; where the system may choose,"
+    " it yields a transition for each choice"
+)
+
+Answer: TypeAlias = dict[Hashable, str]
+"""What transitions mean, with their texts."""
+
+
+def ask_again(known: Model, fresh: Oracle, events: Iterable[Event]) -> None:
+    """Judge a run once more with an oracle that remembers nothing. Raises ModelError where the model says otherwise.
+
+    `known` is the model as it was asked in the run; `fresh` has another one of the same spec.
+    """
+    judge = Monitor(fresh)
+    for event in events:
+        judge.tell(event)
+    if fresh.model.initial != known.initial:
+        message = f"the initial state was {show(known.initial.value)}, and is {show(fresh.model.initial.value)} now"
+        raise ModelError(f"{message}: a model must not change what it is given")
+    _compare(known, fresh.model)
+
+
+def ask_twice(spec: Spec[Any, Any], graph: Graph) -> None:
+    """Ask a model twice for all that is in its graph. Raises ModelError where it does not say the same."""
+    first, second = Model(spec, _Anywhere()), Model(spec, _Anywhere())
+    for model in (first, second):
+        for number, state in enumerate(graph.values):
+            place = model.place(state)
+            model.unasked(place)
+            for inp in graph.offered(number):
+                model.moves(place, model.symbol(graph.inputs[inp]))
+    _compare(first, second)
+
+
+class _Anywhere(Routes):
+    """No ports in particular: a graph has none."""
+
+    def of(self, value: object) -> str:
+        del value
+        return ""
+
+    def only(self, what: str) -> str:
+        del what
+        return ""
+
+    def known(self, port: str, what: str) -> str:
+        del what
+        return port
+
+
+def _compare(known: Model, fresh: Model) -> None:
+    for place in fresh.places:
+        before = known.place(place.value)
+        for inp, moves in place.moves.items():
+            if inp is None:
+                _same(_call("emits", before), _told(known.unasked(before)), _told(moves))
+            else:
+                _same(_call("step", before, inp), _told(known.moves(before, known.symbol(inp.value))), _told(moves))
+
+
+def _told(moves: Iterable[Move]) -> Answer:
+    return {_meaning(move): f"{', '.join(move.texts) or 'nothing'} -> {_target(move)}" for move in moves}
+
+
+def _target(move: Move) -> str:
+    return "what they decide" if move.target is None else show(move.target.value)
+
+
+def _meaning(move: Move) -> Hashable:
+    # functions are made anew at each call: that there is one is all that can be compared
+    target = ("accepted", *sorted(move.ports)) if move.target is None else move.target.key
+    owes = tuple((port, tuple(_bags(chain))) for port, chain in move.owes)
+    return target, owes, move.within, move.starts, move.stops, move.after
+
+
+def _bags(chain: Chain | None) -> Iterator[Hashable]:
+    while chain is not None:
+        yield frozenset(Counter(map(_want, chain.bag.wants)).items())
+        chain = chain.then
+
+
+def _want(want: Want) -> Hashable:
+    if isinstance(want, Exact):
+        return "value", want.symbol.key
+    if isinstance(want, Either):
+        return "either", frozenset(map(_want, want.wants))
+    return ("any", want.type) if isinstance(want, Instance) else ("such", str(want))
+
+
+def _call(function: str, *arguments: Symbol) -> str:
+    return f"{function}({', '.join(show(each.value) for each in arguments)})"
+
+
+def _same(asked: str, first: Answer, then: Answer) -> None:
+    if first.keys() != then.keys():
+        message = f"{asked} answered otherwise when it was asked again: first {_some(first)}; then {_some(then)}"
+        raise ModelError(f"{message}: {RIGHT}")
+
+
+def _some(answer: Answer) -> str:
+    if not answer:
+        return "no transition"
+    more = "" if len(answer) <= SHOWN else f", and {len(answer) - SHOWN} more"
+    return "; ".join(islice(answer.values(), SHOWN)) + more

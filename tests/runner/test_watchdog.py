@@ -1,0 +1,172 @@
+"""A model that hangs says so."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from otf import Bench, run
+from otf.core import Model
+from otf.core.asking import ASKING
+from otf.explore import explore
+from otf.runner.watchdog import PATIENCE, warn, watch, watched
+from otf.spec import Accept, Spec, Transition, Where, goto, on
+from otf.trace.events import Seen, Sent
+from tests.core.scripts import oracle, told
+
+
+class Hanging:
+    """Code of a model that hangs until the watchdog has told of this question."""
+
+    def __init__(self, asked: str) -> None:
+        self._expected = f"the model has been at work for 0.02 s: {asked}; Ctrl-C breaks out of it"
+        self._heard = threading.Event()
+
+    def hear(self, text: str) -> None:
+        """Take what the watchdog tells; on a busy machine other questions may take long too."""
+        if text == self._expected:
+            self._heard.set()
+
+    def hang(self, *_given: object) -> bool:
+        """Hang."""
+        return self._heard.wait(10)
+
+    def told(self, call: Callable[[], object]) -> bool:
+        """Return whether it was told while something is done."""
+        with watched(self.hear, patience=0.02):
+            call()
+        return self._heard.is_set()
+
+
+def _spec(hanging: Hanging, where: str) -> Spec[int, str]:
+    """Return a spec of which one function hangs."""
+
+    def step(state: int, inp: str) -> Iterable[Transition[int] | Accept]:
+        if where == "step" and hanging.hang():
+            yield goto(state)
+        elif where == "Accept":
+            yield Accept(lambda seen: [len(seen)] if hanging.hang() else [], "P")
+        elif where == "test":
+            yield goto(state, on("P", Where(hanging.hang, says="a large one")))
+        else:
+            yield goto(len(inp), "x")
+
+    def inputs(_state: int) -> list[str]:
+        return ["a"] if where != "inputs" or hanging.hang() else []
+
+    def emits(_state: int) -> list[Transition[int]]:
+        return [goto(0)] if where == "emits" and not hanging.hang() else []
+
+    return Spec(step, 0, inputs, emits)
+
+
+@pytest.mark.parametrize(
+    ("where", "asked"),
+    [
+        ("step", "step(0, 'a')"),
+        ("emits", "emits(0)"),
+        ("inputs", "inputs(0)"),
+        ("Accept", "Accept('x')"),
+        ("test", "a large one('x')"),
+    ],
+)
+def test_a_function_that_hangs_is_named(where: str, asked: str) -> None:
+    """It is told with the state and the input, or with the outputs that it is asked about."""
+    hanging = Hanging(asked)
+    judge = oracle(_spec(hanging, where))
+
+    def asking() -> None:
+        judge.model.offers(judge.model.initial)
+        told(judge, Sent("a", "A", 0), Seen("x", "P", 0), "quiet")
+
+    assert hanging.told(asking)
+
+
+@pytest.mark.parametrize(("where", "asked"), [("step", "step(0, 'a')"), ("emits", "emits(0)"), ("inputs", "inputs(0)")])
+def test_a_function_that_hangs_in_an_exploration_is_named(where: str, asked: str) -> None:
+    """Exploration asks by itself, and is watched as well."""
+    hanging = Hanging(asked)
+    assert hanging.told(lambda: explore(_spec(hanging, where)))
+
+
+def test_one_watchdog_is_enough() -> None:
+    """Where one watches already, another says nothing; afterwards the next one may."""
+    hanging, other = Hanging("emits(0)"), list[str]()
+    model = Model(_spec(hanging, "emits"))
+
+    def asking() -> None:
+        with watched(other.append, patience=0.001):
+            model.unasked(model.initial)
+
+    assert hanging.told(asking)
+    assert not other
+    again = Hanging("step(0, 'a')")
+    assert again.told(lambda: explore(_spec(again, "step")))
+
+
+class Looks(threading.Event):
+    """Ends after so many looks; before each the model is asked the same as before, or the like of it."""
+
+    def __init__(self, number: int, *, new: bool) -> None:
+        super().__init__()
+        self.left = number
+        self._new = new
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for no time at all."""
+        assert timeout == 0.25
+        if self._new or ASKING.now is None:
+            ASKING.now = "step", (self.left, "a")
+        self.left -= 1
+        return self.left < 0
+
+
+@pytest.fixture
+def free() -> Iterator[None]:
+    """Leave nothing asked behind."""
+    yield
+    ASKING.now = None
+
+
+@pytest.mark.usefixtures("free")
+def test_a_model_that_works_is_no_news() -> None:
+    """Many short questions are not one long one."""
+    told_of = list[str]()
+    watch(Looks(500, new=True), told_of.append, PATIENCE)
+    assert told_of == []
+
+
+@pytest.mark.usefixtures("free")
+def test_it_is_told_again_when_ten_times_as_long_has_passed() -> None:
+    """And then again; four looks are a second."""
+    told_of = list[str]()
+    watch(Looks(500, new=False), told_of.append, PATIENCE)
+    asked = "step(500, 'a'); Ctrl-C breaks out of it"
+    assert told_of == [f"the model has been at work for {seconds} s: {asked}" for seconds in (1, 10, 100)]
+
+
+def test_it_is_told_on_standard_error(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is none, nothing is told."""
+    warn("the model hangs")
+    assert capsys.readouterr().err == "otf: the model hangs\n"
+    monkeypatch.setattr("sys.stderr", None)
+    warn("the model hangs")
+
+
+@pytest.mark.real
+def test_a_run_tells_after_a_second(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A campaign is watched by itself."""
+
+    def step(state: int, inp: str) -> list[Transition[int]]:
+        del inp
+        threading.Event().wait(1.5 * PATIENCE)
+        return [goto(state, "x")]
+
+    def act(_inp: str) -> list[str]:
+        return ["x"]
+
+    run(Bench(Spec(step, 0, ["a"]), system=lambda: act, types=(str,)), out=tmp_path, traces=1, steps=1)
+    assert capsys.readouterr().err == "otf: the model has been at work for 1 s: step(0, 'a'); Ctrl-C breaks out of it\n"
