@@ -14,6 +14,7 @@ import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port, Trouble
 from otf.adapter.child import Child, Command, words
+from otf.adapter.halted import halted
 from otf.adapter.reading import PATIENCE, Reading
 from otf.adapter.stream import PATIENCE as UNREAD
 from otf.adapter.waiting import Alarm, alarms, any_readable
@@ -97,6 +98,10 @@ class ProcessLine:
         if ended and ending and ended != ending:
             remarks.append(f"it {ending}, and later: {ended}")
         return remarks
+
+    def lost(self) -> str:
+        """Return that the process is stopped; empty where it runs."""
+        return "" if self._reading.ended else halted(self.pid)
 
     async def until_ready(self, ready: str, seconds: float) -> None:
         """Wait for the line `ready`; what comes before it goes to the remarks. Raises ContactError."""

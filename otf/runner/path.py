@@ -17,6 +17,7 @@ from otf.runner.codebook import Codebook
 from otf.runner.glance import AT_ONCE, TURN
 from otf.runner.opening import opened
 from otf.runner.record import Record
+from otf.runner.starved import excused, killed_for_memory
 from otf.runner.swift import Swift
 from otf.runner.wire import Arrived, Wire
 from otf.trace.events import Closed, Event, Garbled, Seen, Sent
@@ -35,9 +36,10 @@ async def drive(bench: Bench, session: Session, record: Record) -> Verdict:
     """
     if bench.codec is None:
         raise UsageError("the bench has no codec: its system is in this process, and nothing can be driven over ports")
+    before = killed_for_memory()
     async with opened(bench) as lines, Wire(lines) as wire:
         verdict = await Conduct(session, wire, bench.codec, bench.port, record).run()
-        return _remarked(verdict, wire)
+        return _remarked(excused(verdict, killed_for_memory() - before), wire)
 
 
 class _Troubled(Exception):  # noqa: N818 -- what happened to the line, not an error of anybody here
