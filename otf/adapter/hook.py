@@ -13,7 +13,7 @@ from otf.adapter.child import Child
 from otf.adapter.foreign import answered
 from otf.adapter.inflow import Inflow
 from otf.adapter.reading import Reading
-from otf.adapter.waiting import alarms, any_readable
+from otf.adapter.waiting import alarms
 from otf.errors import ContactError
 from otf.framing import lines
 
@@ -73,7 +73,7 @@ async def _run(command: str | Sequence[str]) -> str:
 async def _until_ended(reading: Reading) -> None:
     reading.look()
     while not reading.ended:
-        await any_readable(reading.descriptors())
+        await reading.more()
         reading.look()
         while len(reading.inflow.queue) > 1:
             reading.inflow.queue.popleft()  # all that is of interest is the last of it
