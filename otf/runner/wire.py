@@ -26,13 +26,15 @@ FULL: Final = 20_000  # arrivals that wait to be judged: beyond, reading stops a
 class Arrived:
     """What arrived, on which port, and when, in seconds since the start of the run.
 
-    `stamped`: that is when the kernel took it; else it is when it was seen, which may be later.
+    `stamped`: that is when the kernel took it; else it is when it was seen, which may be later. `looked` is when it was
+    seen in any case.
     """
 
     port: str
     what: Arrival
     at: float
     stamped: bool = False
+    looked: float = NEVER
 
 
 class Wire:
@@ -205,7 +207,7 @@ class Wire:
         for arrival in arrivals:
             ended = not isinstance(arrival, Frame)
             if isinstance(arrival, Frame) and arrival.came is not None:
-                inbox.append(Arrived(port, arrival, min(arrival.came - self.zero, at), stamped=True))
+                inbox.append(Arrived(port, arrival, min(arrival.came - self.zero, at), stamped=True, looked=at))
             else:
                 inbox.append(Arrived(port, arrival, at))
         if ended:
