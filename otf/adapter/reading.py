@@ -159,7 +159,7 @@ class Reading:
             return b""
 
     def _read_errors(self) -> None:
-        if not self._flooded and self._heard() >= _FLOOD:
+        if self._heard() >= _FLOOD and self._child.stderr in self._readers:
             self._flooded = True
             self._poll.unregister(self._child.stderr)
             self._alarm(anyio.current_time() + _PAUSE, self._go_on)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Final
 import anyio
 import pytest
 
+from otf.adapter import Ending
 from otf.adapters.process import open_process, process
 from otf.campaign import Campaign, Settings
 from tests.adapters.harness import SECONDS, arrive, descriptors, frames, over, python
@@ -66,6 +68,17 @@ async def test_the_last_words_are_the_last() -> None:
     async with open_process(python(dies), ready=None) as line:
         await arrive(line, over)
         assert line.remarks()[-1] == "stderr: I am dying"
+
+
+@pytest.mark.anyio
+async def test_a_flood_that_ends_as_it_is_read() -> None:
+    """What fills a read to its last byte, and the end behind it, are seen in one look."""
+    async with open_process(python("import os; os.write(2, b'x' * 65536)"), ready=None) as line:
+        process = os.pidfd_open(line.pid)
+        with anyio.fail_after(SECONDS):
+            await anyio.wait_readable(process)
+        os.close(process)
+        assert await arrive(line, over) == [Ending("exit status 0")]
 
 
 @pytest.mark.slow
