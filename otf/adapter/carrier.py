@@ -61,7 +61,14 @@ class Direct:
         anyio.notify_closing(self.descriptor)
         with anyio.CancelScope(shield=True), suppress(TimeoutError):
             # a driver may wait until all has been sent, for half a minute, and pyserial's socket sleeps
-            await answered(self.port.close, _CLOSING)
+            await answered(self._close, _CLOSING)
+
+    def _close(self) -> None:
+        # pyserial forgets to close a socket that the other side has broken off
+        sock = self.port._socket if is_network(self.port) else None  # noqa: SLF001 -- nothing else has it
+        self.port.close()
+        if sock is not None:
+            sock.close()
 
 
 def carried(port: Any) -> Carrier:  # noqa: ANN401 -- the same

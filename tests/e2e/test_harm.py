@@ -23,12 +23,17 @@ pytestmark = pytest.mark.real
 
 GONE: Final = {"end of stream", "connection reset", "closed by the other side"}
 BROKEN: Final = GONE - {"end of stream"}
+CUT_OFF: Final = BROKEN | {"cut off without closing tls"}
 HUNG_UP: Final = {"hung up"}
 REFUSED: Final = {"port unreachable"}
 KILLED: Final = {"killed by SIGKILL"}
 REASONS: Final[dict[str, dict[str, set[str]]]] = {
     "udp": {"kill": REFUSED, "close": REFUSED},
     "tcp": {"kill": GONE, "close": GONE, "half": GONE, "reset": BROKEN},
+    "listen": {"kill": GONE, "close": GONE, "half": GONE},
+    "tls": {"kill": CUT_OFF, "close": CUT_OFF},
+    "socket": {"kill": GONE, "close": GONE, "half": GONE, "reset": BROKEN},
+    "faults": {"kill": GONE, "close": GONE, "half": GONE, "reset": BROKEN},
     "unix": {"kill": GONE, "close": GONE, "half": GONE},
     "serial": {"kill": HUNG_UP, "close": HUNG_UP},
     "pipe": {"kill": KILLED, "output": {"closed its output"}, "input": {"closed its input"}},
