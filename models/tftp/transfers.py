@@ -72,7 +72,8 @@ class TransferLine:
 
     def remarks(self) -> list[str]:
         """Return how many packets of strangers were ignored."""
-        return [f"packets from other ports than the transfer's that were ignored: {self._strange}"] * bool(self._strange)
+        remark = f"packets from other ports than the transfer's that were ignored: {self._strange}"
+        return [remark] if self._strange else []
 
     def close(self) -> None:
         """Close the socket."""
