@@ -14,9 +14,10 @@ import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port, Trouble
 from otf.adapter.child import Child, Command, words
+from otf.adapter.halted import halted
 from otf.adapter.reading import PATIENCE, Reading
 from otf.adapter.stream import PATIENCE as UNREAD
-from otf.adapter.waiting import Alarm, alarms, any_readable
+from otf.adapter.waiting import Alarm, alarms
 from otf.codec import Deed
 from otf.errors import CodecError, ContactError
 from otf.framing import Framing, Tail, lines
@@ -44,8 +45,11 @@ class ProcessLine:
         self._torn = ""
 
     def descriptors(self) -> tuple[int, ...]:
-        """Return those of the standard output, the standard error and the process that are not at their end."""
-        return self._reading.descriptors()
+        """Return those of the standard output, the standard error and the process that are not at their end.
+
+        Where the standard error is flooded, it is left out for moments.
+        """
+        return self._reading.watched()
 
     def arm(self, wake: Callable[[], None]) -> None:
         """Call `wake` when a closed output has not been followed by an exit, or silence has ended a frame."""
@@ -90,6 +94,7 @@ class ProcessLine:
 
     def remarks(self) -> list[str]:
         """Return what was printed before it was ready, the last lines on the standard error, and what was cut."""
+        self._reading.hear_out()
         remarks = [f"before it was ready: {line}" for line in self._early.lines()]
         remarks += [f"stderr: {line}" for line in self._reading.tail.lines()]
         remarks += self._inflow.remarks()
@@ -98,11 +103,15 @@ class ProcessLine:
             remarks.append(f"it {ending}, and later: {ended}")
         return remarks
 
+    def lost(self) -> str:
+        """Return that the process is stopped; empty where it runs."""
+        return "" if self._reading.ended else halted(self.pid)
+
     async def until_ready(self, ready: str, seconds: float) -> None:
         """Wait for the line `ready`; what comes before it goes to the remarks. Raises ContactError."""
         with anyio.move_on_after(seconds):
             while not self._is_ready(ready):
-                await any_readable(self.descriptors())
+                await self._reading.more()
             return
         why = f"did not print the line {ready!r} within {seconds:g} s"
         raise self._no_contact(why, "give it more in ready_timeout, name another line in ready, or None for no line")
@@ -112,7 +121,7 @@ class ProcessLine:
 
         The signals go to its group, SIGKILL in any case: what the process has started ends with it.
         """
-        for descriptor in (self._child.stdin, *self.descriptors()):
+        for descriptor in (self._child.stdin, *self._reading.descriptors()):
             if descriptor >= 0:
                 anyio.notify_closing(descriptor)
         self._child.close_input()
@@ -127,8 +136,8 @@ class ProcessLine:
 
     async def _exit_within(self, seconds: float) -> None:
         with anyio.move_on_after(seconds):
-            while not self._reading.ended and self.descriptors():
-                await any_readable(self.descriptors())
+            while not self._reading.ended and self._reading.descriptors():
+                await self._reading.more()
                 self._reading.look()
                 self._inflow.queue.clear()
 

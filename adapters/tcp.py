@@ -9,14 +9,13 @@ from functools import partial
 from ssl import SSLContext, SSLSocket, create_default_context
 from typing import Final, TypeAlias
 
-import anyio
-
 from otf.adapter import Port
 from otf.adapter.address import Address, read_address, show_address
 from otf.adapter.connection import accepted, connected, hang_up, listening, prompt_reader
+from otf.adapter.foreign import answered
 from otf.adapter.socketline import Call, SocketLine
-from otf.adapter.sockets import resolved
-from otf.adapter.tls import encrypted, reading, writing
+from otf.adapter.sockets import LOOKUP, resolved
+from otf.adapter.tls import encrypted, reading, say_the_end, writing
 from otf.adapter.waiting import Alarm, alarms
 from otf.errors import CodecError, UsageError
 from otf.framing import Framing, lines
@@ -49,6 +48,12 @@ class TcpLine(SocketLine):
         if isinstance(self._socket, SSLSocket):
             raise CodecError("a connection with TLS cannot be half closed: close it, or break it off")
         super().finish()
+
+    def close(self) -> None:
+        """Close the connection, with TLS so that the system knows that nothing was cut off."""
+        if isinstance(self._socket, SSLSocket):
+            say_the_end(self._socket)
+        super().close()
 
     def _more(self) -> None:
         self._wake()
@@ -131,7 +136,7 @@ async def open_tcp(  # noqa: PLR0913 -- the same
 
     Without `connect` it calls only when it is told to.
     """
-    family, there = await anyio.to_thread.run_sync(resolved, address, socket.SOCK_STREAM)
+    family, there = await answered(partial(resolved, address, socket.SOCK_STREAM), 2 * LOOKUP)
     own = resolved(bind, socket.SOCK_STREAM, family, least=0)[1] if bind else None
     shown = f"tcp {show_address(address)}"
 

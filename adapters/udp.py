@@ -17,7 +17,9 @@ from otf.adapter import Arrival, Ending, Frame, LineLost, Port
 from otf.adapter.address import HIGHEST, Address, read_address, show_address
 from otf.adapter.clock import clock
 from otf.adapter.datagrams import LARGEST, ask_for_stamps, datagram_socket, dropped, refusals, stamped
+from otf.adapter.line import NEVER
 from otf.adapter.sockets import facing, resolved
+from otf.adapter.stamps import Stamps
 from otf.errors import CodecError, UsageError
 
 FORM: Final = "udp://HOST:PORT, or udp://HOST:PORT?bind=HOST:PORT with the address of our own side"
@@ -54,8 +56,9 @@ class UdpLine:
         self._peer: tuple[Any, ...] | None = None
         self._last: tuple[Any, ...] | None = None
         self._follow = follow
-        self._stamps = False
+        self._stamps: Stamps | None = None
         self._clock = clock()
+        self._empty = NEVER  # when there was nothing last
         self._gone = ""
         self._over = False
         self._strangers = 0
@@ -107,11 +110,12 @@ class UdpLine:
             return []
         for _ in _TRIES:
             try:
-                if self._stamps:
-                    data, sender, came = self._stamped()
+                if self._stamps is not None:
+                    data, sender, came = self._stamped(self._stamps)
                 else:
                     (data, sender), came = self._socket.recvfrom(HIGHEST), None
             except BlockingIOError:
+                self._empty = self._clock()
                 return self._ending()
             except OSError as error:
                 self._hear_of(error)
@@ -144,13 +148,15 @@ class UdpLine:
 
     def stamp(self) -> None:
         """Say with each datagram from now on when the kernel took it."""
-        if not self._over and not self._stamps:
-            self._stamps = True
+        if not self._over and self._stamps is None:
+            self._stamps = Stamps()
             ask_for_stamps(self._socket)
 
-    def _stamped(self) -> tuple[bytes, Any, float | None]:
-        data, sender, ago = stamped(self._socket, HIGHEST)
-        return data, sender, None if ago is None else self._clock() - ago
+    def _stamped(self, stamps: Stamps) -> tuple[bytes, Any, float | None]:
+        data, sender, stamp = stamped(self._socket, HIGHEST)
+        now = self._clock()
+        ago = None if stamp is None else stamps.ago(stamp, now - self._empty)
+        return data, sender, None if ago is None else now - ago
 
     def _heard(self, sender: Any) -> bool:  # noqa: ANN401 -- a socket address
         if self._follow is None or self._peer is None or sender[0] != self._peer[0]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import struct
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Final
 
 from otf.adapter import Port
 from otf.adapter.connection import CHUNK, connected
+from otf.adapter.halted import halted
 from otf.adapter.socketline import SocketLine
 from otf.adapter.waiting import alarms
 from otf.errors import UsageError
@@ -17,6 +19,8 @@ from otf.framing import Framing, lines
 
 LINES: Final = lines()
 WITHIN: Final = 2.0
+_PEER: Final[int] = getattr(socket, "SO_PEERCRED", 0)
+_CREDENTIALS: Final = struct.Struct("@3i")  # struct ucred
 
 
 class UnixLine(SocketLine):
@@ -24,7 +28,14 @@ class UnixLine(SocketLine):
 
     def reader(self, sock: socket.socket) -> Callable[[], bytes]:
         """Return what reads the socket."""
+        # where the two see each other's processes (Linux): who listens there, by the number of the process
+        peer = sock.getsockopt(socket.SOL_SOCKET, _PEER, _CREDENTIALS.size) if _PEER else bytes(_CREDENTIALS.size)
+        self.pid: int = _CREDENTIALS.unpack(peer)[0]
         return partial(sock.recv, CHUNK)
+
+    def lost(self) -> str:
+        """Return that the system is stopped; empty where it runs, or where that cannot be known."""
+        return halted(self.pid) if self.pid else ""
 
 
 def unix(path: str, *, framing: Framing = LINES, within: float = WITHIN) -> Port:

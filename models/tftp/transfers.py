@@ -72,8 +72,8 @@ class TransferLine:
 
     def remarks(self) -> list[str]:
         """Return how many packets of strangers were ignored."""
-        strange = self._strange
-        return [f"packets from other ports than the transfer's that were ignored: {strange}"] if strange else []
+        remark = f"packets from other ports than the transfer's that were ignored: {self._strange}"
+        return [remark] if self._strange else []
 
     def close(self) -> None:
         """Close the socket."""

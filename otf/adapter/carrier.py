@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final, Protocol
 
 import anyio
 
+from otf.adapter.foreign import answered
 from otf.adapter.polled import Polled
 from otf.adapter.pump import Pump
 
@@ -18,6 +20,7 @@ NONE: Final = -1
 
 PLATFORM: Final = os.name
 _CHUNK: Final = 65_536
+_CLOSING: Final = 5.0
 _NETWORK: Final = "serial.urlhandler.protocol_socket"
 
 
@@ -56,9 +59,16 @@ class Direct:
         if not self.port.is_open:
             return
         anyio.notify_closing(self.descriptor)
-        with anyio.CancelScope(shield=True):
-            # a driver may wait until all has been sent, and pyserial's socket sleeps; the loop must not
-            await anyio.to_thread.run_sync(self.port.close)
+        with anyio.CancelScope(shield=True), suppress(TimeoutError):
+            # a driver may wait until all has been sent, for half a minute, and pyserial's socket sleeps
+            await answered(self._close, _CLOSING)
+
+    def _close(self) -> None:
+        # pyserial forgets to close a socket that the other side has broken off
+        sock = self.port._socket if is_network(self.port) else None  # noqa: SLF001 -- nothing else has it
+        self.port.close()
+        if sock is not None:
+            sock.close()
 
 
 def carried(port: Any) -> Carrier:  # noqa: ANN401 -- the same

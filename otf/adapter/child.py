@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final, TypeAlias
 
+from otf.adapter.guard import Guard
 from otf.errors import ContactError, UsageError
 
 if sys.platform != "win32":
@@ -50,7 +51,7 @@ class Child:
     `stdin`, `stdout` and `stderr` are our ends of the pipes, and never block. With `pty` the process has a terminal
     instead of pipes, which passes all bytes as they are: `stdin` and `stdout` are both our end of it, `stderr` is -1.
     `exit` becomes readable when the process ends; it is -1 where the system has no such descriptor. Raises ContactError
-    where the command cannot be started.
+    where the command cannot be started. If the tester is killed, the process and its session are.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Child:
         self._terminal = -1
         self._process = self._on_terminal(argv, env, cwd) if pty else _started(argv, env, cwd, subprocess.PIPE)
         self.pid: int = self._process.pid
+        self._guard = Guard(self.pid)
         self.exit: int = _exit_descriptor(self.pid)
         self.stdin: int
         self.stdout: int
@@ -95,6 +97,7 @@ class Child:
 
     def close(self) -> None:
         """Close all descriptors and release the number of the process; it should have ended before."""
+        self._guard.dismiss()
         self.close_input()
         for pipe in self._pipes():
             pipe.close()

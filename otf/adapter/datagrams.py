@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import struct
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
@@ -67,12 +66,12 @@ def dropped(sock: socket.socket) -> int:
 
 
 def stamped(sock: socket.socket, size: int) -> tuple[bytes, SocketAddress, float | None]:
-    """Receive a datagram with its sender, and how many seconds ago the kernel took it, if it says so."""
+    """Receive a datagram with its sender, and when the kernel took it, by the clock of the day, if it says so."""
     data, notes, _, sender = sock.recvmsg(size, _NOTES)
     for level, kind, note in notes:
         if (level, kind) == (socket.SOL_SOCKET, _STAMP):
             seconds, nanos = _TIME.unpack_from(note)
-            return data, sender, max(0.0, (time.time_ns() - (seconds * 10**9 + nanos)) / 1e9)
+            return data, sender, seconds + nanos / 1e9
     return data, sender, None
 
 

@@ -7,14 +7,19 @@ import os
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal
 
 import anyio
 
+from otf.adapter.foreign import answered
 from otf.adapter.refused import explained
 from otf.errors import ContactError, UsageError
 
 Parity = Literal["N", "E", "O", "M", "S"]
+OPENING: Final = 10.0
+"""Seconds that a driver, or the other side of a network, may take to open a port."""
+
 _PTYS: Final = "/dev/pts/"
 _MISSING: Final = frozenset({errno.ENOENT, errno.ENXIO, errno.ENODEV})
 _AGAIN: Final = 0.05  # seconds until a device that is not there is looked for again
@@ -62,7 +67,10 @@ async def opened(device: Device) -> Opened:
     while True:
         try:
             # opening may wait for a modem, a network or a driver; the loop must not
-            return await anyio.to_thread.run_sync(_open, device)
+            return await answered(partial(_open, device), OPENING, lambda late: late.port.close())
+        except TimeoutError as error:
+            why = f"it does not open within {OPENING:g} s; unplug it and plug it in again, or see who else uses it"
+            raise ContactError(f"cannot open {device.url}: {why}") from error
         except ContactError as error:
             # a device that comes back is forbidden for a moment, until its group is set
             missing = missing or getattr(error.__cause__, "errno", None) in _MISSING

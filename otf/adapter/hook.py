@@ -10,9 +10,10 @@ from typing import Any, Final, TypeAlias
 import anyio
 
 from otf.adapter.child import Child
+from otf.adapter.foreign import answered
 from otf.adapter.inflow import Inflow
 from otf.adapter.reading import Reading
-from otf.adapter.waiting import alarms, any_readable
+from otf.adapter.waiting import alarms
 from otf.errors import ContactError
 from otf.framing import lines
 
@@ -23,6 +24,7 @@ A function that blocks runs in a thread of its own; one that is `async`, on the 
 """
 
 _LAST: Final = 5.0
+_FOREVER: Final = float("inf")  # the limit is set around it
 
 
 async def obey(hook: Hook, what: str, seconds: float) -> None:
@@ -42,7 +44,7 @@ async def _called(hook: Callable[[], Any]) -> str:
         if inspect.iscoroutinefunction(hook):
             answer: object = await hook()
         else:
-            answer = await anyio.to_thread.run_sync(hook, abandon_on_cancel=True)
+            answer = await answered(hook, _FOREVER)
     except Exception as error:  # noqa: BLE001 -- whatever it raises, the system is not there
         return f"{type(error).__name__}: {error}"
     return "the function said no" if answer is False else ""
@@ -71,7 +73,7 @@ async def _run(command: str | Sequence[str]) -> str:
 async def _until_ended(reading: Reading) -> None:
     reading.look()
     while not reading.ended:
-        await any_readable(reading.descriptors())
+        await reading.more()
         reading.look()
         while len(reading.inflow.queue) > 1:
             reading.inflow.queue.popleft()  # all that is of interest is the last of it

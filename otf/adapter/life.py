@@ -14,7 +14,7 @@ from otf.adapter.child import Child, Command, words
 from otf.adapter.hook import Hook, obey
 from otf.adapter.line import Ending, Line, LineLost, Trouble
 from otf.adapter.reading import Reading
-from otf.adapter.waiting import alarms, any_readable, spawning
+from otf.adapter.waiting import alarms, spawning
 from otf.errors import ContactError
 from otf.framing import lines
 
@@ -117,7 +117,7 @@ async def _printed(reading: Reading, ready: str, seconds: float, command: str) -
                     raise _unready(f"`{command}` was never ready: {said.reason}", reading)
                 if getattr(said, "data", b"") == ready.encode():
                     return
-            await any_readable(reading.descriptors())
+            await reading.more()
     raise _unready(f"`{command}` did not print the line {ready!r} within {seconds:g} s", reading)
 
 
@@ -128,7 +128,7 @@ def _unready(why: str, reading: Reading) -> ContactError:
 
 async def _drained(reading: Reading) -> None:
     while reading.descriptors():
-        await any_readable(reading.descriptors())
+        await reading.more()
         reading.look()
         reading.inflow.queue.clear()
 
@@ -148,6 +148,6 @@ async def _stopped(child: Child, reading: Reading, grace: float) -> None:
 async def _until_ended(reading: Reading) -> None:
     reading.look()
     while not reading.ended and reading.descriptors():
-        await any_readable(reading.descriptors())
+        await reading.more()
         reading.look()
         reading.inflow.queue.clear()

@@ -79,10 +79,10 @@ class Stirring(Protocol):
 
 @runtime_checkable
 class Counting(Protocol):
-    """A line that can be asked whether it has lost something. It is asked before a verdict rests on that it has not."""
+    """A line that can be asked whether its silence says anything; it is asked before a verdict rests on it."""
 
     def lost(self) -> str:
-        """Return what was lost in the tester's own machine, in words; empty where nothing was."""
+        """Return what was lost in the tester's own machine, or who is stopped there; empty where nothing was."""
         ...
 
 

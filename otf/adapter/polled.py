@@ -70,7 +70,8 @@ class Polled(asyncio.Protocol):
                     while self._transport.get_write_buffer_size() or self.port.out_waiting:  # noqa: ASYNC110 -- it never tells
                         await anyio.sleep(_LOOK)
                 self._abort()
-                await self._ended.wait()
+                with anyio.move_on_after(DRAIN):
+                    await self._ended.wait()
             self.port.close()
 
     # What the transport calls

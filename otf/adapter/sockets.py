@@ -5,11 +5,16 @@ from __future__ import annotations
 import errno
 import socket
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from otf.adapter.address import HIGHEST, Address, show_address
+from otf.adapter.foreign import answer
 from otf.errors import ContactError
+
+LOOKUP: Final = 5.0
+"""Seconds that the look-up of a name may take."""
 
 SocketAddress: TypeAlias = Any
 """What `bind` and `sendto` take, and `recvfrom` gives: a path, or a tuple, as the family of the socket has it."""
@@ -25,7 +30,7 @@ _ADVICE: Final = {
 def resolved(
     address: Address, kind: socket.SocketKind, family: int = 0, *, least: int = 1
 ) -> tuple[socket.AddressFamily, SocketAddress]:
-    """Return the family and the socket address of (host, port); a name is looked up, and the event loop waits for it.
+    """Return the family and the socket address of (host, port); a name is looked up, and the thread waits for it.
 
     `family` asks for one of them (0: any), `least` is the smallest port that is possible. Raises ContactError.
     """
@@ -34,12 +39,24 @@ def resolved(
         message = f"no such port: {show_address(address)}; a port is a number from {least} to {HIGHEST}"
         raise ContactError(message)
     try:
-        found = socket.getaddrinfo(host, port, family, kind)[0]
+        found = _found(host, port, family, kind)
     except (OSError, UnicodeError) as error:
         which = f"{_FAMILIES.get(socket.AddressFamily(family), '')}address"
         message = f"no {which} is known for {show_address(address)}: {error}; check the name, or write numbers"
         raise ContactError(message) from error
     return found[0], found[4]
+
+
+def _found(host: str, port: int, family: int, kind: socket.SocketKind) -> Any:  # noqa: ANN401 -- as the system has it
+    ask = partial(socket.getaddrinfo, host, port, family, kind)
+    with suppress(socket.gaierror):
+        return ask(flags=socket.AI_NUMERICHOST)[0]
+    try:
+        # it cannot be called back: neither an interruption nor a limit of time reaches into the library
+        return answer(ask, LOOKUP)[0]
+    except TimeoutError as error:
+        message = f"its look-up was not answered within {LOOKUP:g} s"
+        raise TimeoutError(message) from error
 
 
 def facing(peer: Address) -> str:

@@ -17,6 +17,7 @@ from otf.framing import Framing
 PATIENCE: Final = 10.0
 """Seconds in which the other side has to go on reading while something is being sent."""
 
+_AGAIN: Final = 0.005
 _ROUNDS: Final = 64  # chunks that are read at once of a frame that does not end
 WORDS: Final[Mapping[int, str]] = {
     errno.ECONNRESET: "connection reset",
@@ -143,14 +144,20 @@ class StreamLine:
     async def _send_rest(self, rest: bytes) -> None:
         while rest:
             with anyio.move_on_after(self.patience) as waiting:
-                await anyio.wait_writable(self._descriptor)
+                rest = rest[await self._some(rest) :]
             if waiting.cancelled_caught:
                 self._gone = f"did not read for {self.patience:g} s"
                 raise LineLost(self._gone)
+
+    async def _some(self, rest: bytes) -> int:
+        """Write what can be written, as soon as anything can; return how many bytes that were."""
+        while True:
+            await anyio.wait_writable(self._descriptor)
             try:
-                rest = rest[self._write(rest) :]
+                return self._write(rest)
             except BlockingIOError:
-                continue
+                # there is room, but TLS wants to hear something first: the descriptor would say so at once again
+                await anyio.sleep(_AGAIN)
             except OSError as error:
                 raise self._lost(error) from error
 

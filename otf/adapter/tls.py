@@ -5,12 +5,16 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 import anyio
 
 from otf.adapter.connection import CHUNK
 from otf.errors import ContactError
+
+CUT_OFF: Final = "cut off without closing tls"
+"""How a stream ends whose other side did not say that this is its end: some of it may be missing."""
 
 _ADVICE: Final = (
     "look at it with `openssl s_client -connect HOST:PORT`; a certificate of your own is trusted with "
@@ -27,7 +31,11 @@ async def encrypted(
     """
     try:
         wrapped = context.wrap_socket(
-            sock, server_side=host is None, server_hostname=host, do_handshake_on_connect=False
+            sock,
+            server_side=host is None,
+            server_hostname=host,
+            do_handshake_on_connect=False,
+            suppress_ragged_eofs=False,
         )
     except (ssl.SSLError, ValueError, OSError) as error:
         sock.close()
@@ -52,6 +60,8 @@ def reading(sock: ssl.SSLSocket, wake: Callable[[], None]) -> Callable[[], bytes
             data = sock.recv(CHUNK)
         except (ssl.SSLWantReadError, ssl.SSLWantWriteError) as error:
             raise BlockingIOError from error
+        except ssl.SSLEOFError as error:
+            raise ConnectionAbortedError(0, CUT_OFF) from error
         if sock.pending():
             wake()
         return data
@@ -69,6 +79,12 @@ def writing(sock: ssl.SSLSocket) -> Callable[[bytes], int]:
             raise BlockingIOError from error
 
     return write
+
+
+def say_the_end(sock: ssl.SSLSocket) -> None:
+    """Tell the other side that nothing was cut off; its answer is not waited for."""
+    with suppress(OSError, ValueError):  # it wants to hear that answer, or has gone
+        sock.unwrap()
 
 
 async def _shake_hands(sock: ssl.SSLSocket) -> None:

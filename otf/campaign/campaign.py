@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, Self
@@ -11,7 +12,7 @@ import anyio
 
 from otf.adapter import Bench
 from otf.adapter.keeping import keeping
-from otf.campaign.confirm import confirm
+from otf.campaign.confirm import TOGETHER, at_once, confirm, unconfirmed
 from otf.campaign.headers import header
 from otf.campaign.journal import Journal
 from otf.campaign.listener import Listener
@@ -28,7 +29,7 @@ from otf.explore.steady import ask_again
 from otf.runner.path import AT_FAULT
 from otf.runner.watchdog import watched
 from otf.strategy import Strategy
-from otf.trace.verdict import Signature, Verdict
+from otf.trace.verdict import Signature
 
 
 class Campaign:
@@ -74,12 +75,13 @@ class Campaign:
             return
         try:
             # with an oracle of its own: what it remembers of them must not change the paths
-            self.summary.saved = await saved.retried(self.bench, self.bench.oracle(), self.settings.out)
+            async with aclosing(saved.retried(self.bench, self.bench.oracle(), self.settings.out)) as retried:
+                async for each in retried:
+                    self.summary.saved.append(each)
+                    journal.retried(each)
+                    self._stop = self._stop or (self.settings.stop_first and each.result is not None)
         except ContactError as error:
             self._lost(error)
-        for each in self.summary.saved:
-            journal.retried(each)
-            self._stop = self._stop or (self.settings.stop_first and each.result is not None)
 
     def _keep(self, group: FailureGroup) -> None:
         saved, told = self._saved(), group.shrunk or group.first
@@ -167,7 +169,11 @@ class Campaign:
         if failure is not None and failure.signature not in {*self.summary.failures, *self._known}:
             ask_again(lane.oracle.model, self.bench.oracle(), result.events)
         # a known departure blames nobody anew, and one that depends on chance might not come again
-        if failure is None or not lane.pace.doubtful or self._departed(result) is not None:
+        if failure is None or self._departed(result) is not None:
+            return _Seen(result)
+        if failure.kind == "ended":
+            await self._uninterrupted(result)
+        if not lane.pace.doubtful:
             return _Seen(result)
         if failure.signature in self._known:
             return _Seen(result, known=self._known[failure.signature])
@@ -177,16 +183,25 @@ class Campaign:
             again, tries = await confirm(self.bench, lane.oracle, head, result)
         except ContactError as error:
             self._lost(error)
-            return _Seen(_unconfirmed(result, "there was no contact to see it again"))
+            return _Seen(unconfirmed(result, "there was no contact to see it again"))
         except anyio.get_cancelled_exc_class():
-            self.summary.add(_unconfirmed(result, "an interruption came before it could be seen again"))
+            self.summary.add(unconfirmed(result, "an interruption came before it could be seen again"))
             raise
         if again.verdict.failure is not None:
             self._known[failure.signature] = again.verdict.failure.signature
         return _Seen(again, tries)
 
+    async def _uninterrupted(self, result: PathResult) -> None:
+        """Wait a moment for an interruption: Ctrl-C in a terminal ends all programs that were started there."""
+        try:
+            await anyio.sleep(TOGETHER)
+        except anyio.get_cancelled_exc_class():
+            self.summary.add(at_once(result))
+            raise
+
     def _lost(self, error: ContactError) -> None:
-        self.summary.trouble = str(error)
+        before = "; paths before this one reached it: it may have died since" if self.summary.steps else ""
+        self.summary.trouble = f"{error}{before}"
         self._stop = True
 
     async def _shrink(self, group: FailureGroup, journal: Journal) -> None:
@@ -225,11 +240,6 @@ class _Seen(NamedTuple):
 
 def _nobody(view: View) -> None:
     del view
-
-
-def _unconfirmed(result: PathResult, why: str) -> PathResult:
-    seen = f"a failure was seen in eager mode, and {why}"
-    return replace(result, verdict=Verdict("inconclusive", why=seen), events=())
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ from otf.trace.record import Header
 from otf.trace.verdict import Verdict
 
 TRIES: Final = 3  # strict re-runs before a failure counts as seen in eager mode only
+TOGETHER: Final = 0.02
+"""Seconds between the end of a system and an interruption of the tester within which one signal may have ended both."""
 
 
 async def confirm(bench: Bench, oracle: Oracle, header: Header, failing: PathResult) -> tuple[PathResult, int]:
@@ -28,8 +30,25 @@ async def confirm(bench: Bench, oracle: Oracle, header: Header, failing: PathRes
         again = await PathRun(bench, oracle, header, trace).run(Script(inputs), len(inputs))
         if again.verdict.failed:
             return again, tries
+    return _blamed(
+        failing, f"a failure was seen in eager mode only: {TRIES} strict re-runs of the same inputs passed"
+    ), TRIES
+
+
+def unconfirmed(failing: PathResult, why: str) -> PathResult:
+    """Return a failure of eager mode that was not driven again: it is inconclusive, unless it is a death."""
+    return _blamed(failing, f"a failure was seen in eager mode, and {why}")
+
+
+def at_once(failing: PathResult) -> PathResult:
+    """Return a death as it counts where the tester was interrupted at the same time: as inconclusive."""
+    why = "the system ended as the tester was interrupted: the same signal may have ended both"
+    return replace(failing, verdict=Verdict("inconclusive", why=why), events=())
+
+
+def _blamed(failing: PathResult, why: str) -> PathResult:
+    # eager mode may be wrong about what should have come by now, never about a system that is gone; and where one that
+    # nobody starts again has died, nothing is there to be driven
     if failing.verdict.failure is not None and failing.verdict.failure.kind == "ended":
-        # eager mode may be wrong about what should have come by now, never about a system that is gone
-        return failing, TRIES
-    why = f"a failure was seen in eager mode only: {TRIES} strict re-runs of the same inputs passed"
-    return replace(failing, verdict=Verdict("inconclusive", why=why), events=()), TRIES
+        return failing
+    return replace(failing, verdict=Verdict("inconclusive", why=why), events=())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -40,12 +41,14 @@ class Saved:
         """Return the failures that were kept."""
         return sorted(self.folder.glob(f"{self._name()}-*.jsonl"))
 
-    async def retried(self, bench: Bench, oracle: Oracle, out: Path) -> list[Retried]:
-        """Drive each kept failure again; one that shows no more is not kept any longer.
+    async def retried(self, bench: Bench, oracle: Oracle, out: Path) -> AsyncGenerator[Retried]:
+        """Drive each kept failure again, and yield what came of it; one that shows no more is not kept any longer.
 
         Raises ContactError where the system cannot be reached, ModelError where the model is broken.
         """
-        return [await self._again(bench, oracle, kept, number, out) for number, kept in enumerate(self.traces(), 1)]
+        # one by one: a system that dies of the first is a failure, also where nothing is there for the second
+        for number, kept in enumerate(self.traces(), 1):
+            yield await self._again(bench, oracle, kept, number, out)
 
     async def _again(self, bench: Bench, oracle: Oracle, kept: Path, number: int, out: Path) -> Retried:
         try:

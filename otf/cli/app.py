@@ -15,7 +15,7 @@ Exit status:
   1    the system does what the model does not allow; a fault was not found
   2    wrong usage, a broken model, a trace that cannot be read
   3    inconclusive: no contact with the system, or nothing could be decided
-  130  ended by Ctrl-C (143: by SIGTERM); 1 where a failure had been found
+  130  ended by Ctrl-C (143: by SIGTERM, 129: the terminal has gone); 1 where a failure had been found
 """
 
 # plain help and plain tracebacks: rich's need four times the start-up time, and errors on purpose have no traceback

@@ -1,4 +1,4 @@
-"""What Ctrl-C and SIGTERM do, from the first moment of a command to its last.
+"""What Ctrl-C, SIGTERM and the end of a terminal (SIGHUP) do, from the first moment of a command to its last.
 
 Only the process of the script `otf` installs this; called from elsewhere, commands leave signals as they are. Nothing
 heavy is imported here: it stands before the imports that take most of the start.
@@ -15,7 +15,6 @@ from types import FrameType
 from typing import Final
 
 PATIENCE: Final = 2.0  # seconds in which the event loop has to react; then it hangs, most likely in a model's code
-_BOTH: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stuck(BaseException):
@@ -34,17 +33,18 @@ class Signals:
         self._act: Callable[[int], None] = _leave
         self._stop: Callable[[], object] = _nothing
         self._unheard = False
+        self._numbers = _endings()
 
     def install(self) -> None:
         """Begin to listen."""
-        for number in _BOTH:
+        for number in self._numbers:
             signal.signal(number, self.hear)
         if sys.platform != "win32":
             signal.signal(signal.SIGALRM, self._look)
 
     def finish(self) -> None:
         """Be deaf from now on: the exit status is decided, and the interpreter must be able to end in peace."""
-        for number in _BOTH:
+        for number in self._numbers:
             signal.signal(number, signal.SIG_IGN)
 
     def hear(self, number: int, _frame: FrameType | None = None) -> None:
@@ -84,6 +84,14 @@ class Signals:
             raise Stuck
         self._unheard = True
         self._stop()
+
+
+def _endings() -> tuple[signal.Signals, ...]:
+    """Return the signals that end a command: that the terminal has gone only if that is not to be ignored (nohup)."""
+    hung_up = getattr(signal, "SIGHUP", None)
+    if hung_up is None or signal.getsignal(hung_up) is signal.SIG_IGN:
+        return signal.SIGINT, signal.SIGTERM
+    return signal.SIGINT, signal.SIGTERM, hung_up
 
 
 def _alarm(seconds: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -35,5 +36,8 @@ class Kept:
         if self._saved is None:
             return None
         self._out.mkdir(parents=True, exist_ok=True)
-        tried = await self._saved.retried(self._bench, self._bench.oracle(), self._out)
-        return next((each.result for each in tried if each.result is not None), None)
+        async with aclosing(self._saved.retried(self._bench, self._bench.oracle(), self._out)) as retried:
+            async for each in retried:
+                if each.result is not None:
+                    return each.result
+        return None

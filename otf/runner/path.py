@@ -17,6 +17,7 @@ from otf.runner.codebook import Codebook
 from otf.runner.glance import AT_ONCE, TURN
 from otf.runner.opening import opened
 from otf.runner.record import Record
+from otf.runner.starved import excused, killed_for_memory
 from otf.runner.swift import Swift
 from otf.runner.wire import Arrived, Wire
 from otf.trace.events import Closed, Event, Garbled, Seen, Sent
@@ -35,9 +36,10 @@ async def drive(bench: Bench, session: Session, record: Record) -> Verdict:
     """
     if bench.codec is None:
         raise UsageError("the bench has no codec: its system is in this process, and nothing can be driven over ports")
+    before = killed_for_memory()
     async with opened(bench) as lines, Wire(lines) as wire:
         verdict = await Conduct(session, wire, bench.codec, bench.port, record).run()
-        return _remarked(verdict, wire)
+        return _remarked(excused(verdict, killed_for_memory() - before), wire)
 
 
 class _Troubled(Exception):  # noqa: N818 -- what happened to the line, not an error of anybody here
@@ -59,6 +61,7 @@ class Conduct:
         self._model = session.monitor.oracle.model
         self._stamping = False
         self._slack = 0.0
+        self._floor = 0.0
         self._swift = Swift(session, wire, self.codec, self._bytes, record)
 
     async def run(self) -> Verdict:
@@ -99,15 +102,23 @@ class Conduct:
 
     def _heard(self, arrived: Arrived) -> None:
         event, raw = self._event(arrived)
+        if arrived.stamped and not self.session.monitor.would(event):
+            event = self._between(event, arrived)
         if self.session.asking and isinstance(event, Seen) and self.session.pong(event):
             self._believe(self.session.proven(event.at))
         else:
             self._tell(event, raw)
 
+    def _between(self, event: Event, arrived: Arrived) -> Event:
+        # its stamp may go by another clock: it came between that and now, and who blames the system needs both ends
+        self.session.monitor.slack = max(arrived.looked - arrived.at, 0.0)
+        self._floor = arrived.looked
+        return replace(event, at=max(event.at, arrived.looked))
+
     def _event(self, arrived: Arrived) -> tuple[Event, bytes | None]:
         # what came before the last input was written is told after it, and time does not run backwards in a trace
         port, what, at = arrived.port, arrived.what, arrived.at
-        at = max(at, self.session.times.input)
+        at = max(at, self.session.times.input, self._floor)
         if isinstance(what, Frame):
             output = Garbled(what.data, what.trouble) if what.trouble else self._decoded(port, what.data)
             return Seen(output, port, at), what.data

@@ -27,13 +27,15 @@ HEAVY: Final = 1 << 25  # bytes of them
 class Arrived:
     """What arrived, on which port, and when, in seconds since the start of the run.
 
-    `stamped`: that is when the kernel took it; else it is when it was seen, which may be later.
+    `stamped`: that is when the kernel took it; else it is when it was seen, which may be later. `looked` is when it was
+    seen in any case.
     """
 
     port: str
     what: Arrival
     at: float
     stamped: bool = False
+    looked: float = NEVER
 
 
 class Wire:
@@ -209,7 +211,7 @@ class Wire:
             ended = not isinstance(arrival, Frame)
             self._bytes += len(arrival.data) if isinstance(arrival, Frame) else 0
             if isinstance(arrival, Frame) and arrival.came is not None:
-                inbox.append(Arrived(port, arrival, min(arrival.came - self.zero, at), stamped=True))
+                inbox.append(Arrived(port, arrival, min(arrival.came - self.zero, at), stamped=True, looked=at))
             else:
                 inbox.append(Arrived(port, arrival, at))
         if ended:

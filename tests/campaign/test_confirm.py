@@ -11,7 +11,9 @@ import anyio
 import pytest
 
 from otf.adapters.inprocess import Reply
-from otf.trace.events import Quiet
+from otf.campaign import Listener, Summary
+from otf.campaign.confirm import TOGETHER
+from otf.trace.events import Closed, Event, Quiet
 from tests.campaign.machine import (
     DIES,
     TEA,
@@ -150,3 +152,47 @@ def test_a_burst_is_not_confirmed(tmp_path: Path) -> None:
     assert all(group.tries == 0 for group in summary.failures.values())
     assert not list(tmp_path.glob("*.strict.jsonl"))
     assert {type(inp) for inp in inputs(tmp_path / "path-0001.jsonl")} >= {Coin, Button}
+
+
+def test_a_death_after_which_nothing_is_there(tmp_path: Path) -> None:
+    """A death that was seen counts, also of a system that nobody starts again and that cannot be reached any more."""
+    summary = run(made_by(Started((DIES,), good=1)), tmp_path, mode="eager", seed=2, steps=200)
+    [group] = summary.failures.values()
+    assert (summary.verdict, summary.exit_status, group.signature.kind) == ("fail", 1, "ended")
+    assert (group.tries, group.shrunk, summary.inconclusive) == (0, None, [])
+    assert "failed" in summary.trouble
+
+
+def test_interrupted_while_a_death_is_confirmed(tmp_path: Path) -> None:
+    """A death counts, whatever keeps it from being seen again."""
+    summary = died(tmp_path, "eager", cut=2 * TOGETHER)
+    assert (summary.verdict, [group.signature.kind for group in summary.failures.values()]) == ("fail", ["ended"])
+
+
+@pytest.mark.parametrize("mode", ["eager", "strict"])
+def test_interrupted_as_a_system_dies(tmp_path: Path, mode: str) -> None:
+    """Ctrl-C ends a system that was started in the same terminal as well: that is no failure of it."""
+    summary = died(tmp_path, mode, cut=TOGETHER / 2)
+    assert (summary.verdict, summary.failures) == ("inconclusive", {})
+    assert "the same signal may have ended both" in summary.inconclusive[0].verdict.why
+
+
+def died(folder: Path, mode: str, *, cut: float) -> Summary:
+    """What a campaign comes to that is interrupted so many seconds after its system has died."""
+    scopes: list[anyio.CancelScope] = []
+
+    class Cutting(Listener):
+        def event(self, number: int, event: Event) -> None:
+            del number
+            if isinstance(event, Closed):
+                scopes[0].deadline = anyio.current_time() + cut
+
+    machines = campaign(bench(DIES), folder, Cutting(), mode=mode, seed=2, steps=200, shrink=False)
+
+    async def interrupted() -> None:
+        with anyio.CancelScope() as scope:
+            scopes.append(scope)
+            await machines.run()
+
+    virtually(interrupted)
+    return machines.summary

@@ -7,7 +7,7 @@ from typing import Any
 
 from otf.adapter import Bench
 from otf.campaign import Summary
-from tests.campaign.machine import TEA, THIEF, Machine, Started, bench, judged, made_by, run
+from tests.campaign.machine import DIES, TEA, THIEF, Machine, Started, bench, judged, made_by, run
 
 
 def _run(tested: Bench, tmp_path: Path, **more: Any) -> Summary:  # noqa: ANN401 -- settings
@@ -102,3 +102,12 @@ def test_without_shrinking_the_path_itself_is_kept(tmp_path: Path) -> None:
     again = _run(bench(TEA), tmp_path, traces=1, steps=1, shrink=False)
     (kept,) = again.failures.values()
     assert kept.first.steps == group.first.steps
+
+
+def test_a_kept_failure_that_ends_the_system(tmp_path: Path) -> None:
+    """What the first kept failure showed counts, also where no system is left for the second."""
+    _run(bench(DIES, THIEF), tmp_path, seed=2, steps=200, traces=20)
+    assert len(list((tmp_path / "kept").iterdir())) > 1
+    summary = _run(made_by(Started((DIES, THIEF), good=1)), tmp_path)
+    assert (_came(summary), summary.verdict, summary.paths) == (["still there"], "fail", 0)
+    assert "failed" in summary.trouble

@@ -12,6 +12,7 @@ import signal
 import socket
 import struct
 import sys
+import time
 import tty
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
@@ -46,6 +47,32 @@ def over_tcp(address: str, cut: str) -> Serving:
     return connected(socket.create_server(("127.0.0.1", int(address))), cut)
 
 
+def calling(address: str, cut: str) -> Serving:
+    """Call the port, as soon as somebody is there, and answer him."""
+    ready()
+    while True:
+        with suppress(ConnectionRefusedError):
+            peer = socket.create_connection(("127.0.0.1", int(address)))
+            break
+        time.sleep(0.001)
+    return answering(peer, cut)
+
+
+def over_tls(address: str, _: str) -> Serving:
+    """Answer the first who calls the port, encrypted."""
+    import ssl
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_ciphers("AECDH-AES128-SHA:@SECLEVEL=0")  # so that no certificate has to be kept here
+    server = socket.create_server(("127.0.0.1", int(address)))
+    ready()
+    bare, _peer = server.accept()
+    peer = context.wrap_socket(bare, server_side=True)
+    yield peer.close
+    count(partial(peer.recv, 1000), peer.sendall)
+
+
 def over_unix(address: str, cut: str) -> Serving:
     """Answer the first who calls the path."""
     server = socket.socket(socket.AF_UNIX)
@@ -60,7 +87,11 @@ def connected(server: socket.socket, cut: str) -> Serving:
         # whoever is called takes it over, and then to close is to break off
         server.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     ready()
-    peer, _ = server.accept()
+    return answering(server.accept()[0], cut)
+
+
+def answering(peer: socket.socket, cut: str) -> Serving:
+    """Answer on a connection that is there."""
     yield partial(peer.shutdown, socket.SHUT_WR) if cut == "half" else peer.close
     count(partial(peer.recv, 1000), peer.sendall)
 
@@ -109,6 +140,10 @@ def count(read: Callable[[], bytes], write: Callable[[bytes], object]) -> None:
 WIRES = {
     "udp": over_udp,
     "tcp": over_tcp,
+    "faults": over_tcp,
+    "socket": over_tcp,
+    "listen": calling,
+    "tls": over_tls,
     "unix": over_unix,
     "serial": over_serial,
     "pipe": on_standard_streams,

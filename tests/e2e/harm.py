@@ -19,16 +19,16 @@ from otf.trace.events import Event
 NEVER: Final = float("inf")
 LOOK: Final = 0.0002  # seconds between two looks at whether it has worked,
 LONGEST: Final = 1.0  # and for how long one looks
-SIGNALS: Final = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP, "none": 0}
+SIGNALS: Final = {"kill": signal.SIGKILL, "segv": signal.SIGSEGV, "stop": signal.SIGSTOP, "none": 0}
 
 
 @dataclass
 class Harm:
     """What is done to a process so many seconds after an event of its run, or `at_once`: before it has begun.
 
-    `how` is `kill`, `stop`, or the way in which the process cuts its wire when it gets SIGUSR1. By the clock of this
-    machine `struck` is when that was done, with `before` events told, and `felt` when the process was seen to be dead,
-    stopped or cut off; both are never where that did not happen.
+    `how` is `kill`, `segv`, `stop`, or the way in which the process cuts its wire when it gets SIGUSR1. By the clock of
+    this machine `struck` is when that was done, with `before` events told, and `felt` when the process was seen to be
+    dead, stopped or cut off; both are never where that did not happen.
     """
 
     how: str = "none"
@@ -83,7 +83,7 @@ class Harm:
 
     def _works(self, process: int, pid: int, sign: Path) -> bool:
         match self.how:
-            case "kill":
+            case "kill" | "segv":
                 return bool(select.select([process], [], [], 0)[0])
             case "stop":
                 state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]

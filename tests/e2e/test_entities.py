@@ -141,10 +141,16 @@ def test_an_entity_that_closes_its_output(folder: Path) -> None:
     assert "the port ended: closed its output  (on user)" in done.out
 
 
-@pytest.mark.parametrize("program", ["silent()", "os.kill(os.getpid(), signal.SIGSTOP)"])
-def test_an_entity_that_never_answers(folder: Path, program: str) -> None:
-    """One that is silent, or stopped, owes an output: a failure, as soon as the silence is believed."""
-    done = run(folder, entity(folder, f"start()\n{program}"))
+def test_an_entity_that_is_stopped(folder: Path) -> None:
+    """Who stopped it is not known: nobody is blamed, and what to do is told."""
+    done = run(folder, entity(folder, "start()\nos.kill(os.getpid(), signal.SIGSTOP)"))
+    assert done.status == 3
+    assert "is stopped by SIGSTOP or Ctrl-Z; let it go on with `kill -CONT " in done.out
+
+
+def test_an_entity_that_never_answers(folder: Path) -> None:
+    """One that is silent owes an output: a failure, as soon as the silence is believed."""
+    done = run(folder, entity(folder, "start()\nsilent()"))
     assert done.status == 1
     assert "FAIL (missing): an output that the model requires did not come" in done.out
     assert failure(folder)["signature"]["seen"] == "silence"

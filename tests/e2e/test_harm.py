@@ -23,12 +23,17 @@ pytestmark = pytest.mark.real
 
 GONE: Final = {"end of stream", "connection reset", "closed by the other side"}
 BROKEN: Final = GONE - {"end of stream"}
+CUT_OFF: Final = BROKEN | {"cut off without closing tls"}
 HUNG_UP: Final = {"hung up"}
 REFUSED: Final = {"port unreachable"}
 KILLED: Final = {"killed by SIGKILL"}
 REASONS: Final[dict[str, dict[str, set[str]]]] = {
     "udp": {"kill": REFUSED, "close": REFUSED},
     "tcp": {"kill": GONE, "close": GONE, "half": GONE, "reset": BROKEN},
+    "listen": {"kill": GONE, "close": GONE, "half": GONE},
+    "tls": {"kill": CUT_OFF, "close": CUT_OFF},
+    "socket": {"kill": GONE, "close": GONE, "half": GONE, "reset": BROKEN},
+    "faults": {"kill": GONE, "close": GONE, "half": GONE, "reset": BROKEN},
     "unix": {"kill": GONE, "close": GONE, "half": GONE},
     "serial": {"kill": HUNG_UP, "close": HUNG_UP},
     "pipe": {"kill": KILLED, "output": {"closed its output"}, "input": {"closed its input"}},
@@ -36,13 +41,16 @@ REASONS: Final[dict[str, dict[str, set[str]]]] = {
 }
 """With which words a port ends, for each wire and what is done to it; a system that was stopped ends none."""
 
+STOPPED: Final = {"unix", "pipe", "pty"}
+"""Where the tester sees that a process is stopped: its silence says nothing then."""
+
 UNSEEN: Final = {("udp", "kill"), ("udp", "close"), ("pipe", "input")}
 """What nobody can know before the next input is sent."""
 
 WINDOW: Final = max(
     QUIESCENCE, 2 * BOUND + 2 * BOUND
 )  # 2L + nR: an input, and the one that its answer has proven taken
-WAITS: Final = {"missing": PATIENCE * WINDOW, "ended": LAST_WORDS, "passed": WINDOW}
+WAITS: Final = {"missing": PATIENCE * WINDOW, "ended": LAST_WORDS, "passed": WINDOW, "stopped": WINDOW}
 """Seconds that a run goes on after the harm, by what comes of it; then the system has to be stopped."""
 
 PLACES: Final = ("before the first input", "in the middle", "after the last answer")
@@ -69,6 +77,10 @@ def came_to(wire: str, harm: Harm, ran: Ran) -> str:
     failure, last = ran.result.verdict.failure, harm.events[-1]
     sent, seen = (sum(isinstance(event, kind) for event in harm.events) for kind in (Sent, Seen))
     unseen = harm.how == "stop" or (wire, harm.how) in UNSEEN
+    if ran.result.verdict.outcome == "inconclusive":
+        assert (harm.how, wire in STOPPED) == ("stop", True)
+        assert "is stopped by SIGSTOP" in ran.result.verdict.why
+        return "stopped"
     if failure is None:
         assert (ran.result.verdict.outcome, sent, seen, type(last)) == ("pass", STEPS, STEPS, Quiet)
         assert unseen or harm.felt > harm.moments[-1] - TURN, "an end was taken for silence"
@@ -76,6 +88,7 @@ def came_to(wire: str, harm: Harm, ran: Ran) -> str:
     if failure.kind == "missing":
         assert (sent, type(last)) == (seen + 1, Quiet)
         assert unseen, "an end was taken for silence"
+        assert (harm.how, wire in STOPPED) != ("stop", True), "a stopped process was blamed for its silence"
         assert harm.how == "stop" or began_last_step(harm) < harm.felt, "a refusal was not heard"
         return "missing"
     assert (failure.kind, type(last)) == ("ended", Closed)
@@ -125,7 +138,7 @@ def harmed(wire: str, number: int) -> Tally:
 
 @pytest.mark.parametrize("wire", REASONS)
 def test_harm_at_some_moments(wire: str) -> None:
-    """Killed or cut off, a system has ended; stopped, it owes an answer; where nothing more was asked, it passed."""
+    """Killed or cut off, a system has ended; stopped, it owes an answer, or nothing can be said; unasked, it passed."""
     tally = harmed(wire, 3)
     # only the first place is certain: where the others are, is up to the machine
     assert (tally.counts.total(), tally.places[PLACES[0]]) == (3, 1)

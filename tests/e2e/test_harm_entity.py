@@ -17,7 +17,6 @@ from otf.adapter import Line
 from otf.adapters.process import ProcessLine
 from otf.core import Chooser
 from otf.core.eager import MOST
-from otf.core.session import PATIENCE
 from otf.models.conference import bench
 from otf.strategy import Strategy
 from otf.trace.events import Closed, Quiet, Sent
@@ -32,7 +31,7 @@ BOUND: Final = 0.01  # L, and R
 REASONS: Final = {"killed by SIGKILL", "port unreachable"}
 GRACE: Final = 0.2
 WINDOW: Final = 2 * BOUND + (MOST + 1) * BOUND
-WAITS: Final = {"missing": PATIENCE * WINDOW, "ended": 0.0, "passed": WINDOW}
+WAITS: Final = {"stopped": WINDOW, "ended": 0.0, "passed": WINDOW}
 """Seconds that a run goes on after the harm or the last input, whichever is later, by what comes of it."""
 
 
@@ -61,13 +60,13 @@ class Conference(Rig):
 def came_to(harm: Harm, ran: Ran) -> str:
     """Say in a word what came of a run: what had to."""
     failure, last = ran.result.verdict.failure, harm.events[-1]
+    if ran.result.verdict.outcome == "inconclusive":
+        assert (harm.how, "is stopped by SIGSTOP" in ran.result.verdict.why) == ("stop", True)
+        return "stopped"
     if failure is None:
         assert (ran.result.verdict.outcome, ran.result.steps, type(last)) == ("pass", STEPS, Quiet)
         assert harm.how == "stop" or harm.felt > harm.moments[-1] - TURN, "an end was taken for silence"
         return "passed"
-    if failure.kind == "missing":
-        assert (harm.how, type(last)) == ("stop", Quiet)
-        return "missing"
     assert (harm.how, failure.kind, type(last)) == ("kill", "ended", Closed)
     assert getattr(last, "reason", "") in REASONS
     return "ended"
@@ -105,7 +104,7 @@ def moment(random: Random) -> Harm:
 
 
 def test_harm_at_some_moments() -> None:
-    """Killed, an entity has ended, on whatever port that shows first; stopped, it owes the next output that is due."""
+    """Killed, an entity has ended, on whatever port that shows first; stopped, nothing can be said."""
     assert harmed(2, 0)[0].total() == 2
 
 

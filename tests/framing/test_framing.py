@@ -224,6 +224,16 @@ def test_a_tail_is_the_end_of_all_lines(stream: bytes, last: int) -> None:
     assert tail.lines() == [*expected, *([begun] if begun else [])]
 
 
+@given(st.lists(STREAMS, max_size=4), st.integers(1, 5), st.integers(1, 5))
+def test_what_a_tail_skips_is_nothing_that_it_shows(chunks: list[bytes], last: int, largest: int) -> None:
+    """Whole chunks in one call, or byte by byte: the same lines, also where some are too long."""
+    one, two = Tail(last, largest), Tail(last, largest)
+    one.feed(*chunks)
+    for byte in b"".join(chunks):
+        two.feed(bytes([byte]))
+    assert one.lines() == two.lines()
+
+
 def test_what_has_begun_before_a_silence_can_be_asked_for() -> None:
     """The bytes of a frame that is just coming are kept, and told when the line is lost."""
     framer = silence(0.01)()
