@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from otf.adapter import Bench
+    from otf.adapter import Bench, trace_may_set
     from otf.campaign import NonconformanceError, Settings, Summary, run
     from otf.codec import Codec, lines
     from otf.errors import CodecError, ContactError, ModelError, OtfError, TraceError, UsageError
@@ -45,10 +45,11 @@ __all__ = [
     "restrict",
     "run",
     "total",
+    "trace_may_set",
 ]
 
 _HOMES = {
-    "otf.adapter": ("Bench",),
+    "otf.adapter": ("Bench", "trace_may_set"),
     "otf.campaign": ("NonconformanceError", "Settings", "Summary", "run"),
     "otf.codec": ("Codec", "lines"),
     "otf.errors": ("CodecError", "ContactError", "ModelError", "OtfError", "TraceError", "UsageError"),

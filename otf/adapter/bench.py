@@ -41,9 +41,8 @@ class Bench:
     through any port), `busy` (R, the bound of the time for one input); with a `barrier` quiescence is asked for instead
     of waited for. `inputs` says what is offered by default:
     `uioco` (what every possible state specifies), `any`, `all`, or `mixed`. `faults` names the values of the parameter
-    `fault` that `otf mutants` tries. `programs` names the parameters that say what is started: a trace may not choose
-    them by itself. `departures` are failures that are known; `foreign` makes an event of a line (decoded JSON) of a log
-    that otf did not write, or None.
+    `fault` that `otf mutants` tries. `departures` are failures that are known; `foreign` makes an event of a line
+    (decoded JSON) of a log that otf did not write, or None.
     """
 
     spec: Spec[Any, Any]
@@ -65,7 +64,6 @@ class Bench:
     limits: Limits = field(default_factory=Limits)
     faults: Mapping[str, str] = field(default_factory=dict[str, str])
     parameters: Mapping[str, object] = field(default_factory=dict[str, object])
-    programs: tuple[str, ...] = ()
     departures: tuple[Departure, ...] = ()
     foreign: Callable[[Any], Event | None] | None = None
 
@@ -82,11 +80,6 @@ class Bench:
             return (*self.codec.types, *self.types)
         offered: Iterable[object] = self.spec.inputs(self.spec.initial)
         return (*dict.fromkeys(type(inp) for inp in offered), *self.types)
-
-    @property
-    def named_programs(self) -> tuple[str, ...]:
-        """Return those of `programs` that are set to something."""
-        return tuple(name for name in self.programs if self.parameters.get(name))
 
     @cached_property
     def timing(self) -> Timing:

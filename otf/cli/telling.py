@@ -10,6 +10,7 @@ from otf.campaign import FailureGroup, PathResult, Settings, Shrunk, Summary
 from otf.cli.benches import is_shipped
 from otf.cli.ending import say
 from otf.cli.raw import raw, spaced
+from otf.cli.recorded import repeated
 from otf.trace.explain import explanation
 
 
@@ -20,12 +21,12 @@ def tell(summary: Summary, settings: Settings, bench: Bench, seconds: float) -> 
     tell_failures(summary, settings, bench)
     for result in summary.inconclusive:
         say(f"path {result.number} is inconclusive: {result.verdict.why}")
-        say(f"  look at it:      otf show {_call(result, settings)}")
+        say(f"  look at it:      otf show {_call(result, settings, bench)}")
     if summary.trouble:
         say(f"stopped: {summary.trouble}")
     took = f"{counted(summary.paths, 'path')}, {counted(summary.steps, 'step')}, {seconds:.1f} s, seed {settings.seed}"
     say(f"{_headline(summary)} ({took})")
-    for note in (*_departures(summary, settings), *_notes(summary)):
+    for note in (*_departures(summary, settings, bench), *_notes(summary)):
         say(note)
     say(f"traces: {settings.out}/")
 
@@ -77,11 +78,11 @@ def _headline(summary: Summary) -> str:
     }[summary.verdict]
 
 
-def _departures(summary: Summary, settings: Settings) -> Iterator[str]:
+def _departures(summary: Summary, settings: Settings, bench: Bench) -> Iterator[str]:
     for known in summary.departures:
         if known.first is not None:
             yield f"known departure ({counted(known.count, 'path')}): {known.says}"
-            yield f"  shrink it:       otf shrink {_call(known.first, settings)}"
+            yield f"  shrink it:       otf shrink {_call(known.first, settings, bench, drives=True)}"
         elif summary.paths:
             yield f"known departure that did not show: {known.says}"
 
@@ -105,11 +106,10 @@ def _failure(group: FailureGroup, summary: Summary, settings: Settings, bench: B
     yield from _bytes(told)
     if group.shrunk is not None and group.shrunk.rate:
         yield from notes(group.shrunk)
-    call = _call(told, settings)
-    programs = "".join(f" --set {shlex.quote(f'{name}={bench.parameters[name]}')}" for name in bench.named_programs)
+    call = _call(told, settings, bench)
     yield f"  look at it:      otf show {call}"
     yield f"  judge it again:  otf replay {call}"
-    yield f"  drive it again:  otf rerun {call}{programs}"
+    yield f"  drive it again:  otf rerun {_call(told, settings, bench, drives=True)}"
     if group.shrunk is not None and group.shrunk.program is not None:
         yield f"  as a test:       pytest {shlex.quote(str(group.shrunk.program))}"
     yield ""
@@ -131,6 +131,6 @@ def _after(group: FailureGroup) -> str:
     return f"{steps}, shrunk to {shrunk.steps} (with {counted(shrunk.transitions, 'step')} of the system)"
 
 
-def _call(told: PathResult | Shrunk, settings: Settings) -> str:
+def _call(told: PathResult | Shrunk, settings: Settings, bench: Bench, *, drives: bool = False) -> str:
     named = "" if is_shipped(settings.reference) else f" --bench {shlex.quote(settings.reference)}"
-    return shlex.quote(str(told.trace)) + named
+    return shlex.quote(str(told.trace)) + named + repeated(bench, settings.reference, drives=drives)

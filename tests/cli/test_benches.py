@@ -192,10 +192,10 @@ def test_types_beyond_the_plain_ones(folder: Path) -> None:
     [
         ("needs", "machine.py:needs: the parameter port has no default: say --set port=…"),
         ("odd", "machine.py:odd: NameError: name 'Nowhere' is not defined"),
-        ("raises", "line 77: RuntimeError: no cups"),
-        ("leaves", "line 81: it ended the program (exit 3)"),
+        ("raises", "line 78: RuntimeError: no cups"),
+        ("leaves", "line 82: it ended the program (exit 3)"),
         ("other", "machine.py:other: it returned int, not a Bench"),
-        ("written_with_a_mistake", "line 93: the pattern 'coin' must name each field of Coin once, in braces"),
+        ("written_with_a_mistake", "line 94: the pattern 'coin' must name each field of Coin once, in braces"),
     ],
 )
 def test_a_factory_that_makes_no_bench(folder: Path, name: str, message: str) -> None:
@@ -216,8 +216,8 @@ def test_a_factory_that_takes_anything(folder: Path) -> None:
     [
         ("brokn=1", "did you mean broken? there are broken, cups, price, maker, quiescence, L, R"),
         ("colour=red", "--set colour: machine.py:make has no such parameter; there are broken, cups"),
-        ("quiescence=-1", "--set quiescence=-1: a time is a number of seconds, not negative"),
-        ("R=inf", "a time is a number of seconds, not negative"),
+        ("quiescence=-1", "--set quiescence=-1: a time is a number of seconds, from 0 to 86400 (a day)"),
+        ("R=inf", "--set R=inf: a time is a number of seconds, from 0"),
         ("L=soon", "the parameter L=soon does not fit: it takes a number"),
         ("broken", "--set broken: write it as KEY=VALUE"),
     ],

@@ -128,7 +128,7 @@ no_system = Bench(spec, ports={"slot": inprocess(none, port="slot")}, codec=code
         ("no_ports", 2, "the bench has none: give the bench `ports` or `connect`"),
         ("no_context", 2, "the bench raised while it opened its ports"),
         ("no_lines", 2, "the bench's connect gave 5, and no mapping from the names of its ports to lines"),
-        ("connect_raises", 2, "machine.py, line 77: KeyError: 'till'"),
+        ("connect_raises", 2, "machine.py, line 78: KeyError: 'till'"),
         ("nobody_there", 3, "stopped: the bench could not open its ports: ConnectionRefusedError: [Errno 111] refused"),
         ("no_system", 3, "stopped: the function behind port 'slot' cannot be made: OSError: no till"),
     ],
