@@ -137,6 +137,8 @@ class _Work:
         """Look for the smallest burst that still fails: what fails one by one needs no race to be explained."""
         most = self.tries.header.burst
         for burst in range(1, most):
+            if not self.more():
+                break
             self.tries.header = replace(self.tries.header, burst=burst)
             if self.wanted(await self.answer(self.again(), times)):
                 return

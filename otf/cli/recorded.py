@@ -42,6 +42,11 @@ def bench_as_recorded(header: Header, reference: str, sets: Mapping[str, object]
     return replace(bench, parameters={**bench.parameters, **times}, **{TIMES[key]: times[key] for key in times})
 
 
+def burst_as_recorded(header: Header, steps: int) -> int:
+    """Return how many inputs are sent at once: no more than there are, since smaller bursts are tried one by one."""
+    return min(header.burst, max(1, steps))
+
+
 def repeated(bench: Bench, reference: str, *, drives: bool) -> str:
     """Return the options without which traces of a bench would be refused; `drives`: where they are driven again."""
     own = {key: _written(value) for key, value in bench.parameters.items() if key not in TIMES}

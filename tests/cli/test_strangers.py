@@ -99,6 +99,13 @@ def test_a_trace_makes_nobody_wait(trace: Path, field: str, name: str) -> None:
     assert f"--set {name}=…" in failed("show", stranger(trace, {field: 2.0**31}), *FROM)
 
 
+@pytest.mark.parametrize("command", ["rerun", "shrink"])
+def test_a_burst_without_end(trace: Path, command: str) -> None:
+    """A burst is no larger than the inputs of the trace: to look for a smaller one must come to its end."""
+    assert otf(command, stranger(trace, {"burst": 2**62}), *FROM).status in {1, 3}
+    assert "burst=-1: at least 1 is needed" in failed(command, stranger(trace, {"burst": -1}), *FROM)
+
+
 def test_what_has_to_be_said_again_is_told(folder: Path) -> None:
     """A campaign tells what to call with all that its own traces may not choose."""
     machine(folder)
