@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from otf.adapter import Bench, trace_may_set
-    from otf.campaign import NonconformanceError, Settings, Summary, run
+    from otf.campaign import InconclusiveError, NonconformanceError, Settings, Summary, run
     from otf.codec import Codec, lines
     from otf.errors import CodecError, ContactError, ModelError, OtfError, TraceError, UsageError
     from otf.logic import check
@@ -26,6 +26,7 @@ __all__ = [
     "Codec",
     "CodecError",
     "ContactError",
+    "InconclusiveError",
     "ModelError",
     "NonconformanceError",
     "OneOf",
@@ -50,7 +51,7 @@ __all__ = [
 
 _HOMES = {
     "otf.adapter": ("Bench", "trace_may_set"),
-    "otf.campaign": ("NonconformanceError", "Settings", "Summary", "run"),
+    "otf.campaign": ("InconclusiveError", "NonconformanceError", "Settings", "Summary", "run"),
     "otf.codec": ("Codec", "lines"),
     "otf.errors": ("CodecError", "ContactError", "ModelError", "OtfError", "TraceError", "UsageError"),
     "otf.logic": ("check",),
