@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 import anyio
 
 from otf.adapter.child import Child
+from otf.adapter.exits import is_interruption, said
 from otf.adapter.inflow import Inflow
 from otf.adapter.reading import Reading
 from otf.adapter.waiting import alarms, any_readable
@@ -43,8 +44,10 @@ async def _called(hook: Callable[[], Any]) -> str:
             answer: object = await hook()
         else:
             answer = await anyio.to_thread.run_sync(hook, abandon_on_cancel=True)
-    except Exception as error:  # noqa: BLE001 -- whatever it raises, the system is not there
-        return f"{type(error).__name__}: {error}"
+    except BaseException as error:  # whatever it raises, the system is not there
+        if is_interruption(error):
+            raise
+        return said(error)
     return "the function said no" if answer is False else ""
 
 

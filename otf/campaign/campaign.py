@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, Self
 import anyio
 
 from otf.adapter import Bench
+from otf.adapter.exits import blaming
 from otf.adapter.keeping import keeping
 from otf.campaign.confirm import confirm
 from otf.campaign.headers import header
@@ -53,7 +54,8 @@ class Campaign:
             self._deadline = anyio.current_time() + self.settings.time
         with Journal(self.settings.out) as journal, undisturbed():
             async with keeping():
-                await self._all(journal)
+                with blaming():
+                    await self._all(journal)
         return self.summary
 
     async def _all(self, journal: Journal) -> None:
@@ -109,7 +111,8 @@ class Campaign:
             if self._stop or anyio.current_time() >= self._deadline:
                 return
             try:
-                seen = await self._confirmed(await self._path(number, lane, journal), lane)
+                with blaming():
+                    seen = await self._confirmed(await self._path(number, lane, journal), lane)
             except ContactError as error:
                 self._lost(error)
                 return

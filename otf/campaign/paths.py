@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -10,6 +10,7 @@ from typing import Final
 from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench
+from otf.adapter.exits import blaming, said, where
 from otf.adapter.plan import planned
 from otf.campaign.recorder import OnEvent, Recorder
 from otf.campaign.reread import reread
@@ -17,11 +18,11 @@ from otf.campaign.results import PathResult
 from otf.core import Chooser, Oracle, Pacing, Session
 from otf.core.strict import Strict
 from otf.core.timers import Timers
-from otf.errors import ContactError
+from otf.errors import USERS_OWN, ContactError, OtfError
 from otf.runner import TraceWriter, drive
 from otf.simulate import Walk
 from otf.simulate.walk import Act
-from otf.trace.events import Event
+from otf.trace.events import Ended, Event
 from otf.trace.record import Header
 from otf.trace.verdict import Verdict
 
@@ -52,7 +53,7 @@ class PathRun:
         types = None if self.bench.codec is None else self.bench.known_types
         self._record = Recorder(self._writer, self._on_event, types)
         try:
-            with planned(f"{self.header.seed}/{self.header.path}", self.header.faults):
+            with blaming(), planned(f"{self.header.seed}/{self.header.path}", self.header.faults):
                 verdict = await self._tried(chooser, steps, pacing or Strict(self.bench.timing, Timers(last=True)))
             self._writer.end(verdict)
         except Exception as error:
@@ -71,7 +72,7 @@ class PathRun:
 
     async def _walked(self, chooser: Chooser, steps: int, make: Callable[[], Act]) -> Verdict:
         """Walk through a system in this process; now and then others get their turn, and interruptions are heard."""
-        walk, verdict, told = Walk(self.oracle, make()), None, 0
+        walk, verdict, told = Walk(self.oracle, _mortal(_made(make))), None, 0
         while verdict is None and len(walk.history) < steps:
             verdict = walk.chosen(chooser, min(TURN, steps - len(walk.history)))
             for event in walk.events(told):
@@ -92,3 +93,27 @@ class PathRun:
                 if attempt == self.bench.retries or self._record.begun:
                     raise
         raise AssertionError
+
+
+def _made(make: Callable[[], Act]) -> Act:
+    try:
+        return make()
+    except (OtfError, *USERS_OWN):
+        raise
+    except BaseException as error:
+        message = f"the system cannot be made: {where(error)}: {said(error)}"
+        raise ContactError(message) from error
+
+
+def _mortal(act: Act) -> Act:
+    """Return a system that ends where it would end the program."""
+
+    def acting(inp: object) -> Iterable[object]:
+        try:
+            return tuple(act(inp))
+        except (Exception, *USERS_OWN):
+            raise
+        except BaseException as error:  # noqa: BLE001 -- whatever it raises, the system under test has died of it
+            return (Ended(f"raised {said(error)}"),)
+
+    return acting

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -10,9 +11,9 @@ from typing import Any
 import typer
 
 from otf.cli.app import app
-from otf.cli.completion import prepare
+from otf.cli.completion import VARIABLE, prepare
 from otf.cli.ending import document, trouble, warn
-from otf.errors import INCONCLUSIVE
+from otf.errors import INCONCLUSIVE, USERS_OWN
 
 
 def call(arguments: Sequence[str]) -> int:
@@ -25,10 +26,12 @@ def call(arguments: Sequence[str]) -> int:
         return app(list(arguments), prog_name="otf", standalone_mode=False) or 0
     except typer.TyperException as error:
         return _misused(error, as_json=as_json)
-    except SystemExit as ended:
-        # a shell that wanted to complete a word was answered
-        return int(ended.code or 0)
-    except Exception as error:  # noqa: BLE001 -- the last resort: Python's own status would be that of a nonconformance
+    except USERS_OWN:
+        raise
+    except SystemExit as error:
+        # a shell that wanted to complete a word was answered; nothing else ends the program so
+        return int(error.code or 0) if VARIABLE in os.environ else _broken(error, as_json=as_json)
+    except BaseException as error:  # noqa: BLE001 -- the last resort: Python's own status would be that of a nonconformance
         return _broken(error, as_json=as_json)
 
 
@@ -48,7 +51,7 @@ def _misused(error: typer.TyperException, *, as_json: bool) -> int:
     return error.exit_code
 
 
-def _broken(error: Exception, *, as_json: bool) -> int:
+def _broken(error: BaseException, *, as_json: bool) -> int:
     traceback.print_exception(error)
     what = f"{type(error).__name__}: {error}"
     warn(f"this is a defect of otf, or of a bench's own adapter; it says nothing about the system under test: {what}")

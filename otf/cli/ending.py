@@ -12,7 +12,7 @@ from typing import Any, NoReturn, ParamSpec, TextIO
 import typer
 
 from otf.cli.signals import SIGNALS
-from otf.errors import OtfError, UsageError
+from otf.errors import USERS_OWN, OtfError, UsageError
 
 P = ParamSpec("P")
 
@@ -29,10 +29,20 @@ def guarded(command: Callable[P, int]) -> Callable[P, None]:
             status = command(*args, **kwargs)
         except OtfError as error:
             fail(error, as_json=bool(kwargs.get("as_json")))
+        except (Exception, *USERS_OWN):
+            raise
+        except BaseException as error:  # noqa: BLE001 -- a model that exits must not end the command as if it had passed
+            fail(_exited(error), as_json=bool(kwargs.get("as_json")))
         raise typer.Exit(status)
 
     run.__annotations__["return"] = "None"
     return run
+
+
+def _exited(error: BaseException) -> OtfError:
+    from otf.adapter.exits import blamed  # brings the event loop along
+
+    return blamed(error)
 
 
 def fail(error: OtfError, *, as_json: bool) -> NoReturn:

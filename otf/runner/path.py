@@ -9,6 +9,7 @@ from typing import Any, Final
 from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench, Ending, Frame, Line, LineLost
+from otf.adapter.exits import blaming
 from otf.adapter.line import Acting
 from otf.codec import Codec, Deed
 from otf.core import Ping, Send, Session, Wait
@@ -64,7 +65,9 @@ class Conduct:
     async def run(self) -> Verdict:
         """Perform commands until the verdict; where the line itself is at fault, that is inconclusive."""
         try:
-            verdict = await self._run()
+            # before a task group hears of it: one that is told of a CancelledError believes it
+            with blaming():
+                verdict = await self._run()
         except _Troubled as trouble:
             # what came before it stands
             verdict = self.session.verdict or Verdict("inconclusive", why=f"{AT_FAULT}: {trouble}")
