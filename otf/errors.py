@@ -22,6 +22,10 @@ class UsageError(OtfError):
     """The call cannot be carried out as it stands: an unknown name, an impossible value, a folder that is not there."""
 
 
+class WriteError(UsageError):
+    """A file cannot be written: the disk is full, the folder is gone, or it belongs to somebody else."""
+
+
 class ModelError(OtfError):
     """The model is broken: it raised, or it answered with something that is not a transition, a state or an input."""
 

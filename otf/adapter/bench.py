@@ -109,6 +109,9 @@ class Bench:
         except Exception as error:
             message = f"the codec raised on the port of {show(value)}: {type(error).__name__}: {error}"
             raise ModelError(message) from error
+        if not isinstance(named, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- a codec of the user's may give anything
+            message = f"the codec gave {show(named)} as the port of {show(value)}; a port is a name"
+            raise ModelError(message)
         if named or not self.ports:
             return named
         if len(self.ports) == 1:

@@ -24,7 +24,8 @@ from otf.campaign.settings import Settings
 from otf.campaign.shrinking import Shrinker
 from otf.campaign.undisturbed import undisturbed
 from otf.core import Chooser, Oracle, Symbol, View
-from otf.errors import ContactError, OtfError
+from otf.errors import ContactError, OtfError, WriteError
+from otf.runner.files import writing
 from otf.runner.path import AT_FAULT
 from otf.strategy import Strategy
 from otf.trace.verdict import Signature, Verdict
@@ -152,7 +153,8 @@ class Campaign:
         self.summary.add(result, seen.tries, seen.known, departed)
         self.listener.path(result, self.summary)
         if result.verdict.outcome == "pass" and self.settings.keep == "failures":
-            result.trace.unlink(missing_ok=True)
+            with writing(result.trace, "what passed"):
+                result.trace.unlink(missing_ok=True)
         self._stop = self._stop or (self.settings.stop_first and result.verdict.failed and departed is None)
 
     def _departed(self, result: PathResult) -> Departed | None:
@@ -176,8 +178,9 @@ class Campaign:
         except ContactError as error:
             self._lost(error)
             return _Seen(_unconfirmed(result, "there was no contact to see it again"))
-        except anyio.get_cancelled_exc_class():
-            self.summary.add(_unconfirmed(result, "an interruption came before it could be seen again"))
+        except (anyio.get_cancelled_exc_class(), WriteError) as error:
+            what = "a trace could not be written" if isinstance(error, WriteError) else "an interruption came"
+            self.summary.add(_unconfirmed(result, f"{what} before it could be seen again"))
             raise
         if again.verdict.failure is not None:
             self._known[failure.signature] = again.verdict.failure.signature

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -18,7 +19,7 @@ from otf.campaign.results import PathResult
 from otf.core import Chooser, Oracle, Pacing, Session
 from otf.core.strict import Strict
 from otf.core.timers import Timers
-from otf.errors import USERS_OWN, ContactError, OtfError
+from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
 from otf.runner import TraceWriter, drive
 from otf.simulate import Walk
 from otf.simulate.walk import Act
@@ -55,17 +56,28 @@ class PathRun:
         try:
             with blaming(), planned(f"{self.header.seed}/{self.header.path}", self.header.faults):
                 verdict = await self._tried(chooser, steps, pacing or Strict(self.bench.timing, Timers(last=True)))
-            self._writer.end(verdict)
+            self._end(verdict)
         except Exception as error:
-            self._writer.end(Verdict("inconclusive", why=str(error)))
+            with suppress(WriteError):
+                self._writer.end(Verdict("inconclusive", why=str(error)))
             raise
         except BaseException:  # cancelled, or broken out of a model that hangs
-            self._writer.end(INTERRUPTED)
+            with suppress(WriteError):
+                self._writer.end(INTERRUPTED)
             raise
         finally:
             self._writer.close()
         kept = self._events() if verdict.failed else ()
-        return PathResult(self.header.path, verdict, self._writer.steps, self.trace, kept, tuple(self._record.faults))
+        faults, writer = tuple(self._record.faults), self._writer
+        return PathResult(self.header.path, verdict, writer.steps, self.trace, kept, faults, writer.trouble)
+
+    def _end(self, verdict: Verdict) -> None:
+        try:
+            self._writer.end(verdict)
+        except WriteError:
+            if not verdict.failed:
+                raise
+            # a failure was found: it is told whether the disk is full or not
 
     def _events(self) -> Sequence[Event]:
         return self._record.events if self._record.whole else reread(self.trace, self.bench)

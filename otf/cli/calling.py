@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import typer
 
 from otf.cli.app import app
 from otf.cli.completion import VARIABLE, prepare
-from otf.cli.ending import document, trouble, warn
-from otf.errors import INCONCLUSIVE, USERS_OWN
+from otf.cli.ending import UNHEARD, document, trouble, unheard, warn
+from otf.errors import FAIL, INCONCLUSIVE, USAGE, USERS_OWN
+
+_FULL: Final = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG}
 
 
 def call(arguments: Sequence[str]) -> int:
@@ -22,10 +25,13 @@ def call(arguments: Sequence[str]) -> int:
     _tolerant(sys.stdout)
     as_json = "--json" in arguments
     prepare()
+    UNHEARD.clear()
     try:
-        return app(list(arguments), prog_name="otf", standalone_mode=False) or 0
+        status: int = app(list(arguments), prog_name="otf", standalone_mode=False) or 0
     except typer.TyperException as error:
         return _misused(error, as_json=as_json)
+    except OSError as error:
+        return _unwritten(error) or _broken(error, as_json=as_json)
     except USERS_OWN:
         raise
     except SystemExit as error:
@@ -33,6 +39,8 @@ def call(arguments: Sequence[str]) -> int:
         return int(error.code or 0) if VARIABLE in os.environ else _broken(error, as_json=as_json)
     except BaseException as error:  # noqa: BLE001 -- the last resort: Python's own status would be that of a nonconformance
         return _broken(error, as_json=as_json)
+    # what was found stays found; a pass that could not be told is none
+    return max(status, USAGE) if UNHEARD and status != FAIL else status
 
 
 def _tolerant(stream: object) -> None:
@@ -40,6 +48,14 @@ def _tolerant(stream: object) -> None:
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")
+
+
+def _unwritten(error: OSError) -> int:
+    """Return the exit status of a page of help that standard output does not take; 0 where that is not what it is."""
+    if error.filename is not None or error.errno not in _FULL:
+        return 0
+    unheard(error)
+    return USAGE
 
 
 def _misused(error: typer.TyperException, *, as_json: bool) -> int:

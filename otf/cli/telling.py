@@ -19,22 +19,26 @@ def tell(summary: Summary, settings: Settings, bench: Bench, seconds: float) -> 
     for kept in summary.saved:
         say(f"{kept}: {kept.signature or 'a failure'} of an earlier run ({kept.trace})")
     tell_failures(summary, settings, bench)
-    for result in summary.inconclusive:
-        say(f"path {result.number} is inconclusive: {result.verdict.why}")
-        say(f"  look at it:      otf show {_call(result, settings, bench)}")
     if summary.trouble:
         say(f"stopped: {summary.trouble}")
     took = f"{counted(summary.paths, 'path')}, {counted(summary.steps, 'step')}, {seconds:.1f} s, seed {settings.seed}"
-    say(f"{_headline(summary)} ({took})")
+    say(f"{headline(summary)} ({took})")
     for note in (*_departures(summary, settings, bench), *_notes(summary)):
         say(note)
     say(f"traces: {settings.out}/")
 
 
 def tell_failures(summary: Summary, settings: Settings, bench: Bench) -> None:
-    """Tell the failures alone: there is no verdict of the whole where a campaign could not go on."""
+    """Tell what is wrong with paths alone: there is no verdict of the whole where a campaign could not go on."""
     for group in summary.failures.values():
         say("\n".join(_failure(group, summary, settings, bench)))
+    _tell_inconclusive(summary, settings, bench)
+
+
+def _tell_inconclusive(summary: Summary, settings: Settings, bench: Bench) -> None:
+    for result in summary.inconclusive:
+        say(f"path {result.number} is inconclusive: {result.verdict.why}")
+        say(f"  look at it:      otf show {_call(result, settings, bench)}")
 
 
 def counted(number: int, what: str) -> str:
@@ -64,7 +68,8 @@ def _of(rate: float, runs: int) -> str:
     return f"{round(rate * runs)} of {counted(runs, 'run')}"
 
 
-def _headline(summary: Summary) -> str:
+def headline(summary: Summary) -> str:
+    """Return the verdict of the whole."""
     if summary.interrupted and not summary.failures:
         return f"INTERRUPTED: {'nothing was decided' if summary.inconclusive else 'nothing wrong was seen'} so far"
     if summary.trouble and not summary.failures:
@@ -90,6 +95,7 @@ def _departures(summary: Summary, settings: Settings, bench: Bench) -> Iterator[
 def _notes(summary: Summary) -> Iterator[str]:
     if summary.paths and not summary.steps:
         yield "note: nothing was sent: the model offers no input in its initial state, so that nothing was tested"
+    yield from (f"note: {each}" for each in summary.unwritten)
     if summary.truncated:
         yield f"{counted(summary.truncated, 'path')} ended early: the model says nothing of an input that came there"
     if summary.late:
