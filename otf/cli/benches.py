@@ -29,6 +29,10 @@ PREFIX: Final = "otf_bench_"  # of a file's module, so that coffee.py does not t
 LONGEST: Final = 86_400.0  # seconds: whoever waits longer for silence has mistyped it
 TIMES: Final = {"quiescence": "quiescence", "L": "latency", "R": "busy"}
 _LOADED: Final[dict[Path, tuple[int, ModuleType]]] = {}
+_FORMS: Final = (
+    "`otf list` shows what is shipped, others are named as package.module[:name], path/to/file.py[:name] or "
+    "path/to/file.toml"
+)
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -126,6 +130,8 @@ def _module(reference: str) -> tuple[ModuleType, str]:
         return _from_file(Path(where)), name
     if where in _shipped_names():
         return _imported(f"{SHIPPED}.{where}", reference), name
+    if not where.endswith(".py") and "/" not in where and where.partition(".")[0] in sys.stdlib_module_names:
+        raise UsageError(f"{reference}: this is a part of Python, and no bench; {_FORMS}")
     # one word alone may be a misspelt name of a shipped bench, which no import would tell so well
     if ("." in where or ":" in reference) and all(map(_NAME.fullmatch, where.split("."))):
         return _imported(where, reference), name
@@ -145,8 +151,7 @@ def _unknown(where: str) -> str:
     near = get_close_matches(where, _shipped_names(), n=1)
     near += [file for file in [f"{where}.py"] if where and Path(file).is_file()]
     hint = f"did you mean {' or '.join(near)}? " if near else ""
-    forms = "package.module[:name], path/to/file.py[:name] or path/to/file.toml"
-    return f"there is no bench {where!r}; {hint}`otf list` shows what is shipped, others are named as {forms}"
+    return f"there is no bench {where!r}; {hint}{_FORMS}"
 
 
 def _unnamed(module: ModuleType, name: str, reference: str) -> str:

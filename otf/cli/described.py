@@ -51,7 +51,7 @@ def description(path: Path) -> Description:
 def _parsed(path: Path, data: bytes) -> Mapping[str, Any]:
     try:
         return tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         message = f"{path}: not TOML: {error}"
         raise UsageError(message) from error
 

@@ -24,6 +24,7 @@ from otf.values import show
 SHORT: Final = 1.0
 """Seconds of waiting that a trace may choose for any bench; for one that waits long by itself, ten times as long."""
 TIMES_AS_LONG: Final = 10
+LARGEST: Final = 50  # inputs in a burst that a trace may choose
 
 
 def bench_as_recorded(header: Header, reference: str, sets: Mapping[str, object], *, drives: bool) -> Bench:
@@ -43,8 +44,10 @@ def bench_as_recorded(header: Header, reference: str, sets: Mapping[str, object]
 
 
 def burst_as_recorded(header: Header, steps: int) -> int:
-    """Return how many inputs are sent at once: no more than there are, since smaller bursts are tried one by one."""
-    return min(header.burst, max(1, steps))
+    """Return how many inputs are sent at once: no more than there are, and than can be explained in a short time."""
+    if min(header.burst, steps) > LARGEST:
+        warn(f"note: a trace may choose bursts of {LARGEST} inputs at most, and so many are sent at once")
+    return min(header.burst, max(1, steps), LARGEST)
 
 
 def repeated(bench: Bench, reference: str, *, drives: bool) -> str:

@@ -243,3 +243,17 @@ def test_a_file_is_executed_once(folder: Path) -> None:
     assert otf("run", "machine.py", *FEW).out.count("loaded") == 1
     trace = next((folder / "out").glob("path-*.jsonl"))
     assert otf("replay", trace, "--bench", "machine.py").out.count("loaded") == 0
+
+
+@pytest.mark.parametrize("reference", ["os:system", "subprocess:run", "os.path:join"])
+def test_a_part_of_python_is_no_bench(folder: Path, reference: str) -> None:
+    """A description must not call functions of Python by taking them for a bench, with arguments of its own."""
+    (folder / "mine.toml").write_text(f'bench = "{reference}"\n[set]\ncommand = "touch PWNED"\n', encoding="utf-8")
+    assert f"{reference}: this is a part of Python, and no bench" in failed("run", "mine.toml")
+    assert not (folder / "PWNED").exists()
+
+
+def test_a_description_that_is_nested_too_deep(folder: Path) -> None:
+    """A table within tables without end is no TOML."""
+    (folder / "mine.toml").write_text("a = " + "[" * 5000, encoding="utf-8")
+    assert "mine.toml: not TOML: maximum recursion depth exceeded" in failed("run", "mine.toml")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from otf import UsageError, trace_may_set
+from otf.campaign import replay
 from otf.cli.benches import load
 from otf.cli.recorded import repeated
 from otf.models import coffee
@@ -143,3 +144,17 @@ def test_a_parameter_that_there_is_not() -> None:
     """What a trace may set has to be a parameter."""
     with pytest.raises(UsageError, match="no such parameter"):
         trace_may_set(flavour=("mild",))(coffee.bench)
+
+
+def test_a_trace_that_is_dear_to_judge(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trace with thousands of inputs in flight is given up as inconclusive; a failure before that stands."""
+    monkeypatch.setattr(replay, "SECONDS", 0.0)
+    otf("run", "coffee", "--seed", 2, "--traces", 1, "--steps", 5, "--out", "out")
+    head, *rest = recorded(folder / "out" / "path-0001.jsonl")
+    sent = next(line for line in rest if line["event"] == "sent")
+    done = otf("replay", rewrite(folder / "dear.jsonl", [head, *[sent] * 3000]), "--json")
+    assert (done.status, done.data[0]["verdict"]) == (3, "inconclusive")
+    assert done.data[0]["steps"] < 3000
+    garbled = {"event": "seen", "at": 0.1, "port": "line", "value": "a cup"}
+    done = otf("replay", rewrite(folder / "dear.jsonl", [head, garbled, *[sent] * 3000]), "--json")
+    assert (done.status, done.data[0]["verdict"]) == (1, "fail")
