@@ -141,8 +141,10 @@ def case(draw: Random, made: Ground) -> tuple[str, list[str]]:
 def _reads(draw: Random, path: str, out: str) -> list[str]:
     command = draw.choice(["replay", "show", "rerun", "shrink"])
     more = {"rerun": ["--out", out], "shrink": ["--out", out, "--budget", "200"]}.get(command, [])
-    form = draw.choice([[], ["--json"], *([["--chart"], ["--format", "svg"]] if command == "show" else [])])
-    return [command, *more, *form, path]
+    forms: list[list[str]] = [[], ["--json"]]
+    if command == "show":
+        forms += [["--chart"], ["--format", "svg"]]
+    return [command, *more, *draw.choice(forms), path]
 
 
 def _put(made: Ground, file: str, data: bytes) -> str:

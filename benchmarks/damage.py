@@ -74,7 +74,8 @@ def field(draw: Random, data: bytes) -> bytes:
 
 
 def _changed(draw: Random, data: Any) -> None:
-    keys: Sequence[Any] = sorted(data) if isinstance(data, dict) else range(len(data))
+    whole: Any = data
+    keys: Sequence[Any] = sorted(whole) if isinstance(data, dict) else range(len(whole))
     key = draw.choice(keys)
     if isinstance(data[key], dict | list) and data[key] and draw.random() < 0.7:  # noqa: PLR2004 -- mostly inside
         _changed(draw, data[key])

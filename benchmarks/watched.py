@@ -69,8 +69,8 @@ class Watch:
             for path in arguments[: 1 + (event in BOTH)]:
                 self._file(event, path)
 
-    def _file(self, event: str, path: object) -> None:
-        if isinstance(path, str | bytes | os.PathLike):
+    def _file(self, event: str, path: Any) -> None:
+        if not isinstance(path, int):  # a descriptor was opened, and heard of, before
             name = os.path.abspath(os.fsdecode(path))  # noqa: PTH100 -- a Path would look at the disk, and be heard again
             if not f"{name}{os.sep}".startswith(self._allowed) and name not in self._allowed:
                 self._note(event, name)

@@ -10,6 +10,7 @@ import asyncio
 import traceback
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import cast
 
 import anyio
 
@@ -39,8 +40,8 @@ def is_interruption(error: BaseException) -> bool:
     if isinstance(error, (*USERS_OWN, GeneratorExit)):
         return True
     if isinstance(error, BaseExceptionGroup):
-        several: tuple[BaseException, ...] = error.exceptions
-        return any(map(is_interruption, several))
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        return any(map(is_interruption, group.exceptions))
     return isinstance(error, anyio.get_cancelled_exc_class()) and _cancelled()
 
 

@@ -178,7 +178,7 @@ class Conduct:
         except Exception as error:
             message = f"the codec raised for the input {show(value)}: {type(error).__name__}: {error}"
             raise ModelError(message) from error
-        if isinstance(data, bytes | Deed):
+        if isinstance(data, bytes | Deed):  # pyright: ignore[reportUnnecessaryIsInstance] -- a codec of the user's may give anything
             return data
         message = f"the codec gave {show(data)} for the input {show(value)}, which is no bytes; use text.encode()"
         raise ModelError(message)

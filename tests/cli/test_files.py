@@ -98,6 +98,7 @@ def test_every_write_fails_once(folder: Path, monkeypatch: pytest.MonkeyPatch, n
     """Whatever cannot be written is told in a sentence, is no defect of otf, and takes no verdict back."""
     machine(folder)
     seen = set[str]()
+    nth = 0
     for nth in range(1, 200):
         out = f"out{nth}"
         with trouble(monkeypatch, "write", nth, error=number) as told:
@@ -128,21 +129,23 @@ class Trouble:
 
     def read(self, patches: pytest.MonkeyPatch) -> None:
         """Watch what is opened."""
-        self._patch(patches, Path, "open", lambda path, *_args, **_more: str(path))
+        self._patch(patches, Path, "open", lambda args: str(args[0]))
 
     def write(self, patches: pytest.MonkeyPatch) -> None:
         """Watch what is changed."""
-        self._patch(patches, os, "open", lambda path, flags, *_args, **_more: str(path) if flags & os.O_WRONLY else "")
-        self._patch(patches, os, "write", lambda file, _data: self._names.get(file, ""))
+        self._patch(patches, os, "open", lambda args: str(args[0]) if args[1] & os.O_WRONLY else "")
+        self._patch(patches, os, "write", lambda args: self._names.get(args[0], ""))
         for name in ("mkdir", "unlink", "write_bytes", "write_text"):
-            self._patch(patches, Path, name, lambda path, *_args, **_more: str(path))
-        self._patch(patches, Path, "replace", lambda _path, target: str(target))
+            self._patch(patches, Path, name, lambda args: str(args[0]))
+        self._patch(patches, Path, "replace", lambda args: str(args[1]))
 
-    def _patch(self, patches: pytest.MonkeyPatch, owner: Any, name: str, file: Callable[..., str]) -> None:  # noqa: ANN401 -- a class or a module
+    def _patch(
+        self, patches: pytest.MonkeyPatch, owner: object, name: str, file: Callable[[tuple[Any, ...]], str]
+    ) -> None:
         real: Callable[..., Any] = getattr(owner, name)
 
         def call(*args: Any, **more: Any) -> Any:  # noqa: ANN401 -- as the real one
-            if found := file(*args, **more):
+            if found := file(args):
                 self._fail(name, found)
             result = real(*args, **more)
             if real is OPEN:
