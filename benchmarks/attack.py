@@ -111,8 +111,9 @@ def case(draw: Random, made: Ground) -> tuple[str, list[str]]:
             path = _put(made, "damaged.pcap", damaged(draw, made.capture, CAPTURE))
             return kind, ["replay", path, "--bench", "mine.py", *draw.choice([[], ["--ended"], ["--lost-start"]])]
         case "report":
-            for number, good in enumerate([trace, *made.traces.values()][:3], 1):
-                _put(made, f"report/path-{number:04}.jsonl", damaged(draw, good, TRACE))
+            _put(made, "report/path-0001.jsonl", damaged(draw, trace, TRACE))
+            _put(made, "report/path-0002.jsonl", trace)
+            made.out.mkdir()
             return kind, [
                 "report",
                 str(made.folder / "work" / "report"),
@@ -225,8 +226,8 @@ def attacked(made: Ground, cases: range, seed: int, watch: Watch, *, real: bool)
     """Try cases, by their numbers."""
     found = Found()
     for number in cases:
-        kind, arguments = case(Random(f"{seed}/{real}/{number}"), made)
         shutil.rmtree(made.out, ignore_errors=True)
+        kind, arguments = case(Random(f"{seed}/{real}/{number}"), made)
         began = _spent()
         status, said = there(arguments, made, watch) if real else here(arguments, watch)
         found.slowest = max(found.slowest, _spent() - began)
