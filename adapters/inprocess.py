@@ -13,8 +13,9 @@ from typing import TypeAlias, cast
 import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port
+from otf.adapter.exits import said
 from otf.adapter.waiting import Alarm, alarms
-from otf.errors import ContactError, UsageError
+from otf.errors import USERS_OWN, ContactError, UsageError
 from otf.framing.frame import LARGEST, too_long
 
 Reply: TypeAlias = bytes | Ending | tuple[float, bytes | Ending]
@@ -98,9 +99,11 @@ class InprocessLine:
         try:
             while (reply := next(self._answers, _NOTHING)) is _NOTHING and self._inputs:
                 self._answers = _several(self._system(self._inputs.popleft()))
-        except Exception as error:  # noqa: BLE001 -- whatever it raises, the system under test has died of it
+        except USERS_OWN:
+            raise
+        except BaseException as error:  # noqa: BLE001 -- whatever it raises, the system under test has died of it
             self._remarks.append("".join(traceback.format_exception(error)).rstrip())
-            return Ending(f"raised {type(error).__name__}: {error}")
+            return Ending(f"raised {said(error)}")
         return reply
 
     def _plan(self, delay: float, what: bytes | Ending) -> None:
@@ -142,8 +145,10 @@ async def open_inprocess(
 def _made(make: Callable[[], System], port: str) -> System:
     try:
         return make()
-    except Exception as error:
-        message = f"the function behind port {port!r} cannot be made: {type(error).__name__}: {error}; see {make!r}"
+    except USERS_OWN:
+        raise
+    except BaseException as error:
+        message = f"the function behind port {port!r} cannot be made: {said(error)}; see {make!r}"
         raise ContactError(message) from error
 
 

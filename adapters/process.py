@@ -20,7 +20,7 @@ from otf.adapter.stream import PATIENCE as UNREAD
 from otf.adapter.waiting import Alarm, alarms
 from otf.codec import Deed
 from otf.errors import CodecError, ContactError
-from otf.framing import Framing, Tail, lines
+from otf.framing import Framer, Framing, Tail, lines
 
 _LAST = 5.0  # seconds that SIGKILL may take
 LINES: Final = lines()
@@ -35,10 +35,10 @@ class ProcessLine:
     number of the process and of its group.
     """
 
-    def __init__(self, child: Child, alarm: Alarm, framing: Framing) -> None:
+    def __init__(self, child: Child, alarm: Alarm, framer: Framer) -> None:
         self.pid: int = child.pid
         self._child = child
-        self._framer = framing()
+        self._framer = framer
         self._reading = Reading(child, self._framer, alarm)
         self._inflow = self._reading.inflow
         self._early = Tail()
@@ -228,7 +228,8 @@ async def open_process(  # noqa: PLR0913 -- the same
     UsageError for what is no command; ContactError where it cannot be started or does not get ready.
     """
     async with alarms() as alarm:
-        line = ProcessLine(Child(words(command), env, cwd, pty=pty), alarm, framing)
+        framer = framing()  # first: one that cannot be made must not leave a process behind
+        line = ProcessLine(Child(words(command), env, cwd, pty=pty), alarm, framer)
         try:
             if ready is not None:
                 await line.until_ready(ready, ready_timeout)

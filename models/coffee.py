@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from otf.adapter import Bench
+from otf.adapter import Bench, trace_may_set
 from otf.adapters.inprocess import inprocess
 from otf.codec import lines
 from otf.errors import UsageError
@@ -88,6 +88,7 @@ class Machine:
         return None if self._fault == "dry" else b"coffee"
 
 
+@trace_may_set(fault=("none", *FAULTS))
 def bench(*, fault: str = "none") -> Bench:
     """Return the bench of the coffee machine; `fault` is one of `FAULTS`. Raises UsageError for another one.
 

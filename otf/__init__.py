@@ -11,8 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from otf.adapter import Bench
-    from otf.campaign import NonconformanceError, Settings, Summary, run
+    from otf.adapter import Bench, trace_may_set
+    from otf.campaign import InconclusiveError, NonconformanceError, Settings, Summary, run
     from otf.codec import Codec, lines
     from otf.errors import CodecError, ContactError, ModelError, OtfError, TraceError, UsageError
     from otf.logic import check
@@ -26,6 +26,7 @@ __all__ = [
     "Codec",
     "CodecError",
     "ContactError",
+    "InconclusiveError",
     "ModelError",
     "NonconformanceError",
     "OneOf",
@@ -45,11 +46,12 @@ __all__ = [
     "restrict",
     "run",
     "total",
+    "trace_may_set",
 ]
 
 _HOMES = {
-    "otf.adapter": ("Bench",),
-    "otf.campaign": ("NonconformanceError", "Settings", "Summary", "run"),
+    "otf.adapter": ("Bench", "trace_may_set"),
+    "otf.campaign": ("InconclusiveError", "NonconformanceError", "Settings", "Summary", "run"),
     "otf.codec": ("Codec", "lines"),
     "otf.errors": ("CodecError", "ContactError", "ModelError", "OtfError", "TraceError", "UsageError"),
     "otf.logic": ("check",),

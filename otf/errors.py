@@ -7,7 +7,7 @@ could not be reached. Each message says what happened, where, what was possible 
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 PASS, FAIL, USAGE, INCONCLUSIVE = 0, 1, 2, 3
 
@@ -20,6 +20,10 @@ class OtfError(Exception):
 
 class UsageError(OtfError):
     """The call cannot be carried out as it stands: an unknown name, an impossible value, a folder that is not there."""
+
+
+class WriteError(UsageError):
+    """A file cannot be written: the disk is full, the folder is gone, or it belongs to somebody else."""
 
 
 class ModelError(OtfError):
@@ -38,3 +42,11 @@ class ContactError(OtfError):
     """The system under test cannot be started or reached, or died before it was ready."""
 
     exit_status: ClassVar[int] = INCONCLUSIVE
+
+
+class Interruption(BaseException):
+    """Raised where a signal of the user breaks into code that hangs; no KeyboardInterrupt, which asyncio takes over."""
+
+
+USERS_OWN: Final = (KeyboardInterrupt, Interruption)
+"""What the user raises: all else that is raised belongs to the code that raises it."""

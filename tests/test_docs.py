@@ -18,7 +18,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from otf import CodecError, ContactError, ModelError, OtfError, TraceError, UsageError, errors
+from otf import (
+    CodecError,
+    ContactError,
+    InconclusiveError,
+    ModelError,
+    OtfError,
+    TraceError,
+    UsageError,
+    errors,
+)
 from otf.adapter import Bench
 from otf.cli.app import app
 from otf.cli.lazy import COMMANDS
@@ -211,7 +220,14 @@ HOWTO = "docs/howto-bench.md"
 def test_exit_statuses_are_those_of_the_errors() -> None:
     """The table has each status once, and each error stands in the row of its own."""
     raised = {row[0]: code_words(row[2]) for row in table(HOWTO, "status")}
-    known: tuple[type[OtfError], ...] = (UsageError, ModelError, CodecError, TraceError, ContactError)
+    known: tuple[type[OtfError], ...] = (
+        UsageError,
+        ModelError,
+        CodecError,
+        TraceError,
+        ContactError,
+        InconclusiveError,
+    )
     assert set(known) == set(OtfError.__subclasses__())
     for error in known:
         assert error.__name__ in raised[str(error.exit_status)], error

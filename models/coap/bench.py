@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Final
 
-from otf.adapter import Bench, Connect, Line
+from otf.adapter import Bench, Connect, Line, trace_may_set
 from otf.adapter.child import words
 from otf.adapters.process import open_process
 from otf.adapters.udp import open_udp
@@ -31,6 +31,7 @@ KNOWN: Final = {
 """The departures that each of `ALSO` brings to light."""
 
 
+@trace_may_set(also=ALSO)
 def bench(*, server: str = "", also: str = "") -> Bench:
     """Return the bench of a CoAP server; `server` is its command line, with {host} and {port} where these belong.
 
@@ -48,7 +49,6 @@ def bench(*, server: str = "", also: str = "") -> Bench:
         quiescence=0.020,
         latency=0.005,
         busy=0.005,
-        programs=("server",),
     )
 
 

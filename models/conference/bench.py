@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from otf.adapter import Bench, Connect, Line
+from otf.adapter import Bench, Connect, Line, trace_may_set
 from otf.adapter.child import words
 from otf.adapters.process import open_process
 from otf.adapters.udp import UdpLine, open_udp
@@ -19,9 +19,12 @@ from otf.models.conference.entity import FAULTS
 from otf.models.conference.spec import ME, Sizes, conference
 
 HOST: Final = "127.0.0.1"
+ENTITIES: Final = range(2, 10)  # the id is one byte on the wire, and one socket each is enough
+FEW: Final = range(1, 21)  # each name is combined with each other: a model of more is slow to walk through
 REFERENCE: Final = Path(__file__).with_name("entity.py")
 
 
+@trace_may_set(entities=ENTITIES, nicknames=FEW, conferences=FEW, messages=FEW, fault=("none", *FAULTS))
 def bench(  # noqa: PLR0913 -- each is a parameter that `--set` changes
     *,
     entities: int = 3,
@@ -52,17 +55,16 @@ def bench(  # noqa: PLR0913 -- each is a parameter that `--set` changes
         latency=0.002,
         busy=0.002,
         faults=FAULTS,
-        programs=("entity",),
     )
 
 
 def _check(sizes: Sizes, fault: str, entity: str) -> None:
-    if not 2 <= sizes.entities <= 9:  # noqa: PLR2004 -- the id is one byte on the wire, and one socket each is enough
+    if sizes.entities not in ENTITIES:
         message = f"entities={sizes.entities}: there must be 2 to 9, the tested one included"
         raise UsageError(message)
     for name in ("nicknames", "conferences", "messages"):
-        if getattr(sizes, name) < 1:
-            message = f"{name}={getattr(sizes, name)}: at least 1 is needed"
+        if getattr(sizes, name) not in FEW:
+            message = f"{name}={getattr(sizes, name)}: there may be 1 to {FEW[-1]}"
             raise UsageError(message)
     if fault != "none" and entity:
         message = "fault= is for the reference entity only; leave out either fault= or entity="

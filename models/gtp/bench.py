@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import Final
 
-from otf.adapter import Bench, Line
+from otf.adapter import Bench, Line, trace_may_set
 from otf.adapter.child import words
 from otf.adapters.process import open_process
 from otf.core import Barrier
@@ -27,15 +27,17 @@ KNOWN: Final = {
     "many": departure("GNU Go 3.8 takes a move with too many arguments", "'a1', 'a2'"),
 }
 """The departures that each of `ALSO` brings to light."""
+SIZES: Final = range(2, LARGEST + 1)  # on one point there is no legal move
 PING: Final = Command(("known_command", "quit"), MOST)
 
 
+@trace_may_set(size=SIZES, also=ALSO)
 def bench(*, engine: str = "", size: int = 4, also: str = "") -> Bench:
     """Return the bench of a Go engine; `engine` is its command line (default: GNU Go at its lowest level).
 
     Boards of `size` are played on. `also` is one of `ALSO`: commands with such arguments are sent as well.
     """
-    if not 2 <= size <= LARGEST:  # noqa: PLR2004 -- on one point there is no legal move
+    if size not in SIZES:
         message = f"size={size}: a board of the protocol has 2 to {LARGEST} lines"
         raise UsageError(message)
     chosen(also, ALSO)
@@ -51,7 +53,6 @@ def bench(*, engine: str = "", size: int = 4, also: str = "") -> Bench:
         latency=0.05,
         busy=1.0,
         barrier=Barrier({PORT: PING}, lambda _port, output: isinstance(output, Reply) and output.id == MOST),
-        programs=("engine",),
     )
 
 

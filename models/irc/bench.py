@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from otf.adapter import Bench, Connect, Line
+from otf.adapter import Bench, Connect, Line, trace_may_set
 from otf.adapter.child import words
 from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp
@@ -54,6 +54,7 @@ PINGS: Final = {client: Say(client, "PING", (":otf",)) for client in CLIENTS}
 READY: Final = (b" 376 ", b" 422 ")  # the end of the message of the day, or that there is none
 
 
+@trace_may_set(also=ALSO)
 def bench(*, server: str = "", also: str = "") -> Bench:
     """Return the bench of a chat server; `server` is its command line, with {host}, {port} and {folder} in it.
 
@@ -73,7 +74,6 @@ def bench(*, server: str = "", also: str = "") -> Bench:
         latency=0.020,
         busy=0.020,
         barrier=Barrier(PINGS, lambda _port, output: isinstance(output, Told) and output.command == "PONG"),
-        programs=("server",),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
-from otf.adapter import Bench, Connect, Departure, Line
+from otf.adapter import Bench, Connect, Departure, Line, trace_may_set
 from otf.adapter.child import words
 from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp
@@ -35,6 +35,7 @@ LOST: Final = Departure(
 PINGS: Final = {client: Command(client, "list-tube-used") for client in CLIENTS}
 
 
+@trace_may_set(also=ALSO)
 def bench(*, server: str = "", also: str = "") -> Bench:
     """Return the bench of a job queue; `server` is its command line, with {host} and {port} where these belong.
 
@@ -54,7 +55,6 @@ def bench(*, server: str = "", also: str = "") -> Bench:
         latency=0.010,
         busy=0.005,
         barrier=Barrier(PINGS, lambda _port, output: isinstance(output, Reply) and output.word == "USING default"),
-        programs=("server",),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import anyio
 
-from otf.adapter import Arrival, Bench, Connect, Line
+from otf.adapter import Arrival, Bench, Connect, Line, trace_may_set
 from otf.adapters.process import open_process
 from otf.adapters.serialport import device, open_serial
 from otf.errors import ContactError
@@ -35,6 +35,7 @@ READY: Final = 10.0
 """Seconds that a server may take to import what it needs, on a busy machine."""
 
 
+@trace_may_set(also=ALSO)
 def bench(*, port: str = "", also: str = "") -> Bench:
     """Return the bench of a Modbus RTU server with the number 1; `port` is a serial port with one of your own.
 

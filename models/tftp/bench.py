@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from otf.adapter import Bench, Connect, Line
+from otf.adapter import Bench, Connect, Line, trace_may_set
 from otf.adapter.child import words
 from otf.adapters.process import open_process
 from otf.errors import ContactError, UsageError
@@ -45,6 +45,7 @@ KNOWN: Final = {
 """The departures that each of `ALSO` brings to light in atftpd."""
 
 
+@trace_may_set(server=SERVERS, also=ALSO)
 def bench(*, server: str = "atftpd", timeout: float = 0.0, also: str = "") -> Bench:
     """Return the bench of a TFTP server: atftpd, hpa, or a command line with {host}, {port} and {folder} in it.
 
@@ -68,7 +69,6 @@ def bench(*, server: str = "atftpd", timeout: float = 0.0, also: str = "") -> Be
         quiescence=0.020,
         latency=0.005,
         busy=0.010,
-        programs=() if server in SERVERS else ("server",),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Final
 import anyio
 from anyio.abc import SocketStream
 
-from otf.adapter import Bench, Line
+from otf.adapter import Bench, Line, trace_may_set
 from otf.adapter.child import words
 from otf.adapters.process import open_process
 from otf.adapters.serialport import device, open_serial
@@ -28,6 +28,7 @@ READY: Final = 20.0
 BAUDRATE: Final = 115_200
 
 
+@trace_may_set(also=ALSO)
 def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
     """Return the bench of U-Boot; `firmware` is the image for QEMU's board `virt`. `also` is one of `ALSO`."""
     chosen(also, ALSO)
@@ -43,7 +44,6 @@ def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
         quiescence=0.030,
         latency=0.010,
         busy=0.010,
-        programs=("firmware",) if firmware != FIRMWARE else (),
     )
 
 

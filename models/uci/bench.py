@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from otf.adapter import Bench, Line
+from otf.adapter import Bench, Line, trace_may_set
 from otf.adapter.child import words
 from otf.adapters.process import open_process
 from otf.core import Barrier
@@ -26,6 +26,7 @@ READY: Final = 10.0
 """Seconds that an engine may take to load what it knows of chess."""
 
 
+@trace_may_set(also=ALSO)
 def bench(*, engine: str = "", also: str = "") -> Bench:
     """Return the bench of a chess engine; `engine` is its command line (default: Stockfish).
 
@@ -44,7 +45,6 @@ def bench(*, engine: str = "", also: str = "") -> Bench:
         latency=0.1,
         busy=0.2,
         barrier=Barrier({PORT: IsReady()}, lambda _port, output: output == Word("readyok")),
-        programs=("engine",),
     )
 
 

@@ -5,6 +5,7 @@ from otf.adapter.departure import Departure
 from otf.adapter.life import Life
 from otf.adapter.line import Arrival, Ending, Line, LineLost, Trouble
 from otf.adapter.port import Port
+from otf.adapter.strangers import trace_may_set
 from otf.framing import Frame
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "Opener",
     "Port",
     "Trouble",
+    "trace_may_set",
 ]

@@ -42,9 +42,8 @@ class Bench:
     through any port), `busy` (R, the bound of the time for one input); with a `barrier` quiescence is asked for instead
     of waited for. `inputs` says what is offered by default:
     `uioco` (what every possible state specifies), `any`, `all`, or `mixed`. `faults` names the values of the parameter
-    `fault` that `otf mutants` tries. `programs` names the parameters that say what is started: a trace may not choose
-    them by itself. `departures` are failures that are known; `foreign` makes an event of a line (decoded JSON) of a log
-    that otf did not write, or None.
+    `fault` that `otf mutants` tries. `departures` are failures that are known; `foreign` makes an event of a line
+    (decoded JSON) of a log that otf did not write, or None.
     """
 
     spec: Spec[Any, Any]
@@ -66,7 +65,6 @@ class Bench:
     limits: Limits = field(default_factory=Limits)
     faults: Mapping[str, str] = field(default_factory=dict[str, str])
     parameters: Mapping[str, object] = field(default_factory=dict[str, object])
-    programs: tuple[str, ...] = ()
     departures: tuple[Departure, ...] = ()
     foreign: Callable[[Any], Event | None] | None = None
 
@@ -88,11 +86,6 @@ class Bench:
             return (*self.codec.types, *self.types)
         offered: Iterable[object] = self.spec.inputs(self.spec.initial)
         return (*dict.fromkeys(type(inp) for inp in offered), *self.types)
-
-    @property
-    def named_programs(self) -> tuple[str, ...]:
-        """Return those of `programs` that are set to something."""
-        return tuple(name for name in self.programs if self.parameters.get(name))
 
     @cached_property
     def timing(self) -> Timing:
@@ -122,6 +115,9 @@ class Bench:
         except Exception as error:
             message = f"the codec raised on the port of {show(value)}: {type(error).__name__}: {error}"
             raise ModelError(message) from error
+        if not isinstance(named, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- a codec of the user's may give anything
+            message = f"the codec gave {show(named)} as the port of {show(value)}; a port is a name"
+            raise ModelError(message)
         if named or not self.ports:
             return named
         if len(self.ports) == 1:

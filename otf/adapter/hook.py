@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 import anyio
 
 from otf.adapter.child import Child
+from otf.adapter.exits import is_interruption, said
 from otf.adapter.foreign import answered
 from otf.adapter.inflow import Inflow
 from otf.adapter.reading import Reading
@@ -45,8 +46,10 @@ async def _called(hook: Callable[[], Any]) -> str:
             answer: object = await hook()
         else:
             answer = await answered(hook, _FOREVER)
-    except Exception as error:  # noqa: BLE001 -- whatever it raises, the system is not there
-        return f"{type(error).__name__}: {error}"
+    except BaseException as error:  # whatever it raises, the system is not there
+        if is_interruption(error):
+            raise
+        return said(error)
     return "the function said no" if answer is False else ""
 
 

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Final
 
 from otf.adapter.clock import clock
+from otf.adapter.exits import said, where
 from otf.adapter.line import NEVER, Arrival, Ending, Trouble
 from otf.adapter.waiting import Alarm
+from otf.errors import ModelError
 from otf.framing import Frame, Framer
 from otf.framing.counted import Counted
 from otf.framing.cutting import Cutter
@@ -43,7 +45,7 @@ class Inflow:
 
     def take(self, chunk: bytes) -> None:
         """Take the next bytes."""
-        frames, fresh = self._framer.feed(chunk), self._fresh
+        frames, fresh = self._cut(self._framer.feed, chunk), self._fresh
         self.queue.extend(frames)
         for frame in frames:
             self._troubled += frame.trouble != ""
@@ -58,6 +60,14 @@ class Inflow:
                 self._set = True
                 self._alarm(self._stirred + self._framer.gap, self._ring)
 
+    def _cut(self, how: Callable[..., list[Frame]], *chunk: bytes) -> list[Frame]:
+        try:
+            return how(*chunk)
+        except Exception as error:
+            # it is asked nothing more: else whoever ends the line, and with it the system, would stumble over it again
+            self._framer, self._steady = _Broken(), False
+            raise ModelError(f"{where(error)}: the framing raised {said(error)}") from error
+
     def _remember(self, chunk: bytes, frames: list[Frame]) -> None:
         if len(self._whole) >= _KEPT:
             self._whole.clear()
@@ -68,11 +78,11 @@ class Inflow:
         """Take that there is nothing more to be read now: the frame has ended, if it was silent for long enough."""
         gap = self._framer.gap
         if gap and self._framer.unfinished and self._clock() >= self._stirred + gap:
-            self.queue.extend(self._framer.rest())
+            self.queue.extend(self._cut(self._framer.rest))
 
     def end(self, how: Ending | Trouble) -> None:
         """Take that the stream is over."""
-        self.queue.extend(self._framer.rest())
+        self.queue.extend(self._cut(self._framer.rest))
         self.queue.append(how)
 
     def batch(self) -> list[Arrival]:
@@ -82,7 +92,7 @@ class Inflow:
 
     def clear(self) -> None:
         """Forget what has come, a frame that has begun as well."""
-        self._framer.rest()
+        self._cut(self._framer.rest)
         self.queue.clear()
         self._fresh = self._steady
 
@@ -108,3 +118,20 @@ class Inflow:
             self._alarm(due, self._ring)
         else:
             self.wake()
+
+
+class _Broken:
+    """In the place of a framer that raised: nothing is cut any more."""
+
+    gap = 0.0
+    unfinished = False
+    begun = b""
+
+    def pack(self, data: bytes) -> bytes:
+        return data
+
+    def feed(self, _chunk: bytes) -> list[Frame]:
+        return []
+
+    def rest(self) -> list[Frame]:
+        return []

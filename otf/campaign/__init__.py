@@ -6,7 +6,7 @@ from otf.campaign.listener import Listener
 from otf.campaign.replay import Judgement, judge
 from otf.campaign.rerun import rerun
 from otf.campaign.results import FailureGroup, PathResult, Retried, Shrunk, Summary
-from otf.campaign.run import NonconformanceError, run
+from otf.campaign.run import InconclusiveError, NonconformanceError, decided, run
 from otf.campaign.settings import Settings
 from otf.campaign.shrinking import Shrinker
 
@@ -14,6 +14,7 @@ __all__ = [
     "Budget",
     "Campaign",
     "FailureGroup",
+    "InconclusiveError",
     "Judgement",
     "Listener",
     "NonconformanceError",
@@ -23,6 +24,7 @@ __all__ = [
     "Shrinker",
     "Shrunk",
     "Summary",
+    "decided",
     "judge",
     "rerun",
     "run",

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, Self
 import anyio
 
 from otf.adapter import Bench
+from otf.adapter.exits import blaming
 from otf.adapter.keeping import keeping
 from otf.campaign.confirm import TOGETHER, at_once, confirm, unconfirmed
 from otf.campaign.headers import header
@@ -24,8 +25,9 @@ from otf.campaign.settings import Settings
 from otf.campaign.shrinking import Shrinker
 from otf.campaign.undisturbed import undisturbed
 from otf.core import Chooser, Oracle, Symbol, View
-from otf.errors import ContactError, OtfError
+from otf.errors import ContactError, OtfError, WriteError
 from otf.explore.steady import ask_again
+from otf.runner.files import writing
 from otf.runner.path import AT_FAULT
 from otf.runner.watchdog import watched
 from otf.strategy import Strategy
@@ -56,7 +58,8 @@ class Campaign:
             self._deadline = anyio.current_time() + self.settings.time
         with Journal(self.settings.out) as journal, undisturbed(), watched():
             async with keeping():
-                await self._all(journal)
+                with blaming():
+                    await self._all(journal)
         return self.summary
 
     async def _all(self, journal: Journal) -> None:
@@ -113,7 +116,8 @@ class Campaign:
             if self._stop or anyio.current_time() >= self._deadline:
                 return
             try:
-                seen = await self._confirmed(await self._path(number, lane, journal), lane)
+                with blaming():
+                    seen = await self._confirmed(await self._path(number, lane, journal), lane)
             except ContactError as error:
                 self._lost(error)
                 return
@@ -154,7 +158,8 @@ class Campaign:
         self.summary.add(result, seen.tries, seen.known, departed)
         self.listener.path(result, self.summary)
         if result.verdict.outcome == "pass" and self.settings.keep == "failures":
-            result.trace.unlink(missing_ok=True)
+            with writing(result.trace, "what passed"):
+                result.trace.unlink(missing_ok=True)
         self._stop = self._stop or (self.settings.stop_first and result.verdict.failed and departed is None)
 
     def _departed(self, result: PathResult) -> Departed | None:
@@ -184,8 +189,9 @@ class Campaign:
         except ContactError as error:
             self._lost(error)
             return _Seen(unconfirmed(result, "there was no contact to see it again"))
-        except anyio.get_cancelled_exc_class():
-            self.summary.add(unconfirmed(result, "an interruption came before it could be seen again"))
+        except (anyio.get_cancelled_exc_class(), WriteError) as error:
+            what = "a trace could not be written" if isinstance(error, WriteError) else "an interruption came"
+            self.summary.add(unconfirmed(result, f"{what} before it could be seen again"))
             raise
         if again.verdict.failure is not None:
             self._known[failure.signature] = again.verdict.failure.signature

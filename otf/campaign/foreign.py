@@ -15,7 +15,7 @@ from otf.adapter import Bench
 from otf.core import Monitor, Oracle, Session
 from otf.core.belief import Belief
 from otf.core.clock import FOREVER, Span
-from otf.core.session import PATIENCE
+from otf.core.pacing import PATIENCE
 from otf.core.strict import Strict
 from otf.errors import UsageError
 from otf.explore import explore

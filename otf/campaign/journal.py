@@ -9,23 +9,23 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+from otf.campaign.claims import claimed
 from otf.campaign.results import FailureGroup, PathResult, Retried
-from otf.errors import OtfError, UsageError
+from otf.errors import OtfError, WriteError
+from otf.runner.files import unwritten
 
 JOURNAL: Final = "campaign.jsonl"
 
 
 class Journal:
-    """The log of one campaign; use it as a context manager."""
+    """The log of one campaign, in a folder that no other run has or had; use it as a context manager.
 
-    def __init__(self, out: Path) -> None:
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            self._file = (out / JOURNAL).open("ab", buffering=0)
-        except OSError as error:
-            message = f"{out}: the folder cannot be written ({error.strerror}); choose another with --out"
-            raise UsageError(message) from error
-        self._log = _logger(self._file)
+    With `joins` it may stand in the folder of a run that has ended. Raises UsageError for a folder that is taken.
+    """
+
+    def __init__(self, out: Path, *, joins: bool = False) -> None:
+        self._sink = _Sink(out / JOURNAL, claimed(out, JOURNAL, joins=joins))
+        self._log = _logger(self._sink)
 
     def __enter__(self) -> Self:
         """Note the start."""
@@ -37,7 +37,9 @@ class Journal:
     ) -> None:
         """Note how it ended."""
         self._log.info("campaign ended", trouble=kind.__name__ if kind else None)
-        self._file.close()
+        self._sink.close()
+        if kind is None and self._sink.trouble is not None:
+            raise self._sink.trouble
 
     @contextmanager
     def path(self, run: str, number: int, trace: Path) -> Generator[Callable[[PathResult], None]]:
@@ -67,6 +69,26 @@ class Journal:
                 steps=done.steps,
                 transitions=done.transitions,
             )
+
+
+class _Sink:
+    """The file of a log; what it cannot take is the trouble of the log alone, and the campaign goes on."""
+
+    def __init__(self, path: Path, file: int) -> None:
+        self.trouble: WriteError | None = None
+        self._path, self._file = path, file
+
+    def write(self, line: bytes) -> None:
+        try:
+            os.write(self._file, line)
+        except OSError as error:
+            self.trouble = self.trouble or unwritten(self._path, error, "the log")
+
+    def flush(self) -> None:
+        """Do nothing: every line is handed on at once."""
+
+    def close(self) -> None:
+        os.close(self._file)
 
 
 def _logger(file: Any) -> Any:  # noqa: ANN401 -- structlog's loggers are dynamic by design

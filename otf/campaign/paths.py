@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +13,7 @@ from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench
 from otf.adapter.acting import bounded, excused
+from otf.adapter.exits import blaming, said, where
 from otf.adapter.plan import planned
 from otf.campaign.recorder import LongTraceError, OnEvent, Recorder
 from otf.campaign.reread import reread
@@ -20,11 +22,11 @@ from otf.campaign.settings import LARGEST
 from otf.core import Chooser, Oracle, Pacing, Session
 from otf.core.strict import Strict
 from otf.core.timers import Timers
-from otf.errors import ContactError
+from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
 from otf.runner import TraceWriter, drive
 from otf.simulate import Walk
 from otf.simulate.walk import Act
-from otf.trace.events import Event
+from otf.trace.events import Ended, Event
 from otf.trace.record import Header
 from otf.trace.verdict import Verdict
 
@@ -64,19 +66,30 @@ class PathRun:
         types = None if self.bench.codec is None else self.bench.known_types
         self._record = Recorder(self._writer, self._on_event, types, largest=self.largest, end=self._end)
         try:
-            with planned(f"{self.header.seed}/{self.header.path}", self.header.faults):
+            with blaming(), planned(f"{self.header.seed}/{self.header.path}", self.header.faults):
                 verdict = await self._bounded(chooser, steps, pacing or Strict(self.bench.timing, Timers(last=True)))
-            self._writer.end(verdict)
+            self._finish(verdict)
         except Exception as error:
-            self._writer.end(Verdict("inconclusive", why=str(error)))
+            with suppress(WriteError):
+                self._writer.end(Verdict("inconclusive", why=str(error)))
             raise
         except BaseException:  # cancelled, or broken out of a model that hangs
-            self._writer.end(INTERRUPTED)
+            with suppress(WriteError):
+                self._writer.end(INTERRUPTED)
             raise
         finally:
             self._writer.close()
         kept = self._events() if verdict.failed else ()
-        return PathResult(self.header.path, verdict, self._writer.steps, self.trace, kept, tuple(self._record.faults))
+        faults, writer = tuple(self._record.faults), self._writer
+        return PathResult(self.header.path, verdict, writer.steps, self.trace, kept, faults, writer.trouble)
+
+    def _finish(self, verdict: Verdict) -> None:
+        try:
+            self._writer.end(verdict)
+        except WriteError:
+            if not verdict.failed:
+                raise
+            # a failure was found: it is told whether the disk is full or not
 
     def _events(self) -> Sequence[Event]:
         return self._record.events if self._record.whole else reread(self.trace, self.bench)
@@ -99,7 +112,7 @@ class PathRun:
 
     async def _walked(self, chooser: Chooser, steps: int, make: Callable[[], Act]) -> Verdict:
         """Walk through a system in this process; now and then others get their turn, and interruptions are heard."""
-        walk, verdict, told = Walk(self.oracle, bounded(make())), None, 0
+        walk, verdict, told = Walk(self.oracle, bounded(_mortal(_made(make)))), None, 0
         while verdict is None and not self._record.full and len(walk.history) < steps:
             verdict = walk.chosen(chooser, min(TURN, steps - len(walk.history)))
             for event in walk.events(told):
@@ -120,3 +133,27 @@ class PathRun:
                 if attempt == self.bench.retries or self._record.begun:
                     raise
         raise AssertionError
+
+
+def _made(make: Callable[[], Act]) -> Act:
+    try:
+        return make()
+    except (OtfError, *USERS_OWN):
+        raise
+    except BaseException as error:
+        message = f"the system cannot be made: {where(error)}: {said(error)}"
+        raise ContactError(message) from error
+
+
+def _mortal(act: Act) -> Act:
+    """Return a system that ends where it would end the program."""
+
+    def acting(inp: object) -> Iterable[object]:
+        try:
+            return tuple(act(inp))
+        except (Exception, *USERS_OWN):
+            raise
+        except BaseException as error:  # noqa: BLE001 -- whatever it raises, the system under test has died of it
+            return (Ended(f"raised {said(error)}"),)
+
+    return acting

@@ -61,13 +61,14 @@ class Recorder:
             # seconds count from the moment at which the system was there, and that may be long after the header
             self.begun = True
             self._writer.began = datetime.now(UTC) - timedelta(seconds=event.at)
+        # first: what the disk has no room for has been seen all the same
+        self.events.append(event)
         if more:
             self._writer.event(event, raw, **more)
             self.faults += more.get("faults", ())
         else:
             # handing on no names costs as much as writing a line
             self._writer.event(event, raw)
-        self.events.append(event)
         if len(self.events) > KEPT and self._types is not None:
             self._forget()
         if self._on_event is not None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from time import monotonic, process_time
+from typing import Any, Final
 
 from otf.adapter import Bench
 from otf.campaign.headers import fingerprint
@@ -18,7 +19,29 @@ from otf.trace.record import Header
 from otf.trace.tagged import Registry
 from otf.trace.verdict import Verdict
 
+SECONDS: Final = 2.0
+EACH: Final = 0.001
 OnStep = Callable[[Told, Monitor], None]
+
+
+class Patience:
+    """How long a trace may take to be judged: who writes one can make every event of it as dear as the limits allow."""
+
+    verdict: Final = Verdict(
+        "inconclusive", why=f"it takes longer to judge than {SECONDS:g} s and {EACH * 1e3:g} ms an event"
+    )
+
+    def __init__(self) -> None:
+        self.ended: bool = False
+        self._events = 0
+        self._began, self._spent = monotonic(), process_time()
+
+    def over(self) -> bool:
+        """Return whether one more event was too much. On a busy machine only our own share of the time counts."""
+        self._events += 1
+        most = SECONDS + EACH * self._events
+        self.ended = monotonic() - self._began > most and process_time() - self._spent > most
+        return self.ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +66,7 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
     session = Session(bench.oracle(), Script(()), Strict(bench.timing), steps=0)
     monitor = session.monitor
     events: list[Event] = []
+    patience = Patience()
     with watched():
         for told in reader.events(Registry(bench.known_types)):
             monitor.slack = told.slack
@@ -51,9 +75,11 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
                 events.append(told.event)
             if on_step is not None:
                 on_step(told, monitor)
+            if patience.over():
+                break
     return Judgement(
         header=reader.header,
-        verdict=_verdict(monitor, reader.end),
+        verdict=patience.verdict if patience.ended and monitor.verdict is None else _verdict(monitor, reader.end),
         recorded=None if reader.end is None else str(reader.end.get("verdict")),
         steps=monitor.sent,
         events=events,

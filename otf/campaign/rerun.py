@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import count
+from pathlib import Path
 
 from otf.adapter import Bench
 from otf.campaign.headers import header
@@ -42,11 +44,18 @@ async def rerun(
     head = header(bench, replace(settings, mode="strict"), 1, strategy="script")
     if recorded is not None:
         head = replace(head, path=recorded.path, faults=recorded.faults)
-    trace = settings.out / "rerun-0001.jsonl"
-    with Journal(settings.out) as journal, journal.path(head.run, 1, trace) as done, watched():
-        pacing = Pace("strict", settings.burst, bench.timing, timers=Timers(last=True)).pacing()
-        result = await PathRun(bench, oracle, head, trace).run(chooser, steps, pacing)
-        if result.verdict.failed:
-            ask_again(oracle.model, bench.oracle(), result.events)
-        done(result)
+    with Journal(settings.out, joins=True) as journal, watched():
+        trace = _unused(settings.out)
+        with journal.path(head.run, 1, trace) as done:
+            pacing = Pace("strict", settings.burst, bench.timing, timers=Timers(last=True)).pacing()
+            result = await PathRun(bench, oracle, head, trace).run(chooser, steps, pacing)
+            if result.verdict.failed:
+                ask_again(oracle.model, bench.oracle(), result.events)
+            done(result)
     return result
+
+
+def _unused(out: Path) -> Path:
+    """Return the name of a trace that is not there yet."""
+    names = (out / f"rerun-{number:04}.jsonl" for number in count(1))
+    return next(name for name in names if not name.exists())

@@ -15,7 +15,8 @@ from otf.trace.verdict import Outcome, Signature, Verdict
 class PathResult:
     """One path: its number, verdict, steps and trace; a failing one keeps its events for the shrinker.
 
-    `faults` are those that a layer of faults injected, as the trace tells them.
+    `faults` are those that a layer of faults injected, as the trace tells them; `unwritten` says why a part of the
+    trace of a failure is missing.
     """
 
     number: int
@@ -24,6 +25,7 @@ class PathResult:
     trace: Path
     events: Sequence[Event] = ()
     faults: tuple[str, ...] = ()
+    unwritten: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,7 @@ class Summary:
     departures: list[Departed] = field(default_factory=list[Departed])
     trouble: str = ""
     interrupted: bool = False
+    unwritten: list[str] = field(default_factory=list[str])
 
     @property
     def verdict(self) -> Outcome:
@@ -131,6 +134,7 @@ class Summary:
         `departed` is the departure that its failure shows.
         """
         self.paths += 1
+        self.unwritten += [result.unwritten] * bool(result.unwritten)
         self.steps += result.steps
         self.truncated += result.verdict.truncated
         self.late += len(result.verdict.late)
@@ -150,5 +154,6 @@ class Summary:
         """Count the kept failures that are still there as failures, where no path showed them."""
         for result in [each.result for each in self.saved if each.result is not None]:
             failure = result.verdict.failure
+            self.unwritten += [result.unwritten] * bool(result.unwritten)
             if failure is not None and failure.signature not in self.failures:
                 self.failures[failure.signature] = FailureGroup(failure.signature, result, count=0)

@@ -13,7 +13,7 @@ from otf.adapter import Bench
 from otf.campaign.campaign import Campaign
 from otf.campaign.results import FailureGroup, Summary
 from otf.campaign.settings import Settings
-from otf.errors import ContactError
+from otf.errors import INCONCLUSIVE, ContactError, OtfError
 from otf.trace.explain import explanation
 
 
@@ -25,26 +25,44 @@ class NonconformanceError(AssertionError):
         super().__init__("\n\n".join(map(_told, summary.failures.values())))
 
 
+class InconclusiveError(OtfError):
+    """A campaign had contact with the system and could decide nothing; the message tells why, `summary` has all."""
+
+    exit_status = INCONCLUSIVE
+
+    def __init__(self, summary: Summary) -> None:
+        self.summary = summary
+        super().__init__("; ".join(dict.fromkeys(result.verdict.why for result in summary.inconclusive)))
+
+
 def run(bench: Bench, **settings: Any) -> Summary:  # noqa: ANN401 -- the fields of Settings
     """Test a bench with a campaign and return its summary; the settings are those of `Settings`.
 
-    Raises NonconformanceError on a failure, ContactError where nothing could be decided because the system could not
-    be reached, ModelError where the model is broken. Without `out`, traces are kept of what did not pass only, in a new
-    folder among the system's temporary ones; the message names them. Must not be called from within an event loop.
+    Raises NonconformanceError on a failure, ContactError where the system could not be reached, InconclusiveError where
+    nothing could be decided for another reason, ModelError where the model is broken. Without `out`, traces are kept of
+    what did not pass only, in a new folder among the system's temporary ones; the message names them. Must not be
+    called from within an event loop.
     """
     if "out" in settings:
-        return _decided(anyio.run(Campaign(bench, Settings(**settings)).run))
+        return _passed(anyio.run(Campaign(bench, Settings(**settings)).run))
     folder = Path(tempfile.mkdtemp(prefix="otf-"))
-    summary = _decided(anyio.run(Campaign(bench, Settings(out=folder, **settings)).run))
+    summary = _passed(anyio.run(Campaign(bench, Settings(out=folder, **settings)).run))
     shutil.rmtree(folder)  # where it failed, the folder stays for as long as its traces are needed
     return summary
 
 
-def _decided(summary: Summary) -> Summary:
+def _passed(summary: Summary) -> Summary:
     if summary.failures:
         raise NonconformanceError(summary)
+    return decided(summary)
+
+
+def decided(summary: Summary) -> Summary:
+    """Return a summary without failures. Raises ContactError or InconclusiveError where nothing was decided."""
+    if summary.trouble:
+        raise ContactError(summary.trouble)
     if summary.verdict == "inconclusive":
-        raise ContactError(summary.trouble or "; ".join(result.verdict.why for result in summary.inconclusive))
+        raise InconclusiveError(summary)
     return summary
 
 

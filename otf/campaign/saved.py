@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -17,6 +19,7 @@ from otf.campaign.results import PathResult, Retried
 from otf.core import Oracle
 from otf.errors import TraceError
 from otf.explore.steady import ask_again
+from otf.runner.files import writing
 from otf.shrink import Issue, again, issue_of
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
@@ -34,12 +37,18 @@ class Saved:
 
     def keep(self, signature: Signature, trace: Path) -> None:
         """Keep a copy of a failing trace; a later one of the same failure takes its place."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(trace, self.folder / f"{self._name()}-{_hash(signature)}.jsonl")
+        kept = self.folder / f"{self._name()}-{_hash(signature)}.jsonl"
+        with writing(kept, "the failure", "say --no-saved, or make room"):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            # whole or not at all: another run may keep the same failure now, or try it
+            copied = kept.with_name(f".{kept.name}.{os.getpid()}")
+            shutil.copyfile(trace, copied)
+            copied.replace(kept)
 
     def traces(self) -> list[Path]:
         """Return the failures that were kept."""
-        return sorted(self.folder.glob(f"{self._name()}-*.jsonl"))
+        # what is no file, or leads nowhere, is nothing of ours, and to open it may take for ever
+        return sorted(path for path in self.folder.glob(f"{self._name()}-*.jsonl") if path.is_file())
 
     async def retried(self, bench: Bench, oracle: Oracle, out: Path) -> AsyncGenerator[Retried]:
         """Drive each kept failure again, and yield what came of it; one that shows no more is not kept any longer.
@@ -54,7 +63,8 @@ class Saved:
         try:
             issue = _issue(bench, oracle, kept)
         except TraceError as error:
-            _removed(kept)
+            if not isinstance(error.__cause__, OSError):
+                _removed(kept)
             return Retried(kept, why=str(error))
         result = await self._driven(bench, oracle, issue, out / f"saved-{number:04}.jsonl")
         if result is None:
@@ -78,7 +88,8 @@ class Saved:
 
 
 def _removed(trace: Path) -> None:
-    trace.unlink(missing_ok=True)
+    with suppress(OSError):  # it is tried again the next time
+        trace.unlink()
 
 
 def _issue(bench: Bench, oracle: Oracle, trace: Path) -> Issue:

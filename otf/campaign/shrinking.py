@@ -20,6 +20,7 @@ from otf.campaign.sparing import spared
 from otf.campaign.tries import Tries, finished
 from otf.core import Oracle
 from otf.errors import OtfError, UsageError
+from otf.runner.files import put
 from otf.runner.watchdog import watched
 from otf.shrink import BEST, Ahead, Candidate, Issue, Setting, Shrinking, again, issue_of, repeats, shrinking
 from otf.trace.record import Header
@@ -139,6 +140,8 @@ class _Work:
         """Look for the smallest burst that still fails: what fails one by one needs no race to be explained."""
         most = self.tries.header.burst
         for burst in range(1, most):
+            if not self.more():
+                break
             self.tries.header = replace(self.tries.header, burst=burst)
             if self.wanted(await self.answer(self.again(), times)):
                 return
@@ -221,7 +224,7 @@ class _Work:
         name = re.sub(r"\W+", "_", self.failing.trace.stem)
         # no name that pytest collects by itself: it is to be run when somebody asks for it
         path = self.failing.trace.with_name(f"{name}_shrunk.py")
-        path.write_text(text, encoding="utf-8")
+        put(path, text.encode(errors="replace"))
         return path
 
     def wanted(self, answer: Issue | None) -> bool:

@@ -21,6 +21,8 @@ from otf.campaign.results import PathResult
 from otf.campaign.settings import Mode
 from otf.core import Oracle, Place, Symbol
 from otf.core.timers import Timers
+from otf.errors import WriteError
+from otf.runner.files import put, writing
 from otf.shrink import Candidate, Issue, issue_of
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
@@ -125,6 +127,8 @@ class Tries:
         result = await run.run(candidate.chooser(), candidate.limit, pace.pacing())
         self.transitions += result.steps
         self.resets += 1
+        if result.unwritten:
+            raise WriteError(result.unwritten)  # it would be the result, and its trace is not whole
         return result
 
 
@@ -135,14 +139,14 @@ def _gone(scratch: Path) -> None:
 
 def _moved(result: PathResult, trace: Path) -> PathResult:
     # renamed at once, so that an interruption leaves the best so far
-    result.trace.replace(trace)
+    with writing(trace, "the trace"):
+        result.trace.replace(trace)
     return replace(result, trace=trace)
 
 
 def finished(trace: Path) -> None:
     """Note in the header of a trace that the search for less came to its end."""
-    first, rest = trace.read_bytes().split(b"\n", 1)
+    with writing(trace, "the trace"):
+        first, rest = trace.read_bytes().split(b"\n", 1)
     header = msgspec.json.encode(msgspec.json.decode(first) | {"minimal": True})
-    whole = trace.with_suffix(".whole.jsonl")
-    whole.write_bytes(header + b"\n" + rest)
-    whole.replace(trace)
+    put(trace, header + b"\n" + rest)

@@ -26,8 +26,13 @@ from otf.errors import OtfError, UsageError
 
 SHIPPED: Final = "otf.models"
 PREFIX: Final = "otf_bench_"  # of a file's module, so that coffee.py does not take the place of a package coffee
+LONGEST: Final = 86_400.0  # seconds: whoever waits longer for silence has mistyped it
 TIMES: Final = {"quiescence": "quiescence", "L": "latency", "R": "busy"}
 _LOADED: Final[dict[Path, tuple[int, ModuleType]]] = {}
+_FORMS: Final = (
+    "`otf list` shows what is shipped, others are named as package.module[:name], path/to/file.py[:name] or "
+    "path/to/file.toml"
+)
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -52,20 +57,23 @@ def load(reference: str, sets: Mapping[str, object] | None = None) -> Bench:
 def named(reference: str) -> object:
     """Return what a name stands for, whether it is a bench or not; None where there is nothing of that name."""
     if reference.endswith(SUFFIX):
-        return None
+        return named(_beside(Path(reference), description(Path(reference))))
     module, name = _module(reference)
     return getattr(module, name, None)
 
 
-def parameters(reference: str) -> dict[str, object]:
-    """Return the parameters of a bench with their defaults; those without one must be set."""
+def parameters(reference: str, sets: Mapping[str, object] | None = None) -> dict[str, object]:
+    """Return the parameters of a bench as `sets` and their defaults have them; those without a default must be set."""
+    sets = sets or {}
     if reference.endswith(SUFFIX):
-        return parameters(_beside(Path(reference), description(Path(reference))))
+        found = description(Path(reference))
+        return parameters(_beside(Path(reference), found), {**found.sets, **sets})
     module, name = _module(reference)
     made = getattr(module, name, None)
     if isinstance(made, Bench) or not callable(made):
         return {}
-    return {key: parameter.default for key, parameter in _signature(made, reference, module).items()}
+    known, given = _given(made, reference, module, sets)
+    return {**{key: each.default for key, each in known.items()}, **given}
 
 
 def shipped() -> dict[str, str]:
@@ -122,6 +130,8 @@ def _module(reference: str) -> tuple[ModuleType, str]:
         return _from_file(Path(where)), name
     if where in _shipped_names():
         return _imported(f"{SHIPPED}.{where}", reference), name
+    if not where.endswith(".py") and "/" not in where and where.partition(".")[0] in sys.stdlib_module_names:
+        raise UsageError(f"{reference}: this is a part of Python, and no bench; {_FORMS}")
     # one word alone may be a misspelt name of a shipped bench, which no import would tell so well
     if ("." in where or ":" in reference) and all(map(_NAME.fullmatch, where.split("."))):
         return _imported(where, reference), name
@@ -141,8 +151,7 @@ def _unknown(where: str) -> str:
     near = get_close_matches(where, _shipped_names(), n=1)
     near += [file for file in [f"{where}.py"] if where and Path(file).is_file()]
     hint = f"did you mean {' or '.join(near)}? " if near else ""
-    forms = "package.module[:name], path/to/file.py[:name] or path/to/file.toml"
-    return f"there is no bench {where!r}; {hint}`otf list` shows what is shipped, others are named as {forms}"
+    return f"there is no bench {where!r}; {hint}{_FORMS}"
 
 
 def _unnamed(module: ModuleType, name: str, reference: str) -> str:
@@ -242,11 +251,7 @@ def _file(module: ModuleType) -> Path | None:
 def _made(
     make: Callable[..., Any], reference: str, module: ModuleType, sets: Mapping[str, object]
 ) -> tuple[Bench, dict[str, object]]:
-    known = _signature(make, reference, module)
-    with _located(reference, _file(module)):
-        hints = get_type_hints(make)
-    types = {key: hints.get(key, _kind(each)) for key, each in known.items()}
-    given = {key: _converted(reference, key, value, types[key]) for key, value in sets.items() if key in known}
+    known, given = _given(make, reference, module, sets)
     missing = [key for key, each in known.items() if each.default is each.empty and key not in given]
     if missing:
         message = f"{reference}: the parameter {missing[0]} has no default: say --set {missing[0]}=…"
@@ -257,6 +262,18 @@ def _made(
         message = f"{reference}: it returned {type(bench).__name__}, not a Bench"
         raise UsageError(message)
     return bench, {**{key: each.default for key, each in known.items()}, **given}
+
+
+def _given(
+    make: Callable[..., Any], reference: str, module: ModuleType, sets: Mapping[str, object]
+) -> tuple[dict[str, inspect.Parameter], dict[str, object]]:
+    """Return the parameters of a function, and the values of those that are set."""
+    known = _signature(make, reference, module)
+    with _located(reference, _file(module)):
+        hints = get_type_hints(make)
+    types = {key: hints.get(key, _kind(each)) for key, each in known.items()}
+    given = {key: _converted(reference, key, value, types[key]) for key, value in sets.items() if key in known}
+    return known, given
 
 
 def _kind(parameter: inspect.Parameter) -> Any:  # noqa: ANN401 -- a type
@@ -274,8 +291,8 @@ def _timed(bench: Bench, reference: str, times: Mapping[str, object], own: Mappi
             message = f"--set {key}: {reference} has no such parameter; {hint}there are {names}"
             raise UsageError(message)
         seconds = _converted(reference, key, value, float)
-        if not 0 <= seconds < float("inf"):
-            message = f"--set {key}={value}: a time is a number of seconds, not negative"
+        if not 0 <= seconds <= LONGEST:
+            message = f"--set {key}={value}: a time is a number of seconds, from 0 to {LONGEST:g} (a day)"
             raise UsageError(message)
         bench = replace(bench, **{TIMES[key]: seconds})
     return bench

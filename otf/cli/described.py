@@ -13,6 +13,8 @@ from otf.errors import UsageError
 
 SUFFIX: Final = ".toml"
 LARGEST: Final = 1 << 20
+DEEDS: Final = ("spy://", "alt://", "hwgrep://")
+"""Names of serial ports by which pyserial does more than open one: writes files, or opens whatever fits."""
 
 
 class Description(msgspec.Struct, forbid_unknown_fields=True):
@@ -49,7 +51,7 @@ def description(path: Path) -> Description:
 def _parsed(path: Path, data: bytes) -> Mapping[str, Any]:
     try:
         return tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         message = f"{path}: not TOML: {error}"
         raise UsageError(message) from error
 
@@ -63,4 +65,10 @@ def _checked(path: Path, data: Mapping[str, Any]) -> Description:
     if found.bench.partition(":")[0].endswith(SUFFIX):
         message = f"{path}: bench = {found.bench!r}: a description names a bench, and not another description"
         raise UsageError(message)
+    for key, value in {**found.ports, **found.set}.items():
+        if isinstance(value, str) and value.lower().startswith(DEEDS):
+            message = (
+                f"{path}: {key} = {value!r}: {', '.join(DEEDS)} do more than open a port: say it on the command line"
+            )
+            raise UsageError(message)
     return found

@@ -7,14 +7,17 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, NoReturn, ParamSpec, TextIO
+from contextlib import suppress
+from typing import Any, Final, NoReturn, ParamSpec, TextIO
 
 import typer
 
 from otf.cli.signals import SIGNALS
-from otf.errors import OtfError, UsageError
+from otf.errors import USERS_OWN, OtfError
 
 P = ParamSpec("P")
+UNHEARD: Final[list[str]] = []
+"""Why standard output takes nothing more, while it is so."""
 
 
 def guarded(command: Callable[P, int]) -> Callable[P, None]:
@@ -29,10 +32,20 @@ def guarded(command: Callable[P, int]) -> Callable[P, None]:
             status = command(*args, **kwargs)
         except OtfError as error:
             fail(error, as_json=bool(kwargs.get("as_json")))
+        except (Exception, *USERS_OWN):
+            raise
+        except BaseException as error:  # noqa: BLE001 -- a model that exits must not end the command as if it had passed
+            fail(_exited(error), as_json=bool(kwargs.get("as_json")))
         raise typer.Exit(status)
 
     run.__annotations__["return"] = "None"
     return run
+
+
+def _exited(error: BaseException) -> OtfError:
+    from otf.adapter.exits import blamed  # brings the event loop along
+
+    return blamed(error)
 
 
 def fail(error: OtfError, *, as_json: bool) -> NoReturn:
@@ -63,7 +76,9 @@ def warn(text: str) -> None:
     """Print a message to standard error, if it is not closed."""
     stderr: TextIO | None = sys.stderr
     if stderr is not None:  # print would take standard output instead, where a document may stand
-        print(f"otf: {harmless(text)}", file=stderr)
+        # where nobody can be told, what was found still makes the exit status
+        with suppress(OSError):
+            print(f"otf: {harmless(text)}", file=stderr)
 
 
 def harmless(text: str) -> str:
@@ -81,19 +96,27 @@ def _escaped(char: str) -> str:
 
 
 def _print(text: str) -> None:
+    if UNHEARD:
+        return
     try:
         print(text, flush=True)
     except BrokenPipeError:
         # who read us has seen enough (`otf list | head -1`): the command ends as if it had been heard
         _silence()
     except OSError as error:
-        _silence()
-        message = f"standard output cannot be written: {error.strerror}"
-        raise UsageError(message) from error
+        unheard(error)
+
+
+def unheard(error: OSError) -> None:
+    """Note that standard output takes nothing more, and say so."""
+    _silence()
+    UNHEARD.append(str(error.strerror or error))
+    warn(f"standard output cannot be written: {UNHEARD[0]}")
 
 
 def _silence() -> None:
     # what is left in the buffer would be tried again at the end of the process, and fail again
-    devnull = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(devnull, sys.stdout.fileno())
-    os.close(devnull)
+    with suppress(OSError):  # a stream that is no file
+        devnull = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(devnull, sys.stdout.fileno())
+        os.close(devnull)

@@ -15,9 +15,11 @@ from otf.cli.gathering import gathered, paths
 from otf.cli.options import AsJson, FromBench, Sets
 from otf.cli.telling import counted
 from otf.errors import PASS, UsageError
-from otf.report import Gathered, junit, page
+from otf.report import MARK, Gathered, junit, page
 from otf.report import github as remarks
+from otf.runner.files import put, writing
 
+HEAD = 200  # bytes of a file, in which a report says that it is one
 EXAMPLES = """\b
 Examples:
   otf report DIR                       write DIR/report.html
@@ -70,11 +72,19 @@ def watched(files: list[Path]) -> Iterable[Path]:
 
 
 def _write(file: Path, content: str) -> None:
-    try:
-        file.write_text(content, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        message = f"{file}: it cannot be written ({error.strerror})"
-        raise UsageError(message) from error
+    with writing(file, advice="choose another"):
+        if file.is_file() and not _ours(file):
+            message = f"{file}: there is such a file already, which `otf report` did not write; choose another name"
+            raise UsageError(message)
+        data = content.encode(errors="backslashreplace")
+        # whole or not at all; but a pipe or a terminal cannot be put in the place of another
+        put(file, data) if file.is_file() or not file.exists() else file.write_bytes(data)
+
+
+def _ours(file: Path) -> bool:
+    with file.open("rb") as begun:
+        head = begun.read(HEAD)
+    return MARK.encode() in head or not head
 
 
 def _told(found: Gathered, file: Path) -> str:

@@ -9,6 +9,7 @@ from otf.cli.ending import document, guarded, say
 from otf.cli.folders import fresh
 from otf.cli.interrupt import interruptible
 from otf.cli.options import AsJson, FromBench, Out, Sets, Suts, TraceName
+from otf.cli.recorded import burst_as_recorded
 from otf.cli.replay import STATUS
 from otf.cli.suts import addressed
 from otf.cli.traces import bench_of, reading
@@ -39,7 +40,7 @@ def rerun(
         reference=bench or header.bench,
         seed=header.seed,
         mode="strict",
-        burst=header.burst,
+        burst=burst_as_recorded(header, judgement.steps),
     )
     done = interruptible(lambda: drive_again(loaded, judgement.events, settings, header))
     _tell(done.value, settings, as_json=as_json)

@@ -14,16 +14,16 @@ from otf.campaign import Budget, Campaign, FailureGroup, Settings, Summary
 from otf.campaign.settings import LARGEST
 from otf.cli.benches import load, parsed
 from otf.cli.calibration import measured
-from otf.cli.ending import document, guarded, trouble, warn
+from otf.cli.ending import UNHEARD, document, guarded, trouble, warn
 from otf.cli.folders import ROOT, fresh
 from otf.cli.guiding import chosen, counting, under
 from otf.cli.interrupt import Done, interruptible
 from otf.cli.options import AsJson, BenchName, Out, Quiescence, Sets, Suts
 from otf.cli.progress import listening
 from otf.cli.suts import addressed
-from otf.cli.telling import tell, tell_failures
+from otf.cli.telling import headline, tell, tell_failures
 from otf.core import InputMode
-from otf.errors import FAIL, OtfError, UsageError
+from otf.errors import FAIL, OtfError, UsageError, WriteError
 from otf.shrink import BEST
 
 EXAMPLES = """\b
@@ -142,9 +142,12 @@ def run(
         covered.tell()
     else:
         tell_failures(campaign.summary, settings, loaded)
+    if UNHEARD:
+        warn(headline(campaign.summary))
     if error is not None:
         warn(str(error))
-        return error.exit_status
+        # what was found stays found; a broken model may have blamed the system for its own mistakes
+        return FAIL if campaign.summary.failures and isinstance(error, WriteError) else error.exit_status
     # what was found stays found: an interrupted campaign with a failure has failed
     return FAIL if campaign.summary.failures else done.status(campaign.summary.exit_status)
 

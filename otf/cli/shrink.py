@@ -16,6 +16,7 @@ from otf.cli.benches import parsed
 from otf.cli.ending import document, guarded, say
 from otf.cli.interrupt import Done, interruptible
 from otf.cli.options import AsJson, FromBench, Sets, Suts, TraceName
+from otf.cli.recorded import burst_as_recorded
 from otf.cli.replay import STATUS
 from otf.cli.suts import addressed
 from otf.cli.telling import counted, notes
@@ -77,7 +78,7 @@ def _shrinker(bench: Bench, judgement: Judgement, failing: PathResult, named: st
         reference=named or recorded.bench,
         seed=recorded.seed,
         mode="strict",
-        burst=recorded.burst,
+        burst=burst_as_recorded(recorded, judgement.steps),
     )
     head = header(bench, settings, failing.number, strategy="script")
     return Shrinker(bench=bench, oracle=bench.oracle(), header=head, algorithm=algorithm)

@@ -14,10 +14,12 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
+from otf.errors import Interruption
+
 PATIENCE: Final = 2.0  # seconds in which the event loop has to react; then it hangs, most likely in a model's code
 
 
-class Stuck(BaseException):
+class Stuck(Interruption):
     """Breaks out of code that hangs; no KeyboardInterrupt, for which asyncio drops all that it has to clean up."""
 
 

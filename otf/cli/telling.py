@@ -10,6 +10,7 @@ from otf.campaign import FailureGroup, PathResult, Settings, Shrunk, Summary
 from otf.cli.benches import is_shipped
 from otf.cli.ending import say
 from otf.cli.raw import raw, spaced
+from otf.cli.recorded import repeated
 from otf.trace.explain import explanation
 
 
@@ -18,22 +19,26 @@ def tell(summary: Summary, settings: Settings, bench: Bench, seconds: float) -> 
     for kept in summary.saved:
         say(f"{kept}: {kept.signature or 'a failure'} of an earlier run ({kept.trace})")
     tell_failures(summary, settings, bench)
-    for result in summary.inconclusive:
-        say(f"path {result.number} is inconclusive: {result.verdict.why}")
-        say(f"  look at it:      otf show {_call(result, settings)}")
     if summary.trouble:
         say(f"stopped: {summary.trouble}")
     took = f"{counted(summary.paths, 'path')}, {counted(summary.steps, 'step')}, {seconds:.1f} s, seed {settings.seed}"
-    say(f"{_headline(summary)} ({took})")
-    for note in (*_departures(summary, settings), *_notes(summary)):
+    say(f"{headline(summary)} ({took})")
+    for note in (*_departures(summary, settings, bench), *_notes(summary)):
         say(note)
     say(f"traces: {settings.out}/")
 
 
 def tell_failures(summary: Summary, settings: Settings, bench: Bench) -> None:
-    """Tell the failures alone: there is no verdict of the whole where a campaign could not go on."""
+    """Tell what is wrong with paths alone: there is no verdict of the whole where a campaign could not go on."""
     for group in summary.failures.values():
         say("\n".join(_failure(group, summary, settings, bench)))
+    _tell_inconclusive(summary, settings, bench)
+
+
+def _tell_inconclusive(summary: Summary, settings: Settings, bench: Bench) -> None:
+    for result in summary.inconclusive:
+        say(f"path {result.number} is inconclusive: {result.verdict.why}")
+        say(f"  look at it:      otf show {_call(result, settings, bench)}")
 
 
 def counted(number: int, what: str) -> str:
@@ -63,7 +68,8 @@ def _of(rate: float, runs: int) -> str:
     return f"{round(rate * runs)} of {counted(runs, 'run')}"
 
 
-def _headline(summary: Summary) -> str:
+def headline(summary: Summary) -> str:
+    """Return the verdict of the whole."""
     if summary.interrupted and not summary.failures:
         return f"INTERRUPTED: {'nothing was decided' if summary.inconclusive else 'nothing wrong was seen'} so far"
     if summary.trouble and not summary.failures:
@@ -77,11 +83,11 @@ def _headline(summary: Summary) -> str:
     }[summary.verdict]
 
 
-def _departures(summary: Summary, settings: Settings) -> Iterator[str]:
+def _departures(summary: Summary, settings: Settings, bench: Bench) -> Iterator[str]:
     for known in summary.departures:
         if known.first is not None:
             yield f"known departure ({counted(known.count, 'path')}): {known.says}"
-            yield f"  shrink it:       otf shrink {_call(known.first, settings)}"
+            yield f"  shrink it:       otf shrink {_call(known.first, settings, bench, drives=True)}"
         elif summary.paths:
             yield f"known departure that did not show: {known.says}"
 
@@ -89,6 +95,7 @@ def _departures(summary: Summary, settings: Settings) -> Iterator[str]:
 def _notes(summary: Summary) -> Iterator[str]:
     if summary.paths and not summary.steps:
         yield "note: nothing was sent: the model offers no input in its initial state, so that nothing was tested"
+    yield from (f"note: {each}" for each in summary.unwritten)
     if summary.truncated:
         yield f"{counted(summary.truncated, 'path')} ended early: the model says nothing of an input that came there"
     if summary.late:
@@ -105,11 +112,10 @@ def _failure(group: FailureGroup, summary: Summary, settings: Settings, bench: B
     yield from _bytes(told)
     if group.shrunk is not None and group.shrunk.rate:
         yield from notes(group.shrunk)
-    call = _call(told, settings)
-    programs = "".join(f" --set {shlex.quote(f'{name}={bench.parameters[name]}')}" for name in bench.named_programs)
+    call = _call(told, settings, bench)
     yield f"  look at it:      otf show {call}"
     yield f"  judge it again:  otf replay {call}"
-    yield f"  drive it again:  otf rerun {call}{programs}"
+    yield f"  drive it again:  otf rerun {_call(told, settings, bench, drives=True)}"
     if group.shrunk is not None and group.shrunk.program is not None:
         yield f"  as a test:       pytest {shlex.quote(str(group.shrunk.program))}"
     yield ""
@@ -131,6 +137,6 @@ def _after(group: FailureGroup) -> str:
     return f"{steps}, shrunk to {shrunk.steps} (with {counted(shrunk.transitions, 'step')} of the system)"
 
 
-def _call(told: PathResult | Shrunk, settings: Settings) -> str:
+def _call(told: PathResult | Shrunk, settings: Settings, bench: Bench, *, drives: bool = False) -> str:
     named = "" if is_shipped(settings.reference) else f" --bench {shlex.quote(settings.reference)}"
-    return shlex.quote(str(told.trace)) + named
+    return shlex.quote(str(told.trace)) + named + repeated(bench, settings.reference, drives=drives)

@@ -103,9 +103,11 @@ class Lamp:
 '''
 
 OBJECT: Final = """
-# 3. The bench: how to make a fresh system for each path. Its arguments are parameters (`--set KEY=VALUE`).
+# 3. The bench: how to make a fresh system for each path. Its arguments are parameters (`--set KEY=VALUE`). A trace may
+#    come from a stranger: it chooses by itself only what is named here, and only among these values.
 
 
+@trace_may_set(broken=(False, True))
 def bench(broken: bool = False) -> Bench:
     return Bench(spec, system=lambda: Lamp(broken).take, types=(Level,))
 
@@ -135,8 +137,10 @@ PORT: Final = """
 # 4. The bench: where the system is, and its times in seconds. Its arguments are parameters (`--set KEY=VALUE`).
 #    quiescence: how long nothing has come before nothing is believed to come. latency: how long a message takes, one
 #    way, at most. busy: how long the system is busy with one input, at most. `otf run ... --calibrate` measures them.
+#    A trace may come from a stranger: it chooses by itself only what is named here, and only among these values.
 
 
+@trace_may_set(broken=(False, True))
 def bench(url: str = "", broken: bool = False) -> Bench:
     if not url:
         simulated = inprocess(lambda: Lamp(broken).take)
@@ -153,8 +157,10 @@ PROGRAM: Final = """
 #    (`--set KEY=VALUE`). quiescence: how long nothing has come before nothing is believed to come. latency: how long a
 #    message takes, one way, at most. busy: how long the system is busy with one input, at most.
 #    `otf run ... --calibrate` measures them. The program says `ready` when it is (process(..., ready=None): at once).
+#    A trace may come from a stranger: it chooses by itself only what is named here, and only among these values.
 
 
+@trace_may_set(broken=(False, True))
 def bench(program: str = "", broken: bool = False) -> Bench:
     own = [sys.executable, __file__, *(["broken"] if broken else [])]
     return Bench(
@@ -164,7 +170,6 @@ def bench(program: str = "", broken: bool = False) -> Bench:
         quiescence=0.02,
         latency=0.005,
         busy=0.005,
-        programs=("program",),  # a trace may not choose what is started
     )
 
 
@@ -183,7 +188,7 @@ if __name__ == "__main__":
 """
 
 COMMON: Final = "from collections.abc import Iterator\nfrom dataclasses import dataclass\n\n"
-WITH_CODEC: Final = f"{COMMON}from otf import Bench, Spec, Transition, goto, lines\n"
+WITH_CODEC: Final = f"{COMMON}from otf import Bench, Spec, Transition, goto, lines, trace_may_set\n"
 
 
 def _port(says: str, adapter: str, url: str, opened: str, times: tuple[str, str, str]) -> Kind:
@@ -214,7 +219,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "object": Kind(
         "a Python object",
         "otf step $file                     walks through the model by hand",
-        f"{COMMON}from otf import Bench, Spec, Transition, goto",
+        f"{COMMON}from otf import Bench, Spec, Transition, goto, trace_may_set",
         OBJECT,
     ),
 }

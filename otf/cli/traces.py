@@ -1,7 +1,7 @@
 """Traces as arguments: opening them, and finding the bench that they name.
 
-A trace is data from strangers. The bench that it names is loaded by itself only if it is one of the shipped ones, and
-a program that it names is started only if the user names it too: reading a trace must never run code of its choice.
+A trace is data from strangers. The bench that it names is loaded by itself only if it is one of the shipped ones:
+reading a trace must never run code of its choice.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from otf.adapter import Bench
-from otf.cli.benches import TIMES, is_shipped, load, parameters
-from otf.cli.ending import warn
+from otf.cli.benches import is_shipped
+from otf.cli.recorded import bench_as_recorded
 from otf.errors import OtfError, TraceError, UsageError
 from otf.trace.reading import TraceReader, bounded
-from otf.trace.record import Header
 from otf.values import show
 
 
@@ -46,30 +45,16 @@ def opened(name: str) -> Generator[BinaryIO]:
 
 
 def bench_of(reader: TraceReader, named: str | None, sets: Mapping[str, object], *, drives: bool) -> Bench:
-    """Return the bench of a trace with the parameters of its header, changed by `sets`; `drives`: to start a system."""
+    """Return the bench of a trace, made as it was recorded, changed by `sets`; `drives`: a system is to be driven."""
     header, reference = reader.header, named or reader.header.bench
     if named is None and not is_shipped(reference):
         message = f"{reader.name}: the trace is of the bench {show(reference)}, which is not shipped; a trace may not "
         raise UsageError(f"{message}choose what is loaded: name it yourself with --bench BENCH")
     try:
-        bench = load(reference, {**_recorded(header, reference), **sets})
+        bench = bench_as_recorded(header, reference, sets, drives=drives)
     except OtfError as error:
         raise type(error)(f"{reader.name}: {error}") from error
-    unnamed = [name for name in bench.named_programs if name not in sets]
-    if drives and unnamed:
-        name = unnamed[0]
-        message = f"{reader.name}: the trace names a program to start, {name}={show(bench.parameters[name])}; "
-        raise UsageError(f"{message}a trace may not choose what runs: say so yourself with --set {name}=…")
     return replace(bench, inputs=header.inputs)
-
-
-def _recorded(header: Header, reference: str) -> dict[str, object]:
-    known = parameters(reference)
-    own = {key: value for key, value in header.parameters.items() if key not in TIMES or key in known}
-    for key in own.keys() - known.keys():
-        warn(f"note: {reference} has no parameter {show(key)} any more; what the trace says of it is left out")
-    times = {"quiescence": header.quiescence, "L": header.latency, "R": header.busy}
-    return {**times, **{key: value for key, value in own.items() if key in known}}
 
 
 def _standard_input() -> BinaryIO:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from inspect import Parameter, signature
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -70,9 +71,15 @@ def _folder(item: pytest.Item) -> Path:
     out: str | None = item.config.getoption("otf_out")
     name = re.sub(r"\W+", "-", item.nodeid).strip("-")
     if out is not None:
-        return Path(out) / name
+        return _unused(Path(out) / name)
     made: Path = own_folder(item).mktemp("otf")
     return made
+
+
+def _unused(folder: Path) -> Path:
+    # a folder of traces belongs to one run: the next one has its own beside it
+    names = chain((folder,), (folder.with_name(f"{folder.name}~{number}") for number in count(2)))
+    return next(each for each in names if not each.exists())
 
 
 def own_folder(item: pytest.Item) -> Any:  # noqa: ANN401 -- pytest exports the type, and not the attribute that has it

@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from otf.adapter import Bench
-from otf.campaign import Campaign, NonconformanceError, PathResult, Summary
-from otf.errors import ContactError, OtfError, UsageError
+from otf.campaign import Campaign, NonconformanceError, PathResult, Summary, decided
+from otf.errors import OtfError, UsageError
 from otf.pytest_plugin.devices import reserved
 from otf.pytest_plugin.given import Given, given
 from otf.pytest_plugin.saved import Kept
@@ -29,7 +29,7 @@ class Running:
     def run(self, bench: Bench | Callable[..., Bench], *, alone: str | bool = True, **more: Any) -> Summary:  # noqa: ANN401 -- settings, and parameters of the bench
         """Drive a bench and return the summary; `alone`: see `reserved`.
 
-        Raises NonconformanceError, ContactError where nothing could be decided, UsageError.
+        Raises NonconformanceError, ContactError or InconclusiveError where nothing could be decided, UsageError.
         """
         __tracebackhide__ = True
         _refuse_loop()
@@ -68,9 +68,7 @@ class Running:
         if summary.failures:
             kept.keep(summary)
             self._failed(summary, f"the same inputs: pytest {self._item.nodeid} --otf-seed {asked.settings.seed}")
-        if summary.verdict == "inconclusive":
-            raise ContactError(summary.trouble or "; ".join(each.verdict.why for each in summary.inconclusive))
-        return summary
+        return decided(summary)
 
     def _failed(self, summary: Summary, note: str) -> NoReturn:
         __tracebackhide__ = True

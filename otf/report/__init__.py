@@ -5,11 +5,12 @@ from otf.report.github import github
 from otf.report.junit import junit
 from otf.report.lifelines import lifelines
 from otf.report.mermaid import mermaid
-from otf.report.page import page
+from otf.report.page import MARK, page
 from otf.report.sequence import Chart, chart
 from otf.report.sequence_svg import standalone
 
 __all__ = [
+    "MARK",
     "Chart",
     "Found",
     "Gathered",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from otf.report.gather import Gathered, Path
 from otf.report.markup import Markup, tag
+from otf.report.page import MARK
 from otf.trace.explain import explanation
 from otf.trace.verdict import Verdict
 
@@ -25,7 +26,7 @@ def junit(gathered: Gathered) -> str:
         time=f"{sum(path.seconds for path in gathered.paths):.6f}",
         timestamp=gathered.started[:19] or None,
     )
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tag("testsuites", suite)}\n'
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<!-- {MARK} -->\n{tag("testsuites", suite)}\n'
 
 
 def _properties(gathered: Gathered) -> dict[str, object]:

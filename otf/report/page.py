@@ -11,6 +11,9 @@ from otf.report.gather import Gathered
 from otf.report.markup import Markup, joined, tag
 from otf.report.sections import coverage, failures, graph, overview, paths, times, untried
 
+MARK: Final = "otf report"
+"""By which a report is known again: no other file is overwritten by one."""
+
 SECTIONS: Final = {
     "failures": ("Failures", failures),
     "paths": ("Paths", paths),
@@ -28,6 +31,7 @@ def page(gathered: Gathered) -> str:
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
+        tag("meta", name="generator", content=MARK),
         # whatever an output of the system holds: nothing is loaded, and no other script than this one runs
         tag("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),

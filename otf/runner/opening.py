@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import cast
 
 from otf.adapter import Bench, Line
+from otf.adapter.exits import is_interruption, said, where
 from otf.errors import ContactError, OtfError, UsageError
 from otf.values import show
 
@@ -23,10 +23,10 @@ async def opened(bench: Bench) -> AsyncGenerator[Mapping[str, Line], None]:
         except OSError as error:
             message = f"the bench could not open its ports: {type(error).__name__}: {error}"
             raise ContactError(message) from error
-        except Exception as error:
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{frame.filename}, line {frame.lineno}"
-            message = f"the bench raised while it opened its ports: {where}: {type(error).__name__}: {error}"
+        except BaseException as error:
+            if is_interruption(error):
+                raise
+            message = f"the bench raised while it opened its ports: {where(error)}: {said(error)}"
             raise UsageError(message) from error
         yield _checked(lines)
 

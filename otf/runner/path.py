@@ -9,10 +9,11 @@ from typing import Any, Final
 from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench, Ending, Frame, Line, LineLost
+from otf.adapter.exits import blaming, said, where
 from otf.adapter.line import Acting
 from otf.codec import Codec, Deed
 from otf.core import Ping, Send, Session, Wait
-from otf.errors import CodecError, ModelError, UsageError
+from otf.errors import CodecError, ModelError, OtfError, UsageError, WriteError
 from otf.runner.codebook import Codebook
 from otf.runner.glance import AT_ONCE, TURN
 from otf.runner.opening import opened
@@ -67,7 +68,14 @@ class Conduct:
     async def run(self) -> Verdict:
         """Perform commands until the verdict; where the line itself is at fault, that is inconclusive."""
         try:
-            verdict = await self._run()
+            # before a task group hears of it: one that is told of a CancelledError believes it
+            with blaming():
+                verdict = await self._run()
+        except WriteError:
+            # a failure that was seen is one, also where its trace cannot be written to the end
+            if self.session.verdict is None or not self.session.verdict.failed:
+                raise
+            verdict = self.session.verdict
         except _Troubled as trouble:
             # what came before it stands
             verdict = self.session.verdict or Verdict("inconclusive", why=f"{AT_FAULT}: {trouble}")
@@ -157,6 +165,11 @@ class Conduct:
         except LineLost as lost:
             self._lost(port, str(lost))
             return False
+        except OtfError:
+            raise
+        except Exception as error:
+            message = f"the port {port!r} raised for the input {show(value)}: {where(error)}: {said(error)}"
+            raise UsageError(message) from error
         return True
 
     def _bytes(self, value: object) -> tuple[str, bytes | Deed]:
@@ -169,13 +182,17 @@ class Conduct:
             message = f"the input {show(value)} belongs to the port {port!r}; the bench has {known}"
             raise ModelError(message)
         try:
-            return self.codec.encode(value)
+            data: object = self.codec.encode(value)
         except CodecError as error:
             message = f"the codec has no bytes for the input {show(value)}: {error}"
             raise ModelError(message) from error
         except Exception as error:
             message = f"the codec raised for the input {show(value)}: {type(error).__name__}: {error}"
             raise ModelError(message) from error
+        if isinstance(data, bytes | Deed):  # pyright: ignore[reportUnnecessaryIsInstance] -- a codec of the user's may give anything
+            return data
+        message = f"the codec gave {show(data)} for the input {show(value)}, which is no bytes; use text.encode()"
+        raise ModelError(message)
 
     def _lost(self, port: str, why: str) -> None:
         # the line delivers its own ending, with what arrived before it; if it has none to deliver, this is the end

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from otf.errors import ModelError, UsageError
+from otf.errors import ModelError
 from otf.runner.codebook import KEPT
+from otf.runner.files import unwritten, writing
 from otf.runner.moments import SECOND, Moments
 from otf.runner.stencil import Stencils
 from otf.trace.events import Event, Garbled, Seen, Sent
@@ -24,11 +24,15 @@ from otf.trace.record import Header, Line, Passed, end_line, event_line, header_
 from otf.trace.tagged import encode
 from otf.trace.verdict import Verdict
 
+TRACE: Final = "the trace"
 LONG: Final = 4096  # bytes: a text beyond hardly ever comes twice, and would take much room
 
 
 class TraceWriter:
-    """The trace file of one run; `began` is the moment to which the events' seconds are added."""
+    """The trace file of one run; `began` is the moment to which the events' seconds are added.
+
+    `trouble`: why something is missing in it that could not be written.
+    """
 
     def __init__(self, path: Path, header: Header, began: datetime) -> None:
         self.path = path
@@ -36,6 +40,7 @@ class TraceWriter:
         self.events: int = 0
         self.size: int = 0  # bytes
         self.began = began
+        self.trouble: str = ""
         self._moments = Moments()
         self._stencils = Stencils(self._moments)
         # by the identity of values, which are kept with it: most come back as the same objects
@@ -44,7 +49,8 @@ class TraceWriter:
         self._file = _create(path, self._begun)
         self._out(self._line(header_line(header, began.isoformat())))
         # under its name there is never a trace without its header, whenever the tester is killed
-        self._begun.replace(path)
+        with writing(path, TRACE):
+            self._begun.replace(path)
 
     def event(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
         """Write an event."""
@@ -119,26 +125,16 @@ class TraceWriter:
             while written < len(line):
                 written += os.write(self._file, line[written:])
         except OSError as error:
-            raise _unwritten(self.path, error) from error
+            trouble = unwritten(self.path, error, TRACE)
+            self.trouble = self.trouble or str(trouble)
+            raise trouble from error
 
 
 def _plain(line: Passed) -> Line:
     return {**msgspec.structs.asdict(line), "value": json.loads(bytes(line.value))}
 
 
-@contextmanager
-def _writing(path: Path) -> Generator[None, None, None]:
-    try:
-        yield
-    except OSError as error:
-        raise _unwritten(path, error) from error
-
-
-def _unwritten(path: Path, error: OSError) -> UsageError:
-    return UsageError(f"{path}: the trace cannot be written ({error.strerror}); choose another folder with --out")
-
-
 def _create(path: Path, begun: Path) -> int:
-    with _writing(path):
+    with writing(path, TRACE):
         path.parent.mkdir(parents=True, exist_ok=True)
         return os.open(begun, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)

@@ -19,6 +19,10 @@ LONGEST: Final = (
 )  # bytes of one line: a datagram of 64 KiB, twice in hexadecimal and with its value, is far below
 
 
+LATEST: Final = 1e10
+"""Seconds: three centuries, so that the moments of logs fit; sums and shares of such times stay numbers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """An event of a trace with its line number, its bytes on the wire and the trace's own line.
@@ -135,7 +139,11 @@ def _event(line: Line, registry: Registry) -> Event:
 
 
 def _seconds(data: object) -> float:
-    return msgspec.convert(data, float)
+    seconds = msgspec.convert(data, float)
+    if abs(seconds) > LATEST:
+        message = f"a time of {seconds:g} seconds: {LATEST:g} is the most"
+        raise ValueError(message)
+    return seconds
 
 
 def _text(data: object) -> str:

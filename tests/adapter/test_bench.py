@@ -153,14 +153,6 @@ def test_the_times_of_a_bench() -> None:
     assert Bench(SPEC, codec=Words(), quiescence=3, latency=2, busy=1).timing == Timing(3, 2, 1)
 
 
-def test_programs_that_are_named() -> None:
-    """Of the parameters that say what is started, those count that are set."""
-    bench = Bench(
-        SPEC, codec=Words(), programs=("entity", "shell"), parameters={"entity": "./mine", "shell": "", "x": 1}
-    )
-    assert bench.named_programs == ("entity",)
-
-
 def test_the_types_that_a_trace_may_hold() -> None:
     """They are the codec's and those that the bench adds; without a codec, the types of the first inputs."""
     assert Bench(SPEC, codec=Words(types=(int,)), types=(float,)).known_types == (int, float)

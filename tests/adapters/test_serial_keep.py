@@ -33,7 +33,7 @@ async def test_a_campaign_opens_a_port_once(
     """Four paths open it once, or four times where it is not to be kept; then it is closed."""
     opened, board = counted(monkeypatch), Board()
     async with plugged(board) as name:
-        await campaign(bench(serialport(name, keep=keep)), tmp_path, traces=1).run()
+        await campaign(bench(serialport(name, keep=keep)), tmp_path / "first", traces=1).run()
         opened.clear()
         before = descriptors()
         summary = await campaign(bench(serialport(name, keep=keep)), tmp_path).run()
@@ -59,7 +59,7 @@ async def test_an_interruption_closes_it(tmp_path: Path) -> None:
     """A campaign that is cancelled in the middle of a path leaves no descriptor."""
     board = Board()
     async with plugged(board) as name:
-        await campaign(bench(name), tmp_path, traces=1).run()
+        await campaign(bench(name), tmp_path / "first", traces=1).run()
         before = descriptors()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(campaign(bench(name), tmp_path, traces=1000, steps=1000).run)
@@ -74,7 +74,7 @@ async def test_an_interruption_closes_it(tmp_path: Path) -> None:
 async def test_a_broken_bench_closes_it(tmp_path: Path) -> None:
     """An error that ends a campaign closes the port as well."""
     async with plugged(Board()) as name:
-        await campaign(bench(name), tmp_path, traces=1).run()
+        await campaign(bench(name), tmp_path / "first", traces=1).run()
         before = descriptors()
         with pytest.raises(RuntimeError):
             async with keeping(), serialport(name)():

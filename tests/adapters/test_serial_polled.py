@@ -168,7 +168,7 @@ async def test_a_campaign_passes_and_leaves_nothing(tmp_path: Path) -> None:
     """A whole campaign over such a port, which stays open over its paths."""
     board = Board()
     async with plugged(board) as name:
-        await campaign(bench(name), tmp_path, traces=1).run()
+        await campaign(bench(name), tmp_path / "first", traces=1).run()
         before = descriptors()
         summary = await campaign(bench(name), tmp_path).run()
         assert descriptors() == before

@@ -203,7 +203,7 @@ def test_jobs_run_at_once(tmp_path: Path) -> None:
 
     async def timed(jobs: int) -> float:
         began = anyio.current_time()
-        summary = await campaign(bench(), tmp_path, traces=12, steps=10, jobs=jobs).run()
+        summary = await campaign(bench(), tmp_path / str(jobs), traces=12, steps=10, jobs=jobs).run()
         assert (summary.paths, summary.steps) == (12, 120)
         return anyio.current_time() - began
 

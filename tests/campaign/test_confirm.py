@@ -72,7 +72,7 @@ def test_a_failure_of_eager_mode_only(tmp_path: Path) -> None:
     assert (summary.verdict, summary.exit_status, summary.failures) == ("inconclusive", 3, {})
     assert "seen in eager mode only: 3 strict re-runs of the same inputs passed" in summary.inconclusive[0].verdict.why
     assert judged(summary.inconclusive[0].trace).recorded == "fail"
-    assert run(made_by(Hasty), tmp_path, traces=3).verdict == "pass"
+    assert run(made_by(Hasty), tmp_path / "strict", traces=3).verdict == "pass"
 
 
 def test_a_death_that_does_not_come_again(tmp_path: Path) -> None:

@@ -60,11 +60,11 @@ def bench(fault: str = "free"): return replace(coffee.bench(fault=fault), depart
 def test_what_the_command_line_tells(tmp_path: Path) -> None:
     """How many paths showed which departure, and which did not show; the exit status is that of a pass."""
     (tmp_path / "mine.py").write_text(BENCH)
-    call = ("run", tmp_path / "mine.py", "--seed", 1, "--traces", 4, "--out", tmp_path / "out", "--no-saved")
-    result = otf(*call)
+    call = ("run", tmp_path / "mine.py", "--seed", 1, "--traces", 4, "--no-saved")
+    result = otf(*call, "--out", tmp_path / "out")
     assert result.status == 0
     assert "PASS: what the model does not allow is a known departure (4 paths" in result.out
     assert "known departure (4 paths): it gives coffee away\n  shrink it:       otf shrink " in result.out
     assert "known departure that did not show: never" in result.out
-    shown = otf(*call, "--json").data["departures"]
+    shown = otf(*call, "--out", tmp_path / "json", "--json").data["departures"]
     assert [(each["says"], each["count"]) for each in shown] == [("it gives coffee away", 4), ("never", 0)]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from otf.campaign.journal import Journal
-from otf.errors import ModelError, UsageError
+from otf.errors import ModelError, WriteError
 from otf.spec import Spec, Transition, goto
 from tests.campaign.machine import TEA, Started, bench, judged, made_by, run
 from tests.runner.playing import on_function
@@ -87,15 +87,8 @@ def test_an_end_by_an_error_is_told(tmp_path: Path) -> None:
     assert _journal(tmp_path)[-1]["trouble"] == "ModelError"
 
 
-def test_a_second_campaign_adds(tmp_path: Path) -> None:
-    """A folder that is used again has both stories."""
-    for _ in range(2):
-        run(bench(), tmp_path, traces=1)
-    assert _story(tmp_path) == _story(tmp_path)[:4] * 2
-
-
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    """A journal that is a folder is told, with what to do."""
-    (tmp_path / "campaign.jsonl").mkdir()
-    with pytest.raises(UsageError, match=r"the folder cannot be written \(Is a directory\); choose another with --out"):
-        Journal(tmp_path)
+    """A folder that is a file is told, with what to do."""
+    (tmp_path / "file").touch()
+    with pytest.raises(WriteError, match=r"the folder cannot be written \(File exists\); choose another with --out"):
+        Journal(tmp_path / "file")

@@ -10,7 +10,7 @@ import pytest
 
 import otf
 from otf.adapter import Bench
-from otf.campaign import NonconformanceError
+from otf.campaign import InconclusiveError, NonconformanceError
 from otf.core import Limits
 from otf.errors import ContactError, ModelError, UsageError
 from otf.spec import Spec, Transition
@@ -76,8 +76,10 @@ def test_what_was_seen_once(tmp_path: Path) -> None:
     unsure = on_function(
         lambda: lambda _frame: None, spec=Spec(many, 0, ["p.go"]), limits=Limits(hypotheses=10), **fast
     )
-    with pytest.raises(ContactError, match="more than 10 explanations"):
-        otf.run(unsure, out=tmp_path, traces=1)
+    with pytest.raises(InconclusiveError, match="more than 10 explanations") as raised:
+        otf.run(unsure, out=tmp_path, traces=2)
+    assert str(raised.value).count("explanations") == 1
+    assert (raised.value.summary.paths, raised.value.exit_status) == (2, 3)
 
 
 def test_a_broken_model(tmp_path: Path) -> None:

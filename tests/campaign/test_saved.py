@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.campaign.machine import DIES, TEA, THIEF, Machine, Started, bench, ju
 
 def _run(tested: Bench, tmp_path: Path, **more: Any) -> Summary:  # noqa: ANN401 -- settings
     given: dict[str, Any] = {"traces": 4, "seed": 1, **more}
+    shutil.rmtree(tmp_path / "out", ignore_errors=True)  # a folder of traces belongs to one run
     return run(tested, tmp_path / "out", None, saved=tmp_path / "kept", **given)
 
 

@@ -80,7 +80,7 @@ MACHINE = '''"""A coffee machine in this process."""
 
 from dataclasses import dataclass
 
-from otf import Bench, Spec, goto, lines
+from otf import Bench, Spec, goto, lines, trace_may_set
 from otf.adapters import inprocess
 
 
@@ -125,6 +125,7 @@ spec = Spec(step, initial=0, inputs=[Coin(5), Coin(10), Button()])
 codec = lines({Coin: "coin {cents}", Button: "button", Coffee: "coffee"})
 
 
+@trace_may_set(broken=(False, True), cups=range(1, 10))
 def make(broken: bool = False, cups: int = 1, price: float = 1.5, maker: str = "acme"):
     ports = {"slot": inprocess(lambda: machine(broken))}
     return Bench(spec, ports=ports, codec=codec, quiescence=0.0, latency=0.0, busy=0.0)

@@ -192,10 +192,10 @@ def test_types_beyond_the_plain_ones(folder: Path) -> None:
     [
         ("needs", "machine.py:needs: the parameter port has no default: say --set port=…"),
         ("odd", "machine.py:odd: NameError: name 'Nowhere' is not defined"),
-        ("raises", "line 77: RuntimeError: no cups"),
-        ("leaves", "line 81: it ended the program (exit 3)"),
+        ("raises", "line 78: RuntimeError: no cups"),
+        ("leaves", "line 82: it ended the program (exit 3)"),
         ("other", "machine.py:other: it returned int, not a Bench"),
-        ("written_with_a_mistake", "line 93: the pattern 'coin' must name each field of Coin once, in braces"),
+        ("written_with_a_mistake", "line 94: the pattern 'coin' must name each field of Coin once, in braces"),
     ],
 )
 def test_a_factory_that_makes_no_bench(folder: Path, name: str, message: str) -> None:
@@ -216,8 +216,8 @@ def test_a_factory_that_takes_anything(folder: Path) -> None:
     [
         ("brokn=1", "did you mean broken? there are broken, cups, price, maker, quiescence, L, R"),
         ("colour=red", "--set colour: machine.py:make has no such parameter; there are broken, cups"),
-        ("quiescence=-1", "--set quiescence=-1: a time is a number of seconds, not negative"),
-        ("R=inf", "a time is a number of seconds, not negative"),
+        ("quiescence=-1", "--set quiescence=-1: a time is a number of seconds, from 0 to 86400 (a day)"),
+        ("R=inf", "--set R=inf: a time is a number of seconds, from 0"),
         ("L=soon", "the parameter L=soon does not fit: it takes a number"),
         ("broken", "--set broken: write it as KEY=VALUE"),
     ],
@@ -243,3 +243,17 @@ def test_a_file_is_executed_once(folder: Path) -> None:
     assert otf("run", "machine.py", *FEW).out.count("loaded") == 1
     trace = next((folder / "out").glob("path-*.jsonl"))
     assert otf("replay", trace, "--bench", "machine.py").out.count("loaded") == 0
+
+
+@pytest.mark.parametrize("reference", ["os:system", "subprocess:run", "os.path:join"])
+def test_a_part_of_python_is_no_bench(folder: Path, reference: str) -> None:
+    """A description must not call functions of Python by taking them for a bench, with arguments of its own."""
+    (folder / "mine.toml").write_text(f'bench = "{reference}"\n[set]\ncommand = "touch PWNED"\n', encoding="utf-8")
+    assert f"{reference}: this is a part of Python, and no bench" in failed("run", "mine.toml")
+    assert not (folder / "PWNED").exists()
+
+
+def test_a_description_that_is_nested_too_deep(folder: Path) -> None:
+    """A table within tables without end is no TOML."""
+    (folder / "mine.toml").write_text("a = " + "[" * 5000, encoding="utf-8")
+    assert "mine.toml: not TOML: maximum recursion depth exceeded" in failed("run", "mine.toml")

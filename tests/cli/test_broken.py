@@ -1,5 +1,6 @@
 """Models and benches that are broken: what is wrong, where, and nothing is lost."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -128,7 +129,7 @@ no_system = Bench(spec, ports={"slot": inprocess(none, port="slot")}, codec=code
         ("no_ports", 2, "the bench has none: give the bench `ports` or `connect`"),
         ("no_context", 2, "the bench raised while it opened its ports"),
         ("no_lines", 2, "the bench's connect gave 5, and no mapping from the names of its ports to lines"),
-        ("connect_raises", 2, "machine.py, line 77: KeyError: 'till'"),
+        ("connect_raises", 2, "machine.py, line 78: KeyError: 'till'"),
         ("nobody_there", 3, "stopped: the bench could not open its ports: ConnectionRefusedError: [Errno 111] refused"),
         ("no_system", 3, "stopped: the function behind port 'slot' cannot be made: OSError: no till"),
     ],
@@ -185,3 +186,84 @@ def test_outputs_without_end(folder: Path) -> None:
     assert "FAIL (flood): outputs came without end" in done.out
     assert otf("replay", "out/path-0001.jsonl", "--bench", "machine.py:flood").status == 1
     assert sum(line["event"] == "seen" for line in recorded(folder / "out" / "path-0001.jsonl")) < 40_000
+
+
+TEXT = """
+
+class Text:
+    types = codec.types
+    decode = codec.decode
+
+    def __init__(self, port, data):
+        self.named, self.data = port, data
+
+    def port(self, value):
+        return self.named
+
+    def encode(self, value):
+        return self.data
+
+
+text = Bench(spec, ports=bench.ports, codec=Text("slot", "coin 5"))
+port = Bench(spec, ports=bench.ports, codec=Text(5, b"coin 5"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("text", "the codec gave 'coin 5' for the input Coin(cents=10), which is no bytes; use text.encode()"),
+        ("port", "the codec gave 5 as the port of Coin(cents="),
+    ],
+)
+def test_a_codec_that_makes_no_bytes(folder: Path, name: str, message: str) -> None:
+    """What a codec gives is looked at before it is sent."""
+    machine(folder, more=TEXT)
+    assert message in failed("run", f"machine.py:{name}", "--seed", 1, "--out", "out")
+
+
+FRAMING = """
+
+from otf.adapters import process
+from otf.framing import lines as cut
+
+
+class Broken:
+    gap = 0.0
+    unfinished = False
+    begun = b""
+
+    def __init__(self, where):
+        self.where = where
+        if where == "made":
+            raise KeyError("made")
+
+    def pack(self, data):
+        return 1 // 0 if self.where == "pack" else data
+
+    def feed(self, chunk):
+        return 1 // 0 if self.where == "feed" else []
+
+    def rest(self):
+        return 1 // 0 if self.where == "rest" else []
+
+
+def framed(where: str = ""):
+    port = process(["sh", "-c", "echo hello; exec cat"], ready=None, framing=lambda: Broken(where))
+    return Bench(spec, ports={"slot": port}, codec=codec, quiescence=0.1)
+"""
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("where", ["made", "pack", "feed", "rest"])
+def test_a_framing_that_raises(folder: Path, where: str) -> None:
+    """A framing that raises is told in a sentence, and the process behind it is stopped all the same."""
+    machine(folder, more=FRAMING)
+    call = ("run", "machine.py:framed", "--set", f"where={where}", "--traces", 1, "--steps", 2, "--out", "out")
+    done = otf(*call, "--seed", 1)
+    assert done.status in {1, 2}
+    if where != "rest":
+        assert "ZeroDivisionError" in done.err or "KeyError: 'made'" in done.err
+    assert "defect" not in done.err
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()
+    assert [child for child in children if "cat" in Path(f"/proc/{child}/cmdline").read_text(encoding="ascii")] == []

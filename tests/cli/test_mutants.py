@@ -73,7 +73,7 @@ def test_no_contact_ends_it(folder: Path) -> None:
         ),
         (("machine.py",), "machine.py: this bench ships no faults"),
         (("conference", "--set", "entity=x"), "fault= is for the reference entity only"),
-        (("machine.py:faulty", "--fault", "gone"), "line 61: RuntimeError: no such machine"),
+        (("machine.py:faulty", "--fault", "gone"), "line 62: RuntimeError: no such machine"),
     ],
 )
 def test_what_cannot_be_done(folder: Path, arguments: tuple[str, ...], message: str) -> None:

@@ -96,7 +96,7 @@ def test_a_model_that_has_changed(folder: Path, trace: Path) -> None:
 
 
 def test_parameters_that_are_gone(folder: Path, trace: Path) -> None:
-    """A parameter that the bench does not have any more is left out, with a note; one that does not fit is told."""
+    """A parameter that the bench does not have any more is left out, with a note; one that does not fit is refused."""
     lines = recorded(trace)
     lines[0]["parameters"]["sugar"] = 3
     done = judged(rewrite(folder / "old.jsonl", lines))
@@ -106,7 +106,7 @@ def test_parameters_that_are_gone(folder: Path, trace: Path) -> None:
         == "otf: note: machine.py:make has no parameter 'sugar' any more; what the trace says of it is left out\n"
     )
     lines[0]["parameters"] = {"cups": "many"}
-    message = "old.jsonl: machine.py:make: the parameter cups=many does not fit: it takes a whole number"
+    message = "old.jsonl: the trace was recorded with cups='many', which a trace may not choose"
     assert message in refused(rewrite(folder / "old.jsonl", lines))
 
 

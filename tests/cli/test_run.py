@@ -164,7 +164,7 @@ def test_paths_at_a_time(folder: Path, jobs: int) -> None:
         (("--steps", -1), "steps=-1: at least 1 is needed"),
         (("--jobs", 0), "jobs=0: at least 1 is needed"),
         (("--time", 0), "time=0.0: a positive number of seconds is needed"),
-        (("--quiescence", -1), "quiescence=-1.0: a time is a number of seconds, not negative"),
+        (("--quiescence", -1), "quiescence=-1.0: a time is a number of seconds, from 0 to 86400"),
     ],
 )
 def test_an_option_that_means_nothing(folder: Path, options: tuple[object, ...], message: str) -> None:
@@ -225,7 +225,7 @@ def test_a_parameter_of_a_type_of_its_own(folder: Path) -> None:
     machine(folder, edits)
     assert otf("run", "machine.py:make", "--set", "till=shop", "--traces", 1, "--out", "out").status == 0
     assert recorded(folder / "out" / "path-0001.jsonl")[0]["parameters"]["till"] == "shop"
-    assert otf("replay", "out/path-0001.jsonl", "--bench", "machine.py:make").status == 0
+    assert otf("replay", "out/path-0001.jsonl", "--bench", "machine.py:make", "--set", "till=shop").status == 0
 
 
 def test_failures_of_earlier_runs_are_tried_first(folder: Path) -> None:

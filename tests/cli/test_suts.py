@@ -156,7 +156,7 @@ def test_a_bench_can_be_described(tmp_path: Path) -> None:
     assert found.parameters["fault"] == "dry"
     assert port(found, "line").kind == "tcp"
     assert load(file, {"fault": "free"}).parameters["fault"] == "free"
-    assert parameters(file) == parameters("coffee")
+    assert parameters(file) == {**parameters("coffee"), "fault": "dry"}
 
 
 def test_a_description_finds_the_file_beside_it(tmp_path: Path) -> None:

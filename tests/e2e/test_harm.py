@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from otf.adapter.reading import PATIENCE as LAST_WORDS
-from otf.core.session import PATIENCE
+from otf.core.pacing import PATIENCE
 from otf.trace.events import Closed, Quiet, Seen, Sent
 from tests.adapters.harness import children, descriptors
 from tests.e2e.counting import BOUND, GRACE, QUIESCENCE, STEPS, Counting

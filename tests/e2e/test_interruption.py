@@ -37,7 +37,7 @@ def _interrupted(folder: Path, program: str, number: signal.Signals, jobs: int, 
 
 def replayed(folder: Path) -> list[int]:
     """The statuses of all traces that were left behind, judged offline."""
-    return [otf("replay", trace).status for trace in folder.glob("out/*/path-*.jsonl")]
+    return [otf("replay", trace, "--set", "entity=").status for trace in folder.glob("out/*/path-*.jsonl")]
 
 
 @pytest.mark.parametrize("number", MOMENTS)
@@ -93,7 +93,7 @@ def test_in_the_middle_of_shrinking(folder: Path) -> None:
         running.told()  # the first candidate
         done = running.ends(INT, status=1)
     assert (done.data["verdict"], done.data["interrupted"], len(done.data["failures"])) == ("fail", True, 1)
-    assert otf("replay", done.data["failures"][0]["trace"]).status == 1
+    assert otf("replay", done.data["failures"][0]["trace"], "--set", "entity=").status == 1
     assert gone(folder)
 
 

@@ -134,3 +134,19 @@ def test_silence_in_a_pipe() -> None:
     """In a pipe nothing moves: standard error is empty."""
     done = shell("otf run coffee --traces 3")
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("command", ["otf --help", "otf run --help", "otf --version"])
+def test_help_for_a_full_disk(command: str) -> None:
+    """A page of help that cannot be written is told in a sentence, like all else."""
+    done = shell(f"{command} >/dev/full")
+    assert done.returncode == 2
+    assert done.stderr == b"otf: standard output cannot be written: No space left on device\n"
+
+
+def test_a_failure_for_a_full_disk(folder: Path) -> None:
+    """A failure is status 1, and its verdict is told beside the disk that is full."""
+    machine(folder)
+    done = shell("otf run machine.py:make --set broken=true --seed 1 >/dev/full")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == b"otf: FAIL: 1 kind of failure"
