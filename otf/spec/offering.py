@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from inspect import signature
 from itertools import chain
 from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
@@ -55,9 +56,27 @@ def _classes(kind: object) -> Iterator[object]:
         yield kind
 
 
+@dataclass(frozen=True, slots=True)
+class Always:
+    """The same inputs in every state."""
+
+    inputs: tuple[Any, ...]
+
+    def __call__(self, _state: object) -> tuple[Any, ...]:
+        """Return them."""
+        return self.inputs
+
+
 def _always(inputs: Iterable[Any]) -> Offering:
-    fixed = tuple(inputs)
-    return lambda _state: fixed
+    return Always(tuple(inputs))
+
+
+def declared(step: object) -> list[object]:
+    """Return the types that a step function declares for its input, none where it declares nothing that is known."""
+    try:
+        return list(_classes(_second(step)[0]))
+    except UsageError:
+        return []
 
 
 def _second(step: Any) -> tuple[object, str]:  # noqa: ANN401 -- whatever was given as a step function
