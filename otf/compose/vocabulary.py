@@ -49,7 +49,7 @@ def found(spec: Spec[Any, Any], *, unasked: bool) -> Vocabulary:
     """
     inputs = _declared(spec)
     if inputs is not None and not unasked:
-        return Vocabulary(inputs, _none)
+        return Vocabulary(inputs, lambda value: False)  # noqa: ARG005 -- any value
     asked, told = _searched(spec, unasked=unasked)
     return Vocabulary(inputs or (lambda value: called(value) in asked), lambda value: called(value) in told)
 
@@ -72,10 +72,6 @@ def values_of(item: Any) -> Iterator[Any]:  # noqa: ANN401 -- an item of outputs
             yield from values_of(part)
     else:
         yield item
-
-
-def _none(_value: object) -> bool:
-    return False
 
 
 def _declared(spec: Spec[Any, Any]) -> Owns | None:

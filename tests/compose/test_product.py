@@ -244,6 +244,14 @@ def test_unasked_outputs_that_models_share_come_once() -> None:
         assert (len(graph.values), len(graph.target)) == (2, 2)
 
 
+def test_what_comes_unasked_from_one_model_alone_is_its_own() -> None:
+    """The others stay where they are; a net without end declares its inputs."""
+    graph = explore(product(actions(Sender), DEPTH))
+    assert len(graph.values) == 6
+    waits = Spec(_waits, 0, [Call("send")], lambda state: [goto(0, Call("ack"))] if state else [], name="waits")
+    assert len(explore(product(DEPTH, waits)).values) == 6
+
+
 def _nothing(_state: int, _inp: str) -> list[Transition[int]]:
     return []
 
