@@ -10,7 +10,7 @@ from otf.compose.guided import Restricted
 from otf.compose.vocabulary import Vocabulary, found, listed, plain
 from otf.errors import ModelError, UsageError
 from otf.spec import Spec, Transition
-from otf.values import key, show
+from otf.values import key, likeness, show
 
 States: TypeAlias = tuple[Any, ...]
 Named: TypeAlias = Iterable[object] | None
@@ -126,7 +126,7 @@ def _together(states: States, ways: Mapping[int, Ways], *, timers: bool = False)
     """Yield what specs do together, by their places: the same outputs, within the windows of all."""
     for each in every(*ways.values()):
         window = _window(each)
-        if each and len({key(way.outputs) for way in each}) == 1 and (window is None or window[0] <= window[1]):
+        if each and len({likeness(way.outputs) for way in each}) == 1 and (window is None or window[0] <= window[1]):
             moved = dict(zip(ways, each, strict=True))
             if window is not None and timers and len(states) > 1:
                 # the oracle counts from when the product moved last, and some other spec may have done that

@@ -12,7 +12,7 @@ from otf.errors import UsageError
 from otf.spec import Accept, AnyOrder, On, OneOf, Spec, Transition
 from otf.spec.offering import Always, declared
 from otf.spec.outputs import vague
-from otf.values import key, show
+from otf.values import key, likeness, show
 
 Owns: TypeAlias = Callable[[Any], bool]
 STATES: Final = 10_000  # of a model that are searched for its actions
@@ -58,7 +58,7 @@ def called(value: Any) -> Hashable:  # noqa: ANN401 -- any input or output
     """Return what the name of an action is: its class, with a name of its own where it bears one; else the value."""
     kind: Any = value.__class__
     if isinstance(value, Enum) or kind.__module__ == "builtins" or vague(value):
-        return key(value)
+        return likeness(value)
     own = getattr(value, "name", None)
     return (kind, own) if isinstance(own, str) else (kind,)
 

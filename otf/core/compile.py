@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from inspect import isroutine
@@ -15,7 +15,7 @@ from otf.core.wants import Exact, Instance, Such, Want
 from otf.errors import ModelError
 from otf.spec import Accept, AnyOrder, On, OneOf, Transition, Where
 from otf.spec.outputs import Test
-from otf.values import key, show
+from otf.values import likeness, show
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def _wants(item: object, routes: Routes, port: str) -> Iterator[tuple[str, Want]
         message = f"{show(item)} cannot stand inside a transition; yield one transition for each alternative"
         raise ModelError(message)
     else:
-        yield port or routes.of(item), Exact(Symbol(item, _key(item)))
+        yield port or routes.of(item), Exact(Symbol(item, likeness(item)))
 
 
 def texts_of(outputs: tuple[object, ...]) -> Iterator[str]:
@@ -163,11 +163,3 @@ def texts_of(outputs: tuple[object, ...]) -> Iterator[str]:
                 yield str(Such(Where(item)))
             case _:
                 yield show(item)
-
-
-def _key(value: object) -> Hashable:
-    try:
-        return key(value)
-    except TypeError as error:
-        message = f"the output {show(value)} cannot be compared: {error}"
-        raise ModelError(message) from error

@@ -10,7 +10,7 @@ from otf.core.places import Move, Place
 from otf.core.symbols import Symbol
 from otf.errors import ModelError, OtfError
 from otf.spec import Spec
-from otf.values import key, show
+from otf.values import key, likeness, show
 
 Answer = TypeVar("Answer")
 REMEMBERED: Final = 200_000  # states, values and answers
@@ -58,6 +58,14 @@ class Model:
             self._same.clear()
         self._same[id(value)] = value, symbol
         return symbol
+
+    def heard(self, output: object) -> Symbol:
+        """Return the symbol of an output that came; one without a hash, a list for one, is compared all the same."""
+        try:
+            return self.symbol(output)
+        except ModelError:
+            # not remembered: the same object may be another value the next time
+            return Symbol(output, _key("value", output, likeness))
 
     def moves(self, place: Place, inp: Symbol) -> tuple[Move, ...]:
         """Return what may happen on an input; empty where the model does not say."""
@@ -131,9 +139,9 @@ def _guard(asked: str, call: Callable[[], Answer]) -> Answer:
         raise ModelError(message) from error
 
 
-def _key(what: str, value: object) -> Hashable:
+def _key(what: str, value: object, naming: Callable[[Any], Hashable] = key) -> Hashable:
     try:
-        return key(value)
+        return naming(value)
     except Exception as error:
         message = f"the {what} {show(value)} cannot be compared: {error}"
         raise ModelError(message) from error

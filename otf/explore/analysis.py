@@ -9,7 +9,7 @@ from typing import Any, Final
 from otf.errors import ModelError, UsageError
 from otf.explore.finding import Finding, Verdict, refuted, stands
 from otf.explore.graph import OPEN, UNASKED, Arc, Graph
-from otf.explore.naming import name
+from otf.explore.naming import output_name
 from otf.explore.observed import observed
 from otf.explore.refine import refine
 from otf.values import show
@@ -78,7 +78,7 @@ def general(graph: Graph) -> list[Finding]:
     """Return what holds of any model, or does not: `GENERAL`."""
     return [
         _alone(graph, "deterministic", lambda _out: None),
-        _alone(graph, "output-deterministic", lambda out: name(observed(graph.outputs[out]))),
+        _alone(graph, "output-deterministic", lambda out: output_name(observed(graph.outputs[out]))),
         _specified(graph, "total", None),
         _specified(graph, "input-enabled", len(graph.inputs)),
         minimal(graph),
@@ -99,7 +99,7 @@ def minimal(graph: Graph, law: str = "minimal") -> Finding:
 def blocks(graph: Graph) -> list[int]:
     """Return for each state the number of those that are like it (bisimilar)."""
     seen: dict[Any, int] = {}
-    labels = [seen.setdefault(name(observed(each)), len(seen)) for each in graph.outputs]
+    labels = [seen.setdefault(output_name(observed(each)), len(seen)) for each in graph.outputs]
     states = range(len(graph.values))
     return refine([[((arc.input, labels[arc.outputs]), arc.target) for arc in graph.arcs(state)] for state in states])
 

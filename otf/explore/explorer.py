@@ -9,7 +9,7 @@ from typing import Any, Final, TypeGuard
 from otf.core.compile import choices, texts_of
 from otf.errors import ModelError, OtfError, UsageError
 from otf.explore.graph import OPEN, UNASKED, Graph
-from otf.explore.naming import Alike, is_flat, name
+from otf.explore.naming import Alike, is_flat, name, output_name
 from otf.spec import Accept, Spec, Transition
 from otf.values import Values, show
 
@@ -157,7 +157,7 @@ class _Explorer:
             target = self._new(state, named)
             if target is None:
                 return
-        for each in self._outputs.get(outputs and name(outputs)) or self._written(outputs):
+        for each in self._outputs.get(outputs and output_name(outputs)) or self._written(outputs):
             graph.input.append(inp)
             graph.output.append(each)
             graph.target.append(target)
@@ -201,11 +201,11 @@ class _Explorer:
             raise ModelError(message)
         spread: Iterator[tuple[Any, ...]] = product(*map(choices, outputs))  # pyright: ignore[reportUnknownArgumentType]
         numbers = tuple(dict.fromkeys(map(self._alternative, spread)))
-        self._outputs[outputs and name(outputs)] = numbers
+        self._outputs[outputs and output_name(outputs)] = numbers
         return numbers
 
     def _alternative(self, outputs: tuple[Any, ...]) -> int:
-        known = self._numbers.get(named := name(outputs))
+        known = self._numbers.get(named := output_name(outputs))
         if known is None:
             known = self._numbers[named] = self._output(outputs, tuple(texts_of(outputs)))
         return known

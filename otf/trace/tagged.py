@@ -102,6 +102,8 @@ class Registry:
             return _TEXTS[name](data)
         if name in _GROUPS and _is_list(data):
             return _grouped(name, [self._value(item) for item in data])
+        if name == "dict" and _is_list(data) and all(_is_list(pair) and len(pair) == 2 for pair in data):  # noqa: PLR2004 -- key and value
+            return _table([(self._value(named), self._value(held)) for named, held in data])
         message = f"{show(data)} is no {name}"
         raise ValueError(message)
 
@@ -134,7 +136,10 @@ def _writer(kind: type[Any]) -> Callable[[Any], Json]:
         return lambda value: {"type": kind.__name__, "value": value.name}
     if _is_record(kind):
         return _record(kind.__name__, tuple((_tag(name), name) for name in _names(kind)))
-    message = f"a {kind.__name__} cannot be written to a trace: use dataclasses, enums, tuples and plain values"
+    message = (
+        f"a {kind.__name__} cannot be written to a trace: use dataclasses, enums, tuples, lists, sets, dicts and plain "
+        "values"
+    )
     raise TypeError(message)
 
 
@@ -164,9 +169,13 @@ def _plain(value: object) -> Json:
     return value
 
 
-def _set(value: frozenset[object]) -> Json:
+def _set(value: frozenset[object] | set[object]) -> Json:
     # a set has no order of its own: the same value must be the same line whenever it is written
-    return {"type": "frozenset", "value": sorted(map(encode, value), key=repr)}
+    return {"type": type(value).__name__, "value": sorted(map(encode, value), key=repr)}
+
+
+def _dict(value: dict[object, object]) -> Json:
+    return {"type": "dict", "value": [[encode(named), encode(held)] for named, held in value.items()]}
 
 
 _WRITERS: Final[dict[type, Callable[[Any], Json]]] = {
@@ -175,7 +184,10 @@ _WRITERS: Final[dict[type, Callable[[Any], Json]]] = {
     float: _number,
     bytes: lambda value: {"type": "bytes", "value": value.hex()},
     tuple: lambda value: {"type": "tuple", "value": list(map(encode, value))},
+    list: lambda value: {"type": "list", "value": list(map(encode, value))},
     frozenset: _set,
+    set: _set,
+    dict: _dict,
 }
 
 
@@ -190,16 +202,29 @@ def _float(text: str) -> float:
     return float(text)
 
 
-_GROUPS: Final = ("tuple", "frozenset")
+_GROUPS: Final[Mapping[str, Callable[[list[object]], object]]] = {
+    "tuple": tuple[object, ...],
+    "list": list[object],
+    "frozenset": frozenset[object],
+    "set": set[object],
+}
 _TEXTS: Final[Mapping[str, Callable[[str], object]]] = {"bytes": bytes.fromhex, "float": _float, "str": _string}
-_BASIC: Final = {*_GROUPS, *_TEXTS}
+_BASIC: Final = {*_GROUPS, *_TEXTS, "dict"}
 
 
 def _grouped(name: str, items: list[object]) -> object:
     try:
-        return tuple(items) if name == "tuple" else frozenset(items)
+        return _GROUPS[name](items)
     except TypeError as error:
         message = f"{show(items)} cannot be a {name}: {error}"
+        raise ValueError(message) from error
+
+
+def _table(pairs: list[tuple[object, object]]) -> object:
+    try:
+        return dict(pairs)
+    except TypeError as error:
+        message = f"{show(pairs)} cannot be a dict: {error}"
         raise ValueError(message) from error
 
 
@@ -233,6 +258,9 @@ def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401 -- an annotation
 
 
 def _all_fit(value: object, origin: type[Any], parts: tuple[Any, ...]) -> bool:
+    if _is_table(value):
+        names, items = (parts[0], parts[-1]) if parts else (Any, Any)
+        return all(_fits(name, names) and (len(parts) == 1 or _fits(item, items)) for name, item in value.items())
     if not _is_group(value):
         return True
     if origin is tuple and Ellipsis not in parts:
@@ -254,8 +282,12 @@ def _is_class(kind: object) -> TypeGuard[type[Any]]:
     return isinstance(kind, type)
 
 
-def _is_group(value: object) -> TypeGuard[tuple[object, ...] | frozenset[object]]:
-    return type(value) in {tuple, frozenset}
+def _is_table(value: object) -> TypeGuard[dict[object, object]]:
+    return type(value) is dict
+
+
+def _is_group(value: object) -> TypeGuard[tuple[object, ...] | list[object] | frozenset[object] | set[object]]:
+    return type(value) in {tuple, list, frozenset, set}
 
 
 def _is_record(kind: type[Any]) -> bool:

@@ -10,7 +10,7 @@ from otf.values.identity import key
 from otf.values.instead import given, is_enumeration
 from otf.values.order import block_start
 from otf.values.registering import register
-from otf.values.sameness import fresh
+from otf.values.sameness import fresh, likeness
 from otf.values.strategies import is_strategy, smallest
 from otf.values.text import show
 
@@ -35,6 +35,7 @@ __all__ = [
     "is_strategy",
     "is_type",
     "key",
+    "likeness",
     "name_of_function",
     "ready",
     "register",
