@@ -23,7 +23,7 @@ class Settings:
     bursts of several without waiting. `traces` paths of at most `steps` inputs; `time` bounds all of them together
     (seconds, None: no bound); `jobs` paths run at once, each against a copy of its own. `keep` says whether traces that
     pass are kept as well. Failures are shrunk by `algorithm`, each within `budget`; shrunk ones are kept in the folder
-    `saved`, and those that lie there are tried first (None: neither).
+    `saved`, and those that lie there are tried first (None: neither), if the system was at the same addresses `where`.
     """
 
     out: Path
@@ -42,6 +42,7 @@ class Settings:
     algorithm: str = BEST
     budget: Budget = field(default_factory=Budget)
     saved: Path | None = None
+    where: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse numbers that mean nothing."""
