@@ -11,7 +11,9 @@ from otf.errors import ModelError, OtfError, UsageError
 from otf.explore.graph import OPEN, UNASKED, Graph
 from otf.explore.naming import Alike, is_flat, name, output_name
 from otf.spec import Accept, Spec, Transition
+from otf.spec.offering import Always
 from otf.values import Values, show
+from otf.values.reader import name_of
 
 Progress = Callable[[int, int], None]
 MANY: Final = 10_000  # transitions of one state on one input: more of them are a model that never ends
@@ -46,9 +48,30 @@ def explore(  # noqa: PLR0913 -- each is a bound; past the second they are given
     if values is not None:
         spec = spec.bounded(values)
     explorer = _Explorer(spec, limit, states)
+    explorer.graph.bounds = dict(_bounds(spec, depth, inputs, values, states))
     explorer.offer(None if inputs is None else tuple(inputs))
     explorer.run(depth, progress)
     return explorer.graph
+
+
+def _bounds(
+    spec: Spec[Any, Any],
+    depth: int | None,
+    inputs: Iterable[Any] | None,
+    values: Values | None,
+    states: Callable[[Any], bool] | None,
+) -> Iterator[tuple[str, str]]:
+    if inputs is not None:
+        yield "values", "the inputs given"
+    elif values is not None:
+        yield "values", f"the values given for {', '.join(map(name_of, values))}"
+    elif isinstance(spec.inputs, Always) and spec.inputs.sample:
+        yield "values", spec.inputs.sample
+    if depth is not None:
+        yield "depth", f"{depth} step{'' if depth == 1 else 's'}"
+    if states is not None:
+        called = getattr(states, "__name__", "<")
+        yield "states", "the states given" if called.startswith("<") else f"the states for which {called} is true"
 
 
 def _check(limit: int, depth: int | None) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get
 
 from otf.errors import UsageError
 from otf.values import Enumeration, Values, every, given, is_enumeration, is_strategy, is_type, ready, show
+from otf.values.reader import name_of
 
 Offering: TypeAlias = Callable[[Any], Iterable[Any]]
 FEW: Final = 100  # inputs of a class that has no end
@@ -24,7 +25,7 @@ def offering(step: object, inputs: Any, values: Values | None) -> Offering:  # n
     if inputs is None:
         return _declared(step, values or {})
     if is_enumeration(inputs) or is_strategy(inputs):
-        return _always(worth_trying(given(inputs, "inputs")))
+        return _all([("what is given", given(inputs, "inputs"))])
     return cast("Offering", inputs) if callable(inputs) else _always(inputs)
 
 
@@ -39,7 +40,7 @@ def _declared(step: object, values: Values) -> Offering:
     asked = {each: source for each, source in values.items() if callable(source) and not is_type(source)}
     fixed = ready({each: source for each, source in values.items() if each not in asked})
     if not asked:
-        return _always(_of_type(kind, fixed, where))
+        return _all([(name_of(part), every(part, fixed, where)) for part in _classes(kind)])
     return lambda state: _of_type(kind, {**fixed, **{each: told(state) for each, told in asked.items()}}, where)
 
 
@@ -58,9 +59,10 @@ def _classes(kind: object) -> Iterator[object]:
 
 @dataclass(frozen=True, slots=True)
 class Always:
-    """The same inputs in every state."""
+    """The same inputs in every state; `sample` says which ones of how many, where these are not all that there are."""
 
     inputs: tuple[Any, ...]
+    sample: str = ""
 
     def __call__(self, _state: object) -> tuple[Any, ...]:
         """Return them."""
@@ -69,6 +71,18 @@ class Always:
 
 def _always(inputs: Iterable[Any]) -> Offering:
     return Always(tuple(inputs))
+
+
+def _all(sources: Iterable[tuple[str, Enumeration[Any]]]) -> Offering:
+    tried = [(name, values, worth_trying(values)) for name, values in sources]
+    cut = [f"the first {len(found):,} inputs of {name}" for name, values, found in tried if _more(values, found)]
+    return Always(tuple(chain.from_iterable(found for _, _, found in tried)), " and ".join(cut))
+
+
+def _more(values: Enumeration[Any], found: list[Any]) -> bool:
+    # what was drawn by a strategy is never known to be all
+    most = MANY if values.finite else FEW
+    return not values.complete or (len(found) == most and len(values.first(most + 1)) > most)
 
 
 def declared(step: object) -> list[object]:
