@@ -76,7 +76,6 @@ def test_what_was_seen_whole_within_bounds_is_proven_within_them() -> None:
     assert said(safety, positive, depth=3) == "proven within 3 steps"
     assert said(safety, positive, depth=1) == "proven within 1 step"
     assert said(transitions, fair, states=small) == "proven within the states for which small is true"
-    assert said(safety, positive, depth=3, states=small) == "proven within 3 steps, the states for which small is true"
     assert said(safety, positive, inputs=list(C4.inputs(0))[:1]) == "passed"
     assert said(safety, positive, inputs=[IO.BUTTON]) == "proven within the inputs given"
     assert said(safety, positive, limit=10) == "passed"
