@@ -13,8 +13,7 @@ from otf.spec import Spec, Transition
 from otf.values import key, likeness, show
 
 States: TypeAlias = tuple[Any, ...]
-Named: TypeAlias = Iterable[object] | None
-Ways: TypeAlias = Sequence[Transition[Any]]
+Transitions: TypeAlias = Sequence[Transition[Any]]
 
 
 class Product(Spec[States, Any]):
@@ -24,7 +23,9 @@ class Product(Spec[States, Any]):
     vocabulary: Vocabulary
 
 
-def product(*specs: Spec[Any, Any], actions: Sequence[Named] | None = None, disabled: bool = False) -> Product:
+def product(
+    *specs: Spec[Any, Any], actions: Sequence[Iterable[object] | None] | None = None, disabled: bool = False
+) -> Product:
     """Return the product of specs; its state is the tuple of theirs.
 
     An action is an input, or an output that comes unasked. What several specs have in common they do together: all of
@@ -80,7 +81,9 @@ def product(*specs: Spec[Any, Any], actions: Sequence[Named] | None = None, disa
     return made
 
 
-def _vocabularies(specs: Sequence[Spec[Any, Any]], actions: Sequence[Named] | None) -> list[Vocabulary]:
+def _vocabularies(
+    specs: Sequence[Spec[Any, Any]], actions: Sequence[Iterable[object] | None] | None
+) -> list[Vocabulary]:
     if not specs:
         raise UsageError("product(): give at least one spec")
     told = [None] * len(specs) if actions is None else list(actions)
@@ -107,7 +110,7 @@ def _vocabulary(spec: Spec[Any, Any], *, unasked: bool) -> Vocabulary:
     return found(spec, unasked=unasked) if own is None else listed(own)
 
 
-def _alone(spec: Spec[Any, Any], state: object) -> Ways:
+def _alone(spec: Spec[Any, Any], state: object) -> Transitions:
     return list(plain(spec.emits(state) if spec.emits else ()))
 
 
@@ -122,7 +125,7 @@ def _offered(own: Sequence[Vocabulary], rows: list[dict[Hashable, Any]], named: 
     return bool(who) and all(who)
 
 
-def _together(states: States, ways: Mapping[int, Ways], *, timers: bool = False) -> Iterator[Transition[Any]]:
+def _together(states: States, ways: Mapping[int, Transitions], *, timers: bool = False) -> Iterator[Transition[Any]]:
     """Yield what specs do together, by their places: the same outputs, within the windows of all."""
     for each in every(*ways.values()):
         window = _window(each)
@@ -138,12 +141,12 @@ def _together(states: States, ways: Mapping[int, Ways], *, timers: bool = False)
             )
 
 
-def _window(ways: Ways) -> tuple[float, float] | None:
+def _window(ways: Transitions) -> tuple[float, float] | None:
     windows = [way.within for way in ways if way.within is not None]
     return (max(low for low, _ in windows), min(high for _, high in windows)) if windows else None
 
 
-def _disagree(specs: Sequence[Spec[Any, Any]], inp: object, ways: Mapping[int, Ways]) -> str:
+def _disagree(specs: Sequence[Spec[Any, Any]], inp: object, ways: Mapping[int, Transitions]) -> str:
     said = "; ".join(f"{specs[at].name}: {' or '.join(map(_says, each))}" for at, each in ways.items())
     return (
         f"the models share {show(inp)} and do not agree on what it brings: {said}. Let them say the same; "

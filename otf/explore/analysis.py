@@ -20,6 +20,7 @@ GENERAL: Final = ("deterministic", "output-deterministic", "total", "input-enabl
 # known within so many steps, and not where some lead to states that were left out
 INSIDE: Final = ("depth", "states")
 STEPS: Final = ("depth",)
+CUT: Final = -2  # instead of the number of an input: what a state has beyond a bound
 
 
 def safety(graph: Graph, holds: Callable[[Any], object], law: str = "safe") -> Finding:
@@ -102,11 +103,16 @@ def minimal(graph: Graph, law: str = "minimal") -> Finding:
 
 
 def blocks(graph: Graph) -> list[int]:
-    """Return for each state the number of those that are like it (bisimilar)."""
+    """Return for each state the number of those that are like it (bisimilar); one that a bound cut is like no other."""
     seen: dict[Any, int] = {}
     labels = [seen.setdefault(output_name(observed(each)), len(seen)) for each in graph.outputs]
-    states = range(len(graph.values))
-    return refine([[((arc.input, labels[arc.outputs]), arc.target) for arc in graph.arcs(state)] for state in states])
+    rows = [
+        [((arc.input, labels[arc.outputs]), arc.target) for arc in graph.arcs(state)]
+        for state in range(len(graph.values))
+    ]
+    for state in graph.edge:
+        rows[state].append(((CUT, state), state))
+    return refine(rows)
 
 
 def _alone(graph: Graph, law: str, kind: Callable[[int], object]) -> Finding:

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get
 from otf.errors import UsageError
 from otf.values import Enumeration, Values, every, given, is_enumeration, is_strategy, is_type, ready, show
 from otf.values.reader import name_of
+from otf.values.strategies import simpler_first
 
 Offering: TypeAlias = Callable[[Any], Iterable[Any]]
 FEW: Final = 100  # inputs of a class that has no end
@@ -30,8 +31,10 @@ def offering(step: object, inputs: Any, values: Values | None) -> Offering:  # n
 
 
 def worth_trying(values: Enumeration[Any]) -> list[Any]:
-    """Return all values where there is an end, and the first ones where there is none."""
-    return values.first(MANY if values.finite else FEW)
+    """Return all values where there is an end, and the first ones where there is none; drawn ones in their order."""
+    found = values.first(MANY if values.finite else FEW)
+    # shrinking takes what comes first for simple, and a strategy gives its values batch by batch
+    return found if values.complete else simpler_first(found)
 
 
 def _declared(step: object, values: Values) -> Offering:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterable, Mapping
+from datetime import date
 from enum import Enum, Flag
 from types import UnionType
 from typing import Any, Final, Literal, NewType, TypeGuard, Union, get_args, get_origin, get_type_hints
+from uuid import UUID
 
 from otf.errors import UsageError
 from otf.trace.events import Ended, Garbled
-from otf.values import show
+from otf.values import FiniteFunction, show
 
 Json = Any
 _PLAIN: Final = (str, bool, int, float, type(None))
@@ -112,6 +114,8 @@ class Registry:
             self._add(kind.__supertype__)
         elif _is_class(kind) and (_is_record(kind) or issubclass(kind, Enum)):
             self._name(kind)
+        elif get_origin(kind) is Callable:
+            self._name(FiniteFunction)
         parts = get_args(kind)
         for part in (get_origin(kind), *parts) if parts else ():
             self._add(part)
@@ -183,6 +187,8 @@ _WRITERS: Final[dict[type, Callable[[Any], Json]]] = {
     str: _text,
     float: _number,
     bytes: lambda value: {"type": "bytes", "value": value.hex()},
+    date: lambda value: {"type": "date", "value": str(value)},
+    UUID: lambda value: {"type": "UUID", "value": str(value)},
     tuple: lambda value: {"type": "tuple", "value": list(map(encode, value))},
     list: lambda value: {"type": "list", "value": list(map(encode, value))},
     frozenset: _set,
@@ -208,7 +214,13 @@ _GROUPS: Final[Mapping[str, Callable[[list[object]], object]]] = {
     "frozenset": frozenset[object],
     "set": set[object],
 }
-_TEXTS: Final[Mapping[str, Callable[[str], object]]] = {"bytes": bytes.fromhex, "float": _float, "str": _string}
+_TEXTS: Final[Mapping[str, Callable[[str], object]]] = {
+    "bytes": bytes.fromhex,
+    "float": _float,
+    "str": _string,
+    "date": date.fromisoformat,
+    "UUID": UUID,
+}
 _BASIC: Final = {*_GROUPS, *_TEXTS, "dict"}
 
 

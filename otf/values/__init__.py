@@ -6,6 +6,7 @@ from otf.values.bounds import Alphabet, Among, Char, Range, Size
 from otf.values.enumeration import Enumeration
 from otf.values.flat import Flat
 from otf.values.front import Source, Values, enumerated, every, is_type, ready
+from otf.values.functions import FiniteFunction
 from otf.values.identity import key
 from otf.values.instead import given, is_enumeration
 from otf.values.order import block_start
@@ -20,6 +21,7 @@ __all__ = [
     "Among",
     "Char",
     "Enumeration",
+    "FiniteFunction",
     "Flat",
     "Range",
     "Rows",
