@@ -13,11 +13,11 @@ from datetime import date
 from enum import Enum, Flag
 from types import UnionType
 from typing import Any, Final, Literal, NewType, TypeGuard, Union, get_args, get_origin, get_type_hints
-from uuid import UUID
 
 from otf.errors import UsageError
 from otf.trace.events import Ended, Garbled
 from otf.values import FiniteFunction, show
+from otf.values.classes import is_uuid
 
 Json = Any
 _PLAIN: Final = (str, bool, int, float, type(None))
@@ -81,6 +81,8 @@ class Registry:
     def _typed(self, kind: type[Any], data: Mapping[str, Json]) -> object:
         if issubclass(kind, Enum):
             return _member(kind, data)
+        if is_uuid(kind):
+            return kind(_only_text("UUID", data))
         names = {_tag(name): name for name in _names(kind)}
         if set(names) != set(data):
             message = f"{kind.__name__} has the fields {sorted(names)}, not {sorted(data)}"
@@ -112,7 +114,7 @@ class Registry:
     def _add(self, kind: object) -> None:
         if isinstance(kind, NewType):
             self._add(kind.__supertype__)
-        elif _is_class(kind) and (_is_record(kind) or issubclass(kind, Enum)):
+        elif _is_class(kind) and (_is_record(kind) or is_uuid(kind) or issubclass(kind, Enum)):
             self._name(kind)
         elif get_origin(kind) is Callable:
             self._name(FiniteFunction)
@@ -128,7 +130,7 @@ class Registry:
             message = f"two types are called {name}: a trace could not tell them apart; rename one of them"
             raise UsageError(message)
         self.types[name] = kind
-        self._hints[kind] = {} if issubclass(kind, Enum) else get_type_hints(kind)
+        self._hints[kind] = {} if issubclass(kind, Enum) or is_uuid(kind) else get_type_hints(kind)
         for hint in self._hints[kind].values():
             self._add(hint)
 
@@ -138,6 +140,8 @@ def _writer(kind: type[Any]) -> Callable[[Any], Json]:
         return lambda value: {"type": kind.__name__, "value": value.value}
     if issubclass(kind, Enum):
         return lambda value: {"type": kind.__name__, "value": value.name}
+    if is_uuid(kind):
+        return lambda value: {"type": "UUID", "value": str(value)}
     if _is_record(kind):
         return _record(kind.__name__, tuple((_tag(name), name) for name in _names(kind)))
     message = (
@@ -188,7 +192,6 @@ _WRITERS: Final[dict[type, Callable[[Any], Json]]] = {
     float: _number,
     bytes: lambda value: {"type": "bytes", "value": value.hex()},
     date: lambda value: {"type": "date", "value": str(value)},
-    UUID: lambda value: {"type": "UUID", "value": str(value)},
     tuple: lambda value: {"type": "tuple", "value": list(map(encode, value))},
     list: lambda value: {"type": "list", "value": list(map(encode, value))},
     frozenset: _set,
@@ -219,7 +222,6 @@ _TEXTS: Final[Mapping[str, Callable[[str], object]]] = {
     "float": _float,
     "str": _string,
     "date": date.fromisoformat,
-    "UUID": UUID,
 }
 _BASIC: Final = {*_GROUPS, *_TEXTS, "dict"}
 
@@ -315,6 +317,14 @@ def _names(kind: type[Any]) -> tuple[str, ...]:
 def _tag(name: str) -> str:
     # "type" is taken: a field of that name gets an underscore, and so do those that would collide with it then
     return f"{name}_" if name.rstrip("_") == "type" else name
+
+
+def _only_text(name: str, data: Mapping[str, Json]) -> str:
+    text = data.get("value")
+    if len(data) == 1 and isinstance(text, str):
+        return text
+    message = f"{show(dict(data))} is no {name}"
+    raise ValueError(message)
 
 
 def _member(kind: type[Enum], data: Mapping[str, Json]) -> Enum:

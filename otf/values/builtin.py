@@ -6,7 +6,6 @@ from collections import abc
 from collections.abc import Callable
 from datetime import date
 from typing import Final
-from uuid import UUID
 
 from otf.errors import UsageError
 from otf.values.asked import Asked
@@ -95,10 +94,6 @@ def _date(_: Asked) -> Tiers:
     return Flat((date.fromordinal(DAY + number) for number in days), frozenset({date}))
 
 
-def _uuid(_: Asked) -> Tiers:
-    return Flat((UUID(int=number) for number in range(1 << 128)), frozenset({UUID}))
-
-
 BUILTIN: Final[dict[object, Callable[[Asked], Tiers]]] = {
     None: _none,
     type(None): _none,
@@ -119,7 +114,6 @@ BUILTIN: Final[dict[object, Callable[[Asked], Tiers]]] = {
     abc.Mapping: _dict,
     abc.Callable: functions,  # pyright: ignore[reportUnknownMemberType] -- as a class it has no arguments
     date: _date,
-    UUID: _uuid,
 }
 _ABSTRACT: Final = frozenset({abc.Sequence, abc.Collection, abc.Iterable, abc.Set, abc.Mapping, abc.Callable})
 NEED_ARGUMENTS: Final = frozenset({list, set, frozenset, dict, tuple}) | _ABSTRACT

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_origin, i
 from otf.values.asked import Asked
 from otf.values.bounds import Among, Bounds
 from otf.values.builtin import BUILTIN, NEED_ARGUMENTS
-from otf.values.classes import builder, is_alias, is_class, is_frozen, is_new_type, is_record, members
+from otf.values.classes import builder, is_alias, is_class, is_frozen, is_new_type, is_record, is_uuid, members
 from otf.values.derived import Either, Filtered, Once
 from otf.values.flat import Flat
 from otf.values.generic import field_types, table_types
@@ -99,6 +99,11 @@ def _filled(names: list[str]) -> Callable[..., dict[str, Any]]:
     return lambda *row: {name: value for name, value in zip(names, row, strict=True) if value is not _MISSING}
 
 
+def _uuid(asked: Asked) -> Tiers:
+    kind = asked.kind
+    return Flat((kind(int=number) for number in range(1 << 128)), frozenset({kind}))
+
+
 def _new_type(asked: Asked) -> Tiers:
     return asked.reader.read(asked.kind.__supertype__, asked.where, asked.bounds)
 
@@ -130,6 +135,7 @@ FORMS: Final[tuple[tuple[Callable[[Any], bool], Callable[[Asked], Tiers]], ...]]
     (lambda kind: get_origin(kind) is Literal, _literal),
     (lambda kind: get_origin(kind) in {Union, types.UnionType}, _union),
     (_is_builtin, _builtin),
+    (is_uuid, _uuid),
     (lambda kind: is_typeddict(get_origin(kind) or kind), _typed_dict),
     (lambda kind: is_class(kind) and issubclass(kind, Enum), _enum),
     (lambda kind: is_record(get_origin(kind) or kind), _record),
