@@ -99,6 +99,8 @@ class Remembered(Simulated):
         spot, steps = self._spot(Ways.start(self.oracle), self.initial), list[Step]()
         for inp in candidate.symbols:
             then = spot.then[inp] if inp in spot.then else self._step(spot, inp)
+            if then is None and candidate.truncates:
+                break
             if then is None:
                 continue
             if isinstance(then, Signature):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, fields
-from typing import Final
+from typing import Final, Literal
 
 from otf.adapter.plan import Plan
 from otf.errors import UsageError
@@ -23,6 +23,8 @@ class Faults:
     `truncate`: its end is missing. Of inputs only: `split`: the system gets it in two parts, `merge`: together with the
     next one (both on streams of bytes), `disconnect`: the connection is broken off instead.
 
+    `only` is the way on which there are faults: "in" for inputs, "out" for outputs, "" for both.
+
     `late` has to be well below the bench's L: what comes later than that is the system's fault by all that is known.
     """
 
@@ -37,6 +39,7 @@ class Faults:
     merge: float = 0.0
     disconnect: float = 0.0
     late: float = 0.001
+    only: Literal["in", "out", ""] = ""
 
     def __post_init__(self) -> None:
         """Refuse what are no probabilities."""
@@ -44,11 +47,18 @@ class Faults:
         if min(rates) < 0 or sum(rates) > 1 or self.late < 0:
             message = f"{self}: each rate is a probability from 0 to 1, all together at most 1, and late a time"
             raise UsageError(message)
+        never = [kind for kind in _INPUTS if self.only == OUT and getattr(self, kind)]
+        if self.only not in {"", IN, OUT} or never:
+            what = f"{never[0]} happens to inputs alone" if never else 'only is "in", "out", or "" for both'
+            message = f"{self}: {what}"
+            raise UsageError(message)
 
     def fault(self, planned: Plan, port: str, way: str, number: int) -> str:
         """Return what happens to a frame, empty for nothing."""
         if planned.only is not None:
             return next((kind for kind in KINDS if f"{port} {way} {number} {kind}" in planned.only), "")
+        if self.only not in {"", way}:
+            return ""
         left = planned.random(port, way, number).random()
         for kind in KINDS:
             left -= getattr(self, kind)
@@ -57,4 +67,4 @@ class Faults:
         return ""
 
 
-KINDS: Final = tuple(each.name for each in fields(Faults) if each.name not in {"_", "late"})
+KINDS: Final = tuple(each.name for each in fields(Faults) if each.name not in {"_", "late", "only"})

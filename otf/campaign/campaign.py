@@ -94,9 +94,8 @@ class Campaign:
     def _saved(self) -> Saved | None:
         if self.settings.saved is None:
             return None
-        return Saved(
-            self.settings.saved, header(self.bench, replace(self.settings, mode="strict"), 0, strategy="script")
-        )
+        head = header(self.bench, replace(self.settings, mode="strict"), 0, strategy="script")
+        return Saved(self.settings.saved, head, self.settings.where)
 
     async def _paths(self, journal: Journal) -> None:
         if len(self._lanes) == 1:

@@ -41,7 +41,7 @@ class Noted(NamedTuple):
 class Opinion:
     """What a foreign log came to; `place` is that of the event that decided it, or of the last one before silence did.
 
-    `skipped`: events before the first silence, of a log whose start is lost.
+    `skipped`: events before the first silence, of a log whose start is lost. `cut`: the log ends inside an event.
     """
 
     verdict: Verdict = field(default_factory=lambda: Verdict("pass"))
@@ -49,6 +49,7 @@ class Opinion:
     steps: int = 0
     events: int = 0
     skipped: int = 0
+    cut: bool = False
 
 
 def judge_foreign(log: Iterable[Noted], bench: Bench, *, lost: bool = False, ended: bool = False) -> Opinion:
@@ -121,10 +122,11 @@ class ForeignJudge:
         elif at >= (late := silence + (PATIENCE - 1) * (silence - self._last)):
             self._tell(Quiet(late))
 
-    def end(self, *, ended: bool) -> Opinion:
-        """Return the opinion after the last event."""
+    def end(self, *, ended: bool, cut: bool = False) -> Opinion:
+        """Return the opinion after the last event; what is `cut` off there may be the very output that is owed."""
         opinion, monitor = self.opinion, self._session.monitor
-        if ended:
+        opinion.cut = cut
+        if ended and not cut:
             self.until(FOREVER)
         if self._waits:
             opinion.verdict = Verdict("inconclusive", why="there is no silence in it, after which it could be judged")

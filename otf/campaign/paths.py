@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
 from otf.runner import TraceWriter, drive
 from otf.simulate import Walk
 from otf.simulate.walk import Act
-from otf.trace.events import Ended, Event
+from otf.trace.events import Event
 from otf.trace.record import Header
 from otf.trace.verdict import Verdict
 
@@ -112,7 +112,7 @@ class PathRun:
 
     async def _walked(self, chooser: Chooser, steps: int, make: Callable[[], Act]) -> Verdict:
         """Walk through a system in this process; now and then others get their turn, and interruptions are heard."""
-        walk, verdict, told = Walk(self.oracle, bounded(_mortal(_made(make)))), None, 0
+        walk, verdict, told = Walk(self.oracle, bounded(_made(make))), None, 0
         while verdict is None and not self._record.full and len(walk.history) < steps:
             verdict = walk.chosen(chooser, min(TURN, steps - len(walk.history)))
             for event in walk.events(told):
@@ -143,17 +143,3 @@ def _made(make: Callable[[], Act]) -> Act:
     except BaseException as error:
         message = f"the system cannot be made: {where(error)}: {said(error)}"
         raise ContactError(message) from error
-
-
-def _mortal(act: Act) -> Act:
-    """Return a system that ends where it would end the program."""
-
-    def acting(inp: object) -> Iterable[object]:
-        try:
-            return tuple(act(inp))
-        except (Exception, *USERS_OWN):
-            raise
-        except BaseException as error:  # noqa: BLE001 -- whatever it raises, the system under test has died of it
-            return (Ended(f"raised {said(error)}"),)
-
-    return acting

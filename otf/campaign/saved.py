@@ -30,10 +30,15 @@ TIMES: Final = frozenset({"quiescence", "L", "R"})  # parameters that make no ot
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The failures in a folder that belong to one bench with its parameters; `header` is that of a new trace of it."""
+    """The failures in a folder that belong to one bench with its parameters; `header` is that of a new trace of it.
+
+    `where` are the addresses at which its system is, if they are not those of the bench: what a device did wrong tells
+    nothing of a stand-in that does it right.
+    """
 
     folder: Path
     header: Header
+    where: tuple[str, ...] = ()
 
     def keep(self, signature: Signature, trace: Path) -> None:
         """Keep a copy of a failing trace; a later one of the same failure takes its place."""
@@ -84,7 +89,7 @@ class Saved:
     def _name(self) -> str:
         own = {key: value for key, value in self.header.parameters.items() if key not in TIMES}
         words = re.sub(r"\W+", "_", self.header.bench).strip("_")
-        return f"{words}-{_hash((self.header.bench, sorted(own.items())))}"
+        return f"{words}-{_hash((self.header.bench, sorted(own.items()), *sorted(self.where)))}"
 
 
 def _removed(trace: Path) -> None:

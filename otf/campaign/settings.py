@@ -26,7 +26,7 @@ class Settings:
     (seconds, None: no bound); a path ends when its trace has `largest` bytes, and the next one begins; `jobs` paths run
     at once, each against a copy of its own. `keep` says whether traces that pass are kept as well. Failures are shrunk
     by `algorithm`, each within `budget`; shrunk ones are kept in the folder `saved`, and those that lie there are tried
-    first (None: neither).
+    first (None: neither), if the system was at the same addresses `where`.
     """
 
     out: Path
@@ -46,6 +46,7 @@ class Settings:
     algorithm: str = BEST
     budget: Budget = field(default_factory=Budget)
     saved: Path | None = None
+    where: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse numbers that mean nothing."""

@@ -45,7 +45,7 @@ def check(
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> int:
-    """Find out what is true of a model: proven where all states were seen, passed within bounds, or refuted.
+    """Find out what is true of a model: proven where all states were seen, or all within bounds, passed, or refuted.
 
     A law that is refuted comes with the shortest way to where it does not hold. The exit status is 1 where one that
     must hold does not: an invariant, those named by --law, and if none is named that there is no dead end.

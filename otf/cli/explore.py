@@ -81,13 +81,21 @@ def explore(
 
 def model(reference: str, sets: dict[str, object]) -> Spec[Any, Any]:
     """Return the spec of a bench, or of a file that another tool wrote."""
+    return modelled(reference, sets)[0]
+
+
+def modelled(reference: str, sets: dict[str, object]) -> tuple[Spec[Any, Any], dict[str, object]]:
+    """Return the spec of a bench with the bench's parameters; a file or a model alone has none."""
     path = Path(reference)
     reader = READERS.get(path.suffix)
     if reader is None:
         found = named(reference)
-        return found if _is_spec(found) else load(reference, sets).spec
+        if _is_spec(found):
+            return found, {}
+        bench = load(reference, sets)
+        return bench.spec, dict(bench.parameters)
     try:
-        return reader(path.read_text(encoding="utf-8"), path.name)
+        return reader(path.read_text(encoding="utf-8"), path.name), {}
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{reference}: {error}") from error
 

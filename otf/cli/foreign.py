@@ -57,19 +57,21 @@ def opinion(name: str, file: BinaryIO, bench: Bench, how: How) -> Opinion:
             raise _OverError
 
     growing = Growing(file, idle) if how.follow else None
+    capture = Capture(growing or file, name) if _captures(name, file, growing) else None
     with _until_over(), SIGNALS.stopping(lambda: None) if how.follow else nullcontext():
-        for noted in timed(_events(name, file, bench, growing)):
+        for noted in timed(_lines(name, file, bench, growing) if capture is None else Captured(capture, bench)):
             judge.take(noted)
             came = time.monotonic()
             if judge.decided or SIGNALS.number:
                 break
-    return judge.end(ended=how.ended)
+    return judge.end(ended=how.ended, cut=capture is not None and capture.cut)
 
 
 def told(found: Opinion) -> str:
     """Return where in the log the verdict was reached."""
     skipped = f", the first {found.skipped} of them before a first silence, and skipped" if found.skipped else ""
-    return f"the last that was judged was number {found.place} in it{skipped}"
+    cut = "; it ends inside a packet, which was left out, so that nobody knows what followed" if found.cut else ""
+    return f"the last that was judged was number {found.place} in it{skipped}{cut}"
 
 
 @contextmanager
@@ -80,10 +82,12 @@ def _until_over() -> Generator[None]:
         return
 
 
-def _events(name: str, file: BinaryIO, bench: Bench, growing: Growing | None) -> Iterator[Noted]:
+def _captures(name: str, file: BinaryIO, growing: Growing | None) -> bool:
     # of a file that is still empty only the name can tell what it will be
-    if is_capture(file) or (growing is not None and name.endswith(".pcap")):
-        return iter(Captured(Capture(growing or file, name), bench))
+    return is_capture(file) or (growing is not None and name.endswith(".pcap"))
+
+
+def _lines(name: str, file: BinaryIO, bench: Bench, growing: Growing | None) -> Iterator[Noted]:
     return listed(bounded(file) if growing is None else growing.lines(LONGEST), name, bench)
 
 

@@ -129,6 +129,7 @@ def _json(name: str, judgement: Judgement | Opinion | OtfError) -> dict[str, Any
             "signature": str(failure.signature) if failure else None,
             "place": judgement.place,
             "skipped": judgement.skipped,
+            "cut": judgement.cut,
             "why": judgement.verdict.why,
         }
     return {

@@ -127,6 +127,7 @@ def run(
         algorithm=algorithm,
         budget=Budget(budget),
         saved=ROOT / "failures" if saved else None,
+        where=tuple(sut or ()),
     )
     if calibrate:
         return measured(loaded, replace(settings, traces=min(traces, 2)), as_json=as_json)

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
 from otf.adapter import Bench
 from otf.campaign import Campaign, Settings
+from otf.cli import stored
 from otf.cli.benches import load, parsed
 from otf.cli.ending import document, guarded, say
-from otf.cli.explore import model
+from otf.cli.explore import modelled
 from otf.cli.folders import fresh
 from otf.cli.interrupt import interruptible
 from otf.cli.options import AsJson, BenchName, Out, Sets
 from otf.cli.progress import listening
 from otf.cli.telling import tell
 from otf.errors import FAIL, PASS, UsageError
-from otf.explore import explore
 from otf.runner.watchdog import watched
 from otf.strategy import script
-from otf.suite import METHODS, Suite
+from otf.suite import METHODS
 from otf.suite import suite as made
-from otf.trace.tagged import Registry, encode
 
 EXAMPLES = """\b
 Examples:
@@ -35,7 +33,6 @@ Examples:
   otf suite coffee --method hsi --extra 1 --write suite.json
   otf suite coffee --read suite.json
 """
-LARGEST: Final = 500_000_000  # bytes of a file of a suite
 
 
 @guarded
@@ -55,38 +52,29 @@ def suite(
 ) -> int:
     """Make a test suite of a model in advance: lists of inputs, each from a reset of the system.
 
-    Its size and what a system is worth that passes it are told before anything runs. It is run and judged as paths of
-    a campaign; a failure is shrunk. Where the method takes inputs that the model leaves open, they must be ignored.
+    Its size and what a system is worth that passes it are told before anything runs; of a file, by the paths in it and
+    the model as it is now. It is run and judged as paths of a campaign; a failure is shrunk. Where the method takes
+    inputs that the model leaves open, they must be ignored.
     """
+    given = parsed(sets)
+    if read is not None and write is not None:
+        raise UsageError("--read and --write: a suite that is read is not written again; leave one of them out")
     if read is not None:
-        loaded = load(bench, parsed(sets))
-        paths, data = _read(read, loaded)
+        paths, data = stored.read(read, load(bench, given))
     else:
+        origin = stored.Origin(*modelled(bench, given), limit)
         with watched():
-            built = made(explore(model(bench, parsed(sets)), limit), method, extra)
-        paths, data = built.paths, _data(built)
+            built = made(origin.graph(), method, extra)
+        paths, data = built.paths, stored.as_data(built)
+        if write is not None:
+            stored.write(write, built, extra, origin)
     if not as_json:
         say(data["says"])
     if dry or write is not None:
-        if write is not None:
-            _write(write, data, paths)
         if as_json:
             document(data)
         return PASS
-    return _run(bench, load(bench, parsed(sets)), paths, data, out, as_json=as_json)
-
-
-def _data(built: Suite) -> dict[str, Any]:
-    return {
-        "model": built.name,
-        "method": built.method,
-        "paths": len(built.words),
-        "steps": built.steps,
-        "guarantee": built.guarantee,
-        "notes": list(built.notes),
-        "ignores": built.ignores,
-        "says": str(built),
-    }
+    return _run(bench, load(bench, given), paths, data, out, as_json=as_json)
 
 
 def _run(
@@ -120,30 +108,3 @@ def _run(
     else:
         tell(summary, settings, bench, monotonic() - began)
     return FAIL if summary.failures else done.status(summary.exit_status)
-
-
-def _write(path: Path, data: dict[str, Any], paths: list[list[Any]]) -> None:
-    content = json.dumps({**data, "inputs": [[encode(inp) for inp in each] for each in paths]})
-    try:
-        path.write_text(content + "\n", encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--write {path}: {error.strerror}") from error
-
-
-def _read(path: Path, bench: Bench) -> tuple[list[list[Any]], dict[str, Any]]:
-    try:
-        if path.stat().st_size > LARGEST:
-            message = f"--read {path}: it is larger than {LARGEST:,} bytes"
-            raise UsageError(message)
-        data = json.loads(path.read_text(encoding="utf-8"))
-        registry = Registry(bench.known_types)
-        paths = [[registry.decode(inp) for inp in each] for each in data.pop("inputs")]
-        return paths, {
-            "ignores": bool(data["ignores"]),
-            "method": str(data["method"]),
-            "says": str(data["says"]),
-            **data,
-        }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        message = f"--read {path}: it is no suite as --write writes them: {error}"
-        raise UsageError(message) from error

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
-from otf.values import key, show
+from otf.values import key, likeness, show
 
 
 class Action(NamedTuple):
@@ -54,11 +54,11 @@ def pattern(item: object) -> Pattern:
 
 def does(item: object, *outputs: object) -> Pattern:
     """Return the pattern of an input with exactly these outputs: `does(Pop(), 1)`."""
-    base, wanted = pattern(item), key(outputs)
+    base, wanted = pattern(item), likeness(outputs)
     says = f"{base.says}/{', '.join(map(show, outputs)) or 'nothing'}"
 
     def matches(action: Action) -> bool:
-        return base.matches(action) and (action.outputs is None or key(action.outputs) == wanted)
+        return base.matches(action) and (action.outputs is None or likeness(action.outputs) == wanted)
 
     return Pattern(says, base.concerns, matches)
 

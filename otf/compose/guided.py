@@ -29,8 +29,9 @@ class Guided(Generic[State]):
 
 
 class Restricted(Spec[Any, Any]):
-    """A spec under a scenario; `accepting` are the states in which both may end."""
+    """The spec `base` under a scenario; `accepting` are the states in which both may end."""
 
+    base: Spec[Any, Any]
     accepting: Callable[[Guided[Any]], bool]
 
 
@@ -70,6 +71,7 @@ def _under(spec: Spec[Any, Any], told: Scenario, *, strict: bool) -> Restricted:
         step, Guided(spec.initial, told.start), inputs, emits if spec.emits else None, name=spec.name, partial=partial
     )
     object.__setattr__(made, "accepting", accepting)
+    object.__setattr__(made, "base", spec)
     return made
 
 

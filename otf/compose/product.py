@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import product as every
 from typing import Any, TypeAlias
 
-from otf.compose.actions import Action, pattern
-from otf.errors import UsageError
-from otf.spec import Accept, Spec, Transition
-from otf.values import key, show
+from otf.compose.guided import Restricted
+from otf.compose.vocabulary import Vocabulary, found, listed, plain
+from otf.errors import ModelError, UsageError
+from otf.spec import Spec, Transition
+from otf.values import key, likeness, show
 
 States: TypeAlias = tuple[Any, ...]
-Owns: TypeAlias = Callable[[Any], bool]
+Transitions: TypeAlias = Sequence[Transition[Any]]
 
 
 class Product(Spec[States, Any]):
     """A product of specs; `accepting` are the states in which all of them may end."""
 
     accepting: Callable[[States], bool] | None
+    vocabulary: Vocabulary
 
 
-def product(*specs: Spec[Any, Any], actions: Sequence[Iterable[object]] | None = None) -> Product:
+def product(
+    *specs: Spec[Any, Any], actions: Sequence[Iterable[object] | None] | None = None, disabled: bool = False
+) -> Product:
     """Return the product of specs; its state is the tuple of theirs.
 
-    `actions` says for each spec which inputs are its own: names, classes or values; default: those that it offers in
-    its initial state. An input of several is shared: all of them must specify it, and with the same outputs.
+    An action is an input, or an output that comes unasked. What several specs have in common they do together: all of
+    them must be able to, and with the same outputs. Where they agree on none, a ModelError says how they disagree, or
+    with `disabled` the action cannot happen there, as in PyModel. `actions` says for each spec which actions are its
+    own: names, classes or values; None, or without it: those of the classes that its step function declares for its
+    input, or else those of all states that it can reach. Actions are known by name, as in a scenario: a spec that has
+    some `Push` takes part in every `Push`.
+
+    Windows of a common action are met by all. A timer (`within` of what comes unasked) keeps its end only: the product
+    does not know when each spec entered its state, and an output is not called early for that.
 
     >>> from otf.spec import goto
     >>> one = Spec(lambda state, inp: [goto(1 - state)] if inp == "ab"[state] else [], 0, ["a", "b"])
@@ -34,30 +45,28 @@ def product(*specs: Spec[Any, Any], actions: Sequence[Iterable[object]] | None =
     >>> [list(both.step((0, 0), inp)) for inp in "bc"]
     [[], [Transition(state=(0, 1), outputs=(), within=None)]]
     """
-    if not specs:
-        raise UsageError("product(): give at least one spec")
-    owns = [_owns(spec, None if actions is None else actions[at]) for at, spec in enumerate(specs)]
+    own = _vocabularies(specs, actions)
 
     def inputs(states: States) -> list[Any]:
         rows = [{key(inp): inp for inp in spec.inputs(state)} for spec, state in zip(specs, states, strict=True)]
         every_ = {named: inp for row in rows for named, inp in row.items()}
-        return [inp for named, inp in every_.items() if _offered(owns, rows, named, inp)]
+        return [inp for named, inp in every_.items() if _offered(own, rows, named, inp)]
 
     def step(states: States, inp: Any) -> Iterator[Transition[Any]]:  # noqa: ANN401 -- any input
-        who = [at for at, own in enumerate(owns) if own(inp)]
-        for ways in every(*(_plain(specs[at].step(states[at], inp)) for at in who)):
-            if ways and len({key(way.outputs) for way in ways}) == 1:
-                moved = dict(zip(who, ways, strict=True))
-                yield Transition(
-                    tuple(moved[at].state if at in moved else state for at, state in enumerate(states)),
-                    ways[0].outputs,
-                    _window(ways),
-                )
+        ways = {at: list(plain(specs[at].step(states[at], inp))) for at, each in enumerate(own) if each.inputs(inp)}
+        agreed = list(_together(states, ways))
+        if ways and not agreed and not disabled and all(ways.values()):
+            raise ModelError(_disagree(specs, inp, ways))
+        yield from agreed
 
     def emits(states: States) -> Iterator[Transition[Any]]:
-        for at, spec in enumerate(specs):
-            for way in _plain(spec.emits(states[at]) if spec.emits else ()):
-                yield Transition((*states[:at], way.state, *states[at + 1 :]), way.outputs, way.within)
+        alone = [_alone(spec, state) for spec, state in zip(specs, states, strict=True)]
+        for at, ways in enumerate(alone):
+            for way in ways:
+                who = [other for other, each in enumerate(own) if other == at or each.shares(way.outputs)]
+                # where several share it, the first of them that could be first is
+                if at == who[0]:
+                    yield from _together(states, {other: alone[other] for other in who} | {at: [way]}, timers=True)
 
     ends = [getattr(spec, "accepting", None) for spec in specs]
 
@@ -68,29 +77,84 @@ def product(*specs: Spec[Any, Any], actions: Sequence[Iterable[object]] | None =
     name = " x ".join(spec.name for spec in specs)
     made = Product(step, tuple(spec.initial for spec in specs), inputs, unasked, name=name)
     object.__setattr__(made, "accepting", accepting if any(ends) else None)
+    object.__setattr__(made, "vocabulary", _united(own))
     return made
 
 
-def _owns(spec: Spec[Any, Any], given: Iterable[object] | None) -> Owns:
-    if given is not None:
-        patterns = [pattern(item) for item in given]
-        return lambda inp: any(item.matches(Action(inp)) for item in patterns)
-    own = {key(inp) for inp in spec.inputs(spec.initial)}
-    return lambda inp: key(inp) in own
+def _vocabularies(
+    specs: Sequence[Spec[Any, Any]], actions: Sequence[Iterable[object] | None] | None
+) -> list[Vocabulary]:
+    if not specs:
+        raise UsageError("product(): give at least one spec")
+    told = [None] * len(specs) if actions is None else list(actions)
+    if len(told) != len(specs):
+        message = f"product(): actions has {len(told)} entries for {len(specs)} specs; give one for each, None where"
+        raise UsageError(f"{message} the spec tells itself")
+    if len(specs) == 1:
+        return [Vocabulary(lambda _: True, lambda _: True)]
+    # what comes unasked from one spec alone is shared with none
+    unasked = sum(spec.emits is not None for spec in specs) > 1
+    return [
+        _vocabulary(spec, unasked=unasked) if items is None else listed(items)
+        for spec, items in zip(specs, told, strict=True)
+    ]
 
 
-def _offered(owns: list[Owns], rows: list[dict[Hashable, Any]], named: Hashable, inp: object) -> bool:
-    who = [named in row for own, row in zip(owns, rows, strict=True) if own(inp)]
+def _vocabulary(spec: Spec[Any, Any], *, unasked: bool) -> Vocabulary:
+    if isinstance(spec, Product):
+        return spec.vocabulary
+    if isinstance(spec, Restricted):
+        # what its scenario never lets happen is its own all the same
+        return _vocabulary(spec.base, unasked=unasked)
+    own: Sequence[object] | None = getattr(spec, "actions", None)
+    return found(spec, unasked=unasked) if own is None else listed(own)
+
+
+def _alone(spec: Spec[Any, Any], state: object) -> Transitions:
+    return list(plain(spec.emits(state) if spec.emits else ()))
+
+
+def _united(own: Sequence[Vocabulary]) -> Vocabulary:
+    return Vocabulary(
+        lambda inp: any(each.inputs(inp) for each in own), lambda output: any(each.unasked(output) for each in own)
+    )
+
+
+def _offered(own: Sequence[Vocabulary], rows: list[dict[Hashable, Any]], named: Hashable, inp: object) -> bool:
+    who = [named in row for each, row in zip(own, rows, strict=True) if each.inputs(inp)]
     return bool(who) and all(who)
 
 
-def _plain(ways: Iterable[Transition[Any] | Accept]) -> Iterator[Transition[Any]]:
-    for way in ways:
-        if isinstance(way, Accept):
-            raise UsageError(f"a product cannot hold {show(way)}: outputs decide its next state")
-        yield way
+def _together(states: States, ways: Mapping[int, Transitions], *, timers: bool = False) -> Iterator[Transition[Any]]:
+    """Yield what specs do together, by their places: the same outputs, within the windows of all."""
+    for each in every(*ways.values()):
+        window = _window(each)
+        if each and len({likeness(way.outputs) for way in each}) == 1 and (window is None or window[0] <= window[1]):
+            moved = dict(zip(ways, each, strict=True))
+            if window is not None and timers and len(states) > 1:
+                # the oracle counts from when the product moved last, and some other spec may have done that
+                window = 0.0, window[1]
+            yield Transition(
+                tuple(moved[at].state if at in moved else state for at, state in enumerate(states)),
+                each[0].outputs,
+                window,
+            )
 
 
-def _window(ways: Sequence[Transition[Any]]) -> tuple[float, float] | None:
+def _window(ways: Transitions) -> tuple[float, float] | None:
     windows = [way.within for way in ways if way.within is not None]
     return (max(low for low, _ in windows), min(high for _, high in windows)) if windows else None
+
+
+def _disagree(specs: Sequence[Spec[Any, Any]], inp: object, ways: Mapping[int, Transitions]) -> str:
+    said = "; ".join(f"{specs[at].name}: {' or '.join(map(_says, each))}" for at, each in ways.items())
+    return (
+        f"the models share {show(inp)} and do not agree on what it brings: {said}. Let them say the same; "
+        "give actions=[…] if it is not the same action, disabled=True if it cannot happen there, or write a model that "
+        "says nothing of outputs as a scenario"
+    )
+
+
+def _says(way: Transition[Any]) -> str:
+    outputs = ", ".join(map(show, way.outputs)) or "no output"
+    return outputs if way.within is None else f"{outputs} within {way.within[0]:g} to {way.within[1]:g} s"

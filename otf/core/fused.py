@@ -77,8 +77,11 @@ def _seen(routes: Routes, output: object) -> Event:
     return Seen(output, routes.of(output), 0.0)
 
 
-def find(oracle: Oracle, ways: Ways, inp: object, outputs: tuple[object, ...], table: Table) -> Then | None:
-    """Return where a step leads that was not seen before, and remember it; None where the model does not allow it."""
+def find(oracle: Oracle, ways: Ways, inp: object, outputs: tuple[object, ...], table: Table | None) -> Then | None:
+    """Return where a step leads that was not seen before; None where the model does not allow it.
+
+    It is remembered in the table, if there is one.
+    """
     monitor = Monitor(oracle, ways.belief)
     passed = all(monitor.tell(event) is None for event in events(oracle, inp, outputs))
     if oracle.model.timed:
@@ -87,12 +90,19 @@ def find(oracle: Oracle, ways: Ways, inp: object, outputs: tuple[object, ...], t
     if not passed:
         return None
     then = Then(Ways.of(oracle, monitor.belief), None if all(map(_exact, outputs)) else shape(outputs))
+    if table is None:
+        return then
     return table.get(outputs) or oracle.model.memory.put(table, outputs, then)
 
 
 def follow(oracle: Oracle, ways: Ways, inp: object, table: Table, outputs: tuple[object, ...]) -> Ways | None:
     """Return where a step leads, None where the model does not allow it."""
-    then = table.get(outputs)
+    try:
+        then = table.get(outputs)
+    except TypeError:
+        # what has no hash, a list for one, is compared each time: it cannot be looked up
+        then = find(oracle, ways, inp, outputs, None)
+        return None if then is None else then.ways
     if then is None or (then.shape is not None and then.shape != shape(outputs)):
         then = find(oracle, ways, inp, outputs, table)
     return None if then is None else then.ways

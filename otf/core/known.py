@@ -80,7 +80,7 @@ class Known:
 
     def heard(self, oracle: Oracle, frame: Frame, output: object) -> Then | None:
         """Return what it means that a frame came that was not looked up before; None where it is new, or odd."""
-        led = _led(oracle, self.belief, ("seen", frame[0], oracle.model.symbol(output)))
+        led = _led(oracle, self.belief, ("seen", frame[0], oracle.model.heard(output)))
         if led is None or led.kept:
             return None
         calm = silent(oracle.model, led.belief)

@@ -11,10 +11,10 @@ from otf.core.compile import Compiler, Routes
 from otf.core.memory import Memory
 from otf.core.places import Move, Place, Windows
 from otf.core.symbols import Symbol
-from otf.errors import ModelError, OtfError
+from otf.errors import USERS_OWN, ModelError, OtfError
 from otf.spec import Spec
 from otf.spec.endless import INPUTS, limited
-from otf.values import key, show
+from otf.values import key, likeness, show
 from otf.values.weight import weight
 
 Said = TypeVar("Said")
@@ -32,7 +32,7 @@ class Model:
         self.spec = spec
         self.routes: Routes = routes or Routes()
         self.memory: Memory = Memory() if memory is None else memory
-        self._compiler = Compiler(self.routes, Chains(self.memory), self.place, self._output)
+        self._compiler = Compiler(self.routes, Chains(self.memory), self.place, self.heard)
         self._places: dict[Hashable, Place] = {}
         self._symbols: dict[Hashable, Symbol] = {}
         # by the identity of values, which are kept with it: most inputs and outputs come back as the same objects
@@ -68,11 +68,13 @@ class Model:
         self._same[id(value)] = value, symbol
         return symbol
 
-    def _output(self, value: object) -> Symbol:
+    def heard(self, output: object) -> Symbol:
+        """Return the symbol of an output that came; one without a hash, a list for one, is compared all the same."""
         try:
-            return self.symbol(value)
-        except ModelError as error:
-            raise ModelError(str(error).replace("the value", "the output", 1)) from error
+            return self.symbol(output)
+        except ModelError:
+            # not remembered: the same object may be another value the next time
+            return Symbol(output, _key("value", output, likeness))
 
     def moves(self, place: Place, inp: Symbol) -> tuple[Move, ...]:
         """Return what may happen on an input; empty where the model does not say."""
@@ -160,7 +162,9 @@ def _guard(call: Callable[[], Said], name: str, *arguments: object) -> Said:
     ASKING.now = name, arguments
     try:
         return call()
-    except Exception as error:
+    except USERS_OWN:
+        raise
+    except BaseException as error:  # also what would end the program: of a model it is a defect like any other
         asked = f"{name}({', '.join(map(show, arguments))})"
         raised = "" if isinstance(error, OtfError) else f"the model raised {type(error).__name__}: "
         message = f"{asked}: {raised}{error}"
@@ -169,9 +173,9 @@ def _guard(call: Callable[[], Said], name: str, *arguments: object) -> Said:
         ASKING.now = None
 
 
-def _key(what: str, value: object) -> Hashable:
+def _key(what: str, value: object, naming: Callable[[Any], Hashable] = key) -> Hashable:
     try:
-        return key(value)
+        return naming(value)
     except Exception as error:
         message = f"the {what} {show(value)} cannot be compared: {error}"
         raise ModelError(message) from error

@@ -226,12 +226,12 @@ class Monitor:
 
     def _question(self, event: Event) -> tuple[Hashable, _Finder]:
         # asked twice a step: matching classes one after another took as long as all the rest of it
-        symbol = self.oracle.model.symbol
+        model = self.oracle.model
         if isinstance(event, (Seen, Closed)):
-            port, output = event.port, symbol(event.output if isinstance(event, Seen) else Ended(event.reason))
+            port, output = event.port, model.heard(event.output if isinstance(event, Seen) else Ended(event.reason))
             return ("seen", port, output), lambda search, now: search.seen(now, port, output)
         if isinstance(event, Sent):
-            port, inp, number = event.port, symbol(event.input), len(self.ledger.inputs) + 1
+            port, inp, number = event.port, model.symbol(event.input), len(self.ledger.inputs) + 1
             return ("sent", port, inp), lambda _search, now: sent(now, port, inp, number)
         if isinstance(event, Taken):
             number = self.ledger.upto(event.upto)

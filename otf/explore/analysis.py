@@ -9,12 +9,18 @@ from typing import Any, Final
 from otf.errors import ModelError, UsageError
 from otf.explore.finding import Finding, Verdict, refuted, stands
 from otf.explore.graph import OPEN, UNASKED, Arc, Graph
-from otf.explore.naming import name
+from otf.explore.naming import output_name
 from otf.explore.observed import observed
 from otf.explore.refine import refine
 from otf.values import show
 
 GENERAL: Final = ("deterministic", "output-deterministic", "total", "input-enabled", "minimal")
+
+# what is seen of states and transitions within a bound is all that there is of them; what a state has of transitions is
+# known within so many steps, and not where some lead to states that were left out
+INSIDE: Final = ("depth", "states")
+STEPS: Final = ("depth",)
+CUT: Final = -2  # instead of the number of an input: what a state has beyond a bound
 
 
 def safety(graph: Graph, holds: Callable[[Any], object], law: str = "safe") -> Finding:
@@ -22,7 +28,7 @@ def safety(graph: Graph, holds: Callable[[Any], object], law: str = "safe") -> F
     for number, value in enumerate(graph.values):
         if not _asked(law, holds, value):
             return refuted(graph, law, number, f"not in {show(value)}")
-    return stands(graph, law)
+    return stands(graph, law, ignores=INSIDE)
 
 
 def transitions(graph: Graph, holds: Callable[..., object], law: str = "invariant") -> Finding:
@@ -33,7 +39,7 @@ def transitions(graph: Graph, holds: Callable[..., object], law: str = "invarian
             parts = source, graph.inputs[arc.input], target, graph.outputs[arc.outputs]
             if not _asked(law, holds, *parts):
                 return refuted(graph, law, arc.source, f"not in {show(source)}, on the way to {show(target)}", at)
-    return stands(graph, law)
+    return stands(graph, law, ignores=INSIDE)
 
 
 def unsafe(graph: Graph, holds: Callable[[Any], object]) -> set[int]:
@@ -78,7 +84,7 @@ def general(graph: Graph) -> list[Finding]:
     """Return what holds of any model, or does not: `GENERAL`."""
     return [
         _alone(graph, "deterministic", lambda _out: None),
-        _alone(graph, "output-deterministic", lambda out: name(observed(graph.outputs[out]))),
+        _alone(graph, "output-deterministic", lambda out: output_name(observed(graph.outputs[out]))),
         _specified(graph, "total", None),
         _specified(graph, "input-enabled", len(graph.inputs)),
         minimal(graph),
@@ -97,11 +103,16 @@ def minimal(graph: Graph, law: str = "minimal") -> Finding:
 
 
 def blocks(graph: Graph) -> list[int]:
-    """Return for each state the number of those that are like it (bisimilar)."""
+    """Return for each state the number of those that are like it (bisimilar); one that a bound cut is like no other."""
     seen: dict[Any, int] = {}
-    labels = [seen.setdefault(name(observed(each)), len(seen)) for each in graph.outputs]
-    states = range(len(graph.values))
-    return refine([[((arc.input, labels[arc.outputs]), arc.target) for arc in graph.arcs(state)] for state in states])
+    labels = [seen.setdefault(output_name(observed(each)), len(seen)) for each in graph.outputs]
+    rows = [
+        [((arc.input, labels[arc.outputs]), arc.target) for arc in graph.arcs(state)]
+        for state in range(len(graph.values))
+    ]
+    for state in graph.edge:
+        rows[state].append(((CUT, state), state))
+    return refine(rows)
 
 
 def _alone(graph: Graph, law: str, kind: Callable[[int], object]) -> Finding:
@@ -115,7 +126,7 @@ def _alone(graph: Graph, law: str, kind: Callable[[int], object]) -> Finding:
                 says = f"several transitions in {show(graph.values[state])} on {show(graph.inputs[inp])}"
                 return refuted(graph, law, state, says, at)
             met.add(which)
-    return stands(graph, law)
+    return stands(graph, law, ignores=STEPS)
 
 
 def _specified(graph: Graph, law: str, of: int | None) -> Finding:
@@ -127,7 +138,7 @@ def _specified(graph: Graph, law: str, of: int | None) -> Finding:
         if missing and state not in graph.edge:
             says = f"nothing is said in {show(graph.values[state])} of {show(graph.inputs[missing[0]])}"
             return refuted(graph, law, state, says)
-    return stands(graph, law)
+    return stands(graph, law, ignores=STEPS)
 
 
 def _leading(graph: Graph, goals: Iterable[int]) -> set[int]:

@@ -10,7 +10,7 @@ from otf.errors import UsageError
 from otf.explore.explorer import explore
 from otf.explore.finding import Finding, Taken, Verdict, taken
 from otf.explore.graph import OPEN, Graph
-from otf.explore.naming import name
+from otf.explore.naming import name, output_name
 from otf.explore.observed import observed
 from otf.spec import Spec
 from otf.values import show
@@ -54,6 +54,6 @@ def _after(graph: Graph, states: _Set) -> _After:
     for state in sorted(states):
         for arc in graph.arcs(state):
             inp = None if arc.input < 0 else name(graph.inputs[arc.input])
-            label = inp, name(observed(graph.outputs[arc.outputs]))
+            label = inp, output_name(observed(graph.outputs[arc.outputs]))
             found.setdefault(label, (set(), taken(graph, arc.input, arc.outputs)))[0].add(arc.target)
     return {label: (frozenset(targets), step) for label, (targets, step) in found.items()}

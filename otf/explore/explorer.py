@@ -11,10 +11,12 @@ from otf.core.compile import spread
 from otf.core.texts import texts_of
 from otf.errors import ModelError, OtfError, UsageError
 from otf.explore.graph import OPEN, UNASKED, Graph
-from otf.explore.naming import Alike, is_flat, name
+from otf.explore.naming import Alike, is_flat, name, output_name
 from otf.spec import Accept, Spec, Transition
 from otf.spec.endless import INPUTS, TRANSITIONS, limited
+from otf.spec.offering import Always
 from otf.values import Values, show
+from otf.values.reader import name_of
 
 Progress = Callable[[int, int], None]
 END: Final = object()
@@ -48,9 +50,30 @@ def explore(  # noqa: PLR0913 -- each is a bound; past the second they are given
     if values is not None:
         spec = spec.bounded(values)
     explorer = _Explorer(spec, limit, states)
+    explorer.graph.bounds = dict(_bounds(spec, depth, inputs, values, states))
     explorer.offer(None if inputs is None else tuple(inputs))
     explorer.run(depth, progress)
     return explorer.graph
+
+
+def _bounds(
+    spec: Spec[Any, Any],
+    depth: int | None,
+    inputs: Iterable[Any] | None,
+    values: Values | None,
+    states: Callable[[Any], bool] | None,
+) -> Iterator[tuple[str, str]]:
+    if inputs is not None:
+        yield "values", "the inputs given"
+    elif values is not None:
+        yield "values", f"the values given for {', '.join(map(name_of, values))}"
+    elif isinstance(spec.inputs, Always) and spec.inputs.sample:
+        yield "values", spec.inputs.sample
+    if depth is not None:
+        yield "depth", f"{depth} step{'' if depth == 1 else 's'}"
+    if states is not None:
+        called = getattr(states, "__name__", "<")
+        yield "states", "the states given" if called.startswith("<") else f"the states for which {called} is true"
 
 
 def _check(limit: int, depth: int | None) -> None:
@@ -164,7 +187,7 @@ class _Explorer:
             target = self._new(state, named)
             if target is None:
                 return
-        for each in self._outputs.get(outputs and name(outputs)) or self._written(outputs):
+        for each in self._outputs.get(outputs and output_name(outputs)) or self._written(outputs):
             graph.input.append(inp)
             graph.output.append(each)
             graph.target.append(target)
@@ -207,11 +230,11 @@ class _Explorer:
             message = f"it gave a Transition with the outputs {show(outputs)}, no tuple; write goto(state, output, …)"
             raise ModelError(message)
         numbers = tuple(dict.fromkeys(map(self._alternative, spread(outputs))))  # pyright: ignore[reportUnknownArgumentType]
-        self._outputs[outputs and name(outputs)] = numbers
+        self._outputs[outputs and output_name(outputs)] = numbers
         return numbers
 
     def _alternative(self, outputs: tuple[Any, ...]) -> int:
-        known = self._numbers.get(named := name(outputs))
+        known = self._numbers.get(named := output_name(outputs))
         if known is None:
             known = self._numbers[named] = self._output(outputs, tuple(texts_of(outputs)))
         return known

@@ -43,7 +43,8 @@ class Graph:
 
     `values` are the states, `inputs` and `outputs` what stands at the transitions; `arcs` yields these in numbers.
     `states` and `transitions` are the same as objects. `frontier` are states of the graph from which a bound cut
-    something off; `cuts` tells which bounds did, and how often. A graph without frontier is whole.
+    something off; `cuts` tells which bounds did, and how often. A graph without frontier is whole. `bounds` says in
+    words within what everything was seen: values, steps, states.
     """
 
     name: str = ""
@@ -61,6 +62,7 @@ class Graph:
     lists: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
     offer: array[int] = field(default_factory=_numbers)
     cuts: dict[str, int] = field(default_factory=dict[str, int])
+    bounds: dict[str, str] = field(default_factory=dict[str, str])
     edge: list[int] = field(default_factory=list[int])
     accepting: Any = None
 
@@ -68,6 +70,10 @@ class Graph:
     def whole(self) -> bool:
         """Tell whether every state that can be reached is there, so that what holds of all of them is proven."""
         return not self.edge and OPEN not in self.target
+
+    def within(self) -> list[str]:
+        """Return the bounds that matter: of values always, of steps and states where they cut something off."""
+        return [says for bound, says in self.bounds.items() if bound == "values" or bound in self.cuts]
 
     def arcs(self, state: int | None = None) -> Iterator[Arc]:
         """Yield the transitions in numbers, of one state or of all."""

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Final, cast
 
 from otf.errors import ModelError
-from otf.values import key, show
+from otf.values import key, likeness, show
 
 _Kinds = tuple[type, ...]
 # no float: nan is unlike itself, and `key` knows
@@ -36,6 +36,14 @@ def name(value: Any) -> Hashable:  # noqa: ANN401 -- any state
     except Exception as error:
         message = f"the value {show(value)} cannot be compared: {error}"
         raise ModelError(message) from error
+
+
+def output_name(outputs: Any) -> Hashable:  # noqa: ANN401 -- outputs, or an item of them
+    """Return the name of outputs. What has no hash, a list for one, is compared: a state that is one is refused."""
+    try:
+        return name(outputs)
+    except ModelError:
+        return likeness(outputs)
 
 
 def is_flat(named: Any) -> bool:  # noqa: ANN401 -- any name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from otf.explore.naming import name
+from otf.explore.naming import output_name
 from otf.spec import AnyOrder
 
 
@@ -25,4 +25,4 @@ def _flat(outputs: tuple[Any, ...]) -> Iterator[Any]:
         elif len(item.items) == 1:
             yield from _flat(item.items)
         elif item.items:
-            yield AnyOrder(*sorted(item.items, key=lambda each: repr(name(each))))
+            yield AnyOrder(*sorted(item.items, key=lambda each: repr(output_name(each))))

@@ -118,6 +118,7 @@ def actions(make: Callable[[], Any], accepting: Callable[[Any], bool] | None = N
     unasked = emits if any(each.observed for each in known.values()) else None
     made = Written(step, stored(make()), inputs, unasked, name=name or kind.__name__)
     object.__setattr__(made, "accepting", accepting and _ends(kind, accepting))
+    object.__setattr__(made, "actions", tuple(known))
     return made
 
 

@@ -15,9 +15,13 @@ FIRST: Any = object()  # the state of the first row, where no other is said to b
 
 
 class Written(Spec[Any, Any]):
-    """A spec that was written as a table; `accepting` are the states in which it may end, None: in all."""
+    """A spec that was written otherwise than as a function.
+
+    `accepting` are the states in which it may end, None: in all; `actions` the names of its actions, None: not known.
+    """
 
     accepting: Callable[[Any], bool] | None
+    actions: tuple[str, ...] | None = None
 
 
 def table(

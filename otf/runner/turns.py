@@ -12,7 +12,7 @@ from anyio.lowlevel import checkpoint
 
 from otf.core import Oracle
 from otf.core.fused import Ways, follow
-from otf.simulate.walk import Act, Step, Walk
+from otf.simulate.walk import Act, Step, Walk, copied
 from otf.strategy import Script
 from otf.trace.verdict import Verdict
 from otf.values.shape import shape
@@ -32,8 +32,11 @@ async def turns(oracle: Oracle, act: Act, random: Random, steps: int) -> Verdict
         await turn()
         if outputs.__class__ is not tuple:
             outputs = tuple(outputs)
+        try:
+            then = table.get(outputs)
+        except TypeError:
+            outputs, then = copied(outputs), None
         history.append((inp, outputs))
-        then = table.get(outputs)
         if then is None or (then.shape is not None and then.shape != shape(outputs)):
             following = follow(oracle, ways, inp, table, outputs)
             if following is None:

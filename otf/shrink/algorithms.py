@@ -33,17 +33,19 @@ class Setting:
 Algorithm = Callable[[Issue, Setting], Shrinking]
 
 
-def _both(issue: Issue) -> Shrinking:
+def _both(issue: Issue, *, truncates: bool = False) -> Shrinking:
     issue = yield from cycles(issue)
-    return (yield from elements(issue))
+    return (yield from elements(issue, truncates=truncates))
 
 
 ALGORITHMS: Final[Mapping[str, Algorithm]] = {
     BEST: lambda issue, setting: modelled(issue, setting.oracle),
     "halving": lambda issue, setting: only(halving(issue, Random(setting.seed), setting.mode), issue.signature),
     "elements": lambda issue, _setting: only(elements(issue), issue.signature),
+    "elements-truncated": lambda issue, _setting: only(elements(issue, truncates=True), issue.signature),
     "cycles": lambda issue, _setting: only(cycles(issue), issue.signature),
     "cycles+elements": lambda issue, _setting: only(_both(issue), issue.signature),
+    "cycles+elements-truncated": lambda issue, _setting: only(_both(issue, truncates=True), issue.signature),
     "partial": lambda issue, setting: only(partial(issue, setting.oracle), issue.signature),
     "ddmin": lambda issue, _setting: only(ddmin(issue), issue.signature),
 }

@@ -12,9 +12,13 @@ from otf.strategy import Script
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """These inputs; those that the model does not allow (any more) are skipped, so that none takes others with it."""
+    """These inputs; those that the model does not allow (any more) are skipped, so that none takes others with it.
+
+    With `truncates` the run ends before the first of them, as in the paper of Koopman, Achten and Plasmeijer.
+    """
 
     symbols: tuple[Symbol, ...]
+    truncates: bool = False
 
     @property
     def limit(self) -> int:
@@ -23,9 +27,9 @@ class Inputs:
 
     def chooser(self) -> Chooser:
         """Return what chooses its inputs in one run."""
-        return Script(symbol.value for symbol in self.symbols)
+        return Script((symbol.value for symbol in self.symbols), truncates=self.truncates)
 
 
-def inputs(*parts: Iterable[Step]) -> Inputs:
+def inputs(*parts: Iterable[Step], truncates: bool = False) -> Inputs:
     """Return the candidate with the inputs of these steps."""
-    return Inputs(tuple(step.input for part in parts for step in part))
+    return Inputs(tuple(step.input for part in parts for step in part), truncates)

@@ -6,15 +6,17 @@ Quiescence costs nothing: when the call is over, everything that was emitted is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
 from itertools import islice
 from random import Random
 from typing import Any, TypeAlias
 
 from otf.core import Chooser, Monitor, Oracle
 from otf.core.fused import Table, Ways, events, follow
-from otf.errors import OtfError
+from otf.errors import USERS_OWN, OtfError
 from otf.trace.events import Ended, Event
 from otf.trace.verdict import Verdict
+from otf.values import fresh
 from otf.values.shape import shape
 
 Act: TypeAlias = Callable[[Any], Iterable[object]]
@@ -50,9 +52,12 @@ class Walk:
             outputs: Any = act(inp)
             if outputs.__class__ is not tuple:
                 outputs = tuple(outputs)
-            note((inp, outputs))
             # `follow`, unfolded: the call alone would cost a fifth of a step
-            then = table.get(outputs)
+            try:
+                then = table.get(outputs)
+            except TypeError:
+                outputs, then = copied(outputs), None
+            note((inp, outputs))
             if then is None or (then.shape is not None and then.shape != shape(outputs)):
                 following = follow(oracle, ways, inp, table, outputs)
                 if following is None:
@@ -87,11 +92,11 @@ class Walk:
     def _go(self, inp: object, table: Table) -> Ways | None:
         try:
             outputs = tuple(self._act(inp))
-        except OtfError:
+        except (OtfError, *USERS_OWN):
             raise
-        except Exception as error:  # noqa: BLE001 -- whatever it raises, the system under test has died of it
+        except BaseException as error:  # noqa: BLE001 -- whatever it raises, the system under test has died of it
             outputs = (Ended(f"raised {type(error).__name__}: {error}"),)
-        self.history.append((inp, outputs))
+        self.history.append((inp, outputs := _kept(outputs)))
         following = follow(self._oracle, self._ways, inp, table, outputs)
         self._ways = following or self._ways
         return following
@@ -103,3 +108,19 @@ class Walk:
             monitor.tell(event)
         self.verdict = monitor.end()
         return self.verdict
+
+
+def _kept(outputs: tuple[object, ...]) -> tuple[object, ...]:
+    try:
+        hash(outputs)
+    except TypeError:
+        return copied(outputs)
+    return outputs
+
+
+def copied(outputs: tuple[object, ...]) -> tuple[object, ...]:
+    """Return outputs as they are now: a system may go on with the list that it answered with."""
+    try:
+        return deepcopy(outputs)
+    except Exception:  # noqa: BLE001 -- not everything can be copied: a lock in it, for one
+        return tuple(map(fresh, outputs))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from inspect import signature
 from itertools import chain
 from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
@@ -11,6 +12,8 @@ from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get
 from otf.errors import UsageError
 from otf.spec.endless import INPUTS, limited
 from otf.values import Enumeration, Values, every, given, is_enumeration, is_strategy, is_type, ready, show
+from otf.values.reader import name_of
+from otf.values.strategies import simpler_first
 
 Offering: TypeAlias = Callable[[Any], Iterable[Any]]
 FEW: Final = 100  # inputs of a class that has no end
@@ -24,13 +27,15 @@ def offering(step: object, inputs: Any, values: Values | None) -> Offering:  # n
     if inputs is None:
         return _declared(step, values or {})
     if is_enumeration(inputs) or is_strategy(inputs):
-        return _always(worth_trying(given(inputs, "inputs")))
+        return _all([("what is given", given(inputs, "inputs"))])
     return cast("Offering", inputs) if callable(inputs) else _always(inputs)
 
 
 def worth_trying(values: Enumeration[Any]) -> list[Any]:
-    """Return all values where there is an end, and the first ones where there is none."""
-    return values.first(MANY if values.finite else FEW)
+    """Return all values where there is an end, and the first ones where there is none; drawn ones in their order."""
+    found = values.first(MANY if values.finite else FEW)
+    # shrinking takes what comes first for simple, and a strategy gives its values batch by batch
+    return found if values.complete else simpler_first(found)
 
 
 def _declared(step: object, values: Values) -> Offering:
@@ -39,7 +44,7 @@ def _declared(step: object, values: Values) -> Offering:
     asked = {each: source for each, source in values.items() if callable(source) and not is_type(source)}
     fixed = ready({each: source for each, source in values.items() if each not in asked})
     if not asked:
-        return _always(_of_type(kind, fixed, where))
+        return _all([(name_of(part), every(part, fixed, where)) for part in _classes(kind)])
     return lambda state: _of_type(kind, {**fixed, **{each: told(state) for each, told in asked.items()}}, where)
 
 
@@ -56,9 +61,40 @@ def _classes(kind: object) -> Iterator[object]:
         yield kind
 
 
+@dataclass(frozen=True, slots=True)
+class Always:
+    """The same inputs in every state; `sample` says which ones of how many, where these are not all that there are."""
+
+    inputs: tuple[Any, ...]
+    sample: str = ""
+
+    def __call__(self, _state: object) -> tuple[Any, ...]:
+        """Return them."""
+        return self.inputs
+
+
 def _always(inputs: Iterable[Any]) -> Offering:
-    fixed = tuple(limited(inputs, INPUTS, "inputs"))
-    return lambda _state: fixed
+    return Always(tuple(limited(inputs, INPUTS, "inputs")))
+
+
+def _all(sources: Iterable[tuple[str, Enumeration[Any]]]) -> Offering:
+    tried = [(name, values, worth_trying(values)) for name, values in sources]
+    cut = [f"the first {len(found):,} inputs of {name}" for name, values, found in tried if _more(values, found)]
+    return Always(tuple(chain.from_iterable(found for _, _, found in tried)), " and ".join(cut))
+
+
+def _more(values: Enumeration[Any], found: list[Any]) -> bool:
+    # what was drawn by a strategy is never known to be all
+    most = MANY if values.finite else FEW
+    return not values.complete or (len(found) == most and len(values.first(most + 1)) > most)
+
+
+def declared(step: object) -> list[object]:
+    """Return the types that a step function declares for its input, none where it declares nothing that is known."""
+    try:
+        return list(_classes(_second(step)[0]))
+    except UsageError:
+        return []
 
 
 def _second(step: Any) -> tuple[object, str]:  # noqa: ANN401 -- whatever was given as a step function

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from otf.core.compile import choices
 from otf.explore import Graph
-from otf.explore.naming import name
+from otf.explore.naming import output_name
 from otf.explore.observed import observed
 from otf.spec import AnyOrder, On
 from otf.spec.outputs import vague
@@ -26,8 +26,8 @@ class Labels(NamedTuple):
 def labels(graph: Graph) -> Labels:
     """Return what can be told apart of a graph's outputs."""
     flat = [observed(each) for each in graph.outputs]
-    known: dict[Any, int] = {name(()): 0}
-    numbers = [known.setdefault(name(each), len(known)) for each in flat]
+    known: dict[Any, int] = {output_name(()): 0}
+    numbers = [known.setdefault(output_name(each), len(known)) for each in flat]
     if not any(_is_vague(item) for each in flat for item in each):
         return Labels(numbers, 0)
     merged = _merged([(), *flat], [0, *numbers])
@@ -63,7 +63,7 @@ def _count(outputs: tuple[Any, ...]) -> int:
 
 def _may_match(one: Any, other: Any) -> bool:  # noqa: ANN401 -- items of outputs
     if not (_is_vague(one) or _is_vague(other)):
-        return name(one) == name(other)
+        return output_name(one) == output_name(other)
     for this, that in ((one, other), (other, one)):
         # a value is matched by a class only if it is of it; of a test nothing is known
         if isinstance(this, type) and not _is_vague(that) and not isinstance(that, AnyOrder | On):

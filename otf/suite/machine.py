@@ -78,6 +78,8 @@ def machine(graph: Graph) -> Machine:
             )
             raise UsageError(message)
         next_[arc.source][arc.input], out[arc.source][arc.input] = arc.target, numbers[arc.outputs]
+    sample = graph.bounds.get("values")
+    notes = (f"{sample} alone are sent: what others do is not known", *notes) if sample else notes
     return Machine(graph.name, graph.values, graph.inputs, next_, out, silent, notes)
 
 

@@ -45,13 +45,16 @@ class Splitting:
         return self._meet([one, other]).word
 
     def identifiers(self, state: int) -> list[Word]:
-        """Return the words on the way to a state's leaf: what identifies it, harmonised."""
+        """Return the words on the way to a state's leaf: what identifies it, harmonised.
+
+        The only state there is needs none: then it is the empty word, so that what is followed by each word is there.
+        """
         words: dict[Word, None] = {}
         node = self.leaf[state].above
         while node is not None:
             words[node.word] = None
             node = node.above
-        return _longest(words)
+        return _longest(words) or [()]
 
     def characterising(self) -> list[Word]:
         """Return the words that tell all states apart, whichever they are."""

@@ -61,11 +61,15 @@ class Packet(NamedTuple):
 
 @dataclass
 class Capture:
-    """A capture being read; iterate over it. `skipped` counts what is no UDP and no TCP, by what it is."""
+    """A capture being read; iterate over it. `skipped` counts what is no UDP and no TCP, by what it is.
+
+    `cut`: it ends inside a packet, which is left out.
+    """
 
     source: Source
     name: str
     skipped: Counter[str] = field(default_factory=Counter[str])
+    cut: bool = False
 
     def __iter__(self) -> Iterator[Packet]:
         """Yield the packets; a cut last one is left out, as a capture that still grows has it."""
@@ -93,11 +97,13 @@ class Capture:
                 raise TraceError(message)
             data = self._read(size)
             if len(data) < size:
+                self.cut = True
                 return
             if size < original:
                 message = f"{self.name}, packet {number}: it was cut off by the capture tool; say `tcpdump -s 0`"
                 raise TraceError(message)
             yield seconds + parts * unit, data
+        self.cut = bool(head)
 
     def _read(self, size: int) -> bytes:
         return self.source.read(size)

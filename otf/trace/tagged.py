@@ -9,13 +9,15 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterable, Mapping
+from datetime import date
 from enum import Enum, Flag
 from types import UnionType
 from typing import Any, Final, Literal, NewType, TypeGuard, Union, get_args, get_origin, get_type_hints
 
 from otf.errors import UsageError
 from otf.trace.events import Ended, Garbled
-from otf.values import show
+from otf.values import FiniteFunction, show
+from otf.values.classes import is_uuid
 
 Json = Any
 _PLAIN: Final = (str, bool, int, float, type(None))
@@ -79,6 +81,8 @@ class Registry:
     def _typed(self, kind: type[Any], data: Mapping[str, Json]) -> object:
         if issubclass(kind, Enum):
             return _member(kind, data)
+        if is_uuid(kind):
+            return kind(_only_text("UUID", data))
         names = {_tag(name): name for name in _names(kind)}
         if set(names) != set(data):
             message = f"{kind.__name__} has the fields {sorted(names)}, not {sorted(data)}"
@@ -102,14 +106,18 @@ class Registry:
             return _TEXTS[name](data)
         if name in _GROUPS and _is_list(data):
             return _grouped(name, [self._value(item) for item in data])
+        if name == "dict" and _is_list(data) and all(_is_list(pair) and len(pair) == 2 for pair in data):  # noqa: PLR2004 -- key and value
+            return _table([(self._value(named), self._value(held)) for named, held in data])
         message = f"{show(data)} is no {name}"
         raise ValueError(message)
 
     def _add(self, kind: object) -> None:
         if isinstance(kind, NewType):
             self._add(kind.__supertype__)
-        elif _is_class(kind) and (_is_record(kind) or issubclass(kind, Enum)):
+        elif _is_class(kind) and (_is_record(kind) or is_uuid(kind) or issubclass(kind, Enum)):
             self._name(kind)
+        elif get_origin(kind) is Callable:
+            self._name(FiniteFunction)
         parts = get_args(kind)
         for part in (get_origin(kind), *parts) if parts else ():
             self._add(part)
@@ -122,7 +130,7 @@ class Registry:
             message = f"two types are called {name}: a trace could not tell them apart; rename one of them"
             raise UsageError(message)
         self.types[name] = kind
-        self._hints[kind] = {} if issubclass(kind, Enum) else get_type_hints(kind)
+        self._hints[kind] = {} if issubclass(kind, Enum) or is_uuid(kind) else get_type_hints(kind)
         for hint in self._hints[kind].values():
             self._add(hint)
 
@@ -132,9 +140,14 @@ def _writer(kind: type[Any]) -> Callable[[Any], Json]:
         return lambda value: {"type": kind.__name__, "value": value.value}
     if issubclass(kind, Enum):
         return lambda value: {"type": kind.__name__, "value": value.name}
+    if is_uuid(kind):
+        return lambda value: {"type": "UUID", "value": str(value)}
     if _is_record(kind):
         return _record(kind.__name__, tuple((_tag(name), name) for name in _names(kind)))
-    message = f"a {kind.__name__} cannot be written to a trace: use dataclasses, enums, tuples and plain values"
+    message = (
+        f"a {kind.__name__} cannot be written to a trace: use dataclasses, enums, tuples, lists, sets, dicts and plain "
+        "values"
+    )
     raise TypeError(message)
 
 
@@ -164,9 +177,13 @@ def _plain(value: object) -> Json:
     return value
 
 
-def _set(value: frozenset[object]) -> Json:
+def _set(value: frozenset[object] | set[object]) -> Json:
     # a set has no order of its own: the same value must be the same line whenever it is written
-    return {"type": "frozenset", "value": sorted(map(encode, value), key=repr)}
+    return {"type": type(value).__name__, "value": sorted(map(encode, value), key=repr)}
+
+
+def _dict(value: dict[object, object]) -> Json:
+    return {"type": "dict", "value": [[encode(named), encode(held)] for named, held in value.items()]}
 
 
 _WRITERS: Final[dict[type, Callable[[Any], Json]]] = {
@@ -174,8 +191,12 @@ _WRITERS: Final[dict[type, Callable[[Any], Json]]] = {
     str: _text,
     float: _number,
     bytes: lambda value: {"type": "bytes", "value": value.hex()},
+    date: lambda value: {"type": "date", "value": str(value)},
     tuple: lambda value: {"type": "tuple", "value": list(map(encode, value))},
+    list: lambda value: {"type": "list", "value": list(map(encode, value))},
     frozenset: _set,
+    set: _set,
+    dict: _dict,
 }
 
 
@@ -190,16 +211,34 @@ def _float(text: str) -> float:
     return float(text)
 
 
-_GROUPS: Final = ("tuple", "frozenset")
-_TEXTS: Final[Mapping[str, Callable[[str], object]]] = {"bytes": bytes.fromhex, "float": _float, "str": _string}
-_BASIC: Final = {*_GROUPS, *_TEXTS}
+_GROUPS: Final[Mapping[str, Callable[[list[object]], object]]] = {
+    "tuple": tuple[object, ...],
+    "list": list[object],
+    "frozenset": frozenset[object],
+    "set": set[object],
+}
+_TEXTS: Final[Mapping[str, Callable[[str], object]]] = {
+    "bytes": bytes.fromhex,
+    "float": _float,
+    "str": _string,
+    "date": date.fromisoformat,
+}
+_BASIC: Final = {*_GROUPS, *_TEXTS, "dict"}
 
 
 def _grouped(name: str, items: list[object]) -> object:
     try:
-        return tuple(items) if name == "tuple" else frozenset(items)
+        return _GROUPS[name](items)
     except TypeError as error:
         message = f"{show(items)} cannot be a {name}: {error}"
+        raise ValueError(message) from error
+
+
+def _table(pairs: list[tuple[object, object]]) -> object:
+    try:
+        return dict(pairs)
+    except TypeError as error:
+        message = f"{show(pairs)} cannot be a dict: {error}"
         raise ValueError(message) from error
 
 
@@ -233,6 +272,9 @@ def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401 -- an annotation
 
 
 def _all_fit(value: object, origin: type[Any], parts: tuple[Any, ...]) -> bool:
+    if _is_table(value):
+        names, items = (parts[0], parts[-1]) if parts else (Any, Any)
+        return all(_fits(name, names) and (len(parts) == 1 or _fits(item, items)) for name, item in value.items())
     if not _is_group(value):
         return True
     if origin is tuple and Ellipsis not in parts:
@@ -254,8 +296,12 @@ def _is_class(kind: object) -> TypeGuard[type[Any]]:
     return isinstance(kind, type)
 
 
-def _is_group(value: object) -> TypeGuard[tuple[object, ...] | frozenset[object]]:
-    return type(value) in {tuple, frozenset}
+def _is_table(value: object) -> TypeGuard[dict[object, object]]:
+    return type(value) is dict
+
+
+def _is_group(value: object) -> TypeGuard[tuple[object, ...] | list[object] | frozenset[object] | set[object]]:
+    return type(value) in {tuple, list, frozenset, set}
 
 
 def _is_record(kind: type[Any]) -> bool:
@@ -271,6 +317,14 @@ def _names(kind: type[Any]) -> tuple[str, ...]:
 def _tag(name: str) -> str:
     # "type" is taken: a field of that name gets an underscore, and so do those that would collide with it then
     return f"{name}_" if name.rstrip("_") == "type" else name
+
+
+def _only_text(name: str, data: Mapping[str, Json]) -> str:
+    text = data.get("value")
+    if len(data) == 1 and isinstance(text, str):
+        return text
+    message = f"{show(dict(data))} is no {name}"
+    raise ValueError(message)
 
 
 def _member(kind: type[Enum], data: Mapping[str, Json]) -> Enum:

@@ -6,11 +6,12 @@ from otf.values.bounds import Alphabet, Among, Char, Range, Size
 from otf.values.enumeration import Enumeration
 from otf.values.flat import Flat
 from otf.values.front import Source, Values, enumerated, every, is_type, ready
+from otf.values.functions import FiniteFunction
 from otf.values.identity import key
 from otf.values.instead import given, is_enumeration
 from otf.values.order import block_start
 from otf.values.registering import register
-from otf.values.sameness import fresh
+from otf.values.sameness import fresh, likeness
 from otf.values.strategies import is_strategy, smallest
 from otf.values.text import show
 
@@ -20,6 +21,7 @@ __all__ = [
     "Among",
     "Char",
     "Enumeration",
+    "FiniteFunction",
     "Flat",
     "Range",
     "Rows",
@@ -35,6 +37,7 @@ __all__ = [
     "is_strategy",
     "is_type",
     "key",
+    "likeness",
     "name_of_function",
     "ready",
     "register",

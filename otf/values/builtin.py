@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import abc
 from collections.abc import Callable
+from datetime import date
 from typing import Final
 
 from otf.errors import UsageError
@@ -10,12 +12,14 @@ from otf.values.asked import Asked
 from otf.values.atoms import PRINTABLE, floats, ints
 from otf.values.derived import Mapped
 from otf.values.flat import Flat
+from otf.values.functions import functions
 from otf.values.sequences import Sequences
 from otf.values.subsets import Subsets, Tables
 from otf.values.tiers import Tiers
 from otf.values.tuples import together
 
 BYTES: Final = bytes(range(256))
+DAY: Final = date(2000, 1, 1).toordinal()
 
 
 def _none(_: Asked) -> Tiers:
@@ -74,10 +78,20 @@ def _dict(asked: Asked) -> Tiers:
     return Mapped(tables, lambda table: dict(zip(*table, strict=True)), dict, fixed=False)
 
 
+def _sequence(asked: Asked) -> Tiers:
+    return Sequences(asked.part(0, "[…]"), *asked.bounds.length())
+
+
 def _tuple(asked: Asked) -> Tiers:
     if asked.arguments[1:] == (Ellipsis,):
-        return Sequences(asked.part(0, "[…]"), *asked.bounds.length())
+        return _sequence(asked)
     return together([asked.part(at, f"[{at}]") for at in range(len(asked.arguments))])
+
+
+def _date(_: Asked) -> Tiers:
+    # around the first day of 2000; there is an end, but nobody will see it
+    days = ints(1 - DAY, date.max.toordinal() - DAY)
+    return Flat((date.fromordinal(DAY + number) for number in days), frozenset({date}))
 
 
 BUILTIN: Final[dict[object, Callable[[Asked], Tiers]]] = {
@@ -93,5 +107,13 @@ BUILTIN: Final[dict[object, Callable[[Asked], Tiers]]] = {
     frozenset: _frozenset,
     dict: _dict,
     tuple: _tuple,
+    abc.Sequence: _sequence,
+    abc.Collection: _sequence,
+    abc.Iterable: _sequence,
+    abc.Set: _frozenset,
+    abc.Mapping: _dict,
+    abc.Callable: functions,  # pyright: ignore[reportUnknownMemberType] -- as a class it has no arguments
+    date: _date,
 }
-NEED_ARGUMENTS: Final = frozenset({list, set, frozenset, dict, tuple})
+_ABSTRACT: Final = frozenset({abc.Sequence, abc.Collection, abc.Iterable, abc.Set, abc.Mapping, abc.Callable})
+NEED_ARGUMENTS: Final = frozenset({list, set, frozenset, dict, tuple}) | _ABSTRACT

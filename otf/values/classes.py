@@ -26,6 +26,11 @@ def is_new_type(kind: object) -> bool:
     return hasattr(kind, "__supertype__")
 
 
+def is_uuid(kind: object) -> bool:
+    """Return whether something is the class of UUIDs: by its name, since its module draws lots, and models do not."""
+    return is_class(kind) and (kind.__module__, kind.__qualname__) == ("uuid", "UUID")
+
+
 def is_record(kind: object) -> bool:
     """Tell whether a class is made from declared fields: a NamedTuple, or a dataclass that takes its fields."""
     if not is_class(kind):

@@ -5,21 +5,24 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 from enum import Enum
-from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_origin
+from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_origin, is_typeddict
 
 from otf.values.asked import Asked
 from otf.values.bounds import Among, Bounds
 from otf.values.builtin import BUILTIN, NEED_ARGUMENTS
-from otf.values.classes import builder, is_alias, is_class, is_frozen, is_new_type, is_record, members
+from otf.values.classes import builder, is_alias, is_class, is_frozen, is_new_type, is_record, is_uuid, members
 from otf.values.derived import Either, Filtered, Once
 from otf.values.flat import Flat
-from otf.values.generic import field_types
+from otf.values.generic import field_types, table_types
 from otf.values.instead import distinct, given, is_enumeration
 from otf.values.record import Kept, Record
 from otf.values.sameness import fingerprint
 from otf.values.strategies import is_strategy
 from otf.values.tiers import Tiers
 from otf.values.tuples import Alone, together
+
+_MISSING: Final = object()  # instead of a value that may be left out
+_ABSENT: Final = Flat([_MISSING], finite=True)
 
 
 def _annotated(asked: Asked) -> Tiers:
@@ -79,6 +82,28 @@ def _record(asked: Asked) -> Tiers:
     return record if is_new else Kept(record)
 
 
+def _typed_dict(asked: Asked) -> Tiers:
+    record, is_new = asked.reader.record(asked.kind, asked.where, Record(dict, frozen=False))
+    if is_new:
+        fields = table_types(asked.kind, asked.where)
+        parts = [
+            Either([_ABSENT, part]) if absent else part
+            for name, (field, absent) in fields.items()
+            for part in (asked.reader.read(field, f"{asked.where}[{name!r}]"),)
+        ]
+        record.hold(together(parts), _filled(list(fields)), min(len(fields), 1))
+    return record if is_new else Kept(record)
+
+
+def _filled(names: list[str]) -> Callable[..., dict[str, Any]]:
+    return lambda *row: {name: value for name, value in zip(names, row, strict=True) if value is not _MISSING}
+
+
+def _uuid(asked: Asked) -> Tiers:
+    kind = asked.kind
+    return Flat((kind(int=number) for number in range(1 << 128)), frozenset({kind}))
+
+
 def _new_type(asked: Asked) -> Tiers:
     return asked.reader.read(asked.kind.__supertype__, asked.where, asked.bounds)
 
@@ -110,6 +135,8 @@ FORMS: Final[tuple[tuple[Callable[[Any], bool], Callable[[Asked], Tiers]], ...]]
     (lambda kind: get_origin(kind) is Literal, _literal),
     (lambda kind: get_origin(kind) in {Union, types.UnionType}, _union),
     (_is_builtin, _builtin),
+    (is_uuid, _uuid),
+    (lambda kind: is_typeddict(get_origin(kind) or kind), _typed_dict),
     (lambda kind: is_class(kind) and issubclass(kind, Enum), _enum),
     (lambda kind: is_record(get_origin(kind) or kind), _record),
     (is_new_type, _new_type),

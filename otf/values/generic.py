@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from inspect import unwrap
 from types import SimpleNamespace
-from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Generic, NotRequired, Required, TypeVar, get_args, get_origin, get_type_hints
 
 from otf.errors import UsageError
 from otf.values.classes import is_class
@@ -27,6 +27,19 @@ def field_types(kind: Any, where: str) -> dict[str, object]:  # noqa: ANN401 -- 
     hints = _annotations(made, where)
     bound = _bindings(kind)
     return {name: substituted(hints[name], bound) for name in _names(made)}
+
+
+def table_types(kind: Any, where: str) -> dict[str, tuple[object, bool]]:  # noqa: ANN401 -- a class, or a generic one
+    """Return the types of the values of a TypedDict, by key, and whether the key may be left out."""
+    made: Any = get_origin(kind) or kind
+    bound = _bindings(kind)
+    found: dict[str, tuple[object, bool]] = {}
+    for name, hint in _annotations(made, where).items():
+        mark = get_origin(hint) if get_origin(hint) in {Required, NotRequired} else None
+        # of annotations that are texts the class has not seen the mark
+        absent = mark is NotRequired or (mark is None and name in made.__optional_keys__)
+        found[name] = substituted(get_args(hint)[0] if mark else hint, bound), absent
+    return found
 
 
 def _annotations(kind: type[Any], where: str) -> dict[str, Any]:

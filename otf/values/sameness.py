@@ -13,7 +13,7 @@ from otf.values.identity import key
 def fingerprint(value: Any) -> Hashable:  # noqa: ANN401 -- of any type
     """Return what two values share exactly when they are the same: as `key` does, and for lists, sets and dicts too.
 
-    A value that can neither be hashed nor looked into is the same as itself only.
+    Values that can neither be hashed nor looked into are compared when this is: what they are equal to, they are.
 
     >>> fingerprint([1]) == fingerprint([1]), fingerprint([1]) == fingerprint([True])
     (True, False)
@@ -30,7 +30,38 @@ def fingerprint(value: Any) -> Hashable:  # noqa: ANN401 -- of any type
     try:
         return key(value)
     except TypeError:
-        return kind, id(value)
+        return _Compared(value)
+
+
+def likeness(value: object) -> Hashable:
+    """Return the key of a value, or where it has none what else tells it from others: for outputs, which are compared.
+
+    A system may answer with a list. What a model is built of needs a key all the same: see `key`.
+    """
+    try:
+        return key(value)
+    except TypeError:
+        return fingerprint(value)
+
+
+class _Compared:
+    """A value without a hash: it is asked whether it equals another one of its class."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value: object = value
+
+    def __hash__(self) -> int:
+        return hash(type(self.value))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Compared) or type(self.value) is not type(other.value):
+            return False
+        try:
+            return self.value is other.value or bool(self.value == other.value)
+        except Exception:  # noqa: BLE001 -- an array says neither yes nor no: it is the same as itself only
+            return False
 
 
 def fresh(value: Any) -> Any:  # noqa: ANN401 -- as it came

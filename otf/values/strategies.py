@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from otf.errors import UsageError
 from otf.values.sameness import fingerprint, fresh
+from otf.values.text import show
 
 if TYPE_CHECKING:
     from hypothesis import settings
@@ -24,16 +26,22 @@ def is_strategy(source: object) -> bool:
 
 
 def drawn(strategy: SearchStrategy[Any]) -> Iterator[Any]:
-    """Yield what a strategy generates, each value once, the same ones in each run; shorter ones of a batch first.
+    """Yield what a strategy generates, each value once, the same ones in each run; simpler ones of a batch first.
 
-    It ends when a whole batch brought nothing new: that is no proof that there is nothing else.
+    It ends when a whole batch brought nothing new: that is no proof that there is nothing else. Raises UsageError for a
+    strategy that cannot be.
     """
     seen = dict[object, Any]()
     batch = 0
     while new := _new(_batch(strategy, batch), seen):
         seen.update(new)
-        yield from sorted(new.values(), key=lambda value: len(repr(value)))
+        yield from simpler_first(new.values())
         batch += 1
+
+
+def simpler_first(values: Iterable[Any]) -> list[Any]:
+    """Return values with a short text before those with a longer one, and 544 before 779."""
+    return sorted(values, key=lambda value: (len(text := repr(value)), text))
 
 
 def _new(values: list[Any], seen: Mapping[object, Any]) -> dict[object, Any]:
@@ -56,6 +64,7 @@ def smallest(
     The seeds are those of `drawn`: what was drawn from a single strategy there is drawn here again.
     """
     from hypothesis import Phase, given, seed, strategies
+    from hypothesis.errors import Unsatisfiable
 
     for batch in range(BATCHES):
         failing: list[tuple[Any, ...]] = []
@@ -68,7 +77,7 @@ def smallest(
                 failing.append(row)  # noqa: B023 -- it is called in this round only
                 raise _FoundError
 
-        with suppress(_FoundError):
+        with suppress(_FoundError, Unsatisfiable):
             search()
         if failing:
             return failing[-1]  # the last that is tried is the smallest, once more
@@ -81,6 +90,7 @@ class _FoundError(Exception):
 
 def _batch(strategy: SearchStrategy[Any], batch: int) -> list[Any]:
     from hypothesis import Phase, given, seed
+    from hypothesis.errors import InvalidArgument, Unsatisfiable
 
     values: list[Any] = []
 
@@ -90,7 +100,13 @@ def _batch(strategy: SearchStrategy[Any], batch: int) -> list[Any]:
     def collect(value: object) -> None:
         values.append(value)
 
-    collect()
+    try:
+        collect()
+    except Unsatisfiable:
+        return []  # `nothing()`, and a filter that nothing passes
+    except InvalidArgument as error:
+        message = f"the strategy {show(strategy)} cannot be: {error}"
+        raise UsageError(message) from error
     return values
 
 

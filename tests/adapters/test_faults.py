@@ -131,13 +131,28 @@ def test_a_seed_decides() -> None:
     assert 20 <= len(drops) <= 60
 
 
+def test_faults_may_be_on_one_way_alone() -> None:
+    """Of inputs or of outputs; what happens on that way is what would happen on both."""
+    both = decided(Faults(drop=0.2), "1")
+    for way in ("in", "out"):
+        # a dropped input brings no output: then the outputs are others
+        found = decided(Faults(drop=0.2, only=way), "1")
+        assert found
+        assert all(each.startswith(f"p {way} ") for each in found)
+    assert decided(Faults(drop=0.2, only="in"), "1") == [each for each in both if each.startswith("p in")]
+    with pytest.raises(UsageError, match="split happens to inputs alone"):
+        Faults(split=0.1, only="out")
+    with pytest.raises(UsageError, match='only is "in", "out", or "" for both'):
+        Faults(only="up")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] -- as a user may write it
+
+
 def test_without_rates_nothing_happens() -> None:
     """A layer that is told nothing does nothing."""
     assert decided(Faults(), "1") == []
 
 
 @pytest.mark.parametrize("rates", [{"drop": 1.1}, {"drop": -0.1}, {"drop": 0.6, "delay": 0.6}, {"late": -1.0}])
-def test_what_is_no_probability_is_refused(rates: dict[str, float]) -> None:
+def test_what_is_no_probability_is_refused(rates: dict[str, Any]) -> None:
     """Rates are probabilities, all together too."""
     with pytest.raises(UsageError, match="each rate is a probability from 0 to 1, all together at most 1"):
         Faults(**rates)

@@ -1,5 +1,6 @@
 """TCP: what is special about it."""
 
+import errno
 import select
 import socket
 import time
@@ -45,6 +46,26 @@ async def send_on(line: TcpLine, data: bytes) -> None:
     while True:
         await line.send(data)
         await anyio.lowlevel.checkpoint()
+
+
+# What is told of a connection that cannot be had
+
+
+@pytest.mark.parametrize("within", [0, 0.02])
+async def test_a_connection_that_is_refused_does_not_time_out(within: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the time is over during the last of many calls, or before the first was answered."""
+    with pytest.raises(ContactError, match="connection refused; nobody listens there, also after"):
+        async with open_tcp((LOCAL, free_port()), within=within):
+            pass
+    answers = iter([errno.ECONNREFUSED, errno.ETIMEDOUT])
+
+    async def answered(*_: object) -> int:
+        return next(answers)
+
+    monkeypatch.setattr("otf.adapter.connection._call", answered)
+    with pytest.raises(ContactError, match="connection refused"):
+        async with open_tcp((LOCAL, 7), within=0.015):
+            pass
 
 
 # What arrives

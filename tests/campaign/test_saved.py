@@ -61,6 +61,15 @@ def test_only_failures_of_the_same_bench_are_tried(tmp_path: Path) -> None:
     assert _came(_run(bench(TEA, parameters={"coins": 3, "L": 0.2}), tmp_path)) == ["still there"]
 
 
+def test_a_failure_belongs_to_the_addresses_of_its_system(tmp_path: Path) -> None:
+    """A stand-in that answers rightly does not make the device right: its failure is kept, and tried there."""
+    device = ("line=/dev/ttyUSB0",)
+    _run(bench(TEA), tmp_path, where=device)
+    assert _came(_run(bench(), tmp_path)) == []
+    assert _came(_run(bench(), tmp_path, where=("line=exec:standin",))) == []
+    assert _came(_run(bench(TEA), tmp_path, where=device)) == ["still there"]
+
+
 def test_a_kept_trace_that_fits_no_more(tmp_path: Path) -> None:
     """What cannot be read any more, or has no input, is told and not kept any longer."""
     _run(bench(TEA), tmp_path)

@@ -59,6 +59,22 @@ def capture(*parts: tuple[float, bool, int, bytes]) -> bytes:
     return file.getvalue()
 
 
+@pytest.mark.parametrize("lost", [1, 7, 47, 48, 60])
+def test_a_capture_that_ends_inside_a_packet_proves_no_silence(lost: int) -> None:
+    """The answer is in the packet that was cut, in its bytes or in its header: nothing failed, and the cut is told."""
+    parts = [(1.0, True, 1, b"coin 10\n"), (2.0, True, 9, b"button\n"), (2.1, False, 1, b"coffee\n")]
+    whole = capture(*parts)
+    Path("a.pcap").write_bytes(whole[:-lost])
+    result = otf("replay", "a.pcap", "--bench", "mine.py", "--ended")
+    assert result.status == 3
+    assert "number 2 in it; it ends inside a packet, which was left out" in result.out
+    assert otf("replay", "a.pcap", "--bench", "mine.py", "--ended", "--json").data[0]["cut"] is True
+    Path("a.pcap").write_bytes(whole)
+    assert otf("replay", "a.pcap", "--bench", "mine.py", "--ended", "--json").data[0]["cut"] is False
+    Path("a.pcap").write_bytes(capture(*parts[:2]))
+    assert otf("replay", "a.pcap", "--bench", "mine.py", "--ended").status == 1
+
+
 @pytest.mark.parametrize(("rows", "status", "place"), [(GOOD, 0, 4), (BAD, 1, 5)])
 def test_a_log_of_another_program(folder: Path, rows: Sequence[Mapping[str, object]], status: int, place: int) -> None:
     """It is judged by what the bench makes of its lines; the place is the number of a line."""

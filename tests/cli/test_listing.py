@@ -11,7 +11,7 @@ def test_what_there_is() -> None:
     assert "entities=3 nicknames=2 conferences=2 messages=2 fault=none" in done.out
     assert "quiescence=0.02 L=0.002 R=0.002" in done.out
     assert "  random         any input with the same probability" in done.out
-    assert "  model, halving, elements, cycles, cycles+elements, partial, ddmin" in done.out
+    assert "  model, halving, elements, elements-truncated, cycles, cycles+elements, " in done.out
 
 
 def test_the_list_as_a_document() -> None:

@@ -245,6 +245,16 @@ def test_failures_of_earlier_runs_are_tried_first(folder: Path) -> None:
     assert (data["verdict"], [each["came"] for each in data["saved"]]) == ("pass", ["fixed"])
 
 
+@pytest.mark.real
+def test_failures_are_kept_by_where_the_system_is(folder: Path) -> None:
+    """With --sut the system is another one."""
+    machine(folder)
+    otf("run", *BROKEN, "--seed", 1, "--traces", 1)
+    elsewhere = otf("run", *BROKEN, "--traces", 1, "--steps", 1, "--sut", "slot=exec:cat", "--json").data
+    assert elsewhere["saved"] == []
+    assert len(otf("run", *BROKEN, "--traces", 1, "--steps", 1, "--json").data["saved"]) == 1
+
+
 def test_how_failures_are_shrunk(folder: Path) -> None:
     """The algorithm and its budget can be chosen; one that does not exist is told with those that do."""
     machine(folder)

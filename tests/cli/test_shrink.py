@@ -81,7 +81,7 @@ def test_an_unknown_algorithm(trace: Path) -> None:
     """An algorithm that does not exist is told with those that do."""
     told = failed("shrink", trace, *FROM, "--algorithm", "magic")
     assert (
-        "there is no algorithm 'magic'; there are model, halving, elements, cycles, cycles+elements, partial, ddmin"
+        "there is no algorithm 'magic'; there are model, halving, elements, elements-truncated, cycles, cycles+elements"
         in told
     )
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 import pytest
+from hypothesis import strategies as st
 
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
@@ -12,6 +17,7 @@ from otf.fronts import table
 from otf.models.coffees import C0, C1, C2, C3, C4, IO, c4, fair, solvent
 from otf.models.queue import QUEUE, In, New, Queue
 from otf.spec import Accept, Spec, Transition, goto
+from otf.suite import suite
 from tests.explore.machines import DOOR
 
 
@@ -51,8 +57,60 @@ def test_a_machine_without_end_is_proven_within_its_states() -> None:
     limited = Spec(step, 0, C4.inputs)
     assert transitions(explore(limited), fair).verdict is Verdict.PROVEN
     assert str(safety(explore(C4, states=lambda paid: paid <= 100), lambda paid: paid >= 0)) == (
-        "safe: passed: 21 states, 60 transitions; not all were seen: states"
+        "safe: proven within the states given: 21 states, 60 transitions"
     )
+
+
+def test_what_was_seen_whole_within_bounds_is_proven_within_them() -> None:
+    """Steps, states, values: each is named; a bound on the number of states proves nothing, nor any of dead ends."""
+
+    def positive(paid: int) -> bool:
+        return paid >= 0
+
+    def small(paid: int) -> bool:
+        return paid <= 20
+
+    def said(law: Callable[..., Any], *more: object, **bounds: Any) -> str:  # noqa: ANN401 -- bounds
+        return str(law(explore(C4, **bounds), *more)).partition(": ")[2].partition(":")[0]
+
+    assert said(safety, positive, depth=3) == "proven within 3 steps"
+    assert said(safety, positive, depth=1) == "proven within 1 step"
+    assert said(transitions, fair, states=small) == "proven within the states for which small is true"
+    assert said(safety, positive, inputs=list(C4.inputs(0))[:1]) == "passed"
+    assert said(safety, positive, inputs=[IO.BUTTON]) == "proven within the inputs given"
+    assert said(safety, positive, limit=10) == "passed"
+    assert said(liveness, positive, depth=3) == "passed"
+    found = {each.law: str(each.verdict) for each in general(explore(C4, depth=3))}
+    assert (found["deterministic"], found["total"], found["minimal"]) == ("proven within", "proven within", "passed")
+    assert general(explore(C4, states=small))[0].verdict is Verdict.PASSED
+
+
+@dataclass(frozen=True)
+class Add:
+    number: int
+
+
+def _adds(total: int, inp: Add | bool) -> list[Transition[int]]:
+    return [goto((total + inp.number) % 3 if isinstance(inp, Add) else 0, total)]
+
+
+def test_inputs_without_end_are_named_as_the_sample_that_they_are() -> None:
+    """In what is proven, and in what is said of a suite; inputs with an end are all there."""
+    endless = Spec(_adds, 0)
+    found = safety(explore(endless), lambda total: total < 3)
+    assert (found.verdict, found.says) == (
+        Verdict.WITHIN,
+        "the first 100 inputs of Add: 3 states, 306 transitions",
+    )
+    told = str(suite(endless, "tour"))
+    assert "the first 100 inputs of Add alone are sent: what others do is not known" in told
+    bounded = explore(endless, values={int: range(3)})
+    assert str(safety(bounded, bool, law="never 0")).startswith("never 0: refuted")
+    assert safety(bounded, lambda total: total < 3).says.startswith("the values given for int: 3 states")
+    strategy: Any = st.sampled_from([Add(1), Add(2)])
+    drawn = Spec(_adds, 0, strategy)
+    assert "the first 2 inputs of what is given" in safety(explore(drawn), lambda total: total < 3).says
+    assert safety(explore(Spec(_adds, 0, [Add(1), True])), lambda total: total < 3).verdict is Verdict.PROVEN
 
 
 def test_the_queue_is_as_the_paper_says() -> None:
@@ -74,7 +132,7 @@ def test_the_queue_is_as_the_paper_says() -> None:
         return isinstance(state, New) or enlarges(state, inp, after, outputs)
 
     started = transitions(graph, grows)
-    assert started.verdict is Verdict.PASSED
+    assert started.verdict is Verdict.WITHIN
 
 
 def test_what_is_not_safe_is_shown_on_the_shortest_way() -> None:

@@ -105,6 +105,43 @@ def test_nothing_superfluous_is_left(algorithm: str, run: list[str], presses: in
     assert all(tried.issue(shrunk[:at] + shrunk[at + 1 :]) is None for at in range(len(shrunk)))
 
 
+def _washer(state: object, inp: object) -> Iterator[Transition[object]]:
+    match state, inp:
+        case "empty", "fill":
+            yield goto("full")
+        case "full", "wash" | "soak":
+            yield goto("used", "clean")
+        case "used", "drain":
+            yield goto("empty")
+        case _:
+            pass
+
+
+def _wears_out(washed: int, inp: object) -> tuple[int, list[object]]:
+    washed += inp == "wash"
+    return washed, [] if inp in {"fill", "drain"} else ["foam" if washed == 3 else "clean"]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "left"),
+    [
+        ("elements-truncated", 14),
+        ("elements", 8),
+        ("cycles", 8),
+        ("cycles+elements-truncated", 8),
+        ("cycles+elements", 8),
+    ],
+)
+def test_where_runs_are_truncated_nothing_goes_from_a_cycle_by_elements(algorithm: str, left: int) -> None:
+    """Without its first input the others of a round are not specified: skipped, they go too; as an end, nothing goes.
+
+    As in table 3 of the paper, in which elements alone do nothing, and cycles do.
+    """
+    spec: Spec[object, object] = Spec(_washer, "empty", ["fill", "wash", "soak", "drain"])
+    run = [inp for what in ("wash", "soak", "wash", "soak", "wash") for inp in ("fill", what, "drain")]
+    assert len(Bench(spec, _wears_out).shrink(algorithm, run)) == left
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_no_candidate_is_tried_twice(algorithm: str) -> None:
     """Different cuts that leave the same inputs are one candidate."""

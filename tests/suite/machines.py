@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import permutations, product
 from random import Random
 
 from otf.suite import Machine, minimised
@@ -23,6 +23,27 @@ def every(states: int, inputs: int = 2, outputs: int = 2) -> Iterator[Machine]:
     """All complete machines with so many states, inputs and outputs."""
     for rows in product(product(product(range(states), range(outputs)), repeat=inputs), repeat=states):
         yield made(list(rows))
+
+
+def renamed(machine: Machine) -> tuple[Row, ...]:
+    """The first, in order, of all tables that a machine of two outputs has under other names."""
+    tables: list[tuple[Row, ...]] = []
+    for inputs, outputs in product(permutations(range(len(machine.inputs))), permutations(range(2))):
+        met, rows = [0], list[Row]()
+        for state in met:
+            ends = [machine.next[state][inp] for inp in inputs]
+            met += [end for end in dict.fromkeys(ends) if end not in met]
+            rows.append(
+                tuple((met.index(to), outputs[machine.out[state][at]]) for at, to in zip(inputs, ends, strict=True))
+            )
+        tables.append(tuple(rows))
+    return min(tables)
+
+
+def different(states: int) -> list[Machine]:
+    """All machines of so many states that can be reached, two inputs and two outputs, one for all of its names."""
+    tables = {renamed(machine) for machine in every(states)}
+    return [made(list(rows)) for rows in sorted(tables) if len(rows) == states]
 
 
 def models(states: int, number: int, seed: int = 1, inputs: int = 2, outputs: int = 2) -> Iterator[Machine]:

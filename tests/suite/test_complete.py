@@ -9,7 +9,8 @@ import pytest
 from otf.suite import METHODS, Machine
 from otf.suite.faults import equal, passes, single_faults, with_fault
 from otf.suite.machine import Word
-from tests.suite.machines import every, made, models
+from tests.suite.machines import different, every, made, models
+from tests.suite.passing import fooled
 
 COMPLETE = [name for name, method in METHODS.items() if method.complete]
 SYSTEMS = list(every(3))
@@ -66,6 +67,54 @@ def test_a_suite_without_one_of_its_tests_lets_some_pass(method: str) -> None:
     words = paths(machine, method)
     lost = [[*words[:at], *words[at + 1 :]] for at in range(len(words))]
     assert any(wrong(machine, left, SYSTEMS) for left in lost)
+
+
+ALL = {states: different(states) for states in (1, 2, 3)}
+
+
+def _fooled(method: str, extra: int, machines: list[Machine]) -> list[Machine]:
+    """The models, minimised first where they are not minimal, whose suites a wrong system passes."""
+    minimal = [METHODS[method].machine(machine) for machine in machines]
+    return [each for each in minimal if fooled(each, paths(each, method, extra), each.size + extra)]
+
+
+def test_there_are_so_many_different_small_machines() -> None:
+    """Of one, two and three states: other names for states, inputs and outputs make no other machine."""
+    assert {states: len(machines) for states, machines in ALL.items()} == {1: 2, 2: 52, 3: 3_504}
+
+
+@pytest.mark.parametrize("states", ALL)
+@pytest.mark.parametrize("method", COMPLETE)
+def test_no_wrong_system_passes_whatever_the_model(method: str, states: int) -> None:
+    """All models of one to three states, against all systems with as many states as the model, one state included."""
+    assert _fooled(method, 0, ALL[states]) == []
+
+
+@pytest.mark.parametrize("states", [1, 2])
+@pytest.mark.parametrize("method", [name for name in COMPLETE if METHODS[name].extra])
+def test_no_wrong_system_with_an_extra_state_passes_whatever_the_model(method: str, states: int) -> None:
+    """All models of one and two states, against all systems with a state more; of one state with two more as well."""
+    assert _fooled(method, 1, ALL[states]) == []
+    assert _fooled(method, 2, ALL[1]) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [name for name in COMPLETE if METHODS[name].extra])
+def test_no_wrong_system_of_four_states_passes_whatever_the_model(method: str) -> None:
+    """All models of three states, against all systems of four."""
+    assert _fooled(method, 1, ALL[3]) == []
+
+
+def test_a_wrong_system_is_found_where_there_is_one() -> None:
+    """The search for one agrees with trying all machines of three states, on whole suites and on cut ones."""
+    told = set[bool]()
+    for machine in models(3, 2, seed=9):
+        words = paths(machine, "hsi")
+        for left in [words, *([*words[:at], *words[at + 1 :]] for at in range(len(words)))]:
+            found = fooled(machine, left, 3) is not None
+            assert found == bool(wrong(machine, left, SYSTEMS))
+            told.add(found)
+    assert told == {False, True}
 
 
 def _larger(states: int, number: int) -> list[Machine]:

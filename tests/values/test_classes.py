@@ -112,7 +112,7 @@ class Secret:
 
 @dataclass(frozen=True)
 class Callback:
-    calls: dict[int, list[Callable[[], None]]]
+    calls: dict[int, list[Callable[..., None]]]
 
 
 @dataclass
@@ -202,7 +202,7 @@ def test_what_has_no_values_or_few_ends(kind: object, values: list[object]) -> N
     ("kind", "message"),
     [
         (Secret, "inp: an annotation of Secret cannot be read (name 'Fraction' is not defined)"),
-        (Callback, "inp.calls[…][…]: the values of the type collections.abc.Callable[[], None] cannot be enumerated"),
+        (Callback, "inp.calls[…][…]: the arguments of a function have to be declared: Callable[[int], bool]"),
         (tuple[int, Decimal], "inp[1]: the values of the type Decimal cannot be enumerated; say which there are: "),
         (dict[Decimal, int], "inp.keys(): the values of the type Decimal"),
         (set[object], "inp{…}: the values of the type object"),

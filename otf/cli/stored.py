@@ -1,0 +1,152 @@
+"""Suites in files, which hold inputs alone: what passing them is worth is found out anew when they are read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from otf.adapter import Bench
+from otf.campaign.headers import fingerprint
+from otf.errors import UsageError
+from otf.explore import Graph, explore
+from otf.spec import Spec
+from otf.suite import METHODS, Suite
+from otf.suite import suite as made
+from otf.trace.tagged import Registry, encode
+from otf.values import key, show
+
+LARGEST: Final = 500_000_000  # bytes of a file of a suite
+TIMES: Final = frozenset({"quiescence", "L", "R"})  # parameters that make no other system
+Paths = list[list[Any]]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a suite is made of: a model with its parameters, explored within `limit` states."""
+
+    spec: Spec[Any, Any]
+    parameters: Mapping[str, object]
+    limit: int
+
+    def graph(self) -> Graph:
+        """Return the graph of the model."""
+        return explore(self.spec, self.limit)
+
+    def texts(self) -> dict[str, str]:
+        """Return the parameters as texts, without those that make no other system."""
+        return {name: str(value) for name, value in self.parameters.items() if name not in TIMES}
+
+
+def as_data(built: Suite) -> dict[str, Any]:
+    """Return what is said of a suite."""
+    return {
+        "model": built.name,
+        "method": built.method,
+        "paths": len(built.words),
+        "steps": built.steps,
+        "guarantee": built.guarantee,
+        "notes": list(built.notes),
+        "ignores": built.ignores,
+        "says": str(built),
+    }
+
+
+def write(path: Path, built: Suite, extra: int, origin: Origin) -> None:
+    """Write the inputs of a suite, and what they were made of."""
+    content = {
+        "model": built.name,
+        "method": built.method,
+        "extra": extra,
+        "limit": origin.limit,
+        "parameters": origin.texts(),
+        "fingerprint": _fingerprint(origin.spec, built),
+        "inputs": [[encode(inp) for inp in each] for each in built.paths],
+    }
+    try:
+        path.write_text(json.dumps(content) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--write {path}: {error.strerror}") from error
+
+
+def read(path: Path, bench: Bench) -> tuple[Paths, dict[str, Any]]:
+    """Return the paths of a file, and what passing them is worth by the model as it is now."""
+    try:
+        if path.stat().st_size > LARGEST:
+            message = f"--read {path}: it is larger than {LARGEST:,} bytes"
+            raise UsageError(message)
+        data = json.loads(path.read_text(encoding="utf-8"))
+        registry = Registry(bench.known_types)
+        paths = [[registry.decode(inp) for inp in each] for each in data["inputs"]]
+        method, extra, limit = str(data["method"]), int(data["extra"]), int(data["limit"])
+        told = str(data["fingerprint"]), {str(name): str(value) for name, value in data["parameters"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        message = f"--read {path}: it is no suite as --write writes them: {error!r}"
+        raise UsageError(message) from error
+    return paths, _weighed(paths, method, extra, Origin(bench.spec, bench.parameters, limit), told)
+
+
+def _weighed(
+    paths: Paths, method: str, extra: int, origin: Origin, told: tuple[str, Mapping[str, str]]
+) -> dict[str, Any]:
+    name, known = origin.spec.name, METHODS.get(method)
+    steps = sum(map(len, paths))
+    notes = _parameters(told[1], origin.texts())
+    worth, ignores = "", known is None or known.base != "specified"
+    try:
+        built = made(origin.graph(), method, extra)
+    except UsageError as error:
+        worth = f"what passing is worth is not known: {error}"
+    else:
+        notes += [*_changed(told[0], origin.spec, built), *built.notes]
+        missing = _missing(built, paths)
+        worth = built.guarantee if not missing else _withheld(missing, built)
+    says = f"{name}: {len(paths):,} paths, {steps:,} steps, written by the method {show(method)[1:-1]}"
+    return {
+        "model": name,
+        "method": method,
+        "paths": len(paths),
+        "steps": steps,
+        "guarantee": worth,
+        "notes": notes,
+        "ignores": ignores,
+        "says": "\n".join([says, *notes, worth]),
+    }
+
+
+def _missing(built: Suite, paths: Paths) -> int:
+    """Return how many paths of a suite are not among these, nor the beginning of one of them."""
+    there = set[Hashable]()
+    for path in paths:
+        named = tuple(map(key, path))
+        there |= {named[:length] for length in range(1, len(named) + 1)}
+    return sum(tuple(map(key, path)) not in there for path in built.paths)
+
+
+def _withheld(missing: int, built: Suite) -> str:
+    return (
+        f"{missing:,} of the {len(built.words):,} paths that the method {built.method} makes of this model are not in "
+        "the file: nothing is known of a system that passes but that it answered rightly on the paths that are"
+    )
+
+
+def _changed(before: str, spec: Spec[Any, Any], built: Suite) -> list[str]:
+    if before == _fingerprint(spec, built):
+        return []
+    return ["the model is not the one that the suite was written from; it is judged by the model as it is now"]
+
+
+def _parameters(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    said = ", ".join(f"{name} is {show(now.get(name))} and was {show(before.get(name))}" for name in names)
+    return [f"the parameters are others than when the suite was written: {said}"] if names else []
+
+
+def _fingerprint(spec: Spec[Any, Any], built: Suite) -> str:
+    # the source tells of outputs, the machine of models that are made from data: tables, files, arguments
+    machine = built.machine
+    content = repr(([show(inp) for inp in machine.inputs], machine.next, machine.out))
+    return f"{fingerprint(spec)}-{hashlib.sha256(content.encode()).hexdigest()[:16]}"

@@ -1,0 +1,125 @@
+"""The vocabulary of a model: the actions that are its own, whether or not they are possible in its initial state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, is_dataclass
+from enum import Enum
+from typing import Any, Final, TypeAlias
+
+from otf.compose.actions import Action, pattern
+from otf.errors import UsageError
+from otf.spec import Accept, AnyOrder, On, OneOf, Spec, Transition
+from otf.spec.offering import Always, declared
+from otf.spec.outputs import vague
+from otf.values import key, likeness, show
+
+Owns: TypeAlias = Callable[[Any], bool]
+STATES: Final = 10_000  # of a model that are searched for its actions
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The actions of a model, as functions that return whether an input, or an unasked output, is its own."""
+
+    inputs: Owns
+    unasked: Owns
+
+    def shares(self, outputs: tuple[Any, ...]) -> bool:
+        """Return whether one of these unasked outputs is its own."""
+        return any(self.unasked(value) for item in outputs for value in values_of(item))
+
+
+def listed(items: Iterable[object]) -> Vocabulary:
+    """Return the vocabulary of names, classes and values."""
+    patterns = [pattern(item) for item in items]
+
+    def owns(value: Any) -> bool:  # noqa: ANN401 -- an input or output
+        asked, unasked = Action(value), Action(None, (value,), unasked=True)
+        return any(each.matches(asked) or each.matches(unasked) for each in patterns)
+
+    return Vocabulary(owns, owns)
+
+
+def found(spec: Spec[Any, Any], *, unasked: bool) -> Vocabulary:
+    """Return the vocabulary of a spec by its declared types, or by what its states offer.
+
+    `unasked`: its unasked outputs matter, too. An action is known by its name, as in a scenario: whoever offers
+    `Push(1)` owns every `Push`. Raises UsageError where the spec has too many states to tell.
+    """
+    inputs = _declared(spec)
+    if inputs is not None and not unasked:
+        return Vocabulary(inputs, lambda value: False)  # noqa: ARG005 -- any value
+    asked, told = _searched(spec, unasked=unasked)
+    return Vocabulary(inputs or (lambda value: called(value) in asked), lambda value: called(value) in told)
+
+
+def called(value: Any) -> Hashable:  # noqa: ANN401 -- any input or output
+    """Return what the name of an action is: its class, with a name of its own where it bears one; else the value."""
+    kind: Any = value.__class__
+    if isinstance(value, Enum) or kind.__module__ == "builtins" or vague(value):
+        return likeness(value)
+    own = getattr(value, "name", None)
+    return (kind, own) if isinstance(own, str) else (kind,)
+
+
+def values_of(item: Any) -> Iterator[Any]:  # noqa: ANN401 -- an item of outputs
+    """Yield the values that an item of outputs may be."""
+    if isinstance(item, On):
+        yield from values_of(item.item)
+    elif isinstance(item, AnyOrder | OneOf):
+        for part in item.items:
+            yield from values_of(part)
+    else:
+        yield item
+
+
+def _declared(spec: Spec[Any, Any]) -> Owns | None:
+    """Return the inputs by the classes that `step` declares; None where it declares none that name actions."""
+    kinds = declared(spec.step)
+    if not kinds or not all(_names_an_action(kind) for kind in kinds):
+        return None
+    return lambda value: type(value) in kinds
+
+
+def _names_an_action(kind: Any) -> bool:  # noqa: ANN401 -- any annotation
+    # a class with others below it may be what many models call their inputs, and so may one whose objects bear names
+    if not isinstance(kind, type) or type(kind).__subclasses__(kind):
+        return False
+    made: Any = kind
+    named = hasattr(made, "name") or "name" in getattr(made, "__annotations__", {})
+    return issubclass(kind, Enum) or ((is_dataclass(made) or hasattr(made, "_fields")) and not named)
+
+
+def _searched(spec: Spec[Any, Any], *, unasked: bool) -> tuple[dict[Hashable, Any], dict[Hashable, Any]]:
+    asked, told = dict[Hashable, Any](), dict[Hashable, Any]()
+    if isinstance(spec.inputs, Always) and not unasked:
+        return {called(inp): inp for inp in spec.inputs.inputs}, told
+    states, seen = [spec.initial], {key(spec.initial)}
+    for state in states:
+        offered = list(spec.inputs(state))
+        asked |= {called(inp): inp for inp in offered}
+        alone = list(plain(spec.emits(state) if spec.emits else ()))
+        told |= {called(value): value for way in alone for item in way.outputs for value in values_of(item)}
+        for way in [*alone, *(way for inp in offered for way in plain(spec.step(state, inp)))]:
+            if (named := key(way.state)) not in seen:
+                seen.add(named)
+                states.append(way.state)
+        if len(states) > STATES:
+            raise UsageError(_many(spec, [*asked.values(), *told.values()]))
+    return asked, told
+
+
+def plain(ways: Iterable[Transition[Any] | Accept]) -> Iterator[Transition[Any]]:
+    """Yield transitions as they are. Raises UsageError for an `Accept`, which a product cannot hold."""
+    for way in ways:
+        if isinstance(way, Accept):
+            raise UsageError(f"a product cannot hold {show(way)}: outputs decide its next state")
+        yield way
+
+
+def _many(spec: Spec[Any, Any], met: list[Any]) -> str:
+    return (
+        f"product(): {spec.name} has more than {STATES:,} states, so which actions are its own is not known; so far it "
+        f"had {', '.join(map(show, met[:10]))}: give actions=[…], for each model the names or classes of its actions"
+    )
