@@ -26,6 +26,7 @@ from otf.errors import OtfError, UsageError
 
 SHIPPED: Final = "otf.models"
 PREFIX: Final = "otf_bench_"  # of a file's module, so that coffee.py does not take the place of a package coffee
+PYMODEL: Final = "pymodel:"  # before the names of PyModel's modules
 TIMES: Final = {"quiescence": "quiescence", "L": "latency", "R": "busy"}
 _LOADED: Final[dict[Path, tuple[int, ModuleType]]] = {}
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
@@ -117,6 +118,10 @@ def _first_line(module: ModuleType) -> str:
 
 
 def _module(reference: str) -> tuple[ModuleType, str]:
+    if reference.startswith(PYMODEL):
+        from otf.compat.pymodel.reference import as_module
+
+        return as_module(reference), "bench"
     where, name = _parts(reference)
     if where.endswith(".py") or "/" in where:
         return _from_file(Path(where)), name
@@ -141,7 +146,7 @@ def _unknown(where: str) -> str:
     near = get_close_matches(where, _shipped_names(), n=1)
     near += [file for file in [f"{where}.py"] if where and Path(file).is_file()]
     hint = f"did you mean {' or '.join(near)}? " if near else ""
-    forms = "package.module[:name], path/to/file.py[:name] or path/to/file.toml"
+    forms = "package.module[:name], path/to/file.py[:name], path/to/file.toml or pymodel:MODEL[,MODEL][@STEPPER]"
     return f"there is no bench {where!r}; {hint}`otf list` shows what is shipped, others are named as {forms}"
 
 

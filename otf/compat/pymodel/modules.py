@@ -5,12 +5,14 @@ from __future__ import annotations
 import builtins
 import importlib
 import importlib.util
+import random
 import sys
 import weakref
 from collections import deque
 from collections.abc import Iterable, Mapping
 from itertools import count
 from pathlib import Path
+from random import Random
 from types import ModuleType
 from typing import Any, Final
 
@@ -26,14 +28,19 @@ class Modules:
     """The modules of one instance, found by name in its folders, each loaded once for this instance alone.
 
     Single files are private to the instance, with what they import from its folders; packages and everything installed
-    are imported as always. `observations` is the module that steppers know as `pymodel.observation_queue`.
+    are imported as always. `observations` is the module that steppers know as `pymodel.observation_queue`, `random` what
+    the modules draw from (`seed` None: another each time).
     """
 
-    def __init__(self, folders: Iterable[Path] = ()) -> None:
+    def __init__(self, folders: Iterable[Path] = (), seed: int | None = 0) -> None:
         self.folders = list(dict.fromkeys(folders))
         self.loaded: dict[str, ModuleType] = {}
         self.observations = ModuleType(QUEUE, "The queue of observed actions, and whether the stepper waits for them.")
         vars(self.observations).update(queue=deque[Any](), asynch=False)
+        # a model or a strategy that draws lots must not change with what else is drawn in this process
+        self.random: Random = Random(seed)
+        self._drawing = ModuleType("random")
+        vars(self._drawing).update({name: getattr(self.random, name, each) for name, each in vars(random).items()})
         self._tool = ModuleType(TOOL)
         vars(self._tool)[QUEUE] = self.observations
         self._builtins = {**vars(builtins), "__import__": self._import, "print": _print}
@@ -95,8 +102,8 @@ class Modules:
         level: int = 0,
     ) -> ModuleType:
         if level == 0:
-            if name == QUEUE:
-                return self.observations
+            if name in {QUEUE, "random"} and name not in self.loaded and self._file(name) is None:
+                return self.observations if name == QUEUE else self._drawing
             if name.partition(".")[0] == TOOL:
                 return self._of_tool(name, fromlist)
             if name in self.loaded:

@@ -107,13 +107,17 @@ class Composition(Spec[Any, Call]):
     def _step(self, state: Any, call: Call) -> list[Transition[Any]]:  # noqa: ANN401 -- any state
         if call.name in self.observed:
             return []
-        effects = self.effects(state, call.name, call.arguments)
-        return [Transition(then.state, () if then.result is None else (then.result,)) for then in effects]
+        return [plainly(then) for then in self.effects(state, call.name, call.arguments)]
 
     def _emits(self, state: Any) -> Iterator[Transition[Any]]:  # noqa: ANN401 -- any state
         for named in self.enabled(state, observed=True):
             for then in self.effects(state, *named):
                 yield Transition(then.state, (Call(*named),))
+
+
+def plainly(then: Effect) -> Transition[Any]:
+    """Return an effect as a transition: no result is no output."""
+    return Transition(then.state, () if then.result is None else (then.result,))
 
 
 def _run(part: Part, number: int) -> Part:

@@ -1,0 +1,80 @@
+"""Benches of PyModel's modules: a model, alone or with a stepper behind which the system is."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+from pathlib import Path
+
+from otf.adapter import Bench
+from otf.compat.pymodel.apart import Apart
+from otf.compat.pymodel.driving import Driven, StepperFailed, Waits
+from otf.compat.pymodel.live import Live
+from otf.compat.pymodel.loading import Loaded, load
+from otf.compat.pymodel.modules import Modules
+from otf.compat.pymodel.stepper import Stepper
+from otf.errors import UsageError
+from otf.fronts import Call
+from otf.fronts.freezing import Frozen
+from otf.simulate.acting import acting
+from otf.simulate.walk import Act
+
+TYPES = (Call, Frozen, StepperFailed)
+TIMEOUT = 10.0  # seconds for one action
+
+
+def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each with its name
+    *references: str,
+    stepper: str | None = None,
+    folder: str | Path = ".",
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+    timeout: float | None = TIMEOUT,
+    waits: Waits | None = None,
+) -> Bench:
+    """Return the bench of PyModel's modules, and of the stepper that drives the system; see `load`.
+
+    Without a stepper the model stands in for the system. Each path starts the stepper in a process of its own, which is
+    killed where an action takes longer than `timeout` seconds; with None it runs in this process, one for all paths,
+    which is quicker. Its `Reset` is called before each path but the first. `waits` says for how long observations of a
+    stepper that sets `asynch` are waited for.
+    """
+    loaded = load(*references, folder=folder, include=include, exclude=exclude)
+    if stepper is None:
+        return Bench(loaded.spec, system=acting(loaded.spec), types=TYPES, name=loaded.spec.name)
+    if timeout is not None and timeout <= 0:
+        raise UsageError(f"timeout={timeout}: a positive number of seconds is needed")
+    make = _Makes(Live(loaded.spec), loaded, stepper, waits or Waits())
+    system = make.here if timeout is None else lambda: make.apart(timeout)
+    return Bench(make.spec, system=system, types=TYPES, name=loaded.spec.name)
+
+
+class _Makes:
+    """Makes the system of each path."""
+
+    def __init__(self, spec: Live, loaded: Loaded, stepper: str, waits: Waits) -> None:
+        self.spec = spec
+        self._folders = tuple(loaded.modules.folders)
+        self._reference = stepper
+        self._waits = waits
+        self._idle: list[Stepper] = []
+        self._paths = 0
+
+    def here(self) -> Act:
+        """Return a system behind a stepper in this process: one that no other path uses now."""
+        if self._idle:
+            stepper = self._idle.pop()
+            stepper.reset()
+        else:
+            stepper = Stepper(Modules(self._folders, seed=None), self._reference)
+        driven = Driven(self.spec, stepper, self._waits)
+        weakref.finalize(driven, self._idle.append, stepper)
+        return driven
+
+    def apart(self, timeout: float) -> Act:
+        """Return a system behind a stepper in a process of its own, which ends with the path."""
+        self._paths += 1
+        stepper = Apart(self._reference, self._folders, timeout)
+        if self._paths > 1:
+            stepper.reset()
+        return Driven(self.spec, stepper, self._waits)
