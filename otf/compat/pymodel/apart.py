@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from otf.compat.pymodel.driving import LostStepperError
-from otf.compat.pymodel.served import TYPES
+from otf.compat.pymodel.stepper import TYPES
 from otf.errors import ContactError, UsageError
 from otf.fronts import Call
 from otf.trace.tagged import Registry, encode
 
 LONGEST: Final = 1 << 26  # bytes of one answer
+PROGRAM: Final = "import sys; from otf.compat.pymodel.served import main; main(sys.argv[1:])"
 START: Final = 10.0  # seconds for Python, and for what the stepper does when it is imported
 
 
@@ -37,7 +38,7 @@ class Apart:
         self._seen = list[Call]()
         self._buffer = b""
         self._registry = Registry(TYPES)
-        argv = [sys.executable, "-m", "otf.compat.pymodel.served", reference, *map(str, folders)]
+        argv = [sys.executable, "-c", PROGRAM, reference, *map(str, folders)]
         self._process = subprocess.Popen(  # noqa: S603 -- to start what the user names is the purpose
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
         )

@@ -28,8 +28,8 @@ class Modules:
     """The modules of one instance, found by name in its folders, each loaded once for this instance alone.
 
     Single files are private to the instance, with what they import from its folders; packages and everything installed
-    are imported as always. `observations` is the module that steppers know as `pymodel.observation_queue`, `random` what
-    the modules draw from (`seed` None: another each time).
+    are imported as always. `observations` is what steppers know as `pymodel.observation_queue`; `random` is what they
+    draw from (`seed` None: another each time).
     """
 
     def __init__(self, folders: Iterable[Path] = (), seed: int | None = 0) -> None:

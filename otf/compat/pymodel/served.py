@@ -1,4 +1,4 @@
-"""A stepper in a process of its own: `python -m otf.compat.pymodel.served STEPPER FOLDER …`, started by `Apart`."""
+"""A stepper in a process of its own: what `Apart` talks to."""
 
 from __future__ import annotations
 
@@ -9,13 +9,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from otf.compat.pymodel.modules import Modules
-from otf.compat.pymodel.stepper import Stepper
+from otf.compat.pymodel.stepper import TYPES, Stepper
 from otf.errors import OtfError
-from otf.fronts import Call
-from otf.fronts.freezing import Frozen
 from otf.trace.tagged import Registry, encode
-
-TYPES = (Call, Frozen)
 
 
 def main(arguments: list[str]) -> None:
@@ -55,7 +51,3 @@ def _answer(stepper: Stepper, registry: Registry, asked: dict[str, Any]) -> dict
         return {"trouble": str(error)}
     except BaseException as error:  # noqa: BLE001 -- whatever the stepper raises, the tester has to hear of it
         return {"raised": f"raised {type(error).__name__}: {error}"}
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -9,9 +9,10 @@ from otf.compat.pymodel.modules import Modules
 from otf.compat.pymodel.parts import Args, said
 from otf.errors import ContactError, UsageError
 from otf.fronts import Call
-from otf.fronts.freezing import frozen, thawed
+from otf.fronts.freezing import Frozen, frozen, thawed
 from otf.values import show
 
+TYPES = (Call, Frozen)
 TEST = ("test_action", "testaction", "TestAction")
 RESET = ("reset", "Reset")
 
