@@ -12,9 +12,9 @@ from otf.compat.pymodel.driving import Driven, StepperFailed, Waits
 from otf.compat.pymodel.live import Live
 from otf.compat.pymodel.loading import Loaded, load
 from otf.compat.pymodel.modules import Modules
+from otf.compat.pymodel.standin import StandIn
 from otf.compat.pymodel.stepper import TYPES, Stepper
 from otf.errors import UsageError
-from otf.simulate.acting import acting
 from otf.simulate.walk import Act
 
 TIMEOUT = 10.0  # seconds for one action
@@ -38,7 +38,7 @@ def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each
     """
     loaded = load(*references, folder=folder, include=include, exclude=exclude)
     if stepper is None:
-        return Bench(loaded.spec, system=acting(loaded.spec), types=(*TYPES, StepperFailed), name=loaded.spec.name)
+        return Bench(loaded.spec, system=StandIn(loaded.spec), types=(*TYPES, StepperFailed), name=loaded.spec.name)
     if timeout is not None and timeout <= 0:
         raise UsageError(f"timeout={timeout}: a positive number of seconds is needed")
     make = _Makes(Live(loaded.spec), loaded, stepper, waits or Waits())
