@@ -7,7 +7,6 @@ import importlib
 import importlib.util
 import random
 import sys
-import weakref
 from collections import deque
 from collections.abc import Iterable, Mapping
 from itertools import count
@@ -45,8 +44,6 @@ class Modules:
         vars(self._tool)[QUEUE] = self.observations
         self._builtins = {**vars(builtins), "__import__": self._import, "print": _print}
         self._prefix = f"otf_{TOOL}_{next(_INSTANCES)}_"
-        self._names: list[str] = []
-        weakref.finalize(self, _forget, self._names)
 
     def load(self, reference: str) -> ModuleType:
         """Return the module of that name, or in that file. Raises UsageError that says what was wrong, and where."""
@@ -80,9 +77,8 @@ class Modules:
         if spec is None or spec.loader is None:
             raise UsageError(f"{file}: this is no Python file")
         module = importlib.util.module_from_spec(spec)
-        # dataclasses look their module up by its name, and modules may import each other in a circle
+        # dataclasses look their module up by its name while it is loaded, and modules may import each other in a circle
         sys.modules[spec.name] = self.loaded[name] = module
-        self._names.append(spec.name)
         vars(module)["__builtins__"] = self._builtins
         try:
             spec.loader.exec_module(module)
@@ -91,6 +87,8 @@ class Modules:
             if isinstance(error, KeyboardInterrupt | OtfError):
                 raise
             raise UsageError(python2(error, file)) from error
+        finally:
+            del sys.modules[spec.name]
         return module
 
     def _import(
@@ -128,11 +126,6 @@ class Modules:
 def _installed(name: str) -> Path | None:
     spec = importlib.util.find_spec(name)
     return Path(spec.origin) if spec is not None and spec.origin and spec.origin.endswith(".py") else None
-
-
-def _forget(names: list[str]) -> None:
-    for name in names:
-        sys.modules.pop(name, None)
 
 
 def _print(*values: object, file: Any = None, **options: Any) -> None:  # noqa: ANN401 -- as `print` has it

@@ -39,12 +39,12 @@ class RunSuite:
 
     def __len__(self) -> int:
         """Return how many runs there are."""
-        return len(self._runs)
+        return len(self.initial)
 
     def only(self, number: int) -> RunSuite:
         """Return the suite of one run."""
         one: RunSuite = object.__new__(RunSuite)
-        vars(one).update(vars(self), initial=((number, 0),))
+        vars(one).update(vars(self), initial=self.initial[number : number + 1])
         return one
 
     def offers(self, state: At) -> Iterator[Named]:
