@@ -2,7 +2,7 @@
 
 `python -m benchmarks.pymodel --data DIR`: DIR is the folder `samples` of the fork zlorb/PyModel (BSD licence, Jonathan
 Jacky). Prints the table of docs/howto-pymodel.md; the exit status is 1 where a number is not PyModel's. Its numbers are
-those that its analyzer printed, with a bound that cuts nothing off; the fork needs three changed lines to start on 3.11.
+what its analyzer printed, with a bound that cuts nothing off (the fork needs three changed lines to start on 3.11).
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def test_a_model_program_is_loaded_by_its_path(tmp_path: Path) -> None:
 
 def test_a_module_that_is_installed_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that is in no folder is looked for where Python looks."""
-    monkeypatch.syspath_prepend(write(tmp_path, Switch=SWITCH))
+    monkeypatch.setattr(sys, "path", [*sys.path, str(write(tmp_path, Switch=SWITCH))])
     assert explored(load("Switch", folder=tmp_path / "nowhere").spec)[:2] == (2, 2)
 
 
@@ -46,7 +46,9 @@ def test_two_instances_do_not_share_a_module(tmp_path: Path) -> None:
 
 def test_only_the_variables_of_the_state_are_restored(tmp_path: Path) -> None:
     """A variable that `state` does not name goes on as it is."""
-    counting = STACK.replace("def push(x): stack.insert(0, x)", "calls = []\ndef push(x): calls.append(x); stack.append(x)")
+    counting = STACK.replace(
+        "def push(x): stack.insert(0, x)", "calls = []\ndef push(x): calls.append(x); stack.append(x)"
+    )
     loaded = load("Stack", folder=write(tmp_path, Stack=counting))
     for _ in range(3):
         list(loaded.spec.step(loaded.spec.initial, Call("push", (1,))))
@@ -192,7 +194,8 @@ def test_what_a_module_prints_goes_to_standard_error(tmp_path: Path, capsys: pyt
 
 def test_the_observation_queue_has_both_its_names(tmp_path: Path) -> None:
     """The fork says `pymodel.observation_queue`, the original `observation_queue`."""
-    names = "import pymodel.observation_queue as a\nfrom pymodel import observation_queue as b\nimport observation_queue as c"
+    names = "import pymodel.observation_queue as a\nfrom pymodel import observation_queue as b\n"
+    names += "import observation_queue as c"
     modules = Modules([write(tmp_path, Names=names)])
     module = modules.load("Names")
     assert module.a is module.b is module.c is modules.observations

@@ -82,7 +82,8 @@ def test_an_argument_without_a_domain_is_told_when_it_is_needed(tmp_path: Path) 
 
 def test_an_action_that_takes_any_number_has_one_domain(tmp_path: Path) -> None:
     """For `*args` the domain has one argument, or None for none."""
-    many = "n = 0\ndef act(*args): return len(args)\nstate = ('n',)\nactions = (act,)\ndomains = {act: {'args': [None, 5]}}"
+    many = "n = 0\ndef act(*args): return len(args)\nstate = ('n',)\nactions = (act,)\n"
+    many += "domains = {act: {'args': [None, 5]}}"
     spec = loaded(tmp_path, Program=many)
     assert inputs(spec) == ["act()", "act(5)"]
     assert [ways(spec, spec.initial, call) for call in spec.inputs(spec.initial)] == [[(0,)], [(1,)]]
