@@ -34,7 +34,7 @@ def _numbers(spec: Composition, graph: Graph) -> Numbers:
     ends = [spec.accepting(state) for state in graph.values]
     left = {arc.source for arc in graph.arcs()}.union(graph.edge)
     stuck = [number for number in range(len(ends)) if number not in left]
-    unsafe = sum(not spec.invariant(state) for state in graph.values)
+    unsafe = sum(not spec.safe(state) for state in graph.values)
     finished = sum(ends[number] for number in stuck)
     size = len(graph.values), len(graph.target)
     return Numbers(*size, sum(ends), unsafe, finished, len(stuck) - finished, graph.whole)

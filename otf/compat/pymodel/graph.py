@@ -19,6 +19,7 @@ class FiniteMachine:
 
     def __init__(self, name: str, module: ModuleType, chosen: Chosen) -> None:
         self.name: str = name
+        self.guarded: bool = False
         if not hasattr(module, "initial"):
             raise UsageError(
                 f"{module.__file__}: a finite machine has `graph`, `initial` and `accepting`; no `initial` here"

@@ -33,7 +33,7 @@ class Live(Spec[Any, Call]):
 
     @property
     def invariant(self) -> Any:  # noqa: ANN401 -- as above
-        """Return in which states the invariant holds."""
+        """Return in which states the invariants hold, None where there are none."""
         return self.composition.invariant
 
     def heard(self, states: Iterable[Any], output: object) -> list[Any]:

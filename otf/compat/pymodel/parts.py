@@ -46,6 +46,11 @@ class Part(Protocol):
         ...
 
     @property
+    def guarded(self) -> bool:
+        """Return whether it has a state invariant."""
+        ...
+
+    @property
     def initial(self) -> Any:  # noqa: ANN401 -- any state
         """Return the state in which a run begins."""
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import product as every
 from typing import Any
@@ -27,7 +27,7 @@ class Composition(Spec[Any, Call]):
     """Models of PyModel as one spec: controllable actions are inputs, results and observable actions are outputs.
 
     An action of several parts happens where all of them do it, with equal arguments and results; a part that says
-    neither goes with any. Where a part has several ways, so has the product. `accepting` and `invariant` are functions
+    neither goes with any. Where a part has several ways, so has the product. `accepting` and `safe` are functions
     of a state; `runs` are one composition for each run of its test suites.
     """
 
@@ -55,7 +55,12 @@ class Composition(Spec[Any, Call]):
         """Return whether a run may end there: in every part."""
         return all(part.accepting(own) for part, own in zip(self.parts, self.split(state), strict=True))
 
-    def invariant(self, state: Any) -> bool:  # noqa: ANN401 -- any state
+    @property
+    def invariant(self) -> Callable[[Any], bool] | None:
+        """Return in which states the state invariants hold, None where there are none."""
+        return self.safe if any(part.guarded for part in self.parts) else None
+
+    def safe(self, state: Any) -> bool:  # noqa: ANN401 -- any state
         """Return whether the state invariants of all parts hold."""
         return all(part.safe(own) for part, own in zip(self.parts, self.split(state), strict=True))
 

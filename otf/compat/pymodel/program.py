@@ -43,6 +43,7 @@ class ModelProgram:
         self._accepting: Condition = said(module, *ACCEPTING)
         self._filter: Condition = said(module, *FILTER)
         self._invariant: Condition = said(module, *INVARIANT)
+        self.guarded: bool = self._invariant is not None
         self.initial: Attributes = self._now()
         self._held: Attributes | None = self.initial
         self.notes: tuple[str, ...] = tuple(self._reset(said(module, *RESET)))

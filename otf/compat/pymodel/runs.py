@@ -26,6 +26,7 @@ class RunSuite:
 
     def __init__(self, name: str, module: ModuleType, chosen: Chosen) -> None:
         self.name: str = name
+        self.guarded: bool = False
         runs = [[_action(module, number, each) for each in run] for number, run in enumerate(said(module, *NAMES), 1)]
         own = listed(module, "actions") or [action for run in runs for action, _ in run]
         self.actions: tuple[str, ...] = tuple(dict.fromkeys(each.__name__ for each in chosen.of(own)))

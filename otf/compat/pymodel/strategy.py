@@ -135,7 +135,7 @@ def _enabled(view: View, offered: dict[Any, Symbol]) -> list[tuple[Any, ...]]:
                 properties = {
                     "accepting": model.accepting(then.state),
                     "statefilter": True,
-                    "stateinvariant": model.invariant(then.state),
+                    "stateinvariant": model.safe(then.state),
                 }
                 action = call.name, thawed(call.arguments), thawed(then.result)
                 found[inp.key, key(then.state)] = (*action, _state(model, then.state), properties)
