@@ -160,6 +160,7 @@ def test_a_program_whose_action_takes_nothing_goes_with_any_arguments(tmp_path: 
     assert inputs(spec) == ["push(1)", "push(2)"]
     assert explored(spec)[0] == 11
     assert ways(spec, spec.initial, Call("push", (1, 2))) == []
+    assert explored(loaded(tmp_path, Stack=STACK, Count=count.replace("n += 1", "n += 1\n    return n")))[:2] == (1, 0)
 
 
 def test_a_vocabulary_holds_actions_back(tmp_path: Path) -> None:

@@ -66,7 +66,8 @@ class ModelProgram:
         self._hold(state)
         if self._enabled(name, given):
             result, after, kept = self._done(name, given)
-            if kept or not filtered:
+            # what takes no arguments goes with any only where it says no result either
+            if (kept or not filtered) and not (free and result is not None):
                 yield Effect(result, after, free or (not given and result is None))
 
     def accepting(self, state: Attributes) -> bool:
