@@ -9,7 +9,8 @@ import pytest
 
 from otf import NonconformanceError, run
 from otf.compat.pymodel import Waits, bench
-from otf.errors import ContactError, UsageError
+from otf.compat.pymodel.routes import Apiece
+from otf.errors import CodecError, ContactError, UsageError
 from otf.fronts import Call
 from tests.compat.samples import ECHO, STACK, SWITCH, write
 
@@ -235,3 +236,64 @@ def test_a_timeout_is_a_positive_number(tmp_path: Path) -> None:
     """No time at all is refused."""
     with pytest.raises(UsageError, match="a positive number of seconds"):
         bench("Switch", stepper="Any", folder=write(tmp_path, Switch=SWITCH), timeout=-1)
+
+
+TWO = """
+sent = 0
+def send():
+    global sent
+    sent += 1
+def send_enabled(): return not sent
+def first_enabled(): return sent == 1
+def first():
+    global sent
+    sent = 2
+def second():
+    global sent
+    sent = 0
+def second_enabled(): return sent == 2
+def accepting(): return not sent
+state = ('sent',)
+actions = (send, first, second)
+observables = (first, second)
+enablers = {send: (send_enabled,), first: (first_enabled,), second: (second_enabled,)}
+"""
+SWAPPED = """
+import observation_queue as o
+def test_action(aname, args, modelResult): o.queue.extend([('second', ()), ('first', ())])
+def reset(): pass
+"""
+
+
+def test_threads_of_a_stepper_may_overtake_each_other(tmp_path: Path) -> None:
+    """Observable actions of a stepper that observes by itself have no order, unless it is asked for."""
+    threads = SWAPPED + "o.asynch = True\ndef wait(timeout): pass\n"
+    write(tmp_path, Two=TWO, Swapped=SWAPPED, Threads=threads)
+    brief: dict[str, Any] = {"folder": tmp_path, "timeout": None, "waits": Waits(0.001, 0.02)}
+    free = bench("Two", stepper="Threads", **brief)
+    assert run(free, traces=2, steps=5, seed=1, out=tmp_path / "free").verdict == "pass"
+    assert "FAIL (wrong)" in str(failed(tmp_path, "Two", stepper="Swapped", timeout=None))
+    assert "FAIL (wrong)" in str(
+        failed(tmp_path, "Two", stepper="Threads", timeout=None, ordered=True, waits=Waits(0.001, 0.02))
+    )
+
+
+def test_one_observation_too_few_is_missing_whatever_the_order(tmp_path: Path) -> None:
+    """Where an observation has to come, it may be any; none at all, or the second alone, is a failure."""
+    threads = SWAPPED + "o.asynch = True\ndef wait(timeout): pass\n"
+    silent = threads.replace("o.queue.extend([('second', ()), ('first', ())])", "pass")
+    lone = threads.replace("('second', ()), ('first', ())", "('second', ())")
+    write(tmp_path, Two=TWO, Silent=silent, Lone=lone)
+    for name in ("Silent", "Lone"):
+        error = failed(tmp_path, "Two", stepper=name, timeout=None, waits=Waits(0.001, 0.02))
+        assert "FAIL (missing)" in str(error)
+
+
+def test_a_system_in_this_process_has_no_bytes() -> None:
+    """The codec of observable actions names their ports, and nothing else."""
+    codec = Apiece(("hear",), ())
+    assert [codec.port(each) for each in (Call("hear"), Call("say"), 1)] == ["hear", "system", "system"]
+    with pytest.raises(CodecError, match="is not sent"):
+        codec.encode(1)
+    with pytest.raises(CodecError, match="does not come on hear"):
+        codec.decode("hear", b"1")

@@ -44,6 +44,7 @@ class Driven:
         self._harness = harness
         self._waits = waits
         self._states: list[Any] = [spec.initial]
+        self._early: list[Call] = []
 
     def __call__(self, call: Call) -> tuple[object, ...]:
         """Do an action and return what came of it; the end of the system where the stepper raised."""
@@ -81,9 +82,18 @@ class Driven:
 
     def _seen(self) -> list[Call]:
         seen = self._harness.seen()
-        for each in seen:
-            self._states = self._spec.heard(self._states, each)
+        # one that the model does not allow now may have overtaken another; the judgement is not made here
+        self._early += seen
+        while any(self._follows(each) for each in self._early):
+            pass
         return seen
+
+    def _follows(self, observed: Call) -> bool:
+        states = self._spec.heard(self._states, observed)
+        if states:
+            self._states = states
+            self._early.remove(observed)
+        return bool(states)
 
     def _later(self) -> list[Call]:
         """Return what is observed later: for as long as something has to come, then what comes at once."""

@@ -18,10 +18,14 @@ class Live(Spec[Any, Call]):
 
     An observable action is judged by its enabler alone, whatever its domain has. Where the model has nothing to try,
     and a run may not end, an observation has to come: silence is a failure there.
+
+    Unless they are `ordered`, each observable action has a port of its own, so that different ones may overtake each
+    other: threads of a stepper that wait for them put them into its queue in any order.
     """
 
-    def __init__(self, composition: Composition) -> None:
+    def __init__(self, composition: Composition, *, ordered: bool = True) -> None:
         self.composition = composition
+        self.ports: tuple[str, ...] = () if ordered else tuple(sorted(composition.observed))
         base = composition
         emits = self._emits if base.observed else None
         super().__init__(self._step, base.initial, base.inputs, emits, name=base.name)
@@ -54,19 +58,24 @@ class Live(Spec[Any, Call]):
     def _step(self, state: Any, call: Call) -> Iterator[Transition[Any] | Accept]:  # noqa: ANN401 -- any state
         if call.name not in self.composition.observed:
             for then in self.composition.effects(state, call.name, call.arguments):
-                yield self._owing(then) if self.must(then.state) else plainly(then)
+                # an `Accept` is of one port: a result, which comes on its own, and it do not go together
+                if self.must(then.state) and (then.result is None or not self.ports):
+                    yield from self._owing(then)
+                else:
+                    yield plainly(then)
 
     def _emits(self, state: Any) -> Iterator[Accept]:  # noqa: ANN401 -- any state
-        yield self._owing(Effect(None, state))
+        yield from self._owing(Effect(None, state))
 
-    def _owing(self, then: Effect) -> Accept:
+    def _owing(self, then: Effect) -> Iterator[Accept]:
         after = partial(self._after, then)
 
         def complete(seen: tuple[Any, ...]) -> bool:
             states = after(seen)
-            return not states or not all(map(self.must, states))
+            return bool(self.ports) or not states or not all(map(self.must, states))
 
-        return Accept(after, until=complete)
+        for port in self.ports or ("",):
+            yield Accept(after, port=port, until=complete)
 
     def _after(self, then: Effect, seen: tuple[Any, ...]) -> list[Any]:
         if then.result is not None:

@@ -47,6 +47,11 @@ class Modules:
 
     def load(self, reference: str) -> ModuleType:
         """Return the module of that name, or in that file. Raises UsageError that says what was wrong, and where."""
+        file = self.file(reference)
+        return self._module(file.stem, file)
+
+    def file(self, reference: str) -> Path:
+        """Return the file of a module, whose folder is looked in from then on. Raises UsageError for none."""
         path = Path(reference)
         if path.suffix != ".py" and not reference.isidentifier():
             raise UsageError(f"{reference!r} is no module: give the path of a file (….py), or the name of one")
@@ -58,7 +63,7 @@ class Modules:
             where = ", ".join(map(str, self.folders)) or "no folder"
             raise UsageError(f"{reference}: there is no such file; modules are looked for in {where}")
         self._look_in(file.parent)
-        return self._module(name, file)
+        return file
 
     def _look_in(self, folder: Path) -> None:
         if folder not in self.folders:

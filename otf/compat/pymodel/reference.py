@@ -32,12 +32,13 @@ def as_module(reference: str) -> ModuleType:
 
 
 def _maker(names: list[str], stepper: str | None) -> Callable[..., Bench]:
-    def make(
+    def make(  # noqa: PLR0913, PLR0917 -- the parameters of a bench are arguments, each with its name
         include: str = "",
         exclude: str = "",
         timeout: float = TIMEOUT,
         brief: float = Waits.brief,
         long: float = Waits.long,
+        ordered: bool | None = None,  # noqa: FBT001 -- a parameter of a bench has a name
     ) -> Bench:
         return bench(
             *names,
@@ -46,6 +47,7 @@ def _maker(names: list[str], stepper: str | None) -> Callable[..., Bench]:
             exclude=_words(exclude),
             timeout=timeout or None,
             waits=Waits(brief, long),
+            ordered=ordered,
         )
 
     return make
