@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from otf.compat.pymodel import load
+from otf.campaign.headers import fingerprint
+from otf.compat.pymodel import Live, load
 from otf.compat.pymodel.explored import explored
 from otf.compat.pymodel.modules import Modules
 from otf.errors import UsageError
@@ -210,3 +211,18 @@ def test_what_a_module_draws_is_its_own(tmp_path: Path) -> None:
 
     assert drawn(0) == drawn(0)
     assert len({drawn(None) for _ in range(3)}) == 3
+
+
+def test_a_changed_model_has_another_fingerprint(tmp_path: Path) -> None:
+    """What a trace records of the model changes with each module that it is made of, and with nothing else."""
+
+    def now() -> str:
+        return fingerprint(load("Stack", "Config", folder=tmp_path).spec)
+
+    write(tmp_path, Stack=STACK, Config="'pymodel config'\nimport Stack")
+    before = now()
+    assert before == now()
+    write(tmp_path, Config="'pymodel config'\nimport Stack\nStack.domains = {Stack.push: {'x': [1]}}")
+    assert before != now()
+    live = Live(load("Stack", "Config", folder=tmp_path).spec)
+    assert len(live.sources) == 2

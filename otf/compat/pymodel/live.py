@@ -25,6 +25,7 @@ class Live(Spec[Any, Call]):
 
     def __init__(self, composition: Composition, *, ordered: bool = True) -> None:
         self.composition = composition
+        self.sources: tuple[str, ...] = composition.sources
         self.ports: tuple[str, ...] = () if ordered else tuple(sorted(composition.observed))
         base = composition
         emits = self._emits if base.observed else None

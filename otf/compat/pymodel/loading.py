@@ -48,7 +48,7 @@ def load(
             f"{', '.join(references)}: configurations alone are no model; name the model that they configure"
         )
     notes = [note for part in parts if isinstance(part, ModelProgram) for note in part.notes]
-    spec = Composition(parts)
+    spec = Composition(parts, modules.sources())
     unknown = [name for name in chosen.include | chosen.exclude if name not in _names(found.values())]
     if unknown:
         raise UsageError(f"there is no action {unknown[0]!r}; there are {', '.join(sorted(_names(found.values())))}")

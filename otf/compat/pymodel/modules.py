@@ -65,6 +65,11 @@ class Modules:
         self._look_in(file.parent)
         return file
 
+    def sources(self) -> list[str]:
+        """Return the text of every module that was loaded so far."""
+        files = [Path(str(module.__file__)) for _, module in sorted(self.loaded.items())]
+        return [file.read_text(encoding="utf-8", errors="replace") for file in files]
+
     def _look_in(self, folder: Path) -> None:
         if folder not in self.folders:
             self.folders.append(folder)

@@ -31,7 +31,9 @@ class Composition(Spec[Any, Call]):
     of a state; `runs` are one composition for each run of its test suites.
     """
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    def __init__(self, parts: Sequence[Part], sources: Sequence[str] = ()) -> None:
+        # what it is written in, so that a trace tells when the model was changed
+        self.sources: tuple[str, ...] = tuple(sources)
         self.parts: tuple[Part, ...] = tuple(parts)
         self.actions: tuple[str, ...] = tuple(dict.fromkeys(name for part in parts for name in part.actions))
         self.observed: frozenset[str] = frozenset().union(*(part.observed for part in parts)).intersection(self.actions)
@@ -49,7 +51,7 @@ class Composition(Spec[Any, Call]):
         if not suites:
             return (self,)
         numbers = range(min(map(len, suites)))
-        return tuple(Composition([_run(part, number) for part in self.parts]) for number in numbers)
+        return tuple(Composition([_run(part, number) for part in self.parts], self.sources) for number in numbers)
 
     def accepting(self, state: Any) -> bool:  # noqa: ANN401 -- any state
         """Return whether a run may end there: in every part."""
