@@ -99,6 +99,12 @@ def test_a_reset_that_leads_elsewhere_is_told(tmp_path: Path) -> None:
     assert len(list(loaded.spec.inputs(loaded.spec.initial))) == 2
 
 
+def test_a_reset_that_raises_is_told(tmp_path: Path) -> None:
+    """No path depends on the reset of a model."""
+    loaded = load("Stack", folder=write(tmp_path, Stack=STACK.replace("del stack[:]", "1 / 0")))
+    assert "ZeroDivisionError" in loaded.notes[0]
+
+
 OLD = {
     "print 'a'": "the statement print",
     "import sys\nprint >>sys.stderr, 1": "the statement print >>",
@@ -140,6 +146,7 @@ def test_a_module_of_python_2_is_called_that(tmp_path: Path, text: str) -> None:
         ("testSuite = [[1]]", "run 1 of the suite has 1"),
         ("actions = (1,)\nstate = ()", "actions has 1, which is no function"),
         ("state = ('a',)\nactions = ()", "`state` names 'a'"),
+        ("from threading import Lock\na = Lock()\nstate = ('a',)\nactions = ()", "cannot be copied: TypeError"),
     ],
 )
 def test_a_module_that_cannot_be_used_is_told_with_its_line(tmp_path: Path, text: str, says: str) -> None:

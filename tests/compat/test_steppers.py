@@ -232,6 +232,13 @@ def test_without_a_stepper_the_model_is_the_system(tmp_path: Path) -> None:
     assert tuple(act(Call("other"))) == ()
 
 
+def test_what_is_worth_knowing_of_a_model_is_a_warning(tmp_path: Path) -> None:
+    """A bench of a model whose reset leads elsewhere says so."""
+    write(tmp_path, Stack=STACK.replace("del stack[:]", "stack.append(1)"))
+    with pytest.warns(UserWarning, match="every path begins as after the import"):
+        bench("Stack", folder=tmp_path)
+
+
 def test_a_timeout_is_a_positive_number(tmp_path: Path) -> None:
     """No time at all is refused."""
     with pytest.raises(UsageError, match="a positive number of seconds"):

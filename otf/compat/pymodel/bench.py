@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from collections.abc import Iterable
 from pathlib import Path
@@ -41,6 +42,8 @@ def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each
     which they happened; by default those of a stepper whose file has the word `asynch` do not.
     """
     loaded = load(*references, folder=folder, include=include, exclude=exclude)
+    for note in loaded.notes:
+        warnings.warn(note, stacklevel=2)
     if stepper is None:
         return Bench(loaded.spec, system=StandIn(loaded.spec), types=(*TYPES, StepperFailed), name=loaded.spec.name)
     if timeout is not None and timeout <= 0:

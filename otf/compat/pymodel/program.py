@@ -44,7 +44,7 @@ class ModelProgram:
         self._filter: Condition = said(module, *FILTER)
         self._invariant: Condition = said(module, *INVARIANT)
         self.guarded: bool = self._invariant is not None
-        self.initial: Attributes = self._now()
+        self.initial: Attributes = self._first(module)
         self._held: Attributes | None = self.initial
         self.notes: tuple[str, ...] = tuple(self._reset(said(module, *RESET)))
 
@@ -107,14 +107,24 @@ class ModelProgram:
             self._held = state
 
     def _reset(self, reset: Condition) -> Iterator[str]:
-        if reset is not None:
+        if reset is None:
+            return
+        try:
             reset()
-            after, self._held = self._now(), None
-            if after != self.initial:
-                yield (
-                    f"{self.name}: its reset leads to {show(after)}, its import to {show(self.initial)}; "
-                    "every path begins as after the import"
-                )
+            after = show(self._now())
+        except Exception as error:  # noqa: BLE001 -- whatever it raises, no path depends on it
+            after = f"{type(error).__name__}: {error}"
+        self._held = None
+        if after != show(self.initial):
+            begins = f"its import to {show(self.initial)}; every path begins as after the import"
+            yield f"{self.name}: its reset leads to {after}, {begins}"
+
+    def _first(self, module: ModuleType) -> Attributes:
+        try:
+            return self._now()
+        except Exception as error:
+            why = f"what `state` names cannot be copied: {type(error).__name__}: {error}"
+            raise UsageError(f"{module.__file__}: {why}; name values that can be, and nothing that is open") from error
 
 
 class _Signature:
