@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import settings
 
 # What these say changes what pytest, rich and typer print, and with it what the programs under test print: without them
@@ -15,3 +16,8 @@ settings.load_profile("otf")
 
 # Runs of pytest inside a test, for the plugin; only the uppermost file may say it.
 pytest_plugins = ("pytester",)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take what no test may bring along itself."""
+    parser.addoption("--data", metavar="DIR", help="the folder `samples` of PyModel's fork, for tests/compat")

@@ -53,6 +53,8 @@ def fingerprint(spec: Spec[Any, Any]) -> str:
 def _sources(part: object) -> Iterator[str]:
     """Yield the source of each file that a spec, or a function of it, is written in."""
     if _is_spec(part):
+        # modules of other tools, which are no functions of the spec
+        yield from getattr(part, "sources", ())
         for function in (part.step, part.emits, part.inputs):
             yield from _sources(function)
     elif isinstance(part, partial):

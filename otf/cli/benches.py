@@ -27,11 +27,12 @@ from otf.errors import OtfError, UsageError
 SHIPPED: Final = "otf.models"
 PREFIX: Final = "otf_bench_"  # of a file's module, so that coffee.py does not take the place of a package coffee
 LONGEST: Final = 86_400.0  # seconds: whoever waits longer for silence has mistyped it
+PYMODEL: Final = "pymodel:"  # before the names of PyModel's modules
 TIMES: Final = {"quiescence": "quiescence", "L": "latency", "R": "busy"}
 _LOADED: Final[dict[Path, tuple[int, ModuleType]]] = {}
 _FORMS: Final = (
     "`otf list` shows what is shipped, others are named as package.module[:name], path/to/file.py[:name] or "
-    "path/to/file.toml"
+    "path/to/file.toml; PyModel's modules as pymodel:MODEL[,MODEL][@STEPPER]"
 )
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 
@@ -125,6 +126,10 @@ def _first_line(module: ModuleType) -> str:
 
 
 def _module(reference: str) -> tuple[ModuleType, str]:
+    if reference.startswith(PYMODEL):
+        from otf.compat.pymodel.reference import as_module
+
+        return as_module(reference), "bench"
     where, name = _parts(reference)
     if where.endswith(".py") or "/" in where:
         return _from_file(Path(where)), name

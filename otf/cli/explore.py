@@ -18,7 +18,7 @@ from otf.compose import composed
 from otf.errors import FAIL, PASS, UsageError
 from otf.explore import Graph
 from otf.explore import explore as explored
-from otf.explore.analysis import general, liveness
+from otf.explore.analysis import general, liveness, safety
 from otf.explore.aut import aut
 from otf.explore.dot import dot
 from otf.explore.finding import Finding
@@ -63,7 +63,7 @@ def explore(
     """Show all states and transitions of a model, within bounds, and what is true of it.
 
     BENCH may also be an .aut or .dot file. The exit status is 1 where the model has a dead end: a state from which
-    none that it may end in can be reached, or without a way out.
+    none that it may end in can be reached, or without a way out; and where its invariant does not hold.
     """
     form = "json" if as_json else form
     if form not in FORMATS:
@@ -74,9 +74,12 @@ def explore(
         spec = composed(spec, known(spec, scenario))
     with bar(quiet=as_json) as progress, watched():
         graph = explored(spec, limit, depth=depth, progress=progress)
+    safe = getattr(spec, "invariant", None)
     found = [*general(graph), liveness(graph, law="no dead end")]
-    _write(graph, marks(graph), form, out, found)
-    return PASS if found[-1] else FAIL
+    required = [found[-1]] if safe is None else [found[-1], safety(graph, safe, law="invariant")]
+    found = [*found[:-1], *required]
+    _write(graph, marks(graph, safe=safe), form, out, found)
+    return PASS if all(required) else FAIL
 
 
 def model(reference: str, sets: dict[str, object]) -> Spec[Any, Any]:

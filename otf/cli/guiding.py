@@ -28,9 +28,17 @@ def under(bench: Bench, scenario: str | None) -> Bench:
 
 
 def chosen(strategy: str) -> str | Kind:
-    """Return the strategy of that name, or one of the user's own: `file.py:Name`, a class with `choose` or a `Kind`."""
+    """Return the strategy of that name, or one of the user's own: `file.py:Name`, a class with `choose` or a `Kind`.
+
+    `file.py:SelectAction` is a strategy of PyModel.
+    """
     if ":" not in strategy:
         return strategy
+    where, _, name = strategy.rpartition(":")
+    if name.replace("_", "").lower() == "selectaction":
+        from otf.compat.pymodel.strategy import selecting
+
+        return selecting(where)
     found = named(strategy)
     if isinstance(found, Kind):
         return found

@@ -45,16 +45,19 @@ def goal(reached: Callable[[Any], bool]) -> Kind:
     return Kind("goal", "to a goal, then the input tried least", (lambda pool, visits: Goal(pool, visits, reached),))
 
 
-def script(*paths: Iterable[Any]) -> Kind:
-    """Return the strategy that sends these inputs, one list for each path."""
+def script(*paths: Iterable[Any], skip: bool = True) -> Kind:
+    """Return the strategy that sends these inputs, one list for each path.
+
+    An input that the model does not allow where it comes is skipped; without `skip` that is a ModelError.
+    """
     if not paths:
         raise UsageError("script(): give at least one list of inputs")
-    return Kind("script", "given inputs", tuple(map(_scripted, paths)))
+    return Kind("script", "given inputs", tuple(_scripted(path, skip=skip) for path in paths))
 
 
-def _scripted(path: Iterable[Any]) -> Maker:
+def _scripted(path: Iterable[Any], *, skip: bool) -> Maker:
     inputs = list(path)
-    return lambda _pool, _visits: Script(inputs)
+    return lambda _pool, _visits: Script(inputs, skip=skip)
 
 
 def own(make: Callable[[], Chooser]) -> Kind:

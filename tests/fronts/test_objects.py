@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import sys
+from collections import OrderedDict, deque
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +27,7 @@ from otf.models.stack import PROGRAM
 from otf.simulate.acting import acting
 from otf.simulate.faults import Fault
 from otf.strategy import script
+from otf.values import key
 
 
 def shallow(state: Any) -> bool:  # noqa: ANN401 -- attributes
@@ -258,3 +263,159 @@ def test_what_needs_no_tear_down_has_none(tmp_path: Path) -> None:
     assert (
         run(Bench(model.spec, system=model.system, types=(Result, Put, Get)), out=tmp_path, traces=1).verdict == "pass"
     )
+
+
+class Shelf:
+    """A state that changes in place, and does not say when it equals another."""
+
+    def __init__(self) -> None:
+        self.books: list[str] = []
+
+
+@dataclass(frozen=True)
+class Shelve(Command):
+    """Put a book on the shelf; at most two."""
+
+    book: str
+
+    def precondition(self, state: Shelf) -> bool:
+        return len(state.books) < 2
+
+    def next_state(self, state: Shelf) -> None:
+        state.books.append(self.book)
+
+    def run(self, system: list[str]) -> int:
+        system.append(self.book)
+        return len(system)
+
+    def postcondition(self, state: Shelf, result: int) -> bool:
+        return result == len(state.books) + 1
+
+
+def shelf(**more: Any) -> Commands:  # noqa: ANN401 -- fields of Commands
+    """A model whose state is no value."""
+    return Commands(Shelf(), [Shelve("a"), Shelve("b")], set_up=list, name="shelf", **more)
+
+
+def same(one: Shelf, other: Shelf) -> bool:
+    """Two shelves with the same books."""
+    return one.books == other.books
+
+
+def first_book(state: Shelf) -> list[Shelve]:
+    """The only book, on a bare shelf."""
+    return [Shelve("a")] if is_bare(state) else []
+
+
+def is_bare(state: Shelf) -> bool:
+    """Return whether there is no book on it."""
+    return not state.books
+
+
+def is_filled(state: Shelf) -> bool:
+    """Return whether there is a book on it."""
+    return bool(state.books)
+
+
+def test_a_state_that_is_no_value_is_copied_and_compared(tmp_path: Path) -> None:
+    """With `same` states are found again, and `next_state` changes a copy; `inputs` gets the state itself."""
+    assert len(explore(shelf(same=same).spec).values) == 7
+    few = replace(shelf(same=same), inputs=first_book)
+    assert len(explore(few.spec).values) == 2
+    model = shelf(same=same)
+    assert (
+        run(Bench(model.spec, system=model.system, types=(Result,)), out=tmp_path, traces=2, seed=1).verdict == "pass"
+    )
+    assert model.initial.books == []
+
+
+def test_a_state_is_copied_as_the_model_says() -> None:
+    """`copy` alone compares by `==`; what it returns is another state each time."""
+    copied: list[list[str]] = []
+
+    def copy(state: list[str]) -> list[str]:
+        copied.append(state)
+        return list(state)
+
+    @dataclass(frozen=True)
+    class Add(Command):
+        def next_state(self, state: list[str]) -> list[str]:
+            return [*state, "x"][:2]
+
+    graph = explore(Commands([], [Add()], set_up=list, copy=copy).spec)
+    assert [repr(value) for value in graph.values] == ["[]", "['x']", "['x', 'x']"]
+    assert copied[0] == []
+
+
+def test_the_precondition_of_the_initial_state_has_to_hold() -> None:
+    """A model that begins where it may not is broken."""
+    assert shelf(same=same, initialize_precondition=is_bare).spec.name == "shelf"
+    with pytest.raises(ModelError, match="shelf: the initialize_precondition does not hold of the initial state"):
+        _ = shelf(same=same, initialize_precondition=is_filled).spec
+
+
+def test_a_precondition_that_is_false_in_execution_is_told(tmp_path: Path) -> None:
+    """A command whose precondition held when it was generated, and does not when it is to be executed, is told."""
+    model = store(dict, [])
+    bench = Bench(model.spec, system=model.system, types=(Result, Put, Get))
+    strict = script([Put("a", 1), Get("a"), Get("b")], skip=False)
+    with pytest.raises(ModelError, match=r"input 3 of the script, Get\(key='b'\), is not allowed in \(\('a', 1\),\)"):
+        run(bench, out=tmp_path, strategy=strict, traces=1)
+    whole = script([Put("a", 1), Get("a")], skip=False)
+    assert run(bench, out=tmp_path / "2", strategy=whole, traces=1).steps == 2
+
+
+class Box:
+    """An object without an order or an equality of its own."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+class Single:
+    """There is one of it, and it pickles by its name."""
+
+    def __reduce__(self) -> str:
+        return "SINGLE"
+
+    def __copy__(self) -> Single:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Single:
+        return self
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        deque[Any]([1, [2]]),
+        bytearray(b"ab"),
+        OrderedDict[str, Any](a=[1]),
+        Box([1]),
+        [Box(1)],
+        {"a": Box({2})},
+        Single(),
+        range(3),
+    ],
+    ids=range(8),
+)
+def test_objects_are_kept_by_what_is_in_them(value: Any) -> None:  # noqa: ANN401 -- any object
+    """A copy of an object is the same state, and what is made of it again is another object with the same in it."""
+    kept, again = frozen(value), frozen(deepcopy(value))
+    assert (key(kept), hash(kept), repr(kept)) == (key(again), hash(again), repr(kept))
+    assert deepcopy(kept) == kept
+    assert key(frozen(thawed(kept))) == key(kept)
+    assert key(kept) != key(frozen([value]))
+    assert kept != 1
+
+
+def test_what_is_one_of_a_kind_stays_itself() -> None:
+    """Functions, classes, modules and members of enumerations are no states that change."""
+    for value in (len, Box, sys, Fraction(1, 2), IO.NICKEL, lambda: 0):
+        assert frozen(value) is value
+
+
+def test_objects_that_differ_are_different_states() -> None:
+    """What an object holds is compared, and its class."""
+    assert frozen(Box(1)) != frozen(Box(2))
+    assert frozen(Box(1)) != frozen(Single())

@@ -1,0 +1,1 @@
+"""Models and harnesses that were written for other tools, run as they are."""

@@ -1,0 +1,20 @@
+"""PyModel's modules as they are: its model programs, machines, suites and steppers as specs and benches."""
+
+from otf.compat.pymodel.bench import bench
+from otf.compat.pymodel.driving import StepperFailed, Waits
+from otf.compat.pymodel.live import Live
+from otf.compat.pymodel.loading import Loaded, load
+from otf.compat.pymodel.product import Composition
+from otf.compat.pymodel.strategy import selecting, tidying
+
+__all__ = [
+    "Composition",
+    "Live",
+    "Loaded",
+    "StepperFailed",
+    "Waits",
+    "bench",
+    "load",
+    "selecting",
+    "tidying",
+]

@@ -1,0 +1,119 @@
+"""The other side of a stepper in a process of its own: it is asked, and killed in time."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from otf.compat.pymodel.driving import LostStepperError
+from otf.compat.pymodel.stepper import TYPES
+from otf.errors import ContactError, UsageError
+from otf.fronts import Call
+from otf.trace.tagged import Registry, encode
+
+LONGEST: Final = 1 << 26  # bytes of one answer
+PROGRAM: Final = "import sys; from otf.compat.pymodel.served import main; main(sys.argv[1:])"
+START: Final = 10.0  # seconds for Python, and for what the stepper does when it is imported
+
+
+class Apart:
+    """A stepper in a process of its own, for one path. It has `timeout` seconds for each action.
+
+    Raises ContactError where it cannot be started; LostStepperError where it does not answer in time, or has ended.
+    """
+
+    def __init__(self, reference: str, folders: Sequence[Path], timeout: float) -> None:
+        self.waits: bool = False
+        self._timeout = timeout
+        self._seen = list[Call]()
+        self._buffer = b""
+        self._registry = Registry(TYPES)
+        argv = [sys.executable, "-c", PROGRAM, reference, *map(str, folders)]
+        self._process = subprocess.Popen(  # noqa: S603 -- to start what the user names is the purpose
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
+        )
+        weakref.finalize(self, _stopped, self._process)
+        try:
+            self._heard(self._line(START, "its start"))
+        except LostStepperError as error:
+            raise ContactError(f"{reference}: the stepper in a process of its own {error}") from error
+
+    def reset(self) -> None:
+        """Reset the system, if the stepper can; what was observed before is forgotten."""
+        try:
+            self._asked({"reset": True}, max(self._timeout, START), "Reset()")
+        except LostStepperError as error:
+            raise ContactError(f"the stepper in a process of its own {error}") from error
+        self._seen.clear()
+
+    def test(self, call: Call, expected: Any) -> str | None:  # noqa: ANN401 -- any result
+        """Do an action; return why it failed, None where it did not."""
+        asked = {"call": encode(call), "expected": encode(expected)}
+        failed: str | None = self._asked(asked, self._timeout, str(call))["failed"]
+        return failed
+
+    def seen(self) -> list[Call]:
+        """Return what was observed since this was asked."""
+        if self.waits:
+            self._asked({"wait": 0}, self._timeout, "a look at its observations")
+        seen, self._seen = self._seen, []
+        return seen
+
+    def wait(self, seconds: float) -> None:
+        """Let the stepper wait for an observation."""
+        self._asked({"wait": seconds}, seconds + self._timeout, "wait()")
+
+    def _asked(self, asked: dict[str, Any], seconds: float, what: str) -> dict[str, Any]:
+        data = json.dumps(asked).encode() + b"\n"
+        pipe: Any = self._process.stdin
+        with suppress(BrokenPipeError):  # that it has ended is heard below
+            pipe.write(data)
+        return self._heard(self._line(seconds, what))
+
+    def _heard(self, line: bytes) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(line)
+        if "trouble" in answer:
+            raise UsageError(answer["trouble"])
+        if "raised" in answer:
+            raise LostStepperError(answer["raised"])
+        self.waits = answer["waits"]
+        decoded = (self._registry.decode(each) for each in answer.get("seen", ()))
+        self._seen += [each for each in decoded if isinstance(each, Call)]
+        return answer
+
+    def _line(self, seconds: float, what: str) -> bytes:
+        until = time.monotonic() + seconds
+        pipe: Any = self._process.stdout
+        while b"\n" not in self._buffer:
+            left = until - time.monotonic()
+            if left <= 0 or not select.select([pipe], [], [], left)[0]:
+                _stopped(self._process)
+                raise LostStepperError(f"did not return from {what} within {seconds:g} s")
+            more = b"" if len(self._buffer) > LONGEST else os.read(pipe.fileno(), 65536)
+            if not more:
+                _stopped(self._process)
+                raise LostStepperError(f"ended in {what} (exit status {self._process.returncode})")
+            self._buffer += more
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line
+
+
+def _stopped(process: subprocess.Popen[bytes]) -> None:
+    """End the process with all that it started, unless these have left its session."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()

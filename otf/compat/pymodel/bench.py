@@ -1,0 +1,95 @@
+"""Benches of PyModel's modules: a model, alone or with a stepper behind which the system is."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Iterable
+from pathlib import Path
+
+from otf.adapter import Bench
+from otf.adapter.bench import SYSTEM
+from otf.compat.pymodel.apart import Apart
+from otf.compat.pymodel.driving import Driven, StepperFailed, Waits
+from otf.compat.pymodel.live import Live
+from otf.compat.pymodel.loading import Loaded, load
+from otf.compat.pymodel.modules import Modules
+from otf.compat.pymodel.routes import Apiece
+from otf.compat.pymodel.standin import StandIn
+from otf.compat.pymodel.stepper import TYPES, Stepper
+from otf.errors import UsageError
+from otf.simulate.walk import Act
+
+TIMEOUT = 10.0  # seconds for one action
+
+
+def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each with its name
+    *references: str,
+    stepper: str | None = None,
+    folder: str | Path = ".",
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+    timeout: float | None = TIMEOUT,
+    waits: Waits | None = None,
+    ordered: bool | None = None,
+) -> Bench:
+    """Return the bench of PyModel's modules, and of the stepper that drives the system; see `load`.
+
+    Without a stepper the model stands in for the system. Each path starts the stepper in a process of its own, which is
+    killed where an action takes longer than `timeout` seconds; with None it runs in this process, one for all paths,
+    which is quicker. Its `Reset` is called before each path but the first. `waits` says for how long observations of a
+    stepper that sets `asynch` are waited for. `ordered` says whether different observable actions come in the order in
+    which they happened; by default those of a stepper whose file has the word `asynch` do not.
+    """
+    loaded = load(*references, folder=folder, include=include, exclude=exclude)
+    for note in loaded.notes:
+        warnings.warn(note, stacklevel=2)
+    if stepper is None:
+        return Bench(loaded.spec, system=StandIn(loaded.spec), types=(*TYPES, StepperFailed), name=loaded.spec.name)
+    if timeout is not None and timeout <= 0:
+        raise UsageError(f"timeout={timeout}: a positive number of seconds is needed")
+    ordered = not _has_threads(loaded.modules, stepper) if ordered is None else ordered
+    make = _Makes(Live(loaded.spec, ordered=ordered), loaded, stepper, waits or Waits())
+    system = make.here if timeout is None else lambda: make.apart(timeout)
+    types = (*TYPES, StepperFailed)
+    if not make.spec.ports:
+        return Bench(make.spec, system=system, types=types, name=loaded.spec.name)
+    outputs = (SYSTEM, *make.spec.ports)
+    codec = Apiece(make.spec.ports, types)
+    return Bench(make.spec, system=system, codec=codec, outputs=outputs, name=loaded.spec.name)
+
+
+def _has_threads(modules: Modules, stepper: str) -> bool:
+    """Return whether a stepper observes by itself; it is read and not run, since it may start what it tests."""
+    return "asynch" in modules.file(stepper).read_text(encoding="utf-8", errors="replace")
+
+
+class _Makes:
+    """Makes the system of each path."""
+
+    def __init__(self, spec: Live, loaded: Loaded, stepper: str, waits: Waits) -> None:
+        self.spec = spec
+        self._folders = tuple(loaded.modules.folders)
+        self._reference = stepper
+        self._waits = waits
+        self._idle: list[Stepper] = []
+        self._paths = 0
+
+    def here(self) -> Act:
+        """Return a system behind a stepper in this process: one that no other path uses now."""
+        if self._idle:
+            stepper = self._idle.pop()
+            stepper.reset()
+        else:
+            stepper = Stepper(Modules(self._folders, seed=None), self._reference)
+        driven = Driven(self.spec, stepper, self._waits)
+        weakref.finalize(driven, self._idle.append, stepper)
+        return driven
+
+    def apart(self, timeout: float) -> Act:
+        """Return a system behind a stepper in a process of its own, which ends with the path."""
+        self._paths += 1
+        stepper = Apart(self._reference, self._folders, timeout)
+        if self._paths > 1:
+            stepper.reset()
+        return Driven(self.spec, stepper, self._waits)

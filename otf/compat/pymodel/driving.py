@@ -1,0 +1,117 @@
+"""A stepper as a system in this process: it is given the actions, and what it says and observes are the outputs."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from otf.compat.pymodel.live import Live
+from otf.compat.pymodel.parts import Effect
+from otf.compat.pymodel.stepper import Harness
+from otf.errors import OtfError, UsageError
+from otf.fronts import Call
+from otf.trace.events import Ended
+from otf.values import key, show
+
+MOMENT = 0.001  # seconds between two looks at a stepper that does not wait when it is asked to
+
+
+@dataclass(frozen=True)
+class StepperFailed:
+    """A stepper found the system wrong: the text that it returned."""
+
+    says: str
+
+
+class LostStepperError(Exception):
+    """A stepper did not return in its time."""
+
+
+@dataclass(frozen=True)
+class Waits:
+    """For how many seconds observations are waited for: where they may come (`brief`), and where they have to."""
+
+    brief: float = 0.005
+    long: float = 1.0
+
+
+class Driven:
+    """A system behind a stepper, for one path. It follows the model: a stepper is told the result that is expected."""
+
+    def __init__(self, spec: Live, harness: Harness, waits: Waits) -> None:
+        self._spec = spec
+        self._harness = harness
+        self._waits = waits
+        self._states: list[Any] = [spec.initial]
+        self._early: list[Call] = []
+
+    def __call__(self, call: Call) -> tuple[object, ...]:
+        """Do an action and return what came of it; the end of the system where the stepper raised."""
+        try:
+            return tuple(self._outputs(call))
+        except OtfError:
+            raise
+        except LostStepperError as error:
+            return (Ended(str(error)),)
+        except Exception as error:  # noqa: BLE001 -- what a stepper raises is a failed test, as in PyModel
+            return (Ended(f"raised {type(error).__name__}: {error}"),)
+
+    def _outputs(self, call: Call) -> list[object]:
+        # what was observed since the last action came before this one
+        before = self._seen()
+        expected, states = self._expected(call)
+        failed = self._harness.test(call, expected)
+        if failed is not None:
+            return [*before, StepperFailed(failed)]
+        self._states = states
+        result = [] if expected is None else [expected]
+        return [*before, *result, *self._seen(), *self._later()]
+
+    def _expected(self, call: Call) -> tuple[Any, list[Any]]:
+        effects = [each for state in self._states for each in self._effects(state, call)]
+        results = {key(each.result): each.result for each in effects}
+        if len(results) > 1:
+            found = " or ".join(map(show, results.values()))
+            message = f"{call}: the model allows {found}, and a stepper is told one result"
+            raise UsageError(f"{message}: make what it returns an observable action")
+        return next(iter(results.values()), None), list({key(each.state): each.state for each in effects}.values())
+
+    def _effects(self, state: Any, call: Call) -> list[Effect]:  # noqa: ANN401 -- any state
+        return list(self._spec.composition.effects(state, call.name, call.arguments))
+
+    def _seen(self) -> list[Call]:
+        seen = self._harness.seen()
+        # one that the model does not allow now may have overtaken another; the judgement is not made here
+        self._early += seen
+        while any(self._follows(each) for each in self._early):
+            pass
+        return seen
+
+    def _follows(self, observed: Call) -> bool:
+        states = self._spec.heard(self._states, observed)
+        if states:
+            self._states = states
+            self._early.remove(observed)
+        return bool(states)
+
+    def _later(self) -> list[Call]:
+        """Return what is observed later: for as long as something has to come, then what comes at once."""
+        found = list[Call]()
+        while self._harness.waits:
+            must = bool(self._states) and all(map(self._spec.must, self._states))
+            more = self._waited(self._waits.long if must else self._waits.brief)
+            if not more:
+                break
+            found += more
+        return found
+
+    def _waited(self, seconds: float) -> list[Call]:
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            self._harness.wait(left)
+            more = self._seen()
+            if more:
+                return more
+            time.sleep(min(MOMENT, left))
+        return []

@@ -1,0 +1,89 @@
+"""A product as the spec of a live system: what is observed may have any arguments, and sometimes it has to come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from otf.compat.pymodel.parts import Effect
+from otf.compat.pymodel.product import Composition, plainly
+from otf.fronts import Call
+from otf.spec import Accept, Spec, Transition
+from otf.values import key
+
+
+class Live(Spec[Any, Call]):
+    """The spec of a system behind a stepper.
+
+    An observable action is judged by its enabler alone, whatever its domain has. Where the model has nothing to try,
+    and a run may not end, an observation has to come: silence is a failure there.
+
+    Unless they are `ordered`, each observable action has a port of its own, so that different ones may overtake each
+    other: threads of a stepper that wait for them put them into its queue in any order.
+    """
+
+    def __init__(self, composition: Composition, *, ordered: bool = True) -> None:
+        self.composition = composition
+        self.sources: tuple[str, ...] = composition.sources
+        self.ports: tuple[str, ...] = () if ordered else tuple(sorted(composition.observed))
+        base = composition
+        emits = self._emits if base.observed else None
+        super().__init__(self._step, base.initial, base.inputs, emits, name=base.name)
+
+    @property
+    def accepting(self) -> Any:  # noqa: ANN401 -- a function of any state
+        """Return in which states a run may end."""
+        return self.composition.accepting
+
+    @property
+    def invariant(self) -> Any:  # noqa: ANN401 -- as above
+        """Return in which states the invariants hold, None where there are none."""
+        return self.composition.invariant
+
+    def heard(self, states: Iterable[Any], output: object) -> list[Any]:
+        """Return the states after an observation, none where it is not enabled."""
+        if not isinstance(output, Call) or output.name not in self.composition.observed:
+            return []
+        ways = (self.composition.effects(state, output.name, output.arguments, filtered=False) for state in states)
+        return list({key(then.state): then.state for each in ways for then in each}.values())
+
+    def must(self, state: Any) -> bool:  # noqa: ANN401 -- any state
+        """Return whether an observation has to come: nothing can be tried, and a run may not end here."""
+        base = self.composition
+        if not base.observed or base.accepting(state):
+            return False
+        tries = base.enabled(state, observed=False)
+        return not any(True for named in tries for _ in base.effects(state, *named))
+
+    def _step(self, state: Any, call: Call) -> Iterator[Transition[Any] | Accept]:  # noqa: ANN401 -- any state
+        if call.name not in self.composition.observed:
+            for then in self.composition.effects(state, call.name, call.arguments):
+                # an `Accept` is of one port: a result, which comes on its own, and it do not go together
+                if self.must(then.state) and (then.result is None or not self.ports):
+                    yield from self._owing(then)
+                else:
+                    yield plainly(then)
+
+    def _emits(self, state: Any) -> Iterator[Accept]:  # noqa: ANN401 -- any state
+        yield from self._owing(Effect(None, state))
+
+    def _owing(self, then: Effect) -> Iterator[Accept]:
+        after = partial(self._after, then)
+
+        def complete(seen: tuple[Any, ...]) -> bool:
+            states = after(seen)
+            return bool(self.ports) or not states or not all(map(self.must, states))
+
+        for port in self.ports or ("",):
+            yield Accept(after, port=port, until=complete)
+
+    def _after(self, then: Effect, seen: tuple[Any, ...]) -> list[Any]:
+        if then.result is not None:
+            if not seen or key(seen[0]) != key(then.result):
+                return []
+            seen = seen[1:]
+        states = [then.state]
+        for output in seen:
+            states = self.heard(states, output)
+        return states

@@ -1,0 +1,143 @@
+"""Modules of one instance: PyModel keeps states in modules, so two instances must not share one."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import importlib.util
+import random
+import sys
+from collections import deque
+from collections.abc import Iterable, Mapping
+from itertools import count
+from pathlib import Path
+from random import Random
+from types import ModuleType
+from typing import Any, Final
+
+from otf.compat.pymodel.python2 import python2
+from otf.errors import OtfError, UsageError
+
+QUEUE: Final = "observation_queue"
+TOOL: Final = "pymodel"
+_INSTANCES: Final = count(1)
+
+
+class Modules:
+    """The modules of one instance, found by name in its folders, each loaded once for this instance alone.
+
+    Single files are private to the instance, with what they import from its folders; packages and everything installed
+    are imported as always. `observations` is what steppers know as `pymodel.observation_queue`; `random` is what they
+    draw from (`seed` None: another each time).
+    """
+
+    def __init__(self, folders: Iterable[Path] = (), seed: int | None = 0) -> None:
+        self.folders = list(dict.fromkeys(folders))
+        self.loaded: dict[str, ModuleType] = {}
+        self.observations = ModuleType(QUEUE, "The queue of observed actions, and whether the stepper waits for them.")
+        vars(self.observations).update(queue=deque[Any](), asynch=False)
+        # a model or a strategy that draws lots must not change with what else is drawn in this process
+        self.random: Random = Random(seed)
+        self._drawing = ModuleType("random")
+        vars(self._drawing).update({name: getattr(self.random, name, each) for name, each in vars(random).items()})
+        self._tool = ModuleType(TOOL)
+        vars(self._tool)[QUEUE] = self.observations
+        self._builtins = {**vars(builtins), "__import__": self._import, "print": _print}
+        self._prefix = f"otf_{TOOL}_{next(_INSTANCES)}_"
+
+    def load(self, reference: str) -> ModuleType:
+        """Return the module of that name, or in that file. Raises UsageError that says what was wrong, and where."""
+        file = self.file(reference)
+        return self._module(file.stem, file)
+
+    def file(self, reference: str) -> Path:
+        """Return the file of a module, whose folder is looked in from then on. Raises UsageError for none."""
+        path = Path(reference)
+        if path.suffix != ".py" and not reference.isidentifier():
+            raise UsageError(f"{reference!r} is no module: give the path of a file (….py), or the name of one")
+        name = path.stem
+        if path.suffix == ".py":
+            self._look_in(path.parent)
+        file = path if path.suffix == ".py" else self._file(name) or _installed(name)
+        if file is None or not file.is_file():
+            where = ", ".join(map(str, self.folders)) or "no folder"
+            raise UsageError(f"{reference}: there is no such file; modules are looked for in {where}")
+        self._look_in(file.parent)
+        return file
+
+    def sources(self) -> list[str]:
+        """Return the text of every module that was loaded so far."""
+        files = [Path(str(module.__file__)) for _, module in sorted(self.loaded.items())]
+        return [file.read_text(encoding="utf-8", errors="replace") for file in files]
+
+    def _look_in(self, folder: Path) -> None:
+        if folder not in self.folders:
+            self.folders.append(folder)
+
+    def _file(self, name: str) -> Path | None:
+        return next((file for folder in self.folders if (file := folder / f"{name}.py").is_file()), None)
+
+    def _module(self, name: str, file: Path) -> ModuleType:
+        if name not in self.loaded:
+            self.loaded[name] = self._executed(name, file)
+        return self.loaded[name]
+
+    def _executed(self, name: str, file: Path) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(f"{self._prefix}{name}", file)
+        if spec is None or spec.loader is None:
+            raise UsageError(f"{file}: this is no Python file")
+        module = importlib.util.module_from_spec(spec)
+        # dataclasses look their module up by its name while it is loaded, and modules may import each other in a circle
+        sys.modules[spec.name] = self.loaded[name] = module
+        vars(module)["__builtins__"] = self._builtins
+        try:
+            spec.loader.exec_module(module)
+        except BaseException as error:
+            del self.loaded[name]
+            if isinstance(error, KeyboardInterrupt | OtfError):
+                raise
+            raise UsageError(python2(error, file)) from error
+        finally:
+            del sys.modules[spec.name]
+        return module
+
+    def _import(
+        self,
+        name: str,
+        globals: Mapping[str, object] | None = None,  # noqa: A002 -- as Python calls it
+        locals: Mapping[str, object] | None = None,  # noqa: A002 -- as above
+        fromlist: tuple[str, ...] | None = (),
+        level: int = 0,
+    ) -> ModuleType:
+        if level == 0:
+            if name in {QUEUE, "random"} and name not in self.loaded and self._file(name) is None:
+                return self.observations if name == QUEUE else self._drawing
+            if name.partition(".")[0] == TOOL:
+                return self._of_tool(name, fromlist)
+            if name in self.loaded:
+                return self.loaded[name]
+            file = self._file(name)
+            if file is not None:
+                return self._module(name, file)
+            for folder in map(str, self.folders):
+                # at the end, so that a file of the user never hides what otf itself imports later
+                if folder not in sys.path:
+                    sys.path.append(folder)
+        return importlib.__import__(name, globals, locals, fromlist or (), level)
+
+    def _of_tool(self, name: str, fromlist: tuple[str, ...] | None) -> ModuleType:
+        if name == f"{TOOL}.{QUEUE}":
+            return self.observations if fromlist else self._tool
+        if name == TOOL:
+            return self._tool
+        raise ModuleNotFoundError(f"of PyModel itself there is only {TOOL}.{QUEUE} here, no {name}")
+
+
+def _installed(name: str) -> Path | None:
+    spec = importlib.util.find_spec(name)
+    return Path(spec.origin) if spec is not None and spec.origin and spec.origin.endswith(".py") else None
+
+
+def _print(*values: object, file: Any = None, **options: Any) -> None:  # noqa: ANN401 -- as `print` has it
+    """Print on standard error: standard output belongs to the command that runs the model."""
+    print(*values, file=sys.stderr if file is None else file, **options)

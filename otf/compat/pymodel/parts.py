@@ -1,0 +1,108 @@
+"""What model programs, finite machines and test suites have in common: parts of a product."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from otf.errors import UsageError
+from otf.values import show
+
+Args: TypeAlias = tuple[Any, ...]
+Named: TypeAlias = tuple[str, Args]
+
+
+class Effect(NamedTuple):
+    """What an action brings in one part: its result, the next state; `free`: it goes with any arguments and result."""
+
+    result: Any
+    state: Any
+    free: bool = False
+
+
+class Part(Protocol):
+    """One model of a product; `actions` is its vocabulary, `observed` those of them that the system does by itself."""
+
+    @property
+    def name(self) -> str:
+        """Return the name of its module."""
+        ...
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """Return the names of its actions."""
+        ...
+
+    @property
+    def observed(self) -> frozenset[str]:
+        """Return the names of its observable actions."""
+        ...
+
+    @property
+    def cleanup(self) -> frozenset[str]:
+        """Return the names of the actions that lead to where a run may end."""
+        ...
+
+    @property
+    def guarded(self) -> bool:
+        """Return whether it has a state invariant."""
+        ...
+
+    @property
+    def initial(self) -> Any:  # noqa: ANN401 -- any state
+        """Return the state in which a run begins."""
+        ...
+
+    def offers(self, state: Any) -> Iterator[Named]:  # noqa: ANN401 -- any state
+        """Yield the actions that are worth trying in a state; no arguments where any will do."""
+        ...
+
+    def effects(self, state: Any, name: str, args: Args, *, filtered: bool) -> Iterator[Effect]:  # noqa: ANN401 -- as above
+        """Yield what an action may bring; `filtered`: only states that the state filter keeps."""
+        ...
+
+    def accepting(self, state: Any) -> bool:  # noqa: ANN401 -- as above
+        """Return whether a run may end there."""
+        ...
+
+    def safe(self, state: Any) -> bool:  # noqa: ANN401 -- as above
+        """Return whether the state invariant holds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which actions are left in: those in `include`, if there are any, without those in `exclude`."""
+
+    include: frozenset[str] = frozenset()
+    exclude: frozenset[str] = frozenset()
+
+    def of(self, actions: Iterable[Callable[..., Any]]) -> tuple[Callable[..., Any], ...]:
+        """Return those of the actions that are left in."""
+        return tuple(each for each in actions if self.has(each.__name__))
+
+    def has(self, name: str) -> bool:
+        """Return whether an action of that name is left in."""
+        return (not self.include or name in self.include) and name not in self.exclude
+
+
+def listed(module: ModuleType, *names: str) -> tuple[Callable[..., Any], ...]:
+    """Return the actions that a module lists under one of these names. Raises UsageError for what is no function."""
+    found: Any = said(module, *names)
+    actions = tuple(found or ())
+    for each in actions:
+        if not hasattr(each, "__name__"):
+            raise UsageError(f"{module.__file__}: {names[0]} has {show(each)}, which is no function")
+    return actions
+
+
+def said(module: ModuleType, *names: str) -> Any:  # noqa: ANN401 -- whatever the module says
+    """Return what a module says under the first of these names that it has, None where it has none."""
+    return next((getattr(module, name) for name in names if hasattr(module, name)), None)
+
+
+def labels(actions: Iterable[Callable[..., Any]]) -> frozenset[str]:
+    """Return the names of actions."""
+    return frozenset(each.__name__ for each in actions)

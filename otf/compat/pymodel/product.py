@@ -1,0 +1,131 @@
+"""The product of PyModel's models, by its rules: shared actions happen in all parts at once, others in one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from itertools import product as every
+from typing import Any
+
+from otf.compat.pymodel.parts import Args, Effect, Named, Part
+from otf.compat.pymodel.runs import RunSuite
+from otf.fronts import Call
+from otf.spec import Spec, Transition
+
+
+class Joint(tuple[Any, ...]):
+    """The states of several parts."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Write them one after the other."""
+        return "; ".join(map(repr, self))
+
+
+class Composition(Spec[Any, Call]):
+    """Models of PyModel as one spec: controllable actions are inputs, results and observable actions are outputs.
+
+    An action of several parts happens where all of them do it, with equal arguments and results; a part that says
+    neither goes with any. Where a part has several ways, so has the product. `accepting` and `safe` are functions
+    of a state; `runs` are one composition for each run of its test suites.
+    """
+
+    def __init__(self, parts: Sequence[Part], sources: Sequence[str] = ()) -> None:
+        # what it is written in, so that a trace tells when the model was changed
+        self.sources: tuple[str, ...] = tuple(sources)
+        self.parts: tuple[Part, ...] = tuple(parts)
+        self.actions: tuple[str, ...] = tuple(dict.fromkeys(name for part in parts for name in part.actions))
+        self.observed: frozenset[str] = frozenset().union(*(part.observed for part in parts)).intersection(self.actions)
+        self.cleanup: frozenset[str] = frozenset().union(*(part.cleanup for part in parts))
+        self._alone = len(parts) == 1
+        self._owners = {name: [at for at, part in enumerate(parts) if name in part.actions] for name in self.actions}
+        initial = parts[0].initial if self._alone else Joint(part.initial for part in parts)
+        emits = self._emits if self.observed else None
+        super().__init__(self._step, initial, self._inputs, emits, name=" x ".join(part.name for part in parts))
+
+    @cached_property
+    def runs(self) -> tuple[Composition, ...]:
+        """Return a composition for each run of the suites, the n-th of each at once; itself without suites."""
+        suites = [part for part in self.parts if isinstance(part, RunSuite)]
+        if not suites:
+            return (self,)
+        numbers = range(min(map(len, suites)))
+        return tuple(Composition([_run(part, number) for part in self.parts], self.sources) for number in numbers)
+
+    def accepting(self, state: Any) -> bool:  # noqa: ANN401 -- any state
+        """Return whether a run may end there: in every part."""
+        return all(part.accepting(own) for part, own in zip(self.parts, self.split(state), strict=True))
+
+    @property
+    def invariant(self) -> Callable[[Any], bool] | None:
+        """Return in which states the state invariants hold, None where there are none."""
+        return self.safe if any(part.guarded for part in self.parts) else None
+
+    def safe(self, state: Any) -> bool:  # noqa: ANN401 -- any state
+        """Return whether the state invariants of all parts hold."""
+        return all(part.safe(own) for part, own in zip(self.parts, self.split(state), strict=True))
+
+    def split(self, state: Any) -> Sequence[Any]:  # noqa: ANN401 -- any state
+        """Return the states of the parts."""
+        return (state,) if self._alone else state
+
+    def effects(self, state: Any, name: str, args: Args, *, filtered: bool = True) -> Iterator[Effect]:  # noqa: ANN401 -- any state
+        """Yield what an action may bring."""
+        if self._alone:
+            yield from self.parts[0].effects(state, name, args, filtered=filtered) if name in self.actions else ()
+            return
+        who = self._owners.get(name, [])
+        rows = [list(self.parts[at].effects(state[at], name, args, filtered=filtered)) for at in who]
+        for ways in every(*rows) if rows else ():
+            # `free` means: whatever the others say
+            said = [way.result for way in ways if not way.free]
+            if all(result == said[0] for result in said):
+                after = list(state)
+                for at, way in zip(who, ways, strict=True):
+                    after[at] = way.state
+                yield Effect(said[0] if said else None, Joint(after))
+
+    def enabled(self, state: Any, *, observed: bool) -> Iterator[Named]:  # noqa: ANN401 -- any state
+        """Yield the actions that are worth trying in a state: the observable ones, or the others."""
+        parts = list(zip(self.parts, self.split(state), strict=True))
+        offered = [dict[str, dict[Args, None]]() for _ in parts]
+        for table, (part, own) in zip(offered, parts, strict=True):
+            for name, args in part.offers(own):
+                table.setdefault(name, {})[args] = None
+        for name in self.actions:
+            if (name in self.observed) is observed:
+                yield from ((name, args) for args in self._agreed(name, offered))
+
+    def _agreed(self, name: str, offered: Sequence[dict[str, dict[Args, None]]]) -> Iterator[Args]:
+        who = self._owners[name]
+        for args in dict.fromkeys(args for at in who for args in offered[at].get(name, ())):
+            # a part that sees the action only takes what the others say
+            if all(
+                name in self.parts[at].observed or args in (own := offered[at].get(name, {})) or () in own for at in who
+            ):
+                yield args
+
+    def _inputs(self, state: Any) -> list[Call]:  # noqa: ANN401 -- any state
+        if self._alone:
+            return [Call(*named) for named in self.parts[0].offers(state) if named[0] not in self.observed]
+        return [Call(*named) for named in self.enabled(state, observed=False)]
+
+    def _step(self, state: Any, call: Call) -> list[Transition[Any]]:  # noqa: ANN401 -- any state
+        if call.name in self.observed:
+            return []
+        return [plainly(then) for then in self.effects(state, call.name, call.arguments)]
+
+    def _emits(self, state: Any) -> Iterator[Transition[Any]]:  # noqa: ANN401 -- any state
+        for named in self.enabled(state, observed=True):
+            for then in self.effects(state, *named):
+                yield Transition(then.state, (Call(*named),))
+
+
+def plainly(then: Effect) -> Transition[Any]:
+    """Return an effect as a transition: no result is no output."""
+    return Transition(then.state, () if then.result is None else (then.result,))
+
+
+def _run(part: Part, number: int) -> Part:
+    return part.only(number) if isinstance(part, RunSuite) else part

@@ -1,0 +1,88 @@
+"""PyModel's test suites: runs, each a list of actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
+from types import ModuleType
+from typing import Any, TypeAlias
+
+from otf.compat.pymodel.parts import Args, Chosen, Effect, Named, labels, listed, said
+from otf.errors import UsageError
+from otf.fronts.freezing import frozen
+from otf.values import show
+
+NAMES = ("test_suite", "testsuite", "testSuite")
+Run: TypeAlias = tuple[tuple[str, Args, Any], ...]
+At: TypeAlias = tuple[tuple[int, int], ...]
+"""Where a run may be: the numbers of the runs that begin so, each with the number of actions done."""
+
+
+class RunSuite:
+    """A module with `testSuite`: all its runs at once, as a tree; `only` is the suite of one of them.
+
+    The state says which runs begin with what was done so far.
+    """
+
+    def __init__(self, name: str, module: ModuleType, chosen: Chosen) -> None:
+        self.name: str = name
+        self.guarded: bool = False
+        runs = [[_action(module, number, each) for each in run] for number, run in enumerate(said(module, *NAMES), 1)]
+        own = listed(module, "actions") or [action for run in runs for action, _ in run]
+        self.actions: tuple[str, ...] = tuple(dict.fromkeys(each.__name__ for each in chosen.of(own)))
+        self.observed: frozenset[str] = labels(listed(module, "observables"))
+        self.cleanup: frozenset[str] = labels(chosen.of(listed(module, "cleanup")))
+        # a run ends before the first action that is left out
+        self._runs: Sequence[Run] = [
+            tuple(takewhile(lambda each: each[0] in self.actions, (each for _, each in run))) for run in runs
+        ]
+        self.initial: At = tuple((number, 0) for number in range(len(self._runs)))
+
+    def __len__(self) -> int:
+        """Return how many runs there are."""
+        return len(self.initial)
+
+    def only(self, number: int) -> RunSuite:
+        """Return the suite of one run."""
+        one: RunSuite = object.__new__(RunSuite)
+        vars(one).update(vars(self), initial=self.initial[number : number + 1])
+        return one
+
+    def offers(self, state: At) -> Iterator[Named]:
+        """Yield the next actions."""
+        return (name_args[:2] for _, name_args in self._next(state))
+
+    def effects(self, state: At, name: str, args: Args, *, filtered: bool) -> Iterator[Effect]:
+        """Yield what an action may bring: one effect for each result that the runs say."""
+        del filtered
+        went: dict[tuple[bool, Any], list[tuple[int, int]]] = {}
+        for (number, done), (own, wanted, result) in self._next(state):
+            free = wanted == () and result is None
+            if own == name and (free or wanted == args):
+                went.setdefault((free, result), []).append((number, done + 1))
+        for (free, result), then in went.items():
+            yield Effect(result, tuple(then), free)
+
+    def accepting(self, state: At) -> bool:
+        """Return whether a run ends there."""
+        return any(done == len(self._runs[number]) for number, done in state)
+
+    def safe(self, state: At) -> bool:
+        """Return true: suites have no invariant."""
+        del state
+        return True
+
+    def _next(self, state: At) -> Iterator[tuple[tuple[int, int], tuple[str, Args, Any]]]:
+        for number, done in state:
+            if done < len(self._runs[number]):
+                yield (number, done), self._runs[number][done]
+
+
+def _action(module: ModuleType, number: int, step: Any) -> tuple[Callable[..., Any], tuple[str, Args, Any]]:  # noqa: ANN401 -- whatever stands there
+    try:
+        action, args, *results = step
+        (result,) = results or (None,)
+        return action, (action.__name__, tuple(map(frozen, args)), frozen(result))
+    except (AttributeError, TypeError, ValueError) as error:
+        form = "(action, (arguments,)) or (action, (arguments,), result)"
+        raise UsageError(f"{module.__file__}: run {number} of the suite has {show(step)}; write {form}") from error

@@ -1,0 +1,147 @@
+"""PyModel's strategies: functions that choose one of the enabled actions; and its cleanup phase."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, Final, TypeAlias
+
+from otf.compat.pymodel.modules import Modules
+from otf.compat.pymodel.parts import said
+from otf.compat.pymodel.product import Composition
+from otf.core import Chooser, Symbol, View
+from otf.errors import ModelError, UsageError
+from otf.fronts import Call
+from otf.fronts.actions import Attributes
+from otf.fronts.freezing import frozen, thawed
+from otf.strategy import Kind
+from otf.strategy.kinds import Maker
+from otf.strategy.pool import Pool
+from otf.strategy.strategy import known
+from otf.strategy.visits import Visits
+from otf.values import key, show
+
+NAMES: Final = ("select_action", "selectaction", "SelectAction")
+SelectAction: TypeAlias = Callable[[Sequence[Any]], Any]
+
+
+def selecting(select: SelectAction | str, *, folder: str | Path = ".") -> Kind:
+    """Return the strategy of a function as PyModel has it, or of the module that has one, by name or path.
+
+    The function gets a list of `(name, arguments, result, next_state, properties)` and returns `(name, arguments)`, or
+    `(None, None)` to end the path. It works on models of PyModel. A module is loaded once for a campaign.
+    """
+    if isinstance(select, str):
+        modules = Modules([Path(folder)])
+        module = modules.load(select)
+        function: SelectAction | None = said(module, *NAMES)
+        if function is None:
+            raise UsageError(f"{module.__file__}: a strategy has SelectAction(enabled); there is none here")
+        return _kind(Path(select).stem, function, modules.random)
+    return _kind(select.__name__, select, Random(0))
+
+
+def _kind(name: str, select: SelectAction, random: Random) -> Kind:
+    def make(pool: Pool, _visits: Visits) -> Chooser:
+        # what the module draws by `random`, it draws from this
+        random.seed(pool.random.random())
+        return _Selecting(select)
+
+    return Kind(name, "a strategy of PyModel", (make,))
+
+
+def tidying(strategy: str | Kind, after: int) -> Kind:
+    """Return a strategy that takes only the cleanup actions of the model after so many steps, until a run may end.
+
+    Give the campaign more steps than `after`: the difference is what `-c` of PyModel bounds.
+    """
+    base = known(strategy)
+    makers = tuple(_tidied(make, after) for make in base.makers)
+    return Kind(f"{base.name}, then cleanup", f"{base.says}; cleanup after {after} steps", makers)
+
+
+def _tidied(maker: Maker, after: int) -> Maker:
+    return lambda pool, visits: _Tidying(maker(pool, visits), after, pool.random)
+
+
+class _Selecting:
+    """Lets a function of PyModel choose."""
+
+    def __init__(self, select: SelectAction) -> None:
+        self._select = select
+
+    def choose(self, view: View) -> Symbol | None:
+        """Return the input that the function chose, None where it chose none."""
+        offered = {inp.key: inp for inp in view.specified}
+        chosen = self._select(_enabled(view, offered))
+        try:
+            name, args = chosen
+        except (TypeError, ValueError) as error:
+            raise ModelError(
+                f"SelectAction returned {show(chosen)}; return (name, arguments), or (None, None)"
+            ) from error
+        if not name:
+            return None
+        call = Call(name, frozen(tuple(args)))
+        if key(call) not in offered:
+            raise ModelError(
+                f"SelectAction chose {call}, which is not enabled; enabled is {show(list(offered.values()))}"
+            )
+        return offered[key(call)]
+
+
+class _Tidying:
+    """Lets another choose for some steps, and then goes where the run may end."""
+
+    def __init__(self, inner: Chooser, after: int, random: Random) -> None:
+        self._inner = inner
+        self._left = after
+        self._random = random
+
+    def choose(self, view: View) -> Symbol | None:
+        """Return the next input, None where the run may end after the last step."""
+        model = composition(view)
+        if self._left:
+            self._left -= 1
+            return self._inner.choose(view)
+        if all(model.accepting(place.value) for place in view.places):
+            return None
+        tidy = [inp for inp in view.specified if _call(inp).name in model.cleanup]
+        return self._random.choice(tidy) if tidy else None
+
+
+def composition(view: View) -> Composition:
+    """Return the model of PyModel that a view is of. Raises UsageError where it is of another."""
+    spec: Any = view.model.spec
+    found = getattr(spec, "composition", spec)
+    if not isinstance(found, Composition):
+        raise UsageError(f"{spec.name}: a strategy of PyModel chooses for models of PyModel only")
+    return found
+
+
+def _call(inp: Symbol) -> Call:
+    call: Call = inp.value  # type: ignore[assignment] # the inputs of a composition are calls
+    return call
+
+
+def _enabled(view: View, offered: dict[Any, Symbol]) -> list[tuple[Any, ...]]:
+    model = composition(view)
+    found: dict[Any, tuple[Any, ...]] = {}
+    for place in view.places:
+        for inp in offered.values():
+            call = _call(inp)
+            for then in model.effects(place.value, call.name, call.arguments):
+                properties = {
+                    "accepting": model.accepting(then.state),
+                    "statefilter": True,
+                    "stateinvariant": model.safe(then.state),
+                }
+                action = call.name, thawed(call.arguments), thawed(then.result)
+                found[inp.key, key(then.state)] = (*action, _state(model, then.state), properties)
+    return list(found.values())
+
+
+def _state(model: Composition, state: Any) -> dict[str, Any]:  # noqa: ANN401 -- any state
+    parts = zip(model.parts, model.split(state), strict=True)
+    return {part.name: {n: thawed(v) for n, v in own} if isinstance(own, Attributes) else own for part, own in parts}
