@@ -14,7 +14,7 @@ class Script:
     """Offers the given inputs one after another; those that the model does not allow (any more) are skipped.
 
     Skipping instead of stopping is what makes shrinking work: an input that has become senseless takes nothing with it.
-    With `truncates` the first such input ends the run all the same; without `skip` choosing it raises ModelError instead.
+    With `truncates` the first such input ends the run all the same; without `skip` it raises ModelError when chosen.
     """
 
     def __init__(self, inputs: Iterable[object], *, truncates: bool = False, skip: bool = True) -> None:

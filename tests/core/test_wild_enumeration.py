@@ -13,7 +13,7 @@ from random import Random
 import pytest
 
 from otf.core import Limits, Model, Monitor, Oracle
-from otf.core.hypothesis import UNCONSTRAINED
+from otf.core.places import UNCONSTRAINED
 from otf.trace.events import Event, Quiet, Seen, Sent
 from tests.core.enumeration import ANYTHING, explained, explanations
 from tests.core.random_specs import Accepting, Alternatives, Going, Machine, mutated, random_events

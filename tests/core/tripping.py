@@ -154,7 +154,7 @@ def _alike(each: Hypothesis) -> Hypothesis:
 def _plain(owed: Owed) -> Owed:
     if not isinstance(owed.what, Opening):
         return owed
-    return owed._replace(what=Opening(Accept(len, owed.what.ports[0]), owed.what.ports, owed.what.origin))
+    return owed._replace(what=Opening(Accept(list, owed.what.ports[0]), owed.what.ports, owed.what.origin))
 
 
 # The quick way, as the runner goes it
