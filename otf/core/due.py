@@ -20,7 +20,7 @@ def due(belief: Belief, latency: float) -> float | None:
 
 def pending(belief: Belief, latency: float) -> float | None:
     """Return the time by which all answers have been seen that may be due in windows; None where there are none."""
-    dues = (deadline(window, latency) for each in belief.hypotheses for window in _windows(each))
+    dues = (deadline(window, latency) for each in belief.hypotheses for window in _answers(each))
     return max((by for by in dues if by < FOREVER), default=None)
 
 
@@ -37,7 +37,7 @@ def slow(model: Model, hypotheses: Iterable[Hypothesis], busy: float) -> bool:
     So it is where it answers in a window that is longer.
     """
     return any(
-        any(window.hi > busy for window in _windows(each)) or _slow(Moves(model), each, busy) for each in hypotheses
+        any(window.hi > busy for window in _answers(each)) or _slow(Moves(model), each, busy) for each in hypotheses
     )
 
 
@@ -48,6 +48,10 @@ def _due(now: Hypothesis, latency: float) -> float:
 
 def _windows(now: Hypothesis) -> Iterable[Window]:
     return (each.window for _, owing in now.owed for each in owing if each.window)
+
+
+def _answers(now: Hypothesis) -> Iterable[Window]:
+    return (each.window for _, owing in now.owed for each in owing if each.window and not each.unasked)
 
 
 def _silent(moves: Moves, start: Hypothesis) -> bool:

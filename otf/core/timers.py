@@ -27,6 +27,8 @@ class Timers:
     last: bool = False
     passed: dict[tuple[Place, ...], int] = field(default_factory=dict[tuple[Place, ...], int])
     _asked: tuple[int, bool] = (-1, False)
+    # the places whose timers were waited for since the last input: what goes on for ever ends no run
+    _ended: set[tuple[Place, ...]] = field(default_factory=set[tuple[Place, ...]])
 
     def pause(self, timing: Timing, moment: Moment) -> Pause | None:
         """Return the wait for what must come unasked, None where nothing must or it is not waited for this time."""
@@ -46,6 +48,13 @@ class Timers:
                 self.passed.clear()
             self.passed[places] = self.passed.get(places, 0) + 1
             # the powers of two have one bit
-            often = self.last if moment.port is None else self.passed[places].bit_count() == 1
+            often = self._last(places) if moment.port is None else self.passed[places].bit_count() == 1
+            if moment.port is not None:
+                self._ended.clear()
             self._asked = (moment.monitor.events, often)
         return self._asked[1]
+
+    def _last(self, places: tuple[Place, ...]) -> bool:
+        fresh = self.last and places not in self._ended
+        self._ended.add(places)
+        return fresh
