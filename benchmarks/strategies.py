@@ -86,7 +86,7 @@ def steps(subject: Subject, name: str, fault: str, seed: int) -> int:
         path += 1
         walk = Walk(oracle, subject.make(fault))
         verdict = walk.chosen(strategy.path(path), STEPS)
-        sent += len(walk.history)
+        sent += walk.steps
         if verdict is not None and verdict.failed:
             return sent
     return LIMIT

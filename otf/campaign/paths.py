@@ -112,12 +112,12 @@ class PathRun:
 
     async def _walked(self, chooser: Chooser, steps: int, make: Callable[[], Act]) -> Verdict:
         """Walk through a system in this process; now and then others get their turn, and interruptions are heard."""
-        walk, verdict, told = Walk(self.oracle, bounded(_made(make))), None, 0
-        while verdict is None and not self._record.full and len(walk.history) < steps:
-            verdict = walk.chosen(chooser, min(TURN, steps - len(walk.history)))
+        walk, verdict, told = Walk(self.oracle, bounded(_made(make)), keep=TURN), None, 0
+        while verdict is None and not self._record.full and walk.steps < steps:
+            verdict = walk.chosen(chooser, min(TURN, steps - walk.steps))
             for event in walk.events(told):
                 self._record(event)
-            told = len(walk.history)
+            told = walk.steps
             await checkpoint()
         return excused(verdict or walk.end(), walk)
 

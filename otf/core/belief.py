@@ -67,6 +67,10 @@ class Belief:
         self.known: object = None
         self.ways: object = None
 
+    def forget(self) -> None:
+        """Forget what was remembered of it by those who run ahead of a monitor."""
+        self.known = self.ways = None
+
 
 class Led(NamedTuple):
     """Where an event led: the belief, and the numbers of the inputs that still matter in it."""

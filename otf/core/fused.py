@@ -62,6 +62,8 @@ class Ways:
         ways = belief.ways
         if not isinstance(ways, Ways):
             ways = belief.ways = Ways(oracle, belief)
+            # each holds the other
+            oracle.model.memory.note(belief.forget)
         return ways
 
 

@@ -56,11 +56,13 @@ class Known:
         self.frames: dict[Frame, Then] = {}
 
     @staticmethod
-    def of(belief: Belief, codec: object) -> Known:
+    def of(oracle: Oracle, belief: Belief, codec: object) -> Known:
         """Return what is known of a belief, made once for each codec."""
         known = belief.known
         if not isinstance(known, Known) or known.codec is not codec:
             known = belief.known = Known(belief, codec)
+            # each holds the other
+            oracle.model.memory.note(belief.forget)
         return known
 
     def offered(self, oracle: Oracle) -> View:
@@ -75,7 +77,7 @@ class Known:
         if led is None or silent(oracle.model, led.belief):
             return None
         proofs = frozenset((place, symbol) for place in self.offered(oracle).places)
-        go = Go(symbol, port, data, Known.of(led.belief, self.codec), proofs)
+        go = Go(symbol, port, data, Known.of(oracle, led.belief, self.codec), proofs)
         return oracle.model.memory.put(self.inputs, symbol, go)
 
     def heard(self, oracle: Oracle, frame: Frame, output: object) -> Then | None:
@@ -86,7 +88,7 @@ class Known:
         calm = silent(oracle.model, led.belief)
         if calm and led.belief.flying:
             return None
-        then = Then(output, frame[1], Known.of(led.belief, self.codec), calm)
+        then = Then(output, frame[1], Known.of(oracle, led.belief, self.codec), calm)
         return oracle.model.memory.put(self.frames, frame, then)
 
 

@@ -34,7 +34,11 @@ class Memory:
     def put(self, table: dict[Question, Answer], question: Question, answer: Answer) -> Answer:
         """Remember the answer to a question in its table, and return it."""
         table[question] = answer
-        self._forget.append(partial(table.pop, question, None))
+        self.note(partial(table.pop, question, None))
+        return answer
+
+    def note(self, forget: Callable[[], object]) -> None:
+        """Remember how to forget something that is no entry of a table."""
+        self._forget.append(forget)
         while len(self._forget) > self.limit:
             self._forget.popleft()()
-        return answer

@@ -63,7 +63,7 @@ class Trip:
             return None
         if not silent(model, belief) or not pacing.ready(moment):
             return None
-        return Trip(session, pacing, Known.of(belief, codec), monitor.ledger)
+        return Trip(session, pacing, Known.of(monitor.oracle, belief, codec), monitor.ledger)
 
     def choose(self) -> Symbol | None:
         """Return the input to be sent now, None where the session has to be asked, or knows that the path is over."""

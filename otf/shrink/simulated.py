@@ -27,7 +27,7 @@ class Simulated:
         """Return the issue of a run of at most so many inputs, None where it passes."""
         walk = Walk(self.oracle, self.make())
         verdict = walk.chosen(chooser, steps) or walk.end()
-        self.lengths.append(len(walk.history))
+        self.lengths.append(walk.steps)
         return issue_of(self.oracle, walk.events()) if verdict.failed else None
 
 

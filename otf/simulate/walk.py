@@ -5,6 +5,7 @@ Quiescence costs nothing: when the call is over, everything that was emitted is 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from itertools import islice
@@ -13,6 +14,7 @@ from typing import Any, TypeAlias
 
 from otf.core import Chooser, Monitor, Oracle
 from otf.core.fused import Table, Ways, events, follow
+from otf.core.ledger import Ledger
 from otf.errors import USERS_OWN, OtfError
 from otf.trace.events import Ended, Event
 from otf.trace.verdict import Verdict
@@ -28,13 +30,16 @@ Step: TypeAlias = tuple[Any, tuple[object, ...]]
 class Walk:
     """A walk through one copy of a system; it can be gone on with until there is a verdict.
 
-    `verdict` is a failure as soon as there is one; `history` the inputs sent so far, each with its outputs. A system
-    that raises has ended. ModelError where the model is broken, UsageError where it needs time.
+    `verdict` is a failure as soon as there is one; `steps` counts the inputs sent, of which the last `keep` (None: all)
+    are in `history` with their outputs. A system that raises has ended. ModelError where the model is broken,
+    UsageError where it needs time.
     """
 
-    def __init__(self, oracle: Oracle, act: Act) -> None:
+    def __init__(self, oracle: Oracle, act: Act, keep: int | None = None) -> None:
         self.verdict: Verdict | None = None
-        self.history: list[Step] = []
+        self.history: deque[Step] = deque(maxlen=keep)
+        self.steps: int = 0
+        self._outputs = 0
         self._oracle = oracle
         self._act = act
         self._ways = Ways.start(oracle)
@@ -42,10 +47,11 @@ class Walk:
     def uniform(self, random: Random, steps: int) -> Verdict:
         """Go so many steps with inputs drawn uniformly from those specified; the fastest there is.
 
-        What the system raises comes out as it is.
+        What the system raises comes out as it is. Of these steps only the one that fails is kept.
         """
-        oracle, act, ways, note, chance = self._oracle, self._act, self._ways, self.history.append, random.random
-        for _ in range(steps):
+        oracle, act, ways, chance, said = self._oracle, self._act, self._ways, random.random, 0
+        went = 0
+        for went in range(steps):
             if not ways.size:
                 break
             inp, table = ways.inputs[int(chance() * ways.size)]
@@ -57,15 +63,19 @@ class Walk:
                 then = table.get(outputs)
             except TypeError:
                 outputs, then = copied(outputs), None
-            note((inp, outputs))
+            said += len(outputs)
             if then is None or (then.shape is not None and then.shape != shape(outputs)):
                 following = follow(oracle, ways, inp, table, outputs)
                 if following is None:
+                    self._went(ways, went, said - len(outputs))
+                    self._note(inp, outputs)
                     return self._fail()
                 ways = following
             else:
                 ways = then.ways
-        self._ways = ways
+        else:
+            went = steps
+        self._went(ways, went, said)
         return self.end()
 
     def chosen(self, chooser: Chooser, steps: int) -> Verdict | None:
@@ -85,9 +95,19 @@ class Walk:
         return self.verdict or self._ways.verdict
 
     def events(self, since: int = 0) -> Iterator[Event]:
-        """Yield the events of the walk after so many of its steps; all times are 0."""
-        for inp, outputs in islice(self.history, since, None):
+        """Yield the events of the walk after so many of its steps, as far as these are kept; all times are 0."""
+        for inp, outputs in islice(self.history, max(0, len(self.history) - (self.steps - since)), None):
             yield from events(self._oracle, inp, outputs)
+
+    def _went(self, ways: Ways, steps: int, outputs: int) -> None:
+        self._ways = ways
+        self.steps += steps
+        self._outputs += outputs
+
+    def _note(self, inp: object, outputs: tuple[object, ...]) -> None:
+        self.steps += 1
+        self._outputs += len(outputs)
+        self.history.append((inp, outputs))
 
     def _go(self, inp: object, table: Table) -> Ways | None:
         try:
@@ -96,15 +116,19 @@ class Walk:
             raise
         except BaseException as error:  # noqa: BLE001 -- whatever it raises, the system under test has died of it
             outputs = (Ended(f"raised {type(error).__name__}: {error}"),)
-        self.history.append((inp, outputs := _kept(outputs)))
+        self._note(inp, outputs := _kept(outputs))
         following = follow(self._oracle, self._ways, inp, table, outputs)
         self._ways = following or self._ways
         return following
 
     def _fail(self) -> Verdict:
-        """Return the failure, as a monitor sees it that is told the whole walk."""
-        monitor = Monitor(self._oracle)
-        for event in self.events():
+        """Return the failure, as a monitor sees it that was told the whole walk."""
+        inp, outputs = self.history[-1]
+        monitor = Monitor(self._oracle, self._ways.belief)
+        # of each step before: the input, its outputs, and quiescence
+        monitor.events = 2 * (self.steps - 1) + self._outputs - len(outputs)
+        monitor.ledger = Ledger(sent=self.steps - 1)
+        for event in events(self._oracle, inp, outputs):
             monitor.tell(event)
         self.verdict = monitor.end()
         return self.verdict

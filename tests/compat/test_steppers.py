@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +41,19 @@ def wait(timeout):
 def reset(): pass
 """
 BOTH = pytest.mark.parametrize("timeout", [None, pytest.param(10.0, marks=pytest.mark.real)], ids=["here", "apart"])
+COUNT = count(1)  # a folder of traces belongs to one run
 BRIEF = Waits(brief=0.001, long=0.3)
 
 
 def failed(folder: Path, *models: str, shrink: bool = False, **how: Any) -> NonconformanceError:  # noqa: ANN401 -- the arguments of `bench`
     """Run a bench that must fail."""
-    settings: dict[str, Any] = {"traces": 3, "steps": 20, "seed": 1, "out": folder / "out", "shrink": shrink}
+    settings: dict[str, Any] = {
+        "traces": 3,
+        "steps": 20,
+        "seed": 1,
+        "out": folder / f"out-{next(COUNT)}",
+        "shrink": shrink,
+    }
     with pytest.raises(NonconformanceError) as error:
         run(bench(*models, folder=folder, **how), **settings)
     return error.value

@@ -13,7 +13,8 @@ import sys
 import pytest
 
 from benchmarks.memory import NEVER_BACK, Go, never_back, paths, vending
-from otf.core import belief, eager, model, timers
+from otf.core import eager, model, timers
+from otf.core.memory import Memory
 
 STEPS = int(os.environ.get("OTF_STEPS", "10000000"))
 STRETCHES = 10  # what is remembered grows until it is forgotten as a whole: one look could fall anywhere
@@ -38,7 +39,8 @@ def test_walking_on_in_few_states_needs_no_memory() -> None:
 @pytest.fixture
 def _little_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Remember a thousandth of what is remembered otherwise, so that it is full soon."""
-    for part in (belief, eager, model, timers):
+    monkeypatch.setattr(Memory.__init__, "__defaults__", (200,))
+    for part in (eager, timers):
         monkeypatch.setattr(part, "REMEMBERED", 200)
     monkeypatch.setattr(model, "LATELY", 200)
 
