@@ -62,7 +62,7 @@ def _events(oracle: Oracle, steps: list[Given]) -> Iterator[Event]:
 
 def _run(bench: Bench, oracle: Oracle, candidate: Candidate, burst: int) -> tuple[Verdict, list[Event]]:
     if bench.system is not None:
-        walk = Walk(oracle, bounded(bench.system()))
+        walk = Walk(oracle, bounded(bench.system()), keep=None)
         verdict = walk.chosen(candidate.chooser(), candidate.limit) or walk.end()
         return excused(verdict, walk), [*walk.events()]
     events = list[Event]()

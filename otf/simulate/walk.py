@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from itertools import islice
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from otf.core import Chooser, Monitor, Oracle
 from otf.core.fused import Table, Ways, events, follow
@@ -24,6 +24,9 @@ from otf.values.shape import shape
 Act: TypeAlias = Callable[[Any], Iterable[object]]
 """A system: takes an input and returns the outputs that it brings."""
 
+KEPT: Final = 1_000
+"""Steps of a walk that are kept: all of them would fill the memory."""
+
 Step: TypeAlias = tuple[Any, tuple[object, ...]]
 
 
@@ -35,7 +38,7 @@ class Walk:
     UsageError where it needs time.
     """
 
-    def __init__(self, oracle: Oracle, act: Act, keep: int | None = None) -> None:
+    def __init__(self, oracle: Oracle, act: Act, keep: int | None = KEPT) -> None:
         self.verdict: Verdict | None = None
         self.history: deque[Step] = deque(maxlen=keep)
         self.steps: int = 0
@@ -47,9 +50,10 @@ class Walk:
     def uniform(self, random: Random, steps: int) -> Verdict:
         """Go so many steps with inputs drawn uniformly from those specified; the fastest there is.
 
-        What the system raises comes out as it is. Of these steps only the one that fails is kept.
+        What the system raises comes out as it is.
         """
-        oracle, act, ways, chance, said = self._oracle, self._act, self._ways, random.random, 0
+        oracle, act, ways, note, chance = self._oracle, self._act, self._ways, self.history.append, random.random
+        said = 0
         went = 0
         for went in range(steps):
             if not ways.size:
@@ -63,12 +67,12 @@ class Walk:
                 then = table.get(outputs)
             except TypeError:
                 outputs, then = copied(outputs), None
+            note((inp, outputs))
             said += len(outputs)
             if then is None or (then.shape is not None and then.shape != shape(outputs)):
                 following = follow(oracle, ways, inp, table, outputs)
                 if following is None:
-                    self._went(ways, went, said - len(outputs))
-                    self._note(inp, outputs)
+                    self._went(ways, went + 1, said)
                     return self._fail()
                 ways = following
             else:
