@@ -21,17 +21,19 @@ class Bag:
     def __init__(self, wants: tuple[Want, ...]) -> None:
         self.wants: tuple[Want, ...] = wants
         self.all: int = (1 << len(wants)) - 1
-        self._exact: dict[Symbol, list[int]] = {}
+        self._exact: dict[Symbol, int] = {}
         self._vague: list[tuple[int, Want]] = []
         for at, want in enumerate(wants):
             if isinstance(want, Exact):
-                self._exact.setdefault(want.symbol, []).append(1 << at)
+                self._exact[want.symbol] = self._exact.get(want.symbol, 0) | 1 << at
             else:
                 self._vague.append((1 << at, want))
 
     def without(self, left: int, seen: Symbol) -> list[int]:
         """Return what may be left after an output was seen, one number for each different want that it is."""
-        found = [left ^ bit for bit in self._exact.get(seen, ()) if left & bit][:1]
+        same = left & self._exact.get(seen, 0)
+        # of outputs that are the same the first is as good as any
+        found = [left ^ (same & -same)] if same else []
         matched: list[Want] = []
         for bit, want in self._vague:
             if left & bit and want not in matched and want.matches(seen):

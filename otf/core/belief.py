@@ -25,11 +25,11 @@ class Belief:
 
     __slots__ = (
         "after",
+        "ahead",
         "at_rest",
         "done",
         "flying",
         "hypotheses",
-        "known",
         "owing",
         "places",
         "settled",
@@ -39,7 +39,6 @@ class Belief:
         "timed",
         "unconstrained",
         "view",
-        "ways",
     )
 
     def __init__(self, hypotheses: tuple[Hypothesis, ...]) -> None:
@@ -63,13 +62,8 @@ class Belief:
         self.after: dict[Hashable, Led] = {}
         self.silent: bool | None = None
         self.view: View | None = None
-        # what those remember of it who run ahead of a monitor
-        self.known: object = None
-        self.ways: object = None
-
-    def forget(self) -> None:
-        """Forget what was remembered of it by those who run ahead of a monitor."""
-        self.known = self.ways = None
+        # what those remember of it who run ahead of a monitor, by their class
+        self.ahead: dict[type, object] = {}
 
 
 class Led(NamedTuple):

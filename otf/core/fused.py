@@ -59,11 +59,10 @@ class Ways:
     @staticmethod
     def of(oracle: Oracle, belief: Belief) -> Ways:
         """Return the ways on from a belief, made once."""
-        ways = belief.ways
+        ways = belief.ahead.get(Ways)
         if not isinstance(ways, Ways):
-            ways = belief.ways = Ways(oracle, belief)
-            # each holds the other
-            oracle.model.memory.note(belief.forget)
+            ways = Ways(oracle, belief)
+            oracle.model.memory.put(belief.ahead, Ways, ways)
         return ways
 
 

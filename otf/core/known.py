@@ -58,11 +58,10 @@ class Known:
     @staticmethod
     def of(oracle: Oracle, belief: Belief, codec: object) -> Known:
         """Return what is known of a belief, made once for each codec."""
-        known = belief.known
+        known = belief.ahead.get(Known)
         if not isinstance(known, Known) or known.codec is not codec:
-            known = belief.known = Known(belief, codec)
-            # each holds the other
-            oracle.model.memory.note(belief.forget)
+            known = Known(belief, codec)
+            oracle.model.memory.put(belief.ahead, Known, known)
         return known
 
     def offered(self, oracle: Oracle) -> View:

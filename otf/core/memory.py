@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable
-from functools import partial
-from typing import Final, TypeVar
+from collections.abc import Hashable
+from typing import Final, Never, Protocol, TypeVar, cast
 
 Question = TypeVar("Question", bound=Hashable)
 Answer = TypeVar("Answer")
 
-REMEMBERED: Final = 150_000
-"""Answers: states, values, beliefs, and what the model said of them."""
+REMEMBERED: Final = 100_000
+"""Answers: states, values, beliefs, and what the model said of them.
+
+The conference protocol with all its inputs needs 46,000; where states never come again they take some 90 MB.
+"""
+
+
+class Table(Protocol):
+    """A dictionary of answers, as far as forgetting goes."""
+
+    def pop(self, question: Never, default: None, /) -> object:
+        """Forget the answer to a question."""
+        ...
 
 
 class Memory:
@@ -21,24 +31,21 @@ class Memory:
     since tables hold each other: a belief holds those to which events led from it.
     """
 
-    __slots__ = ("_forget", "limit")
+    __slots__ = ("_entries", "limit")
 
     def __init__(self, limit: int = REMEMBERED) -> None:
         self.limit = limit
-        self._forget: deque[Callable[[], object]] = deque()
+        self._entries: deque[tuple[Table, Hashable]] = deque()
 
     def __len__(self) -> int:
         """Return how many answers are remembered."""
-        return len(self._forget)
+        return len(self._entries)
 
     def put(self, table: dict[Question, Answer], question: Question, answer: Answer) -> Answer:
         """Remember the answer to a question in its table, and return it."""
         table[question] = answer
-        self.note(partial(table.pop, question, None))
+        self._entries.append((table, question))
+        while len(self._entries) > self.limit:
+            oldest, name = self._entries.popleft()
+            oldest.pop(cast("Never", name), None)
         return answer
-
-    def note(self, forget: Callable[[], object]) -> None:
-        """Remember how to forget something that is no entry of a table."""
-        self._forget.append(forget)
-        while len(self._forget) > self.limit:
-            self._forget.popleft()()

@@ -108,6 +108,8 @@ class Model:
         """Return whether the model itself, before any completion, says what happens on an input."""
         if self.spec.partial is None:
             return bool(self.moves(place, inp))
+        if place.specified is None:
+            place.specified = {}
         known = place.specified.get(inp)
         if known is None:
             said = self._ask(place, "step", self.spec.partial.step, inp.value)
@@ -119,6 +121,8 @@ class Model:
 
         So it is where they bring outputs on different ports only, and lead to the same states both ways.
         """
+        if place.independent is None:
+            place.independent = {}
         known = place.independent.get((one, other))
         if known is None:
             both = self._after(place, one, other), self._after(place, other, one)

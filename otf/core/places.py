@@ -25,8 +25,9 @@ class Place(Symbol):
     def __init__(self, value: object, key: Hashable) -> None:
         super().__init__(value, key)
         self.moves: dict[Symbol | None, tuple[Move, ...]] = {}
-        self.specified: dict[Symbol, bool] = {}
-        self.independent: dict[tuple[Symbol, Symbol], bool] = {}
+        # tables that few places need
+        self.specified: dict[Symbol, bool] | None = None
+        self.independent: dict[tuple[Symbol, Symbol], bool] | None = None
         # of its spontaneous moves, once they are known: their windows, and the timers that they come after
         self.windows: Windows = ()
         self.expiring: frozenset[str] = frozenset()
