@@ -1,5 +1,7 @@
 """Help, version and wrong usage: what a newcomer reads first."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -44,6 +46,14 @@ def test_without_a_command_help_is_shown() -> None:
 def test_the_version() -> None:
     """`otf --version` is one line."""
     assert (otf("--version").status, otf("--version").out) == (0, "otf 0.1.0\n")
+
+
+def test_python_runs_the_package_as_the_command() -> None:
+    """`python -m otf` prints what `otf` prints, under the same name, and ends with the same status."""
+    command = [sys.executable, "-m", "otf", "brew"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    here = otf("brew")
+    assert (done.returncode, done.stdout, done.stderr) == (here.status, here.out, here.err)
 
 
 @pytest.mark.parametrize(
