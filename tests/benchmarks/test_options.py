@@ -32,7 +32,7 @@ def test_help_measures_nothing(program: str, capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_an_unknown_option_measures_nothing(program: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """An option that is misspelt ends with status 2, since the figures of other settings would be taken for the right."""
+    """An option that is misspelt ends with status 2, since otherwise it would measure the defaults."""
     status, out, err = ended(program, capsys, "--stesp", "5")
     assert (status, out) == (2, "")
     assert "unrecognized arguments: --stesp" in err
