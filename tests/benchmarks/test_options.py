@@ -18,7 +18,8 @@ def ended(program: str, capsys: pytest.CaptureFixture[str], *arguments: str) -> 
     """Return the status with which a benchmark ends before it measures, and what it printed."""
     with pytest.raises(SystemExit) as leaving:
         import_module(f"benchmarks.{program}").main(arguments)
-    return leaving.value.code, *capsys.readouterr()
+    out, err = capsys.readouterr()
+    return leaving.value.code, out, err
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
