@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -44,8 +45,9 @@ def test_without_a_command_help_is_shown() -> None:
 
 
 def test_the_version() -> None:
-    """`otf --version` is one line."""
-    assert (otf("--version").status, otf("--version").out) == (0, "otf 0.1.0\n")
+    """`otf --version` is one line, with the version of `pyproject.toml`."""
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert (otf("--version").status, otf("--version").out) == (0, f"otf {project['version']}\n")
 
 
 def test_python_runs_the_package_as_the_command() -> None:
