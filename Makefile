@@ -4,9 +4,9 @@ BIN := $(if $(wildcard .venv/bin/python),.venv/bin/,)
 # What decides a verdict is covered whole, each line and each branch; the rest to nine tenths.
 CORE := otf/core/*,otf/spec/*,otf/spec/channels/*,otf/simulate/*,otf/codec/*,otf/framing/*,otf/compose/*,otf/fronts/*,otf/trace/*,otf/values/*,otf/logic/*,otf/laws.py,otf/shrink/*,otf/strategy/*,otf/explore/*,otf/errors.py
 
-.PHONY: check lint fmt types layers test quick slow cov docs demo
+.PHONY: check lint fmt types layers spelling test quick slow cov docs demo
 
-check: lint types layers
+check: lint spelling types layers
 
 lint:
 	$(BIN)ruff check .
@@ -22,6 +22,9 @@ types:
 
 layers:
 	$(BIN)lint-imports --no-logo
+
+spelling:
+	$(BIN)codespell . .ci .github
 
 # ARGS="-n 2" spreads the tests over two processes.
 test:

@@ -1,4 +1,4 @@
-"""What happens when an assumption does not hold: `python -m benchmarks.assumptions [--paths N] [--seed S]`.
+"""What happens when an assumption does not hold: `python -m benchmarks.assumptions`.
 
 Conforming systems in worlds that break one assumption each; the tester knows nothing of it. The page
 docs/topics-promise.md tells what the figures mean.
@@ -15,6 +15,7 @@ from random import Random
 from typing import Any, Final
 
 from benchmarks.campaigns import PATHS, TESTERS, Campaign
+from benchmarks.measure import positive
 from benchmarks.subjects import SUBJECTS
 from otf.simulate import Emission, Net, Unreliable, World
 from otf.simulate.system import Way
@@ -107,12 +108,12 @@ def verdicts(name: str, mode: str, paths: int, seed: int) -> Counter[str]:
     return found
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table: how many paths of a hundred fail."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.assumptions", description=__doc__)
-    parser.add_argument("--paths", type=int, default=1_000, help="paths for each breach and mode")
+    parser.add_argument("--paths", type=positive, default=1_000, help="paths for each breach and mode")
     parser.add_argument("--seed", type=int, default=1)
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     print(f"{'of 100 conforming paths fail':48}" + "".join(f"{mode:>10}" for mode in TESTERS))
     for name in BREACHES:
         rows = [verdicts(name, mode, chosen.paths, chosen.seed) for mode in TESTERS]

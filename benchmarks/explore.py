@@ -1,6 +1,6 @@
 """Exploration: how fast, how its cost grows, and how much memory a million states take.
 
-Run `python -m benchmarks.explore [--json FILE]`. The bounded stack is that of Jacky's PyModel, with more room.
+Run `python -m benchmarks.explore`. The bounded stack is that of Jacky's PyModel, with more room.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from statistics import median
 from typing import Any, Final
 
-from benchmarks.measure import save
+from benchmarks.measure import command, save
 from otf.explore import Graph, explore
 from otf.models.stack import STACK
 
@@ -48,8 +49,9 @@ def large() -> None:
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the figures and, if asked to, write them as JSON."""
+    chosen = command("explore", __doc__).parse_args(arguments)
     graph = stack(FEWER)
     assert (len(graph.values), len(graph.target)) == (STATES, TRANSITIONS)
     data: dict[str, Any] = {"states": STATES, "transitions": TRANSITIONS, "series": {}}
@@ -58,13 +60,13 @@ def main() -> None:
         states, speed = rate(fewer)
         data["series"][str(states)] = round(speed)
         print(f"  {states:>9,} states  {speed:>12,.0f} states/s of CPU time")
-    command = [sys.executable, "-c", "from benchmarks.explore import large; large()"]
-    kilobytes = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)  # noqa: S603 -- itself
+    itself = [sys.executable, "-c", "from benchmarks.explore import large; large()"]
+    kilobytes = int(subprocess.run(itself, capture_output=True, text=True, check=True).stdout)  # noqa: S603 -- this file
     data["kilobytes"] = kilobytes
     print(f"  {MILLION:,} states: {kilobytes / 1000:,.0f} MB")
     assert data["series"][str(STATES)] >= RATE
     assert kilobytes < GIGABYTE
-    save(data)
+    save(data, chosen.json)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """The pictures of the gallery: every model that is shipped, within bounds where it has no end.
 
-Run `python -m benchmarks.gallery [FOLDER]`; the folder is docs/gallery by default.
+Run `python -m benchmarks.gallery`.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping
+from argparse import ArgumentParser
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -64,14 +64,17 @@ PICTURES: Final[Mapping[str, Shown]] = {
 }
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Draw all pictures as SVG; with a folder also as PNG, to be looked at."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
+    parser = ArgumentParser(prog="python -m benchmarks.gallery", description=__doc__)
+    parser.add_argument("folder", type=Path, nargs="?", help="draw there, also as PNG; docs/gallery without it")
+    chosen: Path | None = parser.parse_args(arguments).folder
+    folder = chosen or FOLDER
     folder.mkdir(exist_ok=True)
     for name, shown in PICTURES.items():
         graph = shown.graph()
         text = dot(graph, marks(graph, shown.accepting, shown.safe))
-        for form in ("svg", "png") if len(sys.argv) > 1 else ("svg",):
+        for form in ("svg", "png") if chosen else ("svg",):
             (folder / f"{name}.{form}").write_bytes(picture(text, form))
         print(f"{name}: {len(graph.values)} states, {len(graph.target)} transitions")
 

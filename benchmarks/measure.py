@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import json
 import statistics
-import sys
 import time
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -34,7 +34,22 @@ def table(title: str, found: Mapping[str, float], base: str) -> None:
         print(f"  {name:28} {rate:14,.0f} /s   {rate / found[base]:8.2f} x {base}")
 
 
-def save(data: object) -> None:
-    """Write data to the file after `--json` on the command line, if there is one."""
-    if "--json" in sys.argv:
-        Path(sys.argv[sys.argv.index("--json") + 1]).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+def command(name: str, text: str | None) -> ArgumentParser:
+    """Return the parser for the command line of a benchmark, with the option that all of them have."""
+    parser = ArgumentParser(prog=f"python -m benchmarks.{name}", description=text)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file")
+    return parser
+
+
+def positive(text: str) -> int:
+    """Return the number that an option gives, which has to be 1 or more."""
+    number = int(text)
+    if number < 1:
+        raise ArgumentTypeError(f"{number} is less than 1")
+    return number
+
+
+def save(data: object, file: Path | None) -> None:
+    """Write data to a file as JSON, if there is one."""
+    if file is not None:
+        file.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")

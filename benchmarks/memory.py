@@ -1,4 +1,4 @@
-"""Memory stays flat, however long it goes on: `python -m benchmarks.memory [--steps N] [--json FILE]`.
+"""Memory stays flat, however long it goes on: `python -m benchmarks.memory`.
 
 Prints the megabytes that are resident after each tenth of so many in-process steps (10 million by default), for a model
 with few states; and for one in which no state ever comes again, with a tenth of the steps: each is thought of anew.
@@ -6,9 +6,7 @@ with few states; and for one in which no state ever comes again, with a tenth of
 
 from __future__ import annotations
 
-import argparse
-import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -17,6 +15,7 @@ from typing import Any, Final
 
 from benchmarks.campaigns import TESTERS, Notes
 from benchmarks.machines import VendingMachine
+from benchmarks.measure import command, positive, save
 from otf.core import Model, Oracle, Routes, Session, Timing
 from otf.models.vending import VENDING
 from otf.simulate import Bounds, System, Walk, World, conduct
@@ -107,21 +106,19 @@ def tenths(go: Go, steps: int) -> list[float]:
     return found
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, and print a line for each model."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.memory", description=__doc__)
-    parser.add_argument("--steps", type=int, default=10_000_000)
-    parser.add_argument("--json", type=Path, help="write the figures to this file")
-    arguments = parser.parse_args()
+    parser = command("memory", __doc__)
+    parser.add_argument("--steps", type=positive, default=10_000_000, help="10 million without it")
+    chosen = parser.parse_args(arguments)
     found = dict[str, list[float]]()
     for name, go, steps in (
-        ("vending", vending(), arguments.steps),
-        ("never back", never_back(), arguments.steps // 10),
+        ("vending", vending(), chosen.steps),
+        ("never back", never_back(), chosen.steps // 10),
     ):
         found[name] = tenths(go, steps)
         print(f"{name:12} MB after each tenth of {steps:,} steps: {found[name]}", flush=True)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    save(found, chosen.json)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How short, for how many transitions of the system: every algorithm on the same failing runs.
 
-`python -m benchmarks.shrink [--json FILE] [--seeds N] [--peers N] [--system NAME]`. The faulty systems are those of
+`python -m benchmarks.shrink`. The faulty systems are those of
 `otf.models`; the tables are made like tables 1 to 3 of Koopman, Achten and Plasmeijer, "Model-Based Shrinking for State
 Based Testing". Transitions and resets are those of the search. A live search sends the original once more before it,
 and the result four times after it. `rate` is the share of 200 re-runs of the result that show the failure. It takes
@@ -9,14 +9,14 @@ about ten minutes of CPU without Hypothesis, and as much for each of its seeds.
 
 from __future__ import annotations
 
-import sys
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from statistics import mean
 from typing import Any, Final
 
-from benchmarks.measure import save
+from benchmarks.measure import command, positive, save
 from benchmarks.shrink_optimum import optimum
 from benchmarks.shrink_peers import hypothesis_shrinks
 from benchmarks.shrink_subjects import SYSTEMS, Subject
@@ -126,11 +126,21 @@ def _line(name: str, numbers: Sequence[float]) -> None:
     print(f"  {name:24}" + "".join(f"{number:11,.1f}" for number in [*numbers, mean(numbers)]))
 
 
-def main() -> None:
+def options() -> ArgumentParser:
+    """Return the parser of the command line."""
+    parser = command("shrink", __doc__)
+    parser.add_argument("--seeds", type=positive, default=SEEDS, help="failing runs of each fault")
+    parser.add_argument("--peers", type=int, default=PEERS, help=f"seeds of these for {PEER}, which takes longer")
+    parser.add_argument("--system", choices=[*SYSTEMS], help="one of the faulty systems; all without it")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables, and save the means."""
-    seeds, peers = int(_option("--seeds") or SEEDS), int(_option("--peers") or PEERS)
+    chosen = options().parse_args(arguments)
+    seeds, peers = chosen.seeds, chosen.peers
     result: dict[str, Mapping[str, dict[str, float]]] = {}
-    for system in [_option("--system")] if _option("--system") else SYSTEMS:
+    for system in [chosen.system] if chosen.system else SYSTEMS:
         found = [row for subject in SYSTEMS[system] for row in measured(subject, seeds, min(seeds, peers))]
         print(f"\n{system}: {len(SYSTEMS[system])} faults, {seeds} seeds each ({PEER}: {min(seeds, peers)}); means")
         summary(found)
@@ -139,11 +149,7 @@ def main() -> None:
         print(f"\n  {first} alone, by seed")
         columns([row for row in found if row.fault == first], lambda row: row.seed)
         result[system] = {name: means(group) for name, group in of(found, lambda row: row.algorithm).items()}
-    save(result)
-
-
-def _option(name: str) -> str:
-    return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else ""
+    save(result, chosen.json)
 
 
 if __name__ == "__main__":

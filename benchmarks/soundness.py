@@ -1,4 +1,4 @@
-"""The promise, tried: `python -m benchmarks.soundness --runs N --seed S --json FILE`.
+"""The promise, tried: `python -m benchmarks.soundness`.
 
 Never a false alarm: conforming systems behind lines with random latencies within their bounds, in virtual time, in all
 modes. Beside it the negative controls: testers that break a rule, and do raise false alarms. And its opposite, no
@@ -8,14 +8,12 @@ docs/topics-promise.md tells what is assumed.
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from statistics import median
 
 from benchmarks.campaigns import PATHS, TESTERS
 from benchmarks.controls import CONTROLS, NO_EMITS, RUSHING, UNPROVEN
+from benchmarks.measure import command, save
 from benchmarks.seeded import MODES, Found
 from benchmarks.trials import BOUND, Case, Cell, Controlled, alarms, controlled, hunted, sound, tried
 
@@ -115,22 +113,20 @@ def seed_faults(faults: int, seed: int) -> dict[str, object]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, and do what it asks for."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.soundness", description=__doc__)
+    parser = command("soundness", __doc__)
     parser.add_argument("--runs", type=int, default=2_000, help="paths against conforming systems; 0: none")
     parser.add_argument(
         "--controls", type=int, help="paths for each negative control (a twentieth of the runs); 0: none"
     )
     parser.add_argument("--faults", type=int, help="faults of each kind in each subject (2 or more); 0: none")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", type=Path, help="write the figures to this file")
     chosen = parser.parse_args(arguments)
     runs, seed = chosen.runs, chosen.seed
     controls = max(100, min(runs // 20, 3_000)) if chosen.controls is None else chosen.controls
     faults = max(2, min(runs // 5_000, 20)) if chosen.faults is None else chosen.faults
     figures = conform(runs, seed) | control(controls, seed) | seed_faults(faults, seed)
     print("\n" + ", ".join(f"{name} {value:,}" for name, value in figures.items() if isinstance(value, int)))
-    if chosen.json:
-        chosen.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    save(figures, chosen.json)
 
 
 if __name__ == "__main__":

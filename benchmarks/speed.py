@@ -1,12 +1,11 @@
 """Checked steps per CPU second: otf, a loop written by hand, AALpy and Hypothesis, on the same systems.
 
-`python -m benchmarks.speed [--json FILE] [--walks N]`: medians of five rounds, all contenders in turn. Walks of 1000
+`python -m benchmarks.speed`: medians of five rounds, all contenders in turn. Walks of 1000
 steps, every output checked, inputs uniformly random; trace and coverage off unless the name says otherwise.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -16,7 +15,7 @@ import anyio
 
 from benchmarks.loops import Loop
 from benchmarks.machines import ConferenceMachine, VendingMachine
-from benchmarks.measure import Contender, rates, save, table
+from benchmarks.measure import Contender, command, positive, rates, save, table
 from benchmarks.peers import aalpy_walk, hypothesis_walk, mealy
 from benchmarks.turns import turns
 from otf.core import Model, Oracle, Routes
@@ -100,13 +99,15 @@ def _otf_strategy(oracle: Oracle, machine: Callable[[], Any], walks: int, *, kee
     return walks * STEPS
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table, and write it where `--json` says."""
-    walks = int(sys.argv[sys.argv.index("--walks") + 1]) if "--walks" in sys.argv else 100
-    found = {name: rates(contenders(subject, walks)) for name, subject in subjects().items()}
+    parser = command("speed", __doc__)
+    parser.add_argument("--walks", type=positive, default=100, help="walks in a round")
+    chosen = parser.parse_args(arguments)
+    found = {name: rates(contenders(subject, chosen.walks)) for name, subject in subjects().items()}
     for name, each in found.items():
         table(f"{name}: checked steps per CPU second", each, "loop")
-    save(found)
+    save(found, chosen.json)
 
 
 if __name__ == "__main__":

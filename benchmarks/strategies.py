@@ -1,18 +1,17 @@
 """How many inputs each strategy takes to find known faults: of the conference entity, a queue and a vending machine.
 
-Run `python -m benchmarks.strategies [--json FILE] [--seeds N]`. The systems answer before they return, so that only
+Run `python -m benchmarks.strategies`. The systems answer before they return, so that only
 choosing is measured. Vending machines count money without bound: there a strategy must not go deeper and deeper.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 from typing import Any, Final
 
-from benchmarks.measure import save
+from benchmarks.measure import command, positive, save
 from otf.core import InputMode, Model, Oracle, Routes
 from otf.models import conference, queue, vending, vending_faults
 from otf.models.conference.codec import ConferenceCodec
@@ -92,9 +91,12 @@ def steps(subject: Subject, name: str, fault: str, seed: int) -> int:
     return LIMIT
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print for each subject and strategy the sum over all faults, and what was missed; write it if asked to."""
-    seeds = int(sys.argv[sys.argv.index("--seeds") + 1]) if "--seeds" in sys.argv else 10
+    parser = command("strategies", __doc__)
+    parser.add_argument("--seeds", type=positive, default=10, help="campaigns for each fault")
+    chosen = parser.parse_args(arguments)
+    seeds = chosen.seeds
     data: dict[str, dict[str, Any]] = {}
     for title, subject in SUBJECTS.items():
         print(
@@ -109,7 +111,7 @@ def main() -> None:
             }
             data.setdefault(title, {})[name] = row
             print(f"  {name:14} means {row['means']:>8,}  medians {row['medians']:>8,}  missed {row['missed']:>4}")
-    save(data)
+    save(data, chosen.json)
 
 
 if __name__ == "__main__":

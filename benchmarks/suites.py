@@ -1,16 +1,16 @@
 """Suites of the conference protocol: table 8.1 of the paper, suites of its largest machine, and faults that they find.
 
-Run `python -m benchmarks.suites [--json FILE]`. Table: Koopman and Plasmeijer, "Testing Reactive Systems with GAST".
+Run `python -m benchmarks.suites`. Table: Koopman and Plasmeijer, "Testing Reactive Systems with GAST".
 """
 
 from __future__ import annotations
 
-import sys
 import time
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any, Final
 
-from benchmarks.measure import save
+from benchmarks.measure import command, save
 from otf.errors import UsageError
 from otf.explore import explore
 from otf.models.conference import Sizes, conference
@@ -111,12 +111,12 @@ def _finds(whole: Machine, fault: Fault, paths: list[Word]) -> bool:
     return not passes(whole, with_fault(whole, fault), paths)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print all tables and, if asked to, write them as JSON."""
+    chosen = command("suites", __doc__).parse_args(arguments)
     figure_81()
     data: dict[str, Any] = {"3,3,3,3": large(), "faults": faults()}
-    if "--json" in sys.argv:
-        save(data)
+    save(data, chosen.json)
 
 
 if __name__ == "__main__":

@@ -1,20 +1,18 @@
 """Values per CPU second: enumerations of otf and of LeanCheck, of the same types in the same run.
 
-`python -m benchmarks.values [--json FILE]`: medians of seven rounds, both in turn, each from a fresh enumeration on.
-LeanCheck comes with `pip install otf[benchmarks]`. Types that it knows in another order only are left out, and so are
+`python -m benchmarks.values`: medians of seven rounds, both in turn, each from a fresh enumeration on.
+LeanCheck comes with the extra `benchmarks`. Types that it knows in another order only are left out, and so are
 those on which it is quadratic (a tuple with a finite part, sets and dicts).
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Annotated, Any, Final
 
-from leancheck import Enumerator
-
-from benchmarks.measure import Contender, rates, save, table
+from benchmarks.measure import Contender, command, rates, save, table
 from otf.values import Range, every
 
 NUMBER: Final = 300_000
@@ -50,8 +48,11 @@ def taking(make: Callable[[Any], Iterable[Any]], kind: Any) -> Contender:
     return take
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Measure all types, print a table for each and, if asked to, write them as JSON."""
+    chosen = command("values", __doc__).parse_args(arguments)
+    from leancheck import Enumerator
+
     found: dict[str, dict[str, float]] = {}
     for name, kind in BOTH.items():
         found[name] = rates({"leancheck": taking(Enumerator, kind), "otf": taking(every, kind)}, runs=7)
@@ -59,7 +60,7 @@ def main() -> None:
     for name, kind in ALONE.items():
         found[name] = rates({"otf": taking(every, kind)}, runs=7)
         table(name, found[name], "otf")
-    save(found)
+    save(found, chosen.json)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Round trips per second over a wire: otf with checking and tracing on, a bare blocking socket, a plain anyio loop.
 
-`python -m benchmarks.wire [--json FILE] [--steps N] [--rounds N]`: one request of 32 bytes outstanding, tester and a C
+`python -m benchmarks.wire`: one request of 32 bytes outstanding, tester and a C
 echo server (compiled here with `cc`) on one core, medians of rounds in which all take their turns. A path of otf
 begins with one proof of silence of 20 ms, which counts: with fewer steps it is a larger part. On a terminal pair the
 CPU time of the tester is compared, since its latency is a matter of luck.
@@ -13,28 +13,23 @@ import os
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator
-from contextlib import ExitStack, contextmanager
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from benchmarks.measure import save
+from benchmarks.measure import command, positive, save
 from benchmarks.wires import ROUND_TRIPS, Server
 
-KINDS = ("udp", "tcp", "pipe")
+KINDS: Final = ("udp", "tcp", "pipe", "pty")
 
 
 @contextmanager
-def compiled() -> Generator[Path, None, None]:
-    """Compile the echo server. Ends the program with a reason where there is no compiler."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        print("skipped: the echo server is written in C, and there is no `cc` here")
-        save({"skipped": "no cc"})
-        raise SystemExit(0)
+def compiled(compiler: str) -> Generator[Path, None, None]:
+    """Compile the echo server, which is there until the block ends."""
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "echo"
         subprocess.run([compiler, "-O2", "-o", program, Path(__file__).with_name("echo.c")], check=True)  # noqa: S603 -- the compiler
@@ -68,9 +63,21 @@ def show(kind: str, found: dict[str, float]) -> None:
         print(f"  {name:14} {rate:10,.1f} {'µs of CPU' if kind == 'pty' else '/s'}{share}")
 
 
-def number(option: str, default: int) -> int:
-    """Return the number after an option of the command line."""
-    return int(sys.argv[sys.argv.index(option) + 1]) if option in sys.argv else default
+def kinds(text: str) -> list[str]:
+    """Return the kinds of wire that an option names."""
+    named = text.split(",")
+    if unknown := sorted(set(named) - set(KINDS)):
+        raise ArgumentTypeError(f"unknown: {', '.join(unknown)}; possible are {', '.join(KINDS)}")
+    return named
+
+
+def options() -> ArgumentParser:
+    """Return the parser of the command line."""
+    parser = command("wire", __doc__)
+    parser.add_argument("--steps", type=positive, default=50_000, help="round trips of each contender in a round")
+    parser.add_argument("--rounds", type=positive, default=5, help="rounds, after one to warm up")
+    parser.add_argument("--only", type=kinds, default=[*KINDS], metavar="KIND,…", help="udp, tcp, pipe, pty")
+    return parser
 
 
 def pinned() -> None:
@@ -79,19 +86,23 @@ def pinned() -> None:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table, and write it where `--json` says."""
+    chosen = options().parse_args(arguments)
+    compiler = shutil.which("cc")
+    if compiler is None:
+        print("skipped: the echo server is written in C, and there is no `cc` here")
+        save({"skipped": "no cc"}, chosen.json)
+        return
     pinned()
-    steps, rounds = number("--steps", 50_000), number("--rounds", 5)
     table: dict[str, dict[str, Any]] = {}
-    only = sys.argv[sys.argv.index("--only") + 1].split(",") if "--only" in sys.argv else [*KINDS, "pty"]
-    with ExitStack() as stack:
-        program = stack.enter_context(compiled())
-        for kind in only:
+    with compiled(compiler) as program:
+        for kind in chosen.only:
             with Server.started(program, kind) as server:
-                table[kind] = measured(server, steps, rounds)
+                table[kind] = measured(server, chosen.steps, chosen.rounds)
             show(kind, table[kind])
-    save({kind: {_key(kind, name): value for name, value in found.items()} for kind, found in table.items()})
+    figures = {kind: {_key(kind, name): value for name, value in found.items()} for kind, found in table.items()}
+    save(figures, chosen.json)
 
 
 def _key(kind: str, name: str) -> str:

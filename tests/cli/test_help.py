@@ -1,5 +1,8 @@
 """Help, version and wrong usage: what a newcomer reads first."""
 
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -42,8 +45,17 @@ def test_without_a_command_help_is_shown() -> None:
 
 
 def test_the_version() -> None:
-    """`otf --version` is one line."""
-    assert (otf("--version").status, otf("--version").out) == (0, "otf 0.1.0\n")
+    """`otf --version` is one line, with the version of `pyproject.toml`."""
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert (otf("--version").status, otf("--version").out) == (0, f"otf {project['version']}\n")
+
+
+def test_python_runs_the_package_as_the_command() -> None:
+    """`python -m otf` prints what `otf` prints, under the same name, and ends with the same status."""
+    command = [sys.executable, "-m", "otf", "brew"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    here = otf("brew")
+    assert (done.returncode, done.stdout, done.stderr) == (here.status, here.out, here.err)
 
 
 @pytest.mark.parametrize(
