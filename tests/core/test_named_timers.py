@@ -285,6 +285,21 @@ def test_a_timer_needs_a_name() -> None:
         start("", 1, 2)
 
 
+def test_what_comes_after_a_timer_has_no_window_of_its_own() -> None:
+    """It comes when the timer expires: a window from the state's entry would forbid that."""
+    with pytest.raises(ModelError, match="leave one out"):
+        goto("on", after="t", within=(1, 2))
+    with pytest.raises(ModelError, match="leave one out"):
+        Accept(lambda seen: [seen], after="t", within=(1, 2))
+
+
+@pytest.mark.parametrize("way", [goto("on", "x", after="t"), Accept(lambda seen: [seen], "P", after="t")])
+def test_an_input_is_not_answered_after_a_timer(way: Way) -> None:
+    """A timer brings what stands in `emits`; elsewhere it would be overlooked without a word."""
+    with pytest.raises(ModelError, match="after='t'"):
+        judged(timer(answer=way), "a?0 x!1")
+
+
 def test_a_failure_names_times_and_input() -> None:
     """The step's input, and by how much it was too early."""
     failure = told(PLAIN, "a?0 y!0.4").end().failure
