@@ -15,7 +15,10 @@ TICK = start("tick", 1.8, 2.2)
 
 
 def device(*, stops: bool) -> Spec[str, str]:
-    """Return a device that ticks (x) every 2 s, ends its session (y) after 9 to 12 s, sets that anew on c, and is busy for 3 s after d."""
+    """Return a device that ticks (x) every 2 s and ends its session (y) after 9 to 12 s, or when it gets b.
+
+    The session is set anew by c, and the device is busy for 3 s with d.
+    """
 
     def step(state: str, inp: str) -> Iterator[Transition[str]]:
         match state, inp:
