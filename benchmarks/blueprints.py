@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from otf.core import Routes
 from otf.simulate.system import Way
-from otf.spec import Accept, AnyOrder, OneOf, Spec, goto, on
+from otf.spec import Accept, AnyOrder, OneOf, Spec, TimerAction, goto, on, start, stop
 
 State: TypeAlias = tuple[str, int]  # where it is, and what it remembers
 Stretch: TypeAlias = tuple[float, float]
@@ -48,7 +48,8 @@ class Branch:
     which it may lead.
 
     The timers of a state are its unasked branches that have a window; a system and the solver know them by their
-    numbers. Timers that have names belong here too, as what a branch starts and stops: they outlast the state.
+    numbers. Timers with names outlast the state: `starts` has their windows, `stops` their names, and an unasked branch
+    comes `after` one.
     """
 
     target: str
@@ -57,15 +58,28 @@ class Branch:
     store: Storing = "same"
     accepts: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
     port: str = ""
+    starts: tuple[tuple[str, Stretch], ...] = ()
+    stops: tuple[str, ...] = ()
+    after: str = ""
+
+    @property
+    def timers(self) -> list[TimerAction]:
+        """Return what it does to timers with names."""
+        return [*map(stop, self.stops), *(start(name, *within) for name, within in self.starts)]
 
 
 class Course(NamedTuple):
-    """A branch with every choice made: the next state, the outputs on each port in their order, their window."""
+    """A branch with every choice made: the next state, the outputs on each port in their order; and the branch."""
 
     state: State
     outputs: tuple[tuple[str, tuple[str, ...]], ...]
-    within: Stretch | None
-    branch: int = 0
+    branch: Branch
+    number: int
+
+    @property
+    def within(self) -> Stretch | None:
+        """Return the window of its outputs."""
+        return self.branch.within
 
 
 @dataclass(frozen=True)
@@ -143,14 +157,14 @@ class Blueprint:
         if branch.accepts:
             for seen, targets in branch.accepts:
                 memory = self.stored(branch, state, inp, seen)
-                yield from (Course((each, memory), ((branch.port, seen),), branch.within, number) for each in targets)
+                yield from (Course((each, memory), ((branch.port, seen),), branch, number) for each in targets)
             return
         then = branch.target, self.stored(branch, state, inp, ())
         for parts in product(*(list(self._orders(part, state)) for part in branch.items)):
             queues: dict[str, tuple[str, ...]] = {}
             for output in (each for part in parts for each in part):
                 queues[self.outputs[output]] = (*queues.get(self.outputs[output], ()), output)
-            yield Course(then, tuple(sorted(queues.items())), branch.within, number)
+            yield Course(then, tuple(sorted(queues.items())), branch, number)
 
     def _orders(self, part: Part, state: State) -> Iterator[tuple[str, ...]]:
         match part:
@@ -181,9 +195,10 @@ class Blueprint:
             resolve = Resolve(self, branch, state, inp)
             lengths = {len(each) for each, _ in branch.accepts}
             until = lengths.pop() if len(lengths) == 1 else resolve.complete
-            return Accept(resolve, branch.port, until, branch.within)
+            return Accept(resolve, branch.port, until, branch.within, timers=tuple(branch.timers), after=branch.after)
         then = branch.target, self.stored(branch, state, inp, ())
-        return goto(then, *(_word(item, state) for item in branch.items), within=branch.within)
+        words = [_word(item, state) for item in branch.items]
+        return goto(then, *words, within=branch.within, timers=branch.timers, after=branch.after)
 
 
 def _word(item: Part, state: State) -> object:

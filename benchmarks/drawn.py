@@ -1,4 +1,4 @@
-"""Random specs, small and with everything at once: Accept, windows, memory, several ports, cyclic messages, no rest.
+"""Random specs, small and with all at once: Accept, windows, named timers, memory, ports, cyclic messages, no rest.
 
 Every one has systems that conform. Nothing is drawn that a judge would be free to get wrong: what comes unasked and may
 come at once leads on, so that no system makes endless moves in no time; and what need not come comes seldom enough for
@@ -8,7 +8,7 @@ silence in between.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Final, TypeAlias
 
@@ -22,7 +22,10 @@ Wording: TypeAlias = tuple[Part, ...]
 
 @dataclass(frozen=True)
 class Odds:
-    """How likely each thing is: in a spec, or (`accept` to `unspecified`) in a branch of it."""
+    """How likely each thing is: in a spec, or (`accept` to `unspecified`) in a branch of it.
+
+    Of `named` timers: in a spec, that a branch starts or stops one, that something comes after one in a state.
+    """
 
     two_inputs: float = 0.5
     three_inputs: float = 0.35
@@ -38,6 +41,10 @@ class Odds:
     shuffled: float = 0.1
     ambiguous: float = 0.25
     unspecified: float = 0.05
+    named: float = 0.35
+    starts: float = 0.5
+    stops: float = 0.1
+    expires: float = 0.6
 
 
 @dataclass(frozen=True)
@@ -159,6 +166,19 @@ class Drawing:
             return {state: (Branch(then, (self.random.choice(LETTERS),), within),) for state, then in following}
         return {each: (self.tick(each, within),) for each in self.states}
 
+    def naming(self, branch: Branch, names: Sequence[str]) -> Branch:
+        """Return a branch that does something to named timers as well."""
+        starts = tuple(
+            (each, self.window((8, 40, 150), (0, 4, 40))) for each in names if self.happens(self.odds.starts)
+        )
+        stops = tuple(each for each in names if self.happens(self.odds.stops))
+        return replace(branch, starts=starts, stops=tuple(each for each in stops if each not in dict(starts)))
+
+    def expiring(self, names: Sequence[str]) -> tuple[Branch, ...]:
+        """Return what comes after named timers in a state; after one of them perhaps nothing."""
+        found = [each for each in names if self.happens(self.odds.expires)]
+        return tuple(replace(self.led(self.states, None, silent=self.happens(0.1)), after=each) for each in found)
+
 
 def drawn(random: Random, odds: Odds | None = None) -> Blueprint:
     """Return a random spec: up to three states, two to five inputs on one to three ports, outputs on one or two."""
@@ -192,5 +212,10 @@ def _made(drawing: Drawing) -> Blueprint:
         unasked[state] = drawing.cyclic(state)
     if drawing.happens(odds.restless):
         unasked = drawing.restless()
+    if drawing.happens(odds.named):
+        names = ("t", "u")[: random.randint(1, 2)]
+        unasked = {state: (*found, *drawing.expiring(names)) for state, found in unasked.items()}
+        steps = {each: tuple(drawing.naming(branch, names) for branch in found) for each, found in steps.items()}
+        unasked = {each: tuple(drawing.naming(branch, names) for branch in found) for each, found in unasked.items()}
     unasked = {state: found for state, found in unasked.items() if found}
     return Blueprint(steps, unasked, drawing.inputs, drawing.outputs, drawing.memory)

@@ -70,6 +70,8 @@ def _transfer(random: Random, blueprint: Blueprint, branch: Branch) -> Branch:
 
 
 def _late(random: Random, _blueprint: Blueprint, branch: Branch) -> Branch:
+    if branch.after:
+        return branch
     more = random.choice(MOVED) * TICK
     lo, hi = branch.within or (0.0, 0.0)
     return replace(branch, within=(max(lo, min(hi, lo + 400 * TICK)) + more, min(hi, lo + 400 * TICK) + more))
@@ -87,6 +89,15 @@ def _dead(_random: Random, _blueprint: Blueprint, _branch: Branch) -> None:
     return None
 
 
+def _timer(random: Random, _blueprint: Blueprint, branch: Branch) -> Branch:
+    if not branch.starts or random.random() < 1 / 4:
+        return replace(branch, starts=(), stops=())
+    more = random.choice((-1, 1)) * random.choice(MOVED) * TICK
+    # never at once: it might come over and over
+    moments = {name: max(TICK, (lo if more < 0 else hi) + more) for name, (lo, hi) in branch.starts}
+    return replace(branch, starts=tuple((name, (each, each)) for name, each in moments.items()))
+
+
 def _forgetful(random: Random, blueprint: Blueprint, branch: Branch) -> Branch:
     return replace(branch, store=random.choice(("same", "more"))) if blueprint.memory > 1 else branch
 
@@ -100,4 +111,5 @@ CHANGES: Final[Mapping[str, Change]] = {
     "early": _early,
     "dead": _dead,
     "memory": _forgetful,
+    "timer": _timer,
 }

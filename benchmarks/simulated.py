@@ -1,8 +1,8 @@
 """Random specs, tried: `python -m benchmarks.simulated --runs N --seed S --processes P --json FILE`.
 
-Conforming systems made from random specs with Accept, windows, memory, several ports, cyclic messages, and systems that
-never rest; strictly, eagerly, in bursts. No failure may be among them: each is a false alarm, named by what draws it
-again (`--again NAME`), with the smallest spec for which the same events still fail.
+Conforming systems made from random specs with Accept, windows, named timers, memory, several ports, cyclic messages,
+and systems that never rest; strictly, eagerly, in bursts. No failure may be among them: each is a false alarm, named by
+what draws it again (`--again NAME`), with the smallest spec for which the same events still fail.
 
 `--mutants N`: so many runs of systems that are wrong in one place. An exact solver says which runs no behaviour of the
 spec explains; those that the monitor lets pass are missed, and what it fails although there is an explanation is a
@@ -28,7 +28,7 @@ from benchmarks.proven import tell as tell_proofs
 from benchmarks.simulating import Rehearsal, RunName, Simulated, named
 from benchmarks.smaller import smallest, told
 
-NEEDED: Final = ("Accept", "window", "two input ports", "cyclic", "never rests")
+NEEDED: Final = ("Accept", "window", "two input ports", "cyclic", "named timer", "never rests")
 SHARE: Final = 0.1  # of the runs have each of these, or the simulation is worth less than it says
 LISTED: Final = 20  # names of runs
 SHOWN: Final = 2  # false alarms of each kind and mode

@@ -115,6 +115,8 @@ class Noted(System):
             self.ticks += 1
             if happening.state == before and len(self.unasked()) > 1:
                 self.met.add("cyclic")
+        if way.after:
+            self.met.add("named timer")
         return happening
 
 

@@ -55,8 +55,14 @@ def _told(branch: Branch) -> str:
     store = "" if branch.store == "same" else f", remembers {branch.store}"
     if branch.accepts:
         table = "; ".join(f"{' '.join(seen)} to {' or '.join(targets)}" for seen, targets in branch.accepts)
-        return f"Accept on {branch.port}: {table}{window}{store}"
-    return f"to {branch.target}: {', '.join(map(str, branch.items)) or 'nothing'}{window}{store}"
+        return f"Accept on {branch.port}: {table}{window}{store}{_timers(branch)}"
+    return f"to {branch.target}: {', '.join(map(str, branch.items)) or 'nothing'}{window}{store}{_timers(branch)}"
+
+
+def _timers(branch: Branch) -> str:
+    after = f", after {branch.after}" if branch.after else ""
+    starts = [f", starts {name} for {lo:.6g} to {hi:.6g} s" for name, (lo, hi) in branch.starts]
+    return "".join([after, *starts, *(f", stops {name}" for name in branch.stops)])
 
 
 def _uses(blueprint: Blueprint) -> set[Use]:

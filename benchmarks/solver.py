@@ -11,15 +11,18 @@ constraints, by Bellman and Ford. It knows blueprints and nothing of the core. W
   so a move begins when the last one ends, or no input is waiting and no window is over.
 - Timers are set at some time while the system is busy with the input that leads into the state. On a way back into the
   same state they are set anew or run on; one that went off is set anew in any case.
+- Timers with names are set at that time too, and run on until they expire, are stopped or set anew; one that expires in
+  a state which says nothing of it does so without effect.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from benchmarks.blueprints import Blueprint, Course, State
+from benchmarks.blueprints import Blueprint, Branch, Course, State
 from benchmarks.differences import Differences
 from benchmarks.evidence import BLURRED, EXACT, PATIENT, Given, Rigour, given
 from otf.trace.events import Event, Quiet, Seen, Sent
@@ -44,17 +47,29 @@ class InFlight(NamedTuple):
 
 
 class Option(NamedTuple):
-    """A move that may be made: the input that is taken (None: unasked), and what the spec says (None: nothing)."""
+    """A move that may be made: the input that is taken (None: unasked), and what the spec says (None: nothing).
+
+    `expired`: the timer that brings it; without a course it has no effect.
+    """
 
     input: InFlight | None
     course: Course | None
+    expired: str = ""
+
+
+class Since(NamedTuple):
+    """A timer with a name: when it was set, and its window."""
+
+    moment: int
+    within: tuple[float, float]
 
 
 class Here(NamedTuple):
     """A point in a sequence of moves.
 
-    `free`: when the last move ended. `since`: when the timers of the state were set, by their numbers. `taken` and
-    `matched`: how many inputs and outputs of each port. `cause`: the number of the last event that had a part in it.
+    `free`: when the last move ended. `since`: when the timers of the state were set, by their numbers; `named`: those
+    that run by their names. `taken` and `matched`: how many inputs and outputs of each port. `cause`: the number of the
+    last event that had a part in it.
     """
 
     state: State
@@ -64,6 +79,7 @@ class Here(NamedTuple):
     matched: Mapping[str, int]
     cause: int = -1
     unseen: int = 0
+    named: Mapping[str, Since] = MappingProxyType({})
 
 
 @dataclass
@@ -115,8 +131,12 @@ class Solver:
                 inp = InFlight(port, number, *inputs[number])
                 courses = self.blueprint.courses(here.state, str(inp.event.input))
                 yield from (Option(inp, course) for course in courses or (None,))
-        for course in self.blueprint.courses(here.state, ""):
-            yield Option(None, course)
+        courses = self.blueprint.courses(here.state, "")
+        for course in courses:
+            if not course.branch.after or course.branch.after in here.named:
+                yield Option(None, course, course.branch.after)
+        for name in here.named.keys() - {course.branch.after for course in courses}:
+            yield Option(None, None, name)
 
     def _tried(self, here: Here, option: Option) -> bool:
         if option.input is not None:
@@ -125,7 +145,7 @@ class Solver:
         matched = self._matched(here, option)
         if matched is None:
             return False
-        unseen = here.unseen + (option.input is None and matched == here.matched)
+        unseen = here.unseen + (option.input is None and option.course is not None and matched == here.matched)
         if unseen > UNSEEN:
             self.cut = True
             return False
@@ -160,10 +180,17 @@ class Solver:
         mark = times.mark()
         moment = times.unknown(times.solution[here.free])
         found = self._begun(here, moment, option) and self._in_order(here, moment, option, chained=chained)
-        # where the spec says nothing of an input everything is allowed from here on
-        found = found and (option.course is None or self._made(here, moment, option, option.course, matched))
+        found = found and self._on(here, moment, option, matched)
         times.back(mark)
         return found
+
+    def _on(self, here: Here, moment: int, option: Option, matched: Mapping[str, int]) -> bool:
+        """Return whether an explanation goes on with this move at this moment."""
+        if option.course is not None:
+            return self._made(here, moment, option, option.course, matched)
+        # where the spec says nothing of an input everything is allowed from here on
+        named = {name: each for name, each in here.named.items() if name != option.expired}
+        return option.input is not None or self._tracked(here._replace(free=moment, named=named))
 
     def _begun(self, here: Here, moment: int, option: Option) -> bool:
         """Demand what is demanded of the beginning of a move."""
@@ -172,11 +199,14 @@ class Solver:
             return False
         if option.input is not None:
             return self._not_before(moment, self.arrived[option.input.port, option.input.number])
-        window = option.course.within if option.course else None
+        if option.expired:
+            since, window = here.named[option.expired]
+            return self._not_before(moment, since, window[0])
+        course = option.course
         return (
-            window is None
-            or option.course is None
-            or self._not_before(moment, here.since[option.course.branch], window[0])
+            course is None
+            or course.within is None
+            or self._not_before(moment, here.since[course.number], course.within[0])
         )
 
     def _in_order(self, here: Here, moment: int, option: Option, *, chained: bool) -> bool:
@@ -249,19 +279,25 @@ class Solver:
     ) -> bool:
         """Return whether an explanation goes on from the state that a move leads to."""
         timers = len(self.blueprint.branches(course.state, ""))
-        then = here._replace(state=course.state, free=free, matched=matched)
         windows = any(True for _ in self._windows(course.state))
-        if windows and course.state == here.state:
-            own = course.branch if option.input is None else -1
-            kept = tuple(moment if number == own else each for number, each in enumerate(here.since))
-            if kept != (moment,) * timers and self._tracked(then._replace(since=kept)):
-                return True
         entered = moment
-        if windows and option.input is not None:
+        if option.input is not None and (windows or course.branch.starts):
             entered = self.times.unknown(self.times.solution[moment])
             if not (self._not_before(entered, moment) and self._not_before(free, entered)):
                 return False
+        named = self._named(here, option, course.branch, entered)
+        then = here._replace(state=course.state, free=free, matched=matched, named=named)
+        if windows and course.state == here.state:
+            own = course.number if option.input is None else -1
+            kept = tuple(moment if number == own else each for number, each in enumerate(here.since))
+            if kept != (moment,) * timers and self._tracked(then._replace(since=kept)):
+                return True
         return self._tracked(then._replace(since=(entered,) * timers))
+
+    def _named(self, here: Here, option: Option, branch: Branch, entered: int) -> Mapping[str, Since]:
+        """Return the timers with names that run after a move."""
+        kept = {name: each for name, each in here.named.items() if name not in (option.expired, *branch.stops)}
+        return kept | {name: Since(entered, within) for name, within in branch.starts}
 
     def _tracked(self, here: Here) -> bool:
         mark = self.times.mark()
@@ -294,6 +330,7 @@ class Solver:
         for since, branch in zip(here.since, self.blueprint.branches(here.state, ""), strict=True):
             if branch.within:
                 yield since, branch.within
+        yield from here.named.values()
 
     def _windows(self, state: State) -> Iterator[tuple[float, float]]:
         yield from (branch.within for branch in self.blueprint.branches(state, "") if branch.within)

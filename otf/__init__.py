@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from otf.errors import CodecError, ContactError, ModelError, OtfError, TraceError, UsageError
     from otf.logic import check
     from otf.runner.properties import check_async
-    from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on, restrict, total
+    from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on, restrict, start, stop, total
 
 __all__ = [
     "Accept",
@@ -45,6 +45,8 @@ __all__ = [
     "on",
     "restrict",
     "run",
+    "start",
+    "stop",
     "total",
     "trace_may_set",
 ]
@@ -56,7 +58,20 @@ _HOMES = {
     "otf.errors": ("CodecError", "ContactError", "ModelError", "OtfError", "TraceError", "UsageError"),
     "otf.logic": ("check",),
     "otf.runner.properties": ("check_async",),
-    "otf.spec": ("Accept", "AnyOrder", "OneOf", "Spec", "Transition", "Where", "goto", "on", "restrict", "total"),
+    "otf.spec": (
+        "Accept",
+        "AnyOrder",
+        "OneOf",
+        "Spec",
+        "Transition",
+        "Where",
+        "goto",
+        "on",
+        "restrict",
+        "start",
+        "stop",
+        "total",
+    ),
 }
 
 

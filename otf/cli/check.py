@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Final
 
 import typer
@@ -15,12 +15,14 @@ from otf.errors import FAIL, PASS, UsageError
 from otf.explore import Graph
 from otf.explore import explore as explored
 from otf.explore.analysis import GENERAL, general, liveness, safety
+from otf.explore.expiring import LOST, UNKNOWN, expiring
 from otf.explore.finding import Finding, Verdict
 from otf.explore.steady import ask_twice
 from otf.runner.watchdog import watched
 
 LIVE: Final = "no dead end"
-LAWS: Final = (*GENERAL, LIVE)
+REQUIRED: Final = (LIVE, LOST, UNKNOWN)
+LAWS: Final = (*GENERAL, *REQUIRED)
 
 EXAMPLES = """\b
 Examples:
@@ -48,14 +50,16 @@ def check(
     """Find out what is true of a model: proven where all states were seen, or all within bounds, passed, or refuted.
 
     A law that is refuted comes with the shortest way to where it does not hold. The exit status is 1 where one that
-    must hold does not: an invariant, those named by --law, and if none is named that there is no dead end.
+    must hold does not: an invariant, those named by --law, and if none is named that there is no dead end, that no
+    timer expires in a state without a transition for it, and that each timer of a transition is started somewhere.
     """
     asked = _asked(laws)
     spec = model(bench, parsed(sets))
     with bar(quiet=as_json) as progress, watched():
         graph = explored(spec, limit, depth=depth, progress=progress)
         ask_twice(spec, graph)
-    found = [*general(graph), liveness(graph, law=LIVE), *_invariants(graph, invariants or ())]
+        timers = expiring(spec, limit)
+    found = [*general(graph), liveness(graph, law=LIVE), *timers, *_invariants(graph, invariants or ())]
     if as_json:
         document({"name": graph.name, "whole": graph.whole, "laws": [as_law(each) for each in found]})
     else:
@@ -64,12 +68,12 @@ def check(
     return FAIL if any(each.verdict is Verdict.REFUTED for each in must) else PASS
 
 
-def _asked(laws: list[str] | None) -> list[str]:
+def _asked(laws: list[str] | None) -> Sequence[str]:
     unknown = [law for law in laws or () if law not in LAWS]
     if unknown:
         message = f"--law {unknown[0]}: choose among {', '.join(LAWS)}"
         raise UsageError(message)
-    return laws or [LIVE]
+    return laws or REQUIRED
 
 
 def _invariants(graph: Graph, places: Iterable[str]) -> Iterable[Finding]:

@@ -88,7 +88,7 @@ class Compiler:
             if _is_plain(item) and _is_value(item.outputs[0]):
                 # what most transitions are, and the quickest: one value
                 owes = self._alone(item.outputs[0])
-                found.append(Move(self.place(item.state), owes, item.outputs, after=item.after))
+                found.append(Move(self.place(item.state), owes, item.outputs))
             else:
                 found += self._moves(Origin(origin, unasked), item)
                 if len(found) > TRANSITIONS:
@@ -98,8 +98,10 @@ class Compiler:
 
     def _moves(self, origin: Origin, item: object) -> Iterator[Move]:
         if isinstance(item, Accept):
+            _brought(origin, item.after)
             yield self._accept(origin, item)
         elif _is_transition(item):
+            _brought(origin, item.after)
             yield from self._transition(origin, item, self.place(item.state))
         else:
             message = f"it gave {show(item)}, which is not a transition; write goto(state, output, …)"
@@ -224,7 +226,8 @@ def _is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
 def _is_plain(item: object) -> TypeGuard[Transition[Any]]:
     if item.__class__ is not Transition or not _is_transition(item):
         return False
-    return item.within is None and not item.timers and _is_tuple(item.outputs) and len(item.outputs) == 1
+    timed = item.within is not None or item.timers or item.after
+    return not timed and _is_tuple(item.outputs) and len(item.outputs) == 1
 
 
 def _is_value(item: object) -> bool:
@@ -233,6 +236,12 @@ def _is_value(item: object) -> bool:
 
 def _is_transition(item: object) -> TypeGuard[Transition[Any]]:
     return isinstance(item, Transition)
+
+
+def _brought(origin: Origin, after: str) -> None:
+    if after and not origin.unasked:
+        message = f"it gave a transition after={after!r}: a timer brings what stands in `emits`, an input the rest"
+        raise ModelError(message)
 
 
 def _timers(actions: tuple[TimerAction, ...]) -> tuple[tuple[TimerStart, ...], frozenset[str]]:

@@ -10,11 +10,12 @@ from collections.abc import Hashable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
-from otf.core import Model, Monitor, Oracle, Routes, Symbol
+from otf.core import Model, Monitor, Oracle, Symbol
 from otf.core.bags import Chain
 from otf.core.places import Move
 from otf.core.wants import Either, Exact, Instance, Want
 from otf.errors import ModelError
+from otf.explore.anywhere import Anywhere
 from otf.explore.graph import Graph
 from otf.spec import Spec
 from otf.trace.events import Event
@@ -46,7 +47,7 @@ def ask_again(known: Model, fresh: Oracle, events: Iterable[Event]) -> None:
 
 def ask_twice(spec: Spec[Any, Any], graph: Graph) -> None:
     """Ask a model twice for all that is in its graph. Raises ModelError where it does not say the same."""
-    first, second = Model(spec, _Anywhere()), Model(spec, _Anywhere())
+    first, second = Model(spec, Anywhere()), Model(spec, Anywhere())
     for model in (first, second):
         for number, state in enumerate(graph.values):
             place = model.place(state)
@@ -54,22 +55,6 @@ def ask_twice(spec: Spec[Any, Any], graph: Graph) -> None:
             for inp in graph.offered(number):
                 model.moves(place, model.symbol(graph.inputs[inp]))
     _compare(first, second)
-
-
-class _Anywhere(Routes):
-    """No ports in particular: a graph has none."""
-
-    def of(self, value: object) -> str:
-        del value
-        return ""
-
-    def only(self, what: str) -> str:
-        del what
-        return ""
-
-    def known(self, port: str, what: str) -> str:
-        del what
-        return port
 
 
 def _compare(known: Model, fresh: Model) -> None:

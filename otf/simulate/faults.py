@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from otf.spec import Accept, Spec, Transition
+from otf.spec import Accept, Spec, TimerAction, TimerStop, Transition, start
 
 Kind = Literal["output", "transfer", "missing", "surplus", "late", "early", "dead"]
 
@@ -15,8 +15,8 @@ Kind = Literal["output", "transfer", "missing", "surplus", "late", "early", "dea
 class Fault:
     """One wrong transition: in `state` on `input` (None: unasked) something is off, as `kind` says.
 
-    `instead` is the wrong output or next state; for `late` and `early` the seconds by which the window moves. `dead`:
-    it never happens, as when a timer does not go off.
+    `instead` is the wrong output or next state; for `late` and `early` the seconds by which the window moves, or those
+    of the timers that it starts. `dead`: it never happens, as when a timer does not go off.
     """
 
     kind: Kind
@@ -55,6 +55,14 @@ def _changed(way: Transition[Any], fault: Fault) -> Transition[Any]:
             return replace(way, outputs=way.outputs[:-1])
         case "surplus":
             return replace(way, outputs=(*way.outputs, fault.instead))
+        case _ if way.timers and way.within is None:
+            return replace(way, timers=tuple(_moved(each, fault.instead) for each in way.timers))
         case _:
             lo, hi = way.within or (0.0, 0.0)
             return replace(way, within=(max(0.0, lo + fault.instead), hi + fault.instead))
+
+
+def _moved(timer: TimerAction, seconds: float) -> TimerAction:
+    if isinstance(timer, TimerStop):
+        return timer
+    return start(timer.name, max(0.0, timer.lo + seconds), timer.hi + seconds)

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from otf.errors import ModelError
-from otf.spec import Accept, AnyOrder, On, OneOf, Spec, Transition
+from otf.spec import Accept, AnyOrder, On, OneOf, Spec, TimerAction, Transition
 from otf.spec.outputs import vague
 from otf.values import show
 
@@ -24,11 +24,12 @@ class Emission(NamedTuple):
 
 
 class Happening(NamedTuple):
-    """What a system does at one move: its next state, its outputs in order, and the window of their time."""
+    """What a system does at one move: its next state, its outputs in order, the window of their time, its timers."""
 
     state: object
     outputs: tuple[Emission, ...]
     within: tuple[float, float] | None
+    timers: tuple[TimerAction, ...] = ()
 
 
 class Device(Protocol):
@@ -44,7 +45,7 @@ class Device(Protocol):
         ...
 
     def unasked(self) -> Sequence[Way]:
-        """Return what it may do by itself now, each with the window of its time from now on, if it has one."""
+        """Return what it may do by itself now, each with its window from now on or the timer that brings it, if any."""
         ...
 
     def do(self, way: Way, /) -> Happening:
@@ -93,10 +94,10 @@ class System:
         if isinstance(way, Accept):
             seen, emitted = self._accepted(way)
             self.state = self.random.choice(list(way.then(seen)))
-            return Happening(self.state, emitted, way.within)
+            return Happening(self.state, emitted, way.within, way.timers)
         self.state = way.state
         emitted = tuple(each for item in way.outputs for each in self._emitted(item, ""))
-        return Happening(way.state, emitted, way.within)
+        return Happening(way.state, emitted, way.within, way.timers)
 
     def _accepted(self, way: Accept) -> tuple[Any, tuple[Emission, ...]]:
         """Return outputs that an `Accept` takes, as its functions want them and as they come."""

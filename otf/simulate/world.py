@@ -1,7 +1,7 @@
 """A simulated world: a system behind FIFO ports with random latencies, in virtual time.
 
 It keeps the assumptions on which the promise rests, and uses every freedom that they leave: outputs of a transition
-are spread over the time in which the system is busy with it, a timer is set anywhere in that time, inputs on different
+are spread over the time in which the system is busy with it, timers are set anywhere in that time, inputs on different
 ports are taken in any order, outputs on different ports are emitted in any order, and what is drawn may lie at the
 very end of its bounds.
 """
@@ -17,6 +17,7 @@ from random import Random
 from typing import Final, Literal, TypeAlias
 
 from otf.simulate.system import Device, Emission, Way
+from otf.spec import TimerAction, TimerStart
 from otf.trace.events import Seen
 
 Action = Callable[[], None]
@@ -61,6 +62,7 @@ class World:
     _waiting: list[tuple[str, object]] = field(default_factory=list[tuple[str, object]])
     _free: float = 0.0
     _plans: dict[int, int] = field(default_factory=dict[int, int])
+    _named: dict[str, int] = field(default_factory=dict[str, int])
     _last: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
     _slow: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
     _due: list[tuple[float, int, Action]] = field(default_factory=list[tuple[float, int, Action]])
@@ -111,9 +113,13 @@ class World:
         self._free = max([self.now + busy, *(moment for _, moment in emitted)])
         for emission, moment in emitted:
             self._emit([emission], moment)
-        if happening.state != before or not self._runs_on(self.ignoring):
+        anew = happening.state != before or not self._runs_on(self.ignoring)
+        if anew or happening.timers:
             # timers are set when the state is entered: at some time while the system is busy with that
-            self._arm(self._between(self.now, max(self.now, self._free)))
+            entered = self._between(self.now, max(self.now, self._free))
+            self._start(happening.timers, entered)
+            if anew:
+                self._arm(entered)
 
     def _spread(self, outputs: Sequence[Emission], lo: float, hi: float) -> Iterator[tuple[Emission, float]]:
         """Yield outputs with the moments at which they are emitted; only those on one port have an order."""
@@ -133,7 +139,8 @@ class World:
         """Plan what the new state does unasked; another state calls the plans off."""
         self._plans.clear()
         for number, way in enumerate(self.system.unasked()):
-            self._plan(number, way, entered)
+            if not way.after:
+                self._plan(number, way, entered)
 
     def _plan(self, number: int, way: Way, since: float) -> None:
         self._plans[number] = plan = next(self._order)
@@ -146,14 +153,39 @@ class World:
         if self._free > self.now:
             self._at(self._free, partial(self._unasked, number, way, plan))
             return
+        if not self._do(way):
+            # a timer that went off is set anew, whatever the others do
+            self._plan(number, way, self.now)
+
+    def _do(self, way: Way) -> bool:
+        """Let the system do something by itself; return whether that sets the timers of its state anew."""
         before = self.system.state
         happening = self.system.do(way)
         self._emit(happening.outputs, self.now)
-        if happening.state == before and self._runs_on(ignoring=False):
-            # a timer that went off is set anew, whatever the others do
-            self._plan(number, way, self.now)
-        else:
+        self._start(happening.timers, self.now)
+        anew = happening.state != before or not self._runs_on(ignoring=False)
+        if anew:
             self._arm(self.now)
+        return anew
+
+    def _start(self, actions: Sequence[TimerAction], moment: float) -> None:
+        """Start and stop named timers: they run on whatever happens, and one that is started anew forgets its run."""
+        for each in actions:
+            self._named.pop(each.name, None)
+            if isinstance(each, TimerStart):
+                self._named[each.name] = run = next(self._order)
+                self._at(moment + self._between(each.lo, each.hi), partial(self._expire, each.name, run))
+
+    def _expire(self, name: str, run: int) -> None:
+        if self._named.get(name) != run:
+            return
+        if self._free > self.now:
+            self._at(self._free, partial(self._expire, name, run))
+            return
+        del self._named[name]
+        ways = [way for way in self.system.unasked() if way.after == name]
+        if ways:
+            self._do(self.random.choice(ways))
 
     def _pause(self) -> float:
         if self.bounds.chance == "uniform":

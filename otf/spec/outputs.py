@@ -12,7 +12,7 @@ from functools import partial
 from inspect import isroutine
 from typing import Any
 
-from otf.spec.timing import TimerAction, checked
+from otf.spec.timing import TimerAction, timely
 
 Test = Callable[[Any], bool]
 
@@ -97,9 +97,8 @@ class Accept:
     after: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a window that is none."""
-        if self.within is not None:
-            checked(self.within)
+        """Refuse a time that is none."""
+        timely(self.within, self.after)
 
     def complete(self, outputs: Any) -> bool:  # noqa: ANN401 -- a tuple, or a dictionary of them
         """Return whether these outputs are all that the transition brings."""

@@ -57,6 +57,16 @@ def stop(name: str) -> TimerStop:
     return TimerStop(name)
 
 
+def timely(within: object, after: str) -> None:
+    """Raise ModelError for a transition whose time is none, or is said twice."""
+    if within is None:
+        return
+    checked(within)
+    if after:
+        message = f"within={within!r} and after={after!r}: a timer has its window from its start, leave one out"
+        raise ModelError(message)
+
+
 def checked(window: object, where: str = "") -> None:
     """Raise ModelError for what is no time window: in a wrong one no system could answer, and all would be blamed."""
     if _is_window(window):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from otf.spec.timing import TimerAction, checked
+from otf.spec.timing import TimerAction, timely
 
 State = TypeVar("State")
 
@@ -17,7 +17,7 @@ class Transition(Generic[State]):
 
     `within=(lo, hi)` is the time window of the outputs, in seconds: after the input was taken, and in `emits` after
     the state was entered. `timers` are started and stopped by it; in `emits`, `after` names the timer that brings it.
-    Raises ModelError for a window in which nothing can be seen.
+    Raises ModelError for a window in which nothing can be seen, and for a window of what comes after a timer.
     """
 
     state: State
@@ -27,9 +27,8 @@ class Transition(Generic[State]):
     after: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse a window that is none."""
-        if self.within is not None:
-            checked(self.within)
+        """Refuse a time that is none."""
+        timely(self.within, self.after)
 
 
 def goto(

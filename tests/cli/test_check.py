@@ -25,6 +25,20 @@ number = 7
 spec = Spec(step, initial=0, inputs=["up", "down"])
 """
 
+TIMERS = """
+from otf import Spec, goto, start, stop
+
+def step(state, inp):
+    yield goto("on", timers=[start("t", 1, 2)]) if inp == "a" else goto("aside", timers=[stop("t")] * careful)
+
+def emits(state):
+    if state == "on":
+        yield goto("off", "x", after="t")
+
+careful = CAREFUL
+spec = Spec(step, initial="off", inputs=["a", "b"], emits=emits)
+"""
+
 LOTS = """
 from itertools import count
 from otf import Spec, goto
@@ -108,3 +122,14 @@ def test_a_model_that_draws_lots_is_an_error(tmp_path: Path) -> None:
     done = otf("check", f"{tmp_path / 'lots.py'}:spec")
     assert (done.status, done.out) == (2, "")
     assert "step(0, 'roll') answered otherwise when it was asked again: first 1 -> 0; then" in done.err
+
+
+def test_a_timer_that_is_lost_decides_the_status(tmp_path: Path) -> None:
+    """It has to be stopped where nothing is said of it; of a model without named timers nothing is told."""
+    for careful, status in ((0, 1), (1, 0)):
+        (tmp_path / f"t{careful}.py").write_text(TIMERS.replace("CAREFUL", str(careful)), encoding="utf-8")
+        done = otf("check", f"{tmp_path / f't{careful}.py'}:spec")
+        assert done.status == status
+        assert ("no lost timer: refuted: 't' may expire in 'aside'" in done.out) is bool(status)
+        assert otf("check", f"{tmp_path / f't{careful}.py'}:spec", "--law", "no unknown timer").status == 0
+    assert "timer" not in otf("check", "coffee").out

@@ -103,3 +103,57 @@ def test_differences_have_a_solution_or_a_negative_cycle() -> None:
     times.back(mark)
     assert times.at_most(0, two, 3.0)
     assert times.solution[two] - times.solution[0] == -3.0
+
+
+NAMED = Blueprint(
+    {
+        ("s0", "a"): (Branch("s1", ("x",), starts=(("t", (10.0, 12.0)),)),),
+        ("s0", "b"): (Branch("s0", ("y",)),),
+        ("s0", "c"): (Branch("s0"),),
+        ("s1", "a"): (Branch("s1", ("x",), starts=(("t", (10.0, 12.0)),)),),
+        ("s1", "b"): (Branch("s1", ("y",), stops=("t",)),),
+        ("s1", "c"): (Branch("s0"),),
+    },
+    {"s1": (Branch("s0", ("z",), after="t"),)},
+    SPEC.inputs,
+    SPEC.outputs,
+)
+
+
+@pytest.mark.parametrize(
+    ("events", "decision"),
+    [
+        ([sent("a", 0), seen("x", 2), seen("z", 12), Quiet(12)], "explained"),
+        ([sent("a", 0), seen("x", 2), seen("z", 16), Quiet(16)], "explained"),
+        ([sent("a", 0), seen("x", 2), seen("z", 9.9), Quiet(12)], "impossible"),
+        ([sent("a", 0), seen("x", 2), seen("z", 16.1), Quiet(17)], "impossible"),
+        ([sent("a", 0), seen("x", 2), Quiet(16.1)], "impossible"),
+        ([seen("z", 1), Quiet(16.1)], "impossible"),
+        ([sent("a", 0), seen("x", 2), sent("a", 8), seen("x", 10), seen("z", 16)], "impossible"),
+        ([sent("a", 0), seen("x", 2), sent("a", 8), seen("x", 10), seen("z", 20)], "explained"),
+        ([sent("a", 0), seen("x", 2), sent("b", 8), seen("y", 10), Quiet(30)], "explained"),
+        ([sent("a", 0), seen("x", 2), sent("b", 8), seen("y", 9), seen("z", 15)], "impossible"),
+        (
+            [sent("a", 0), seen("x", 2), Quiet(4), sent("c", 5), Quiet(20), sent("b", 20), seen("y", 22), Quiet(25)],
+            "explained",
+        ),
+        (
+            [
+                sent("a", 0),
+                seen("x", 2),
+                Quiet(4),
+                sent("c", 5),
+                Quiet(20),
+                sent("a", 20),
+                seen("x", 22),
+                seen("z", 24),
+            ],
+            "impossible",
+        ),
+    ],
+)
+def test_a_timer_with_a_name_runs_from_its_start_until_it_expires_or_is_stopped(
+    events: list[Event], decision: str
+) -> None:
+    """It may be set while the system is busy; where nothing is said of it, it expires without effect."""
+    assert decided(NAMED, events, L, R) == decision

@@ -1,0 +1,190 @@
+"""Named timers in a model: where each may expire, and whether there is a transition for it.
+
+A walk over pairs of a state and the timers that run in it. Of each timer an interval is kept in which its time left
+lies. Where a pair is reached again its intervals grow, and after a few times they are given up: so a tick that comes
+10,000 times in a session is not 10,000 pairs. A system that loses no time with its inputs lets no timer expire where
+this walk does not see it; where timers are correlated, the walk may see too much.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from otf.core import Model, Place
+from otf.core.places import Move
+from otf.explore.anywhere import Anywhere
+from otf.explore.finding import Finding, Taken, Verdict
+from otf.spec import Spec
+from otf.values import show
+
+LOST: Final = "no lost timer"
+UNKNOWN: Final = "no unknown timer"
+LIMIT: Final = 10_000  # pairs
+GROWN: Final = 8  # times that the intervals of a pair grow before they are given up
+ROUNDING: Final = 1e-9
+FOREVER: Final = float("inf")
+
+Interval: TypeAlias = tuple[float, float]
+Left: TypeAlias = Mapping[str, Interval]
+"""The timers that run, each with the seconds in which it expires: at least and at most."""
+
+Pair: TypeAlias = tuple[Place, frozenset[str]]
+
+
+class Passing(NamedTuple):
+    """What may happen after so many seconds: a move, or (None) a timer expires without effect."""
+
+    taken: Taken
+    move: Move | None
+    seconds: Interval
+    timer: str = ""
+
+
+@dataclass
+class Expiring:
+    """A walk at work: `lost` are timers that expired where nothing is said of them, `named` those of `after`."""
+
+    model: Model
+    limit: int = LIMIT
+    whole: bool = True
+    lost: dict[str, Pair] = field(default_factory=dict[str, Pair])
+    named: dict[str, Pair] = field(default_factory=dict[str, Pair])
+    started: dict[str, float] = field(default_factory=dict[str, float])
+    left: dict[Pair, Left] = field(default_factory=dict[Pair, Left])
+    _grown: dict[Pair, int] = field(default_factory=dict[Pair, int])
+    _from: dict[Pair, tuple[Pair, Taken]] = field(default_factory=dict[Pair, tuple[Pair, Taken]])
+    _todo: deque[Pair] = field(default_factory=deque[Pair])
+
+    def run(self) -> None:
+        """Walk until there is nothing new."""
+        first = self.model.initial, frozenset[str]()
+        self.left[first] = {}
+        self._todo.append(first)
+        while self._todo:
+            pair = self._todo.popleft()
+            for each in list(self._passing(pair)):
+                self._go(pair, each)
+
+    def way(self, pair: Pair) -> tuple[Taken, ...]:
+        """Return a way to a state and the timers that run there."""
+        back: list[Taken] = []
+        while pair in self._from:
+            pair, taken = self._from[pair]
+            back.append(taken)
+        return tuple(back[::-1])
+
+    def _passing(self, pair: Pair) -> Iterator[Passing]:
+        """Yield what may happen next, as far as time allows it."""
+        place, left = pair[0], self.left[pair]
+        unasked = self.model.unasked(place)
+        ends = [left[name][1] for name in place.expiring if name in left]
+        # by then the system has made a move by itself
+        last = min([*ends, *(move.within[1] for move in unasked if move.within)], default=FOREVER)
+        for inp in self.model.offers(place):
+            for move in self.model.moves(place, inp):
+                yield Passing(Taken(inp.value, move.texts), move, (0.0, last))
+        for move in unasked:
+            if move.after:
+                self.named.setdefault(move.after, pair)
+                if move.after not in left:
+                    continue
+            begin, end = left.get(move.after, (0.0, FOREVER))
+            if begin <= last + ROUNDING:
+                yield Passing(Taken(None, move.texts, unasked=True), move, (begin, min(end, last)), move.after)
+        for name, (begin, end) in left.items():
+            if name not in place.expiring and begin <= last + ROUNDING:
+                expired = Taken(None, (f"({name} expires)",), unasked=True)
+                yield Passing(expired, None, (begin, min(end, last)), name)
+
+    def _go(self, pair: Pair, passing: Passing) -> None:
+        move, target = passing.move, pair[0]
+        if move is None:
+            self.lost.setdefault(passing.timer, pair)
+        elif move.target is None:
+            self.whole = False  # its outputs would have to be seen
+            return
+        else:
+            target = move.target
+            self.started |= {each.name: max(each.hi, self.started.get(each.name, 0.0)) for each in move.starts}
+        left = _after(self.left[pair], passing)
+        if left is not None:
+            self._reach((target, frozenset(left)), left, (pair, passing.taken))
+
+    def _reach(self, pair: Pair, left: Left, by: tuple[Pair, Taken]) -> None:
+        known = self.left.get(pair)
+        if known is None:
+            if len(self.left) >= self.limit:
+                self.whole = False
+                return
+            self._from[pair] = by
+        else:
+            left = {name: _both(known[name], each) for name, each in left.items()}
+            if left == known:
+                return
+            self._grown[pair] = self._grown.get(pair, 0) + 1
+            if self._grown[pair] > GROWN:
+                left = {name: (0.0, self.started[name]) for name in left}
+        self.left[pair] = left
+        self._todo.append(pair)
+
+
+def _after(left: Left, passing: Passing) -> Left | None:
+    """Return the timers after what happens; None where one of them must have expired before."""
+    begin, end = passing.seconds
+    rest = {name: (max(0.0, lo - end), hi - begin) for name, (lo, hi) in left.items() if name != passing.timer}
+    if any(hi < -ROUNDING for _, hi in rest.values()):
+        return None
+    rest = {name: (lo, max(0.0, hi)) for name, (lo, hi) in rest.items()}
+    move = passing.move
+    if move is not None:
+        rest = {name: each for name, each in rest.items() if name not in move.stops}
+        rest |= {each.name: (each.lo, each.hi) for each in move.starts}
+    return rest
+
+
+def _both(one: Interval, other: Interval) -> Interval:
+    # sums of times are off by less than this
+    lo, hi = min(one[0], other[0]), max(one[1], other[1])
+    return one if lo >= one[0] - ROUNDING and hi <= one[1] + ROUNDING else (lo, hi)
+
+
+def expiring(spec: Spec[Any, Any], limit: int = LIMIT) -> list[Finding]:
+    """Find out whether each timer that may expire has a transition there, and each that brings one is started.
+
+    Nothing is found of a spec without named timers. `limit`: at most so many pairs of a state and the timers that run.
+    """
+    walk = Expiring(Model(spec, Anywhere()), limit)
+    walk.run()
+    if not walk.named and not walk.started:
+        return []
+    return [_lost(walk), _unknown(walk)]
+
+
+def _lost(walk: Expiring) -> Finding:
+    for timer, pair in walk.lost.items():
+        where = show(pair[0].value)
+        says = f"{timer!r} may expire in {where}, where no transition of emits has after={timer!r}"
+        return Finding(
+            LOST, Verdict.REFUTED, f"{says}; stop it on the way there, or say what it brings", walk.way(pair)
+        )
+    return _stands(walk, LOST)
+
+
+def _unknown(walk: Expiring) -> Finding:
+    for timer, pair in walk.named.items():
+        if timer not in walk.started:
+            says = f"in {show(pair[0].value)} emits has after={timer!r}, and no transition starts {timer!r}"
+            if walk.whole:
+                return Finding(UNKNOWN, Verdict.REFUTED, says, walk.way(pair))
+            return Finding(UNKNOWN, Verdict.UNDECIDED, f"{says} within {len(walk.left):,} pairs")
+    return _stands(walk, UNKNOWN)
+
+
+def _stands(walk: Expiring, law: str) -> Finding:
+    counted = f"{len(walk.left):,} states with the timers that run there"
+    if walk.whole:
+        return Finding(law, Verdict.PROVEN, counted)
+    return Finding(law, Verdict.PASSED, f"{counted}; not all were seen")

@@ -1,0 +1,107 @@
+"""Named timers of a model: none expires where nothing is said of it, and none is waited for that is never started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from otf.explore.expiring import LOST, UNKNOWN, expiring
+from otf.explore.finding import Finding
+from otf.spec import Accept, Spec, Transition, goto, start, stop
+from otf.spec.timing import TimerAction
+from tests.core.scripts import machine
+
+Rows = Mapping[str, Sequence[Transition[str] | Accept]]
+
+
+def found(steps: Rows, emits: Rows, limit: int = 1_000) -> dict[str, Finding]:
+    """Return what is found of a machine: its ways by state and input, `"off a"`, and by state what comes unasked."""
+    inputs = sorted({each.split()[1] for each in steps})
+
+    def step(state: str, inp: str) -> Iterable[Transition[str] | Accept]:
+        return steps.get(f"{state} {inp}", [])
+
+    spec = Spec(step, "off", inputs, lambda state: emits.get(state, []))
+    return {each.law: each for each in expiring(spec, limit)}
+
+
+def verdicts(steps: Rows, emits: Rows, limit: int = 1_000) -> list[str]:
+    """Return both verdicts in words."""
+    return [str(each.verdict) for each in found(steps, emits, limit).values()]
+
+
+def on(*timers: TimerAction) -> Rows:
+    """Return the way on, which does these things."""
+    return {"off a": [goto("on", timers=timers)]}
+
+
+def test_a_model_without_named_timers_has_nothing_to_be_found() -> None:
+    """Windows are no named timers."""
+    assert expiring(machine("s0 -a/x-> s1", "s1 -/z-> s0")) == []
+
+
+def test_a_timer_with_a_transition_wherever_it_may_expire_is_right() -> None:
+    """Both laws are proven."""
+    assert verdicts(on(start("t", 1, 2)), {"on": [goto("off", "x", after="t")]}) == ["proven", "proven"]
+
+
+def test_a_timer_without_a_transition_is_named_with_its_state() -> None:
+    """And the way there; it may be stopped on the way, or the state says what it brings."""
+    steps = on(start("t", 1, 2))
+    emits: Rows = {"on": [goto("off", "x", after="t")]}
+    aside: Rows = {"on b": [goto("aside", "z")]}
+    first, *way = str(found({**steps, **aside}, emits)[LOST]).splitlines()
+    assert "refuted: 't' may expire in 'aside', where no transition of emits has after='t'; stop it on" in first
+    assert way == [
+        "    1  'a' / nothing",
+        "    2  'b' / 'z'",
+    ]
+    assert verdicts({**steps, "on b": [goto("aside", timers=[stop("t")])]}, emits) == ["proven", "proven"]
+    assert verdicts({**steps, **aside}, {**emits, "aside": [goto("aside", after="t")]}) == ["proven", "proven"]
+
+
+def test_a_timer_that_is_waited_for_and_never_started_is_named() -> None:
+    """What comes after it can never happen: a slip of the pen."""
+    unknown = found(on(start("t", 1, 2)), {"on": [goto("off", after="t"), goto("off", "x", after="tt")]})[UNKNOWN]
+    assert "in 'on' emits has after='tt', and no transition starts 'tt'" in str(unknown)
+    assert unknown.way[0].input == "a"
+
+
+def test_time_tells_which_timer_comes_first() -> None:
+    """The second one starts with the first and ends later: it does not expire in the state that the first ends."""
+    steps = on(start("t", 1, 2), start("u", 3, 4))
+    emits: Rows = {"on": [goto("more", "x", after="t")], "more": [goto("off", "y", after="u")]}
+    assert verdicts(steps, emits) == ["proven", "proven"]
+    assert verdicts(on(start("t", 1, 3), start("u", 3, 4)), emits) == ["refuted", "proven"]
+
+
+def test_a_window_of_the_state_ends_it_as_well() -> None:
+    """The state is left within a second, and the timer runs for three: it expires in the next one."""
+    emits: Rows = {"on": [goto("more", "x", within=(0, 1))], "more": [goto("off", "y", after="u")]}
+    assert verdicts(on(start("u", 3, 4)), emits) == ["proven", "proven"]
+    assert verdicts(on(start("u", 1, 4)), emits) == ["refuted", "proven"]
+
+
+def test_a_timer_that_must_have_expired_before_forbids_what_comes_later() -> None:
+    """The first is lost at 1 s: what comes after the second leads on without it."""
+    emits: Rows = {"on": [goto("off", "x", after="u")]}
+    lost = found(on(start("t", 1, 1), start("u", 2, 2)), emits)[LOST]
+    assert "'t' may expire in 'on'" in str(lost)
+    assert not lost
+
+
+def test_a_tick_that_comes_ten_thousand_times_is_few_pairs() -> None:
+    """A day's session that ticks every 10 s ends where the tick is stopped."""
+    tick = start("tick", 9.5, 10.5)
+    emits: Rows = {
+        "on": [goto("on", "x", after="tick", timers=[tick]), goto("off", "y", after="day", timers=[stop("tick")])]
+    }
+    lost = found(on(tick, start("day", 86_000, 86_400)), emits)[LOST]
+    assert str(lost) == "no lost timer: proven: 2 states with the timers that run there"
+
+
+def test_what_was_not_seen_is_not_proven() -> None:
+    """An Accept decides where it leads by its outputs; a bound cuts the rest off."""
+    accepted: Rows = {"off a": [Accept(lambda seen: [seen[0]], timers=(start("t", 1, 2),))]}
+    assert verdicts(accepted, {"off": [goto("off", "x", after="t")]}) == ["passed", "undecided"]
+    steps = on(start("t", 1, 2))
+    assert verdicts(steps, {"on": [goto("off", "x", after="t")]}, limit=1) == ["passed", "passed"]
