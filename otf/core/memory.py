@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import deque
 from collections.abc import Hashable
 from typing import Final, Never, Protocol, TypeVar, cast
@@ -14,6 +15,9 @@ REMEMBERED: Final = 100_000
 
 The conference protocol with all its inputs needs 46,000; where states never come again they take some 90 MB.
 """
+
+
+OFTEN: Final = 4_000  # answers forgotten between two looks at what is young
 
 
 class Table(Protocol):
@@ -31,10 +35,11 @@ class Memory:
     since tables hold each other: a belief holds those to which events led from it.
     """
 
-    __slots__ = ("_entries", "limit")
+    __slots__ = ("_entries", "_forgotten", "limit")
 
     def __init__(self, limit: int = REMEMBERED) -> None:
         self.limit = limit
+        self._forgotten = 0
         self._entries: deque[tuple[Table, Hashable]] = deque()
 
     def __len__(self) -> int:
@@ -46,6 +51,14 @@ class Memory:
         table[question] = answer
         self._entries.append((table, question))
         while len(self._entries) > self.limit:
-            oldest, name = self._entries.popleft()
-            oldest.pop(cast("Never", name), None)
+            self._forget()
         return answer
+
+    def _forget(self) -> None:
+        oldest, name = self._entries.popleft()
+        oldest.pop(cast("Never", name), None)
+        self._forgotten += 1
+        # as much is freed as is made: by its count, Python sees no reason to look for garbage among the young, and
+        # when it does at last, there are half a million of them, and the tester stands still for half a second
+        if self._forgotten % OFTEN == 0 and gc.isenabled():
+            gc.collect(1)
