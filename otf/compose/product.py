@@ -36,7 +36,8 @@ def product(
     some `Push` takes part in every `Push`.
 
     Windows of a common action are met by all. A timer (`within` of what comes unasked) keeps its end only: the product
-    does not know when each spec entered its state, and an output is not called early for that.
+    does not know when each spec entered its state, and an output is not called early for that. Named timers are kept as
+    they are; each name belongs to one spec.
 
     >>> from otf.spec import goto
     >>> one = Spec(lambda state, inp: [goto(1 - state)] if inp == "ab"[state] else [], 0, ["a", "b"])
@@ -46,6 +47,7 @@ def product(
     [[], [Transition(state=(0, 1), outputs=(), within=None)]]
     """
     own = _vocabularies(specs, actions)
+    timers = _Timers(specs)
 
     def inputs(states: States) -> list[Any]:
         rows = [{key(inp): inp for inp in spec.inputs(state)} for spec, state in zip(specs, states, strict=True)]
@@ -53,20 +55,22 @@ def product(
         return [inp for named, inp in every_.items() if _offered(own, rows, named, inp)]
 
     def step(states: States, inp: Any) -> Iterator[Transition[Any]]:  # noqa: ANN401 -- any input
-        ways = {at: list(plain(specs[at].step(states[at], inp))) for at, each in enumerate(own) if each.inputs(inp)}
+        ways = {
+            at: timers.of(at, plain(specs[at].step(states[at], inp))) for at, each in enumerate(own) if each.inputs(inp)
+        }
         agreed = list(_together(states, ways))
         if ways and not agreed and not disabled and all(ways.values()):
             raise ModelError(_disagree(specs, inp, ways))
         yield from agreed
 
     def emits(states: States) -> Iterator[Transition[Any]]:
-        alone = [_alone(spec, state) for spec, state in zip(specs, states, strict=True)]
+        alone = [timers.of(at, _alone(spec, states[at])) for at, spec in enumerate(specs)]
         for at, ways in enumerate(alone):
             for way in ways:
                 who = [other for other, each in enumerate(own) if other == at or each.shares(way.outputs)]
                 # where several share it, the first of them that could be first is
                 if at == who[0]:
-                    yield from _together(states, {other: alone[other] for other in who} | {at: [way]}, timers=True)
+                    yield from _together(states, {other: alone[other] for other in who} | {at: [way]}, unasked=True)
 
     ends = [getattr(spec, "accepting", None) for spec in specs]
 
@@ -110,6 +114,31 @@ def _vocabulary(spec: Spec[Any, Any], *, unasked: bool) -> Vocabulary:
     return found(spec, unasked=unasked) if own is None else listed(own)
 
 
+class _Timers:
+    """Which spec each named timer belongs to, as far as they were met."""
+
+    def __init__(self, specs: Sequence[Spec[Any, Any]]) -> None:
+        self._specs = specs
+        self._owners: dict[str, int] = {}
+
+    def of(self, at: int, ways: Iterable[Transition[Any]]) -> Transitions:
+        """Return the ways of a spec. Raises ModelError where they name the timer of another spec."""
+        found = list(ways)
+        for name in (name for way in found for name in _named(way)):
+            owner = self._owners.setdefault(name, at)
+            if owner != at:
+                models = " and ".join(self._specs[each].name for each in sorted((owner, at)))
+                message = f"two models of a product have a timer {name!r}: {models}; give each a name of its own"
+                raise ModelError(message)
+        return found
+
+
+def _named(way: Transition[Any]) -> Iterator[str]:
+    yield from (each.name for each in way.timers)
+    if way.after:
+        yield way.after
+
+
 def _alone(spec: Spec[Any, Any], state: object) -> Transitions:
     return list(plain(spec.emits(state) if spec.emits else ()))
 
@@ -125,20 +154,35 @@ def _offered(own: Sequence[Vocabulary], rows: list[dict[Hashable, Any]], named: 
     return bool(who) and all(who)
 
 
-def _together(states: States, ways: Mapping[int, Transitions], *, timers: bool = False) -> Iterator[Transition[Any]]:
+def _together(states: States, ways: Mapping[int, Transitions], *, unasked: bool = False) -> Iterator[Transition[Any]]:
     """Yield what specs do together, by their places: the same outputs, within the windows of all."""
     for each in every(*ways.values()):
         window = _window(each)
         if each and len({likeness(way.outputs) for way in each}) == 1 and (window is None or window[0] <= window[1]):
             moved = dict(zip(ways, each, strict=True))
-            if window is not None and timers and len(states) > 1:
+            after = _after(each)
+            if window is not None and unasked and len(states) > 1:
                 # the oracle counts from when the product moved last, and some other spec may have done that
-                window = 0.0, window[1]
+                window = None if after else (0.0, window[1])
             yield Transition(
                 tuple(moved[at].state if at in moved else state for at, state in enumerate(states)),
                 each[0].outputs,
                 window,
+                tuple(action for way in each for action in way.timers),
+                after,
             )
+
+
+def _after(ways: Transitions) -> str:
+    """Return the timer that brings what specs do together."""
+    names = list(dict.fromkeys(way.after for way in ways if way.after))
+    if len(names) > 1:
+        outputs = ", ".join(map(show, ways[0].outputs)) or "no output"
+        message = (
+            f"models share {outputs}, each after a timer of its own: {' and '.join(names)}; keep it in one of them"
+        )
+        raise ModelError(message)
+    return names[0] if names else ""
 
 
 def _window(ways: Transitions) -> tuple[float, float] | None:

@@ -92,7 +92,8 @@ class Search:
                 return (now._replace(flight=()),)
             if any(not (each.unasked or each.window) or each.due != NEVER for _, owing in now.owed for each in owing):
                 return ()
-            return None if now.flight or isinstance(now.spot, Midway) else (now,)
+            halfway = isinstance(now.spot, Midway) and not now.spot.unasked
+            return None if now.flight or halfway else (now,)
 
         return self._explore(starts, done, _stale)
 

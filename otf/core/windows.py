@@ -143,7 +143,7 @@ class Windows:
         kept = [each for each in running if each.name not in started and each.name not in move.stops]
         own, fresh = self._own(before, then, span, fired)
         fresh += started.values()
-        stamp = _unused(kept, then) if fresh else 0
+        stamp = _unused((*own, *kept), then) if fresh else 0
         timers = (*own, *kept, *(each._replace(stamp=stamp) for each in fresh))
         return then._replace(timers=tuple(sorted(timers, key=_order)), owed=_stamped(before, then, move, stamp))
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from otf import AnyOrder, Bench, OneOf, Spec, Transition, Where, goto, on, run, total
+from otf import AnyOrder, Bench, OneOf, Spec, Transition, Where, goto, on, run, start, stop, total
 from otf.compose import Product, composed, product, scenario
 from otf.compose.vocabulary import STATES
 from otf.errors import ModelError, UsageError
@@ -287,6 +287,54 @@ def test_models_that_disagree_about_outputs_are_told() -> None:
 def _alone(both: Product) -> list[Any]:
     assert both.emits is not None
     return list(both.emits(both.initial))
+
+
+def _session(name: str, timer: str, *, output: str = "bye", opening: str = "a") -> Spec[str, str]:
+    """Return a session that an input opens, and a timer ends."""
+
+    def step(state: str, inp: str) -> list[Transition[str]]:
+        return [goto("open", timers=[start(timer, 3, 5)])] if inp == opening else [goto(state, timers=[stop(timer)])]
+
+    def emits(state: str) -> list[Transition[str]]:
+        return [goto("closed", output, after=timer)] if state == "open" else []
+
+    return Spec(step, "closed", [opening, "z"], emits, name=name)
+
+
+def _unasked(spec: Spec[Any, Any], state: object) -> list[Any]:
+    assert spec.emits is not None
+    return list(spec.emits(state))
+
+
+def test_named_timers_are_kept_in_a_product() -> None:
+    """Each has its own run: what is done together starts and stops those of all."""
+    both = product(_session("one", "t"), _session("two", "u", output="gone", opening="b"), actions=[["a"], ["b"]])
+    assert list(both.step(("closed", "closed"), "a")) == [goto(("open", "closed"), timers=[start("t", 3, 5)])]
+    assert _unasked(both, ("open", "open")) == [
+        goto(("closed", "open"), "bye", after="t"),
+        goto(("open", "closed"), "gone", after="u"),
+    ]
+    shared = product(_session("one", "t"), _session("two", "u", output="gone"), actions=[["a", "z"], ["a", "z"]])
+    assert list(shared.step(("open", "open"), "z")) == [goto(("open", "open"), timers=[stop("t"), stop("u")])]
+
+
+def test_a_timer_of_two_models_is_an_error() -> None:
+    """They would start and stop each other's."""
+    both = product(_session("one", "t"), _session("two", "t", output="gone", opening="b"), actions=[["a"], ["b"]])
+    assert list(both.step(("closed", "closed"), "a"))
+    with pytest.raises(ModelError, match=r"two models of a product have a timer 't': one and two; give each"):
+        list(both.step(("open", "closed"), "b"))
+
+
+def test_what_comes_after_a_timer_is_shared_with_what_has_none() -> None:
+    """The timer says when it comes; two timers cannot."""
+    session = _session("one", "t")
+    other: Spec[int, str] = Spec(lambda state, _inp: [goto(state)], 0, [], lambda _s: [goto(1, "bye", within=(1, 9))])
+    both = product(session, other, actions=[["a", "z", "bye"], ["bye"]])
+    assert _unasked(both, ("open", 0)) == [goto(("closed", 1), "bye", after="t")]
+    both = product(session, _session("two", "u"), actions=[["a", "z", "bye"], ["a", "z", "bye"]])
+    with pytest.raises(ModelError, match="share 'bye', each after a timer of its own: t and u"):
+        _unasked(both, ("open", "open"))
 
 
 def test_a_timer_in_a_product_keeps_its_end_only() -> None:

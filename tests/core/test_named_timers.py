@@ -264,6 +264,23 @@ def test_an_accept_starts_timers_and_comes_after_one() -> None:
     assert judged(spec, "x!1").startswith("fail")
 
 
+@pytest.mark.parametrize("window", [None, (0, 0.5)])
+def test_an_answer_that_starts_a_timer_says_nothing_of_one_that_ran_before(window: tuple[float, float] | None) -> None:
+    """The timer of the state runs on where an Accept leads back into it: y comes 1 to 2 s after it was entered."""
+    accept = Accept(lambda seen: ["on"] if seen == ("z",) else [], "P", within=window, timers=(start("t", 5, 6),))
+
+    def step(state: str, inp: str) -> Iterable[Way]:
+        return [goto("on", "x")] if state == "off" else [accept] if inp == "c" else [goto(state)]
+
+    def emits(state: str) -> Iterator[Way]:
+        if state == "on":
+            yield goto("off", "y", within=(1, 2))
+
+    spec = Spec(step, "off", ["a", "c"], emits)
+    assert judged(spec, "a?0 x!0 quiet0.7 c?0.8 z!0.9 y!1.2") == "pass"
+    assert judged(spec, "a?0 x!0 quiet0.7 c?0.8 z!0.9 y!0.95") == "fail: early"
+
+
 def test_a_choice_of_outputs_starts_its_timers_once() -> None:
     """Whatever is chosen, on one port or another."""
     spec = timer(answer=goto("on", OneOf(on("P", "x"), on("Q", "w")), timers=[LONG]))

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from otf.core import Timing
-from otf.spec import Spec, Transition, goto
-from otf.trace.events import Event, Seen, Sent
-from tests.core.timed import PACINGS, Device, inputs, played, session
+from otf.core import Monitor, Timing
+from otf.spec import OneOf, Spec, Transition, goto
+from otf.trace.events import Event, Quiet, Seen, Sent
+from tests.core.timed import PACINGS, Device, event, inputs, played, session, timed
 
 TIMING = Timing(0.1, 0.002, 0.002)
 OFTEN = (0.01, 0.05)
@@ -146,3 +146,20 @@ def test_what_no_window_obliges_is_a_flood_all_the_same(mode: str) -> None:
     verdict, _ = played(session(spec, ["a"] * 5, PACINGS[mode](TIMING), TIMING), Clock(0.03), most=11_000)
     assert verdict.failure is not None
     assert verdict.failure.kind == "flood"
+
+
+def test_what_came_by_itself_may_come_in_parts() -> None:
+    """The x is the first of two outputs that came unasked: the second may be on its way then."""
+
+    def emits(state: str) -> Iterator[Transition[str]]:
+        if state == "on":
+            yield goto("off", OneOf("x", "y"), OneOf("z", "w"))
+            yield goto("off", "y", within=(5, 6))
+
+    spec = Spec(lambda _state, _inp: [goto("on")], "off", ["a"], emits)
+    rested = (*map(event, ("a?0", "x!1")), Quiet(1.0, restless=True))
+    for last, verdict in (("z!1.05", "pass"), ("y!1.05", "fail")):
+        judge = Monitor(timed(spec))
+        for each in (*rested, event(last)):
+            judge.tell(each)
+        assert judge.end().outcome == verdict

@@ -27,7 +27,7 @@ def score() -> Score:
 
 
 def test_a_tenth_of_the_runs_has_whatever_makes_it_hard(score: Score) -> None:
-    """An Accept, a window, two input ports, a cyclic message, a system that never rests."""
+    """An Accept, a window, two input ports, a cyclic message, a named timer, a system that never rests."""
     assert {what for what in NEEDED if score.met[what] < SHARE * score.runs} == set()
 
 
