@@ -249,15 +249,15 @@ def _slow(_number: int, _frame: object) -> None:
     raise SlowError
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Attack, and print what came of it; the exit status is 1 where anything was found."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.attack")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.attack", description=__doc__)
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--real", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--first", type=int, default=0, help="the number of the first case in one process")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     sys.dont_write_bytecode = True
     signal.signal(signal.SIGPROF, _slow)
     home, load = Path.cwd(), os.getloadavg()[0]

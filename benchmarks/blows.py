@@ -13,7 +13,7 @@ import os
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir
 from dataclasses import dataclass, field
 from itertools import cycle
@@ -145,13 +145,13 @@ def shown(rows: list[Row]) -> None:
     print(f"\n{total} blows; load {os.getloadavg()[1]:.1f} on {os.cpu_count()} processors")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Strike, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.blows", description=__doc__)
     parser.add_argument("--blows", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     rows = list[Row]()
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         wires = [*test_harm.REASONS, "inprocess", *test_standing.WIRES]

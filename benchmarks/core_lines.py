@@ -10,7 +10,8 @@ import json
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -305,9 +306,14 @@ LINES: Final[dict[str, Callable[[int], Figures]]] = {
 }
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Measure one line, within so many seconds of CPU time, and print the figures."""
-    name, size, seconds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    parser = ArgumentParser(prog="python -m benchmarks.core_lines", description=__doc__)
+    parser.add_argument("name", choices=LINES)
+    parser.add_argument("size", type=int)
+    parser.add_argument("seconds", type=int, help="of CPU time, after which it is given up")
+    chosen = parser.parse_args(arguments)
+    name, size, seconds = chosen.name, chosen.size, chosen.seconds
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     print(json.dumps({"otf": str(Path(sys.modules["otf"].__file__ or "").parent), **LINES[name](size)}))

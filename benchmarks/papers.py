@@ -7,13 +7,13 @@ it for the tables on shrinking.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 from typing import Any, Final, Literal
 
+from benchmarks.measure import command
 from benchmarks.shrink import rows
 from benchmarks.shrink_subjects import SYSTEMS
 from otf.compose import composed, product, scenario
@@ -403,10 +403,13 @@ def line_of(line: Line) -> str:
     return f"| {line.where} | {line.what} | {line.theirs} | {line.ours} | {line.why} |"
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables, or write them."""
+    parser = command("papers", __doc__)
+    parser.add_argument("--write", action="store_true", help="put the tables into the page of the docs")
+    chosen = parser.parse_args(arguments)
     made = tables()
-    if "--write" in sys.argv:
+    if chosen.write:
         head = PAGE.read_text(encoding="utf-8").partition(BEGIN)[0]
         PAGE.write_text(f"{head}{BEGIN}\n\n{made}", encoding="utf-8")
     else:

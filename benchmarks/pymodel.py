@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -102,11 +102,11 @@ def found(data: Path, case: Case) -> Numbers:
     return explored(loaded.spec)
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table; return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.pymodel", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="the folder `samples` of the fork")
-    data: Path = parser.parse_args().data
+    data: Path = parser.parse_args(arguments).data
     wrong = 0
     print("| directory | modules | states | transitions | accepting | unsafe | finished | dead ends |")
     print("|---|---|---|---|---|---|---|---|")

@@ -34,7 +34,8 @@ def reached() -> dict[str, Path]:
     for file in files:
         new = {name: file for name in imported(file) if name not in found}
         found |= new
-        files += [ROOT / f"{name.replace('.', '/')}.py" for name in new if name.startswith("tests.")]
+        helpers = [ROOT / f"{name.replace('.', '/')}.py" for name in new if name.startswith("tests.")]
+        files += [file for file in helpers if file.exists()]  # a folder has nothing to import
     return found
 
 
