@@ -150,7 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.blows", description=__doc__)
     parser.add_argument("--blows", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json")
+    parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     rows = list[Row]()
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
@@ -162,7 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 rows.append(struck(wire, blow, each, Random(options.seed)))
             print(f"  {wire}: {dict(rows[-1].words)} {dict(rows[-1].wrong)} {dict(rows[-1].loops)}", flush=True)
     shown(rows)
-    measure.save([vars(row) for row in rows])
+    measure.save([vars(row) for row in rows], options.json)
 
 
 if __name__ == "__main__":
