@@ -166,7 +166,7 @@ def test_what_came_by_itself_may_come_in_parts() -> None:
 
 
 def test_half_of_what_a_window_obliges_is_no_flood() -> None:
-    """Of two outputs that are accepted for ever the second is owed, though a function alone says that it has to come."""
+    """Of two outputs that are accepted over and over the second is owed, though only a function asks for it."""
 
     def emits(state: str) -> Iterator[Accept]:
         yield Accept(lambda _seen: [state], "P", lambda seen: len(seen) > 1, (0.04, 0.06))
