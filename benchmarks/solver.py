@@ -155,6 +155,8 @@ class Solver:
     def _matched(self, here: Here, option: Option) -> Mapping[str, int] | None:
         """Return how many outputs of each port are explained then; None where an output is another than was seen."""
         matched = dict(here.matched)
+        if option.input is not None and option.course is None and self._owes(here, option.input.cause):
+            return None
         silence = self._silence(option)
         for port, outputs in option.course.outputs if option.course else ():
             seen = self.given.seen.get(port, ())
@@ -168,6 +170,14 @@ class Solver:
                 elif silence:
                     return None
         return matched
+
+    def _owes(self, here: Here, event: int) -> bool:
+        """Return whether an output that was seen before an event is not explained yet."""
+        return any(
+            number < event
+            for port, outputs in self.given.seen.items()
+            for number, _ in outputs[here.matched.get(port, 0) :]
+        )
 
     def _silence(self, option: Option) -> tuple[int, Quiet] | None:
         """Return the silence before which the answer to an input must have come, where R does not say."""

@@ -54,7 +54,7 @@ class Belief:
         self.timed: bool = any((each[1] or each[3]) and each.timed for each in busy)
         whole = len(busy) == len(hypotheses)
         self.sure: bool = len(busy) < len(hypotheses) or any(not each.beyond for each in busy)
-        self.ticking: bool = any(each[3] for each in busy)
+        self.ticking: bool = any(each[3] or each.obliged for each in busy)
         self.owing: bool = self.ticking or (whole and all(each[1] and each.owing for each in busy))
         self.unconstrained: bool = whole and bool(busy) and all(each.spot is UNCONSTRAINED for each in busy)
         self.done: bool = self.unconstrained and not any(each.owed for each in busy)

@@ -42,8 +42,16 @@ def slow(model: Model, hypotheses: Iterable[Hypothesis], busy: float) -> bool:
 
 
 def _due(now: Hypothesis, latency: float) -> float:
-    windows = [*_windows(now), *(each.window for each in now.timers if isinstance(now.spot, Place))]
+    windows = [*_windows(now), *_expiring(now)]
     return min((deadline(window, latency) for window in windows), default=FOREVER)
+
+
+def _expiring(now: Hypothesis) -> Iterable[Window]:
+    # of a named timer that means nothing here, nothing would be seen
+    place = now.spot
+    if not isinstance(place, Place):
+        return ()
+    return [each.window for each in now.timers if isinstance(each.name, int) or each.name in place.expiring]
 
 
 def _windows(now: Hypothesis) -> Iterable[Window]:

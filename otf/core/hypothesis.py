@@ -91,6 +91,11 @@ class Hypothesis(NamedTuple):
         return any(isinstance(each.what, Chain) or each.what.ends for _, owing in self.owed for each in owing)
 
     @property
+    def obliged(self) -> bool:
+        """Return whether a timer has brought outputs that are not all seen: an `Accept` may be half way through."""
+        return any(each.unasked and each.window for _, owing in self.owed for each in owing)
+
+    @property
     def timed(self) -> bool:
         """Return whether time matters in it."""
         return bool(self.timers) or any(each.window for _, owing in self.owed for each in owing)

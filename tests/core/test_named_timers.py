@@ -169,6 +169,12 @@ def test_a_timer_that_expires_where_nothing_is_said_of_it_has_no_effect(script: 
     assert judged(timer(deaf=("aside",)), script) == verdict
 
 
+def test_a_timer_that_means_nothing_in_a_state_is_not_waited_for() -> None:
+    """Nothing would be seen of it; where it brings something, that must have come by 2.4 s."""
+    assert told(timer(deaf=("aside",)), "a?0 c?0.1 quiet0.6").due() is None
+    assert told(PLAIN, "a?0 c?0.1 quiet0.6").due() == pytest.approx(2.4)
+
+
 def test_a_busy_system_does_nothing_about_a_timer() -> None:
     """An answer may take 3 s here, and a timer of 1 to 2 s waits for its end: 3 s after the input was taken."""
     slow = timer(answer=goto("on", "x", within=(0, 3), timers=[LONG]))

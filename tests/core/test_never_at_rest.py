@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from otf.core import Monitor, Timing
-from otf.spec import OneOf, Spec, Transition, goto
+from otf.spec import Accept, OneOf, Spec, Transition, goto
 from otf.trace.events import Event, Quiet, Seen, Sent
 from tests.core.timed import PACINGS, Device, event, inputs, played, session, timed
 
@@ -163,3 +163,16 @@ def test_what_came_by_itself_may_come_in_parts() -> None:
         for each in (*rested, event(last)):
             judge.tell(each)
         assert judge.end().outcome == verdict
+
+
+def test_half_of_what_a_window_obliges_is_no_flood() -> None:
+    """Of two outputs that are accepted over and over the second is owed, though only a function asks for it."""
+
+    def emits(state: str) -> Iterator[Accept]:
+        yield Accept(lambda _seen: [state], "P", lambda seen: len(seen) > 1, (0.04, 0.06))
+
+    judge = Monitor(timed(Spec(lambda state, _inp: [goto(state, "y")], "on", ["a"], emits), TIMING))
+    for word in ("x!0.05", "z!0.05", "x!0.1"):
+        judge.tell(event(word))
+        assert judge.belief.ticking
+        assert judge.belief.owing

@@ -157,3 +157,10 @@ def test_a_timer_with_a_name_runs_from_its_start_until_it_expires_or_is_stopped(
 ) -> None:
     """It may be set while the system is busy; where nothing is said of it, it expires without effect."""
     assert decided(NAMED, events, L, R) == decision
+
+
+def test_an_input_of_which_nothing_is_said_explains_nothing_that_was_seen_before() -> None:
+    """From then on everything is allowed; the y came before it was sent, and nobody had asked for that."""
+    spec = Blueprint({("s0", "a"): (Branch("s0", ("x",)),)}, {}, SPEC.inputs, SPEC.outputs)
+    assert decided(spec, [sent("a", 0), seen("x", 1), sent("b", 5), seen("y", 6), seen("z", 6)], L, R) == "explained"
+    assert decided(spec, [seen("y", 0), sent("b", 5), Quiet(9)], L, R) == "impossible"
