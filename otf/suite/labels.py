@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
@@ -32,6 +33,40 @@ def labels(graph: Graph) -> Labels:
         return Labels(numbers, 0)
     merged = _merged([(), *flat], [0, *numbers])
     return Labels(merged[1:], merged[0], (COARSE,))
+
+
+def alike(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    """Return whether two outputs may look the same. In doubt they may: an order is taken for none.
+
+    >>> alike(("a", "b"), (AnyOrder("b", "a"),)), alike(("a",), (str,)), alike(("a",), (int,)), alike(("a",), ())
+    (True, True, False, False)
+    """
+    # which values share a port, and so have an order, is known to the bench alone
+    here, there = list(_items(one)), list(_items(other))
+    return len(here) == len(there) and _each_in(here, there) and _each_in(there, here)
+
+
+def _each_in(items: list[Any], others: list[Any]) -> bool:
+    return all(any(map(_may_look, [item] * len(others), others)) for item in items)
+
+
+def _items(outputs: tuple[Any, ...]) -> Iterator[Any]:
+    for item in outputs:
+        if isinstance(item, AnyOrder):
+            yield from _items(item.items)
+        elif isinstance(item, On):
+            yield from (each if isinstance(each, On) else On(item.port, each) for each in _items((item.item,)))
+        else:
+            yield item
+
+
+def _may_look(one: Any, other: Any) -> bool:  # noqa: ANN401 -- items of outputs
+    ports = {item.port for item in (one, other) if isinstance(item, On)}
+    return len(ports) <= 1 and _may_match(_bare(one), _bare(other))
+
+
+def _bare(item: Any) -> Any:  # noqa: ANN401 -- an item of outputs
+    return item.item if isinstance(item, On) else item
 
 
 def _merged(flat: list[tuple[Any, ...]], numbers: list[int]) -> list[int]:
