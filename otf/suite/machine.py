@@ -23,6 +23,7 @@ class Machine:
 
     Outputs are numbers of labels: two with different numbers can always be told apart, and `silent` is that of no
     output. `notes` say what was done to the machine since it was explored, and what a guarantee has to say besides.
+    `exact` are the outputs with numbers under which only the same are one: all that may come instead of one another.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Machine:
     out: list[list[int]]
     silent: int = 0
     notes: tuple[str, ...] = field(default=())
+    exact: Sequence[Sequence[frozenset[int]]] = field(default=())
 
     @property
     def size(self) -> int:
@@ -65,10 +67,11 @@ class Machine:
 def machine(graph: Graph) -> Machine:
     """Return the machine of a graph. Raises UsageError for one that has no suite, and says why."""
     whole(graph)
-    numbers, silent, notes = labels(graph)
+    numbers, silent, written, notes = labels(graph)
     size, width = len(graph.values), len(graph.inputs)
     next_ = [[NOTHING] * width for _ in range(size)]
     out = [[NOTHING] * width for _ in range(size)]
+    exact = [[frozenset[int]()] * width for _ in range(size)]
     for arc in graph.arcs():
         known = next_[arc.source][arc.input], out[arc.source][arc.input]
         if known not in {(NOTHING, NOTHING), (arc.target, numbers[arc.outputs])}:
@@ -79,7 +82,8 @@ def machine(graph: Graph) -> Machine:
             )
             raise UsageError(message)
         next_[arc.source][arc.input], out[arc.source][arc.input] = arc.target, numbers[arc.outputs]
-    return Machine(graph.name, graph.values, graph.inputs, next_, out, silent, (*sampled(graph), *notes))
+        exact[arc.source][arc.input] |= {written[arc.outputs]}
+    return Machine(graph.name, graph.values, graph.inputs, next_, out, silent, (*sampled(graph), *notes), exact)
 
 
 def sampled(graph: Graph) -> tuple[str, ...]:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any
 
 from otf.errors import UsageError
 from otf.explore import Graph
-from otf.suite.labels import alike
+from otf.suite.labels import lookalikes
 from otf.suite.machine import sampled, whole
 from otf.values import show
 
@@ -67,9 +66,8 @@ def observable(graph: Graph) -> Observable:
 
 
 def _same(graph: Graph) -> frozenset[tuple[int, int]]:
-    numbers = range(len(graph.outputs))
-    found = [(a, b) for a, b in combinations(numbers, 2) if alike(graph.outputs[a], graph.outputs[b])]
-    return frozenset([*found, *((b, a) for a, b in found), *((each, each) for each in numbers)])
+    found = list(lookalikes(graph.outputs))
+    return frozenset([*found, *((b, a) for a, b in found), *((each, each) for each in range(len(graph.outputs)))])
 
 
 def _unobservable(graph: Graph, source: int, inp: int, targets: tuple[int, int]) -> str:
