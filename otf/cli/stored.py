@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Generator, Hashable, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +15,7 @@ from otf.campaign.headers import fingerprint
 from otf.errors import UsageError
 from otf.explore import Graph, explore
 from otf.spec import Spec
-from otf.suite import METHODS, Suite
+from otf.suite import METHODS, AdaptiveSuite, Suite
 from otf.suite import suite as made
 from otf.trace.tagged import Registry, encode
 from otf.values import key, show
@@ -40,6 +41,11 @@ class Origin:
         """Return the parameters as texts, without those that make no other system."""
         return {name: str(value) for name, value in self.parameters.items() if name not in TIMES}
 
+    def head(self, built: Suite | AdaptiveSuite, extra: int) -> dict[str, Any]:
+        """Return what a file says of how its suite was made."""
+        made_by = {"model": built.name, "method": built.method, "extra": extra}
+        return {**made_by, "limit": self.limit, "parameters": self.texts()}
+
 
 def as_data(built: Suite) -> dict[str, Any]:
     """Return what is said of a suite."""
@@ -57,35 +63,44 @@ def as_data(built: Suite) -> dict[str, Any]:
 
 def write(path: Path, built: Suite, extra: int, origin: Origin) -> None:
     """Write the inputs of a suite, and what they were made of."""
-    content = {
-        "model": built.name,
-        "method": built.method,
-        "extra": extra,
-        "limit": origin.limit,
-        "parameters": origin.texts(),
-        "fingerprint": _fingerprint(origin.spec, built),
-        "inputs": [[encode(inp) for inp in each] for each in built.paths],
-    }
+    inputs = [[encode(inp) for inp in each] for each in built.paths]
+    save(path, {**origin.head(built, extra), "fingerprint": _fingerprint(origin.spec, built), "inputs": inputs})
+
+
+def save(path: Path, data: Mapping[str, Any]) -> None:
+    """Write the file of a suite. Raises UsageError where that is not possible."""
     try:
-        path.write_text(json.dumps(content) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(data) + "\n", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--write {path}: {error.strerror}") from error
 
 
-def read(path: Path, bench: Bench) -> tuple[Paths, dict[str, Any]]:
-    """Return the paths of a file, and what passing them is worth by the model as it is now."""
-    try:
+def content(path: Path) -> dict[str, Any]:
+    """Return what is in the file of a suite, whatever that is."""
+    with understood(path):
         if path.stat().st_size > LARGEST:
             message = f"--read {path}: it is larger than {LARGEST:,} bytes"
             raise UsageError(message)
-        data = json.loads(path.read_text(encoding="utf-8"))
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+@contextmanager
+def understood(path: Path) -> Generator[None]:
+    """Raise UsageError where a file does not hold what it must."""
+    try:
+        yield
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        message = f"--read {path}: it is no suite as --write writes them: {error!r}"
+        raise UsageError(message) from error
+
+
+def read(path: Path, data: Mapping[str, Any], bench: Bench) -> tuple[Paths, dict[str, Any]]:
+    """Return the paths of a file, and what passing them is worth by the model as it is now."""
+    with understood(path):
         registry = Registry(bench.known_types)
         paths = [[registry.decode(inp) for inp in each] for each in data["inputs"]]
         method, extra, limit = str(data["method"]), int(data["extra"]), int(data["limit"])
         told = str(data["fingerprint"]), {str(name): str(value) for name, value in data["parameters"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        message = f"--read {path}: it is no suite as --write writes them: {error!r}"
-        raise UsageError(message) from error
     return paths, _weighed(paths, method, extra, Origin(bench.spec, bench.parameters, limit), told)
 
 
@@ -94,7 +109,7 @@ def _weighed(
 ) -> dict[str, Any]:
     name, known = origin.spec.name, METHODS.get(method)
     steps = sum(map(len, paths))
-    notes = _parameters(told[1], origin.texts())
+    notes = parameters(told[1], origin.texts())
     worth, ignores = "", known is None or known.base != "specified"
     try:
         built = made(origin.graph(), method, extra)
@@ -103,7 +118,7 @@ def _weighed(
     else:
         notes += [*_changed(told[0], origin.spec, built), *built.notes]
         missing = _missing(built, paths)
-        worth = built.guarantee if not missing else _withheld(missing, built)
+        worth = built.guarantee if not missing else withheld(missing, len(built.words), built.method)
     says = f"{name}: {len(paths):,} paths, {steps:,} steps, written by the method {show(method)[1:-1]}"
     return {
         "model": name,
@@ -126,9 +141,10 @@ def _missing(built: Suite, paths: Paths) -> int:
     return sum(tuple(map(key, path)) not in there for path in built.paths)
 
 
-def _withheld(missing: int, built: Suite) -> str:
+def withheld(missing: int, number: int, method: str) -> str:
+    """Return what passing a suite is worth that lacks some of so many paths."""
     return (
-        f"{missing:,} of the {len(built.words):,} paths that the method {built.method} makes of this model are not in "
+        f"{missing:,} of the {number:,} paths that the method {method} makes of this model are not in "
         "the file: nothing is known of a system that passes but that it answered rightly on the paths that are"
     )
 
@@ -139,7 +155,8 @@ def _changed(before: str, spec: Spec[Any, Any], built: Suite) -> list[str]:
     return ["the model is not the one that the suite was written from; it is judged by the model as it is now"]
 
 
-def _parameters(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+def parameters(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Return the note that a suite needs which was written with other parameters."""
     names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
     said = ", ".join(f"{name} is {show(now.get(name))} and was {show(before.get(name))}" for name in names)
     return [f"the parameters are others than when the suite was written: {said}"] if names else []
@@ -148,5 +165,9 @@ def _parameters(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 def _fingerprint(spec: Spec[Any, Any], built: Suite) -> str:
     # the source tells of outputs, the machine of models that are made from data: tables, files, arguments
     machine = built.machine
-    content = repr(([show(inp) for inp in machine.inputs], machine.next, machine.out))
-    return f"{fingerprint(spec)}-{hashlib.sha256(content.encode()).hexdigest()[:16]}"
+    return mark(spec, repr(([show(inp) for inp in machine.inputs], machine.next, machine.out)))
+
+
+def mark(spec: Spec[Any, Any], machine: str) -> str:
+    """Return the fingerprint of a model and of the machine, as a text, that a suite was made of."""
+    return f"{fingerprint(spec)}-{hashlib.sha256(machine.encode()).hexdigest()[:16]}"

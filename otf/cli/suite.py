@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from otf.adapter import Bench
 from otf.campaign import Campaign, Settings
-from otf.cli import stored
+from otf.campaign.settings import Mode
+from otf.cli import decided, stored
 from otf.cli.benches import load, parsed
 from otf.cli.ending import document, guarded, say
 from otf.cli.explore import modelled
@@ -21,10 +24,12 @@ from otf.cli.options import AsJson, BenchName, Out, Sets
 from otf.cli.progress import listening
 from otf.cli.telling import tell
 from otf.errors import FAIL, PASS, UsageError
+from otf.explore import Graph
 from otf.runner.watchdog import watched
-from otf.strategy import script
-from otf.suite import METHODS
+from otf.strategy import Kind, script
+from otf.suite import ADAPTIVE, METHODS, AdaptiveSuite, adaptive
 from otf.suite import suite as made
+from otf.suite.adaptive import RUNS
 
 EXAMPLES = """\b
 Examples:
@@ -32,25 +37,29 @@ Examples:
   otf suite coffee --method tour --dry          only state it
   otf suite coffee --method hsi --extra 1 --write suite.json
   otf suite coffee --read suite.json
+  otf suite bench.py --method state-counting    for a model that leaves the system a choice
 """
 
 
 @guarded
 def suite(
     bench: BenchName,
-    method: Annotated[str, typer.Option(metavar="NAME", help=f"One of {', '.join(METHODS)}.")] = "chain",
+    method: Annotated[str, typer.Option(metavar="NAME", help=f"One of {', '.join([*METHODS, *ADAPTIVE])}.")] = "chain",
     extra: Annotated[
         int, typer.Option(metavar="NUMBER", help="How many states more than the model a system may have.")
     ] = 0,
     limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most so many states of the model.")] = 100_000,
     write: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the suite, and run nothing.")] = None,
     read: Annotated[Path | None, typer.Option(metavar="FILE", help="Run a suite that was written.")] = None,
+    runs: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help=f"How often each adaptive test is run; {RUNS} by default.")
+    ] = None,
     dry: Annotated[bool, typer.Option("--dry", help="State the suite, and run nothing.")] = False,
     out: Out = None,
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> int:
-    """Make a test suite of a model in advance: lists of inputs, each from a reset of the system.
+    """Make a test suite of a model in advance: lists of inputs, or tests that decide, each from a reset of the system.
 
     Its size and what a system is worth that passes it are told before anything runs; of a file, by the paths in it and
     the model as it is now. It is run and judged as paths of a campaign; a failure is shrunk. Where the method takes
@@ -60,37 +69,81 @@ def suite(
     if read is not None and write is not None:
         raise UsageError("--read and --write: a suite that is read is not written again; leave one of them out")
     if read is not None:
-        paths, data = stored.read(read, load(bench, given))
+        plan = _read(read, load(bench, given), runs)
     else:
         origin = stored.Origin(*modelled(bench, given), limit)
         with watched():
-            built = made(origin.graph(), method, extra)
-        paths, data = built.paths, stored.as_data(built)
-        if write is not None:
-            stored.write(write, built, extra, origin)
+            plan = _made(origin, method, extra, runs, write)
     if not as_json:
-        say(data["says"])
+        say(plan.data["says"])
     if dry or write is not None:
         if as_json:
-            document(data)
+            document(plan.data)
         return PASS
-    return _run(bench, load(bench, given), paths, data, out, as_json=as_json)
+    return _run(bench, load(bench, given), plan, out, as_json=as_json)
 
 
-def _run(
-    reference: str, bench: Bench, paths: list[list[Any]], data: dict[str, Any], out: Path | None, *, as_json: bool
-) -> int:
+class _Plan(NamedTuple):
+    """What is to be run: what is said of it, its paths and the inputs in the longest, and how they are chosen."""
+
+    data: dict[str, Any]
+    paths: int
+    longest: int
+    kind: Callable[[], Kind]
+    mode: Mode = "eager"
+
+
+def _made(origin: stored.Origin, method: str, extra: int, runs: int | None, write: Path | None) -> _Plan:
+    if method in ADAPTIVE:
+        graph = origin.graph()
+        tests = adaptive(graph, method, extra, RUNS if runs is None else runs)
+        if write is not None:
+            decided.write(write, tests, extra, origin)
+        return _adaptive(tests, graph)
+    _no_runs(runs)
+    built = made(origin.graph(), method, extra)
+    if write is not None:
+        stored.write(write, built, extra, origin)
+    return _fixed(built.paths, stored.as_data(built))
+
+
+def _read(path: Path, bench: Bench, runs: int | None) -> _Plan:
+    content = stored.content(path)
+    if "decisions" in content:
+        return _adaptive(*decided.read(path, content, bench, runs))
+    _no_runs(runs)
+    return _fixed(*stored.read(path, content, bench))
+
+
+def _no_runs(runs: int | None) -> None:
+    if runs is not None:
+        raise UsageError("--runs: only adaptive tests are run several times; leave it out, or take an adaptive method")
+
+
+def _fixed(paths: list[list[Any]], data: dict[str, Any]) -> _Plan:
+    name = f"suite {data['method']}"
+    return _Plan(data, len(paths), max(map(len, paths), default=0), lambda: replace(script(*paths), name=name))
+
+
+def _adaptive(tests: AdaptiveSuite, graph: Graph) -> _Plan:
+    data, kind = decided.as_data(tests), partial(decided.kind, tests, graph)
+    # which state the model is in is known when nothing more comes
+    return _Plan(data, data["paths"], tests.longest, kind, "strict")
+
+
+def _run(reference: str, bench: Bench, plan: _Plan, out: Path | None, *, as_json: bool) -> int:
+    data = plan.data
     if data["ignores"]:
         bench = replace(bench, inputs="all")
-    longest = max(map(len, paths), default=0)
-    if not longest:
+    if not plan.longest:
         raise UsageError(f"{reference}: the suite has no inputs: the model offers none")
     settings = Settings(
         out=out or fresh("suite", data["method"]),
         reference=reference,
-        traces=len(paths),
-        steps=longest,
-        strategy=replace(script(*paths), name=f"suite {data['method']}"),
+        traces=plan.paths,
+        steps=plan.longest,
+        strategy=plan.kind(),
+        mode=plan.mode,
         keep="failures",
     )
     campaign, began = Campaign(bench, settings), monotonic()

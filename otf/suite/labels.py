@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import combinations, product
 from typing import Any, Final, NamedTuple
 
 from otf.core.compile import choices
@@ -16,10 +18,14 @@ COARSE: Final = "outputs that the model gives as a class or a test are not used 
 
 
 class Labels(NamedTuple):
-    """The label of each of a graph's outputs, that of no output, and a note where some cannot be told apart."""
+    """The label of each of a graph's outputs, that of no output, and a note where some cannot be told apart.
+
+    `exact` are labels under which only those are the same that are written alike; 0 is that of no output.
+    """
 
     numbers: list[int]
     silent: int
+    exact: list[int]
     notes: tuple[str, ...] = ()
 
 
@@ -27,11 +33,49 @@ def labels(graph: Graph) -> Labels:
     """Return what can be told apart of a graph's outputs."""
     flat = [observed(each) for each in graph.outputs]
     known: dict[Any, int] = {output_name(()): 0}
-    numbers = [known.setdefault(output_name(each), len(known)) for each in flat]
-    if not any(_is_vague(item) for each in flat for item in each):
-        return Labels(numbers, 0)
-    merged = _merged([(), *flat], [0, *numbers])
-    return Labels(merged[1:], merged[0], (COARSE,))
+    exact = [known.setdefault(output_name(each), len(known)) for each in flat]
+    merged = _merged([(), *flat], [0, *exact])
+    unclear = any(_is_vague(item) for each in flat for item in each)
+    return Labels(merged[1:], merged[0], exact, (COARSE,) if unclear else ())
+
+
+def lookalikes(outputs: list[tuple[Any, ...]]) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of outputs, by place, that may look the same."""
+    return ((one, other) for one, other in _suspects(outputs) if alike(outputs[one], outputs[other]))
+
+
+def alike(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    """Return whether two outputs may look the same. In doubt they may: an order is taken for none.
+
+    >>> alike(("a", "b"), (AnyOrder("b", "a"),)), alike(("a",), (str,)), alike(("a",), (int,)), alike(("a",), ())
+    (True, True, False, False)
+    """
+    # which values share a port, and so have an order, is known to the bench alone
+    here, there = list(_items(one)), list(_items(other))
+    return len(here) == len(there) and _each_in(here, there) and _each_in(there, here)
+
+
+def _each_in(items: list[Any], others: list[Any]) -> bool:
+    return all(any(map(_may_look, [item] * len(others), others)) for item in items)
+
+
+def _items(outputs: tuple[Any, ...]) -> Iterator[Any]:
+    for item in outputs:
+        if isinstance(item, AnyOrder):
+            yield from _items(item.items)
+        elif isinstance(item, On):
+            yield from (each if isinstance(each, On) else On(item.port, each) for each in _items((item.item,)))
+        else:
+            yield item
+
+
+def _may_look(one: Any, other: Any) -> bool:  # noqa: ANN401 -- items of outputs
+    ports = {item.port for item in (one, other) if isinstance(item, On)}
+    return len(ports) <= 1 and _may_match(_bare(one), _bare(other))
+
+
+def _bare(item: Any) -> Any:  # noqa: ANN401 -- an item of outputs
+    return item.item if isinstance(item, On) else item
 
 
 def _merged(flat: list[tuple[Any, ...]], numbers: list[int]) -> list[int]:
@@ -43,22 +87,23 @@ def _merged(flat: list[tuple[Any, ...]], numbers: list[int]) -> list[int]:
             number = leader[number]
         return number
 
-    for (one, first), (other, second) in combinations(zip(flat, numbers, strict=True), 2):
-        if first != second and _alike(one, other):
-            leader[head(first)] = head(second)
+    for one, other in lookalikes(flat):
+        leader[head(numbers[one])] = head(numbers[other])
     return [head(number) for number in numbers]
 
 
-def _alike(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    if _count(one) != _count(other):
-        return False
-    if len(one) != len(other):
-        return any(map(_is_vague, (*one, *other)))
-    return all(_may_match(a, b) for a, b in zip(one, other, strict=True))
-
-
-def _count(outputs: tuple[Any, ...]) -> int:
-    return sum(len(item.items) if isinstance(item, AnyOrder) else 1 for item in outputs)
+def _suspects(flat: list[tuple[Any, ...]]) -> Iterator[tuple[int, int]]:
+    """Yield the pairs that have to be compared: those of the same values, and all of which one is vague."""
+    buckets = defaultdict[Any, list[int]](list)
+    unclear: list[int] = []
+    for place, outputs in enumerate(flat):
+        items = [_bare(item) for item in _items(outputs)]
+        if any(map(_is_vague, items)):
+            unclear.append(place)
+        buckets[frozenset(Counter(map(output_name, items)).items())].append(place)
+    for bucket in buckets.values():
+        yield from combinations(bucket, 2)
+    yield from product(unclear, range(len(flat)))
 
 
 def _may_match(one: Any, other: Any) -> bool:  # noqa: ANN401 -- items of outputs
@@ -66,7 +111,7 @@ def _may_match(one: Any, other: Any) -> bool:  # noqa: ANN401 -- items of output
         return output_name(one) == output_name(other)
     for this, that in ((one, other), (other, one)):
         # a value is matched by a class only if it is of it; of a test nothing is known
-        if isinstance(this, type) and not _is_vague(that) and not isinstance(that, AnyOrder | On):
+        if isinstance(this, type) and not _is_vague(that):
             return isinstance(that, this)
     return True
 

@@ -23,6 +23,7 @@ class Machine:
 
     Outputs are numbers of labels: two with different numbers can always be told apart, and `silent` is that of no
     output. `notes` say what was done to the machine since it was explored, and what a guarantee has to say besides.
+    `exact` are the outputs with numbers under which only the same are one: all that may come instead of one another.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Machine:
     out: list[list[int]]
     silent: int = 0
     notes: tuple[str, ...] = field(default=())
+    exact: Sequence[Sequence[frozenset[int]]] = field(default=())
 
     @property
     def size(self) -> int:
@@ -64,26 +66,34 @@ class Machine:
 
 def machine(graph: Graph) -> Machine:
     """Return the machine of a graph. Raises UsageError for one that has no suite, and says why."""
-    _whole(graph)
-    numbers, silent, notes = labels(graph)
+    whole(graph)
+    numbers, silent, written, notes = labels(graph)
     size, width = len(graph.values), len(graph.inputs)
     next_ = [[NOTHING] * width for _ in range(size)]
     out = [[NOTHING] * width for _ in range(size)]
+    exact = [[frozenset[int]()] * width for _ in range(size)]
     for arc in graph.arcs():
         known = next_[arc.source][arc.input], out[arc.source][arc.input]
         if known not in {(NOTHING, NOTHING), (arc.target, numbers[arc.outputs])}:
             message = (
                 f"{graph.name} is nondeterministic: in {show(graph.values[arc.source])} there are several transitions "
-                f"on {show(graph.inputs[arc.input])}; a fixed list of inputs cannot follow it: use `otf run`"
+                f"on {show(graph.inputs[arc.input])}; a fixed list of inputs cannot follow it: use a method "
+                "whose tests decide by the outputs (state-counting, adaptive-cover), or `otf run`"
             )
             raise UsageError(message)
         next_[arc.source][arc.input], out[arc.source][arc.input] = arc.target, numbers[arc.outputs]
+        exact[arc.source][arc.input] |= {written[arc.outputs]}
+    return Machine(graph.name, graph.values, graph.inputs, next_, out, silent, (*sampled(graph), *notes), exact)
+
+
+def sampled(graph: Graph) -> tuple[str, ...]:
+    """Return the note that a suite needs whose inputs are a sample."""
     sample = graph.bounds.get("values")
-    notes = (f"{sample} alone are sent: what others do is not known", *notes) if sample else notes
-    return Machine(graph.name, graph.values, graph.inputs, next_, out, silent, notes)
+    return (f"{sample} alone are sent: what others do is not known",) if sample else ()
 
 
-def _whole(graph: Graph) -> None:
+def whole(graph: Graph) -> None:
+    """Raise UsageError for a graph that no suite can be made of, and say why."""
     if graph.edge:
         cuts = ", ".join(f"{bound} ({times})" for bound, times in graph.cuts.items())
         message = (

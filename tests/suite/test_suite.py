@@ -12,7 +12,7 @@ from otf.explore import explore
 from otf.models.coffee import coffee
 from otf.models.conference import Sizes, conference
 from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on
-from otf.suite import METHODS, Machine, completed, machine, minimised, suite
+from otf.suite import METHODS, Machine, adaptive, completed, machine, minimised, suite
 from otf.suite.faults import equal
 from otf.suite.identify import Choice, distinguishing, experiment, uio
 from otf.suite.splitting import Splitting
@@ -116,7 +116,12 @@ def test_a_machine_that_is_not_minimal_cannot_be_split() -> None:
 
 def labels(*said: Any) -> list[int]:  # noqa: ANN401 -- items of outputs
     """The numbers of what a machine says, one after the other in a ring."""
-    ring = table({(at, "a"): [goto((at + 1) % len(said), each)] for at, each in enumerate(said)})
+    ring = table(
+        {
+            (at, "a"): [goto((at + 1) % len(said), *(each if isinstance(each, tuple) else (each,)))]
+            for at, each in enumerate(said)
+        }
+    )
     explored = machine(explore(ring))
     return [explored.out[state][0] for state in range(len(said))]
 
@@ -132,8 +137,44 @@ def test_outputs_that_cannot_be_told_apart_tell_no_states_apart() -> None:
 
 def test_that_is_said() -> None:
     """As a note of the suite."""
-    vague = table({(0, "a"): [goto(1, str)], (1, "a"): [goto(0, "x")]})
+    vague = table({(0, "a"): [goto(1, str)], (1, "a"): [goto(0, "x")], (0, "b"): [goto(0, "y")], (1, "b"): [goto(1)]})
     assert any("not used to tell states apart" in note for note in suite(vague, "hsi").notes)
+
+
+def test_an_order_that_nothing_shows_tells_no_states_apart() -> None:
+    """That of a bag, that of several ports, and that of values whose ports the bench alone knows."""
+    assert len(set(labels(AnyOrder("x", "y"), ("x", "y"), ("y", "x"), AnyOrder("x", on("p", "y"))))) == 1
+    p, q = on("p", "x"), on("q", "x")
+    assert len(set(labels((p, q), (q, p), p, q, (p, p)))) == 4
+
+
+@pytest.mark.parametrize(
+    "unclear",
+    [
+        table({(0, "a"): [goto(1, str)], (1, "a"): [goto(0, "xy")]}),
+        table({(0, "a"): [goto(1, AnyOrder("x", "y"))], (1, "a"): [goto(0, "x", "y")]}),
+        table({(0, "a"): [goto(1, "x", "y"), goto(1, "y", "x")], (1, "a"): [goto(0, "y", "x")]}),
+    ],
+)
+def test_states_that_are_not_the_same_never_become_one(unclear: Spec[Any, Any]) -> None:
+    """A system that always answers as the wider one allows would pass in the place of the other."""
+    with pytest.raises(UsageError, match="0 and 1 allow outputs that differ and may look the same; no list of inputs"):
+        suite(unclear, "hsi")
+    assert suite(unclear, "tour").steps == 2
+    assert "at most 2 states" in adaptive(explore(unclear)).guarantee
+
+
+def test_a_check_looks_where_states_surely_differ() -> None:
+    """Not at what may look the same: `b` tells the two apart, and follows each transition."""
+    order = table(
+        {
+            (0, "a"): [goto(1, AnyOrder("x", "y"))],
+            (1, "a"): [goto(0, "x", "y")],
+            (0, "b"): [goto(0, "0")],
+            (1, "b"): [goto(1, "1")],
+        }
+    )
+    assert {path[-1] for path in suite(order, "hsi").paths} == {"b"}
 
 
 def test_bags_are_the_same_in_any_order() -> None:

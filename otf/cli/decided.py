@@ -1,0 +1,103 @@
+"""Adaptive suites on the command line: what is said of them, their files, and how they are run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from otf.adapter import Bench
+from otf.cli.stored import Origin, mark, parameters, save, understood, withheld
+from otf.errors import UsageError
+from otf.explore import Graph
+from otf.spec import Spec
+from otf.strategy.kinds import Kind, Maker
+from otf.suite import AdaptiveSuite, adaptive
+from otf.suite.deciding import Deciding
+from otf.suite.decisions import Decisions
+from otf.trace.tagged import encode
+from otf.values import show
+
+
+def as_data(built: AdaptiveSuite) -> dict[str, Any]:
+    """Return what is said of an adaptive suite; `steps` is how many inputs it sends at most."""
+    return {
+        "model": built.name,
+        "method": built.method,
+        "paths": len(built.tests) * built.runs,
+        "steps": built.steps * built.runs,
+        "runs": built.runs,
+        "guarantee": built.guarantee,
+        "notes": list(built.notes),
+        "ignores": False,
+        "says": str(built),
+    }
+
+
+def kind(built: AdaptiveSuite, graph: Graph) -> Kind:
+    """Return the strategy that sends what the tests decide to, one test on each path."""
+    numbers = {place: number for number, place in enumerate(graph.states)}
+
+    def maker(test: int) -> Maker:
+        return lambda _pool, _visits: Deciding(built, numbers, test)
+
+    return Kind(f"suite {built.method}", "inputs that depend on the outputs", tuple(map(maker, built.tests)))
+
+
+def write(path: Path, built: AdaptiveSuite, extra: int, origin: Origin) -> None:
+    """Write the decisions of a suite, and what they were made of."""
+    machine, rows = built.machine, built.decisions.rows
+    made = {
+        "runs": built.runs,
+        "states": [show(state) for state in machine.states],
+        "inputs": [encode(inp) for inp in machine.inputs],
+        # an input, and for each next state the number of the decision that follows; all of them are numbers from 0
+        "decisions": [[row.input, list(row.then)] for row in rows],
+        "tests": built.tests,
+    }
+    save(path, {**origin.head(built, extra), "fingerprint": _fingerprint(origin.spec, built), **made})
+
+
+def read(path: Path, data: Mapping[str, Any], bench: Bench, runs: int | None) -> tuple[AdaptiveSuite, Graph]:
+    """Return the suite of a file, with what passing it is worth; another number of runs replaces the file's.
+
+    Raises UsageError where the model is not the one that it was written from: its states are other ones then.
+    """
+    with understood(path):
+        origin = Origin(bench.spec, bench.parameters, int(data["limit"]))
+        before = {str(name): str(value) for name, value in data["parameters"].items()}
+        how = str(data["method"]), int(data["extra"]), int(data["runs"]) if runs is None else runs
+        told = str(data["fingerprint"])
+    graph = origin.graph()
+    built = adaptive(graph, *how)
+    if told != _fingerprint(origin.spec, built):
+        message = f"--read {path}: the model is not the one that the suite was written from; write it again"
+        raise UsageError(message)
+    with understood(path):
+        # the decisions of both get their numbers from one table, so that like ones have the same
+        tests = _tests(data, built.decisions, range(len(built.machine.inputs)))
+    missing = len(set(built.tests).difference(tests))
+    worth = withheld(missing, len(built.tests), built.method) if missing else built.guarantee
+    notes = (*parameters(before, origin.texts()), *built.notes)
+    return replace(built, tests=tests, notes=notes, guarantee=worth), graph
+
+
+def _tests(data: Mapping[str, Any], table: Decisions, inputs: range) -> list[int]:
+    numbers: list[int] = []
+    for inp, then in data["decisions"]:
+        # only decisions before it have a number already: no test is endless
+        numbers.append(table.add(inputs[_place(inp)], [(_place(state), numbers[_place(at)]) for state, at in then]))
+    return [numbers[_place(test)] for test in data["tests"]]
+
+
+def _place(number: Any) -> int:  # noqa: ANN401 -- JSON
+    if not isinstance(number, int) or number < 0:
+        message = f"{number!r} is not a number from 0"
+        raise ValueError(message)
+    return number
+
+
+def _fingerprint(spec: Spec[Any, Any], built: AdaptiveSuite) -> str:
+    machine = built.machine
+    return mark(spec, repr(([show(inp) for inp in machine.inputs], machine.ends, sorted(machine.same))))

@@ -1,0 +1,171 @@
+"""Suites for observable models that leave the system a choice: tests that decide by the outputs what to send next.
+
+Why `state-counting` is complete (Hierons, "Testing from a nondeterministic finite state machine using adaptive state
+counting", 2004): take a wrong system, and the pairs of a model's and a system's state in which the two may be together.
+Some shortest way leads to a wrong output from a pair in which a sure way to a state may end; it meets no pair twice and
+none of those at the ends of the sure ways. Of states that can be told apart pairwise, one at most goes with each of the
+system's m states, or a test that tells them apart fails. So the way meets the states of such a group at most m times,
+less those of them that sure ways lead to; tests that try everything until some group was met once more contain it. All
+this holds of what was seen: an answer that the system never showed is an answer that nothing judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final
+
+from otf.errors import UsageError
+from otf.explore import Graph
+from otf.suite.decisions import Decisions, Place, Trials
+from otf.suite.observable import Observable, observable
+from otf.suite.sure import Apart, groups, reaching, separating
+from otf.values import show
+
+Visits = tuple[int, ...]
+"""How often each group of states was met."""
+
+
+@dataclass(frozen=True)
+class AdaptiveSuite:
+    """Tests as numbers of decisions; `guarantee` says what a system is that passes, with so many `runs` of each."""
+
+    method: str
+    machine: Observable
+    decisions: Decisions
+    tests: list[int]
+    guarantee: str
+    notes: tuple[str, ...]
+    runs: int
+
+    @property
+    def name(self) -> str:
+        """Return the name of the model."""
+        return self.machine.name
+
+    @property
+    def longest(self) -> int:
+        """Return the largest number of inputs in a test."""
+        return max((self.decisions.depth[test] for test in self.tests), default=0)
+
+    @property
+    def steps(self) -> int:
+        """Return how many inputs all tests send at most, each run once."""
+        return sum(self.decisions.depth[test] for test in self.tests)
+
+    def __str__(self) -> str:
+        """Return size, steps and guarantee."""
+        size = (
+            f"{self.name}: {len(self.tests):,} adaptive tests by the method {self.method}, each run {_times(self.runs)}"
+        )
+        return "\n".join([f"{size}, of {self.machine.size:,} states", *self.notes, self.guarantee])
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What is sure in a machine: ways to states, what tells states apart, and the groups that are told apart."""
+
+    machine: Observable
+    ways: dict[int, dict[int, int]]
+    apart: Apart
+    groups: list[frozenset[int]]
+
+
+def _counting(trials: Trials, parts: _Parts, extra: int) -> None:
+    """Try everything until some group was met too often, and tell states of one group apart on the way."""
+    limits = [parts.machine.size + extra - len(group & parts.ways.keys()) for group in parts.groups]
+    left: list[tuple[Place, Visits]] = [(end, (0,) * len(limits)) for end in _ends(trials, parts)]
+    while left:
+        place, visits = left.pop()
+        rivals = {other for group in parts.groups if place.state in group for other in group}
+        _part(trials, parts, place, rivals)
+        if all(met <= limit for met, limit in zip(visits, limits, strict=True)):
+            for after in _onward(trials, parts, place):
+                met = zip(visits, parts.groups, strict=True)
+                left.append((after, tuple(count + (after.state in group) for count, group in met)))
+
+
+def _covering(trials: Trials, parts: _Parts, _extra: int) -> None:
+    """Try each input where a state was surely reached, and tell its target from all states that it can be told from."""
+    for end in _ends(trials, parts):
+        for after in _onward(trials, parts, end):
+            _part(trials, parts, after, set(range(parts.machine.size)))
+
+
+def _ends(trials: Trials, parts: _Parts) -> list[Place]:
+    return [end for goal, way in parts.ways.items() for end in trials.walk(trials.root, way, goal)]
+
+
+def _onward(trials: Trials, parts: _Parts, place: Place) -> list[Place]:
+    return [after for inp in parts.machine.ends[place.state] for after in trials.step(place, inp)]
+
+
+def _part(trials: Trials, parts: _Parts, place: Place, rivals: set[int]) -> None:
+    for other in sorted(rivals):
+        if (place.state, other) in parts.apart:
+            trials.part(place, other, parts.apart)
+
+
+ADAPTIVE: Final[Mapping[str, Callable[[Trials, _Parts, int], None]]] = {
+    "state-counting": _counting,
+    "adaptive-cover": _covering,
+}
+RUNS: Final = 20
+
+
+def adaptive(graph: Graph, method: str = "state-counting", extra: int = 0, runs: int = RUNS) -> AdaptiveSuite:
+    """Return the adaptive suite of an observable model, for systems with at most `extra` states more than it.
+
+    Each test is run `runs` times. Raises UsageError for a model that has none, and for a suite that is too large.
+    """
+    _refuse(method, extra, runs)
+    return assembled(observable(graph), method, extra, runs)
+
+
+def assembled(machine: Observable, method: str, extra: int = 0, runs: int = RUNS) -> AdaptiveSuite:
+    """Return the adaptive suite of an observable machine."""
+    apart, ways = separating(machine), reaching(machine)
+    parts = _Parts(machine, ways, apart, groups(machine.size, apart, set(ways)))
+    trials, table = Trials(machine), Decisions()
+    ADAPTIVE[method](trials, parts, extra)
+    tests = trials.tests(table)
+    return AdaptiveSuite(method, machine, table, tests, _worth(method, parts, extra, runs), _notes(parts), runs)
+
+
+def _refuse(method: str, extra: int, runs: int) -> None:
+    if method not in ADAPTIVE:
+        near = get_close_matches(method, ADAPTIVE, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(ADAPTIVE)}"
+        message = f"there is no adaptive method {show(method)}; {hint}"
+        raise UsageError(message)
+    if extra < 0 or (extra and method != "state-counting"):
+        message = f"extra={extra}: 0 or more is needed, and state-counting is the only adaptive method that takes more"
+        raise UsageError(message)
+    if runs < 1:
+        message = f"runs={runs}: at least 1 is needed"
+        raise UsageError(message)
+
+
+def _notes(parts: _Parts) -> tuple[str, ...]:
+    size, pairs = parts.machine.size, len(parts.apart) // 2
+    reached = f"{len(parts.ways)} of {size} states can be reached whatever the system chooses"
+    return (*parts.machine.notes, f"{reached}, {pairs} of {size * (size - 1) // 2} pairs of states told apart")
+
+
+def _worth(method: str, parts: _Parts, extra: int, runs: int) -> str:
+    shown = (
+        "if it is reset before each run, and every answer to a test that it can give was seen when the test was run "
+        f"{_times(runs)} (the complete testing assumption: no number of runs can prove it)"
+    )
+    if method == "state-counting":
+        most = parts.machine.size + extra
+        return f"passed for every implementation with at most {most:,} states, on the specified inputs, {shown}"
+    return (
+        f"a system that passes has answered rightly to each specified input in {len(parts.ways)} of "
+        f"{parts.machine.size} states, {shown}; that is no proof that it is right"
+    )
+
+
+def _times(runs: int) -> str:
+    return "once" if runs == 1 else f"{runs:,} times"
