@@ -101,7 +101,7 @@ def test_a_tick_that_comes_ten_thousand_times_is_few_pairs() -> None:
 
 def test_what_was_not_seen_is_not_proven() -> None:
     """An Accept decides where it leads by its outputs; a bound cuts the rest off."""
-    accepted: Rows = {"off a": [Accept(lambda seen: [seen[0]], timers=(start("t", 1, 2),))]}
+    accepted: Rows = {"off a": [Accept(lambda seen: [seen[0]], "P", timers=(start("t", 1, 2),))]}
     assert verdicts(accepted, {"off": [goto("off", "x", after="t")]}) == ["passed", "undecided"]
     steps = on(start("t", 1, 2))
     assert verdicts(steps, {"on": [goto("off", "x", after="t")]}, limit=1) == ["passed", "passed"]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from otf.core import Timing
 from otf.simulate import Fault, faulty
 from otf.spec import Spec, Transition, goto, start, stop
 from otf.trace.events import Event, Seen
@@ -54,6 +55,21 @@ def test_a_system_with_named_timers_conforms_to_its_own_spec(mode: str, number: 
     verdict, events = driven(device(stops=stops), "aadcabcaadab", mode, number=number)
     assert verdict.outcome == "pass"
     assert times(events, "x")
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_a_timer_that_means_nothing_in_a_state_expires_without_effect(number: int) -> None:
+    """The system goes aside while its timer runs, and comes back when it does not run any more: x never comes."""
+
+    def step(_state: str, inp: str) -> list[Transition[str]]:
+        then = {"a": "aside", "b": "on"}[inp]
+        return [goto(then, "z", timers=[start("t", 0.5, 0.6)] if inp == "a" else [])]
+
+    spec = Spec(step, "on", ["a", "b"], lambda state: [goto(state, "x", after="t")] if state == "on" else [])
+    verdict, events = driven(spec, "aab", number=number, timing=Timing(1.5, 0.1, 0.2))
+    assert verdict.outcome == "pass"
+    assert times(events, "z")
+    assert not times(events, "x")
 
 
 @pytest.mark.parametrize(
