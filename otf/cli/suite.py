@@ -36,7 +36,7 @@ Examples:
   otf suite coffee --method tour --dry          only state it
   otf suite coffee --method hsi --extra 1 --write suite.json
   otf suite coffee --read suite.json
-  otf suite bench.py --method state-counting    for a model that leaves the system a choice
+  otf suite bench.py --method state-counting    where the system chooses
 """
 
 
@@ -58,7 +58,7 @@ def suite(
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> int:
-    """Make a test suite of a model in advance: lists of inputs, or tests that decide, each from a reset of the system.
+    """Make a test suite of a model in advance: lists of inputs, or adaptive tests, each from a reset of the system.
 
     Its size and what a system is worth that passes it are told before anything runs; of a file, by the paths in it and
     the model as it is now. It is run and judged as paths of a campaign; a failure is shrunk. Where the method takes
