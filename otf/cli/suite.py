@@ -37,7 +37,7 @@ Examples:
   otf suite coffee --method tour --dry          only state it
   otf suite coffee --method hsi --extra 1 --write suite.json
   otf suite coffee --read suite.json
-  otf suite bench.py --method state-counting    for a model that leaves the system a choice
+  otf suite bench.py --method state-counting    where the system chooses
 """
 
 
@@ -59,7 +59,7 @@ def suite(
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> int:
-    """Make a test suite of a model in advance: lists of inputs, or tests that decide, each from a reset of the system.
+    """Make a test suite of a model in advance: lists of inputs, or adaptive tests, each from a reset of the system.
 
     Its size and what a system is worth that passes it are told before anything runs; of a file, by the paths in it and
     the model as it is now. It is run and judged as paths of a campaign; a failure is shrunk. Where the method takes
@@ -83,7 +83,7 @@ def suite(
     return _run(bench, load(bench, given), plan, out, as_json=as_json)
 
 
-class _Plan(NamedTuple):
+class _Intended(NamedTuple):
     """What is to be run: what is said of it, its paths and the inputs in the longest, and how they are chosen."""
 
     data: dict[str, Any]
@@ -93,7 +93,7 @@ class _Plan(NamedTuple):
     mode: Mode = "eager"
 
 
-def _made(origin: stored.Origin, method: str, extra: int, runs: int | None, write: Path | None) -> _Plan:
+def _made(origin: stored.Origin, method: str, extra: int, runs: int | None, write: Path | None) -> _Intended:
     if method in ADAPTIVE:
         graph = origin.graph()
         tests = adaptive(graph, method, extra, RUNS if runs is None else runs)
@@ -107,7 +107,7 @@ def _made(origin: stored.Origin, method: str, extra: int, runs: int | None, writ
     return _fixed(built.paths, stored.as_data(built))
 
 
-def _read(path: Path, bench: Bench, runs: int | None) -> _Plan:
+def _read(path: Path, bench: Bench, runs: int | None) -> _Intended:
     content = stored.content(path)
     if "decisions" in content:
         return _adaptive(*decided.read(path, content, bench, runs))
@@ -120,18 +120,18 @@ def _no_runs(runs: int | None) -> None:
         raise UsageError("--runs: only adaptive tests are run several times; leave it out, or take an adaptive method")
 
 
-def _fixed(paths: list[list[Any]], data: dict[str, Any]) -> _Plan:
+def _fixed(paths: list[list[Any]], data: dict[str, Any]) -> _Intended:
     name = f"suite {data['method']}"
-    return _Plan(data, len(paths), max(map(len, paths), default=0), lambda: replace(script(*paths), name=name))
+    return _Intended(data, len(paths), max(map(len, paths), default=0), lambda: replace(script(*paths), name=name))
 
 
-def _adaptive(tests: AdaptiveSuite, graph: Graph) -> _Plan:
+def _adaptive(tests: AdaptiveSuite, graph: Graph) -> _Intended:
     data, kind = decided.as_data(tests), partial(decided.kind, tests, graph)
     # which state the model is in is known when nothing more comes
-    return _Plan(data, data["paths"], tests.longest, kind, "strict")
+    return _Intended(data, data["paths"], tests.longest, kind, "strict")
 
 
-def _run(reference: str, bench: Bench, plan: _Plan, out: Path | None, *, as_json: bool) -> int:
+def _run(reference: str, bench: Bench, plan: _Intended, out: Path | None, *, as_json: bool) -> int:
     data = plan.data
     if data["ignores"]:
         bench = replace(bench, inputs="all")

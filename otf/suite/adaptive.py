@@ -18,12 +18,12 @@ from typing import Final
 
 from otf.errors import UsageError
 from otf.explore import Graph
-from otf.suite.decisions import Decisions, Place, Trials
+from otf.suite.decisions import Decisions, Juncture, Trials
 from otf.suite.observable import Observable, observable
 from otf.suite.sure import Apart, groups, reaching, separating
 from otf.values import show
 
-Visits = tuple[int, ...]
+Met = tuple[int, ...]
 """How often each group of states was met."""
 
 
@@ -63,7 +63,7 @@ class AdaptiveSuite:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
+class _Sure:
     """What is sure in a machine: ways to states, what tells states apart, and the groups that are told apart."""
 
     machine: Observable
@@ -72,10 +72,10 @@ class _Parts:
     groups: list[frozenset[int]]
 
 
-def _counting(trials: Trials, parts: _Parts, extra: int) -> None:
+def _counting(trials: Trials, parts: _Sure, extra: int) -> None:
     """Try everything until some group was met too often, and tell states of one group apart on the way."""
     limits = [parts.machine.size + extra - len(group & parts.ways.keys()) for group in parts.groups]
-    left: list[tuple[Place, Visits]] = [(end, (0,) * len(limits)) for end in _ends(trials, parts)]
+    left: list[tuple[Juncture, Met]] = [(end, (0,) * len(limits)) for end in _ends(trials, parts)]
     while left:
         place, visits = left.pop()
         rivals = {other for group in parts.groups if place.state in group for other in group}
@@ -86,28 +86,28 @@ def _counting(trials: Trials, parts: _Parts, extra: int) -> None:
                 left.append((after, tuple(count + (after.state in group) for count, group in met)))
 
 
-def _covering(trials: Trials, parts: _Parts, _extra: int) -> None:
+def _covering(trials: Trials, parts: _Sure, _extra: int) -> None:
     """Try each input where a state was surely reached, and tell its target from all states that it can be told from."""
     for end in _ends(trials, parts):
         for after in _onward(trials, parts, end):
             _part(trials, parts, after, set(range(parts.machine.size)))
 
 
-def _ends(trials: Trials, parts: _Parts) -> list[Place]:
+def _ends(trials: Trials, parts: _Sure) -> list[Juncture]:
     return [end for goal, way in parts.ways.items() for end in trials.walk(trials.root, way, goal)]
 
 
-def _onward(trials: Trials, parts: _Parts, place: Place) -> list[Place]:
+def _onward(trials: Trials, parts: _Sure, place: Juncture) -> list[Juncture]:
     return [after for inp in parts.machine.ends[place.state] for after in trials.step(place, inp)]
 
 
-def _part(trials: Trials, parts: _Parts, place: Place, rivals: set[int]) -> None:
+def _part(trials: Trials, parts: _Sure, place: Juncture, rivals: set[int]) -> None:
     for other in sorted(rivals):
         if (place.state, other) in parts.apart:
             trials.part(place, other, parts.apart)
 
 
-ADAPTIVE: Final[Mapping[str, Callable[[Trials, _Parts, int], None]]] = {
+ADAPTIVE: Final[Mapping[str, Callable[[Trials, _Sure, int], None]]] = {
     "state-counting": _counting,
     "adaptive-cover": _covering,
 }
@@ -126,7 +126,7 @@ def adaptive(graph: Graph, method: str = "state-counting", extra: int = 0, runs:
 def assembled(machine: Observable, method: str, extra: int = 0, runs: int = RUNS) -> AdaptiveSuite:
     """Return the adaptive suite of an observable machine."""
     apart, ways = separating(machine), reaching(machine)
-    parts = _Parts(machine, ways, apart, groups(machine.size, apart, set(ways)))
+    parts = _Sure(machine, ways, apart, groups(machine.size, apart, set(ways)))
     trials, table = Trials(machine), Decisions()
     ADAPTIVE[method](trials, parts, extra)
     tests = trials.tests(table)
@@ -147,13 +147,13 @@ def _refuse(method: str, extra: int, runs: int) -> None:
         raise UsageError(message)
 
 
-def _notes(parts: _Parts) -> tuple[str, ...]:
+def _notes(parts: _Sure) -> tuple[str, ...]:
     size, pairs = parts.machine.size, len(parts.apart) // 2
     reached = f"{len(parts.ways)} of {size} states can be reached whatever the system chooses"
     return (*parts.machine.notes, f"{reached}, {pairs} of {size * (size - 1) // 2} pairs of states told apart")
 
 
-def _worth(method: str, parts: _Parts, extra: int, runs: int) -> str:
+def _worth(method: str, parts: _Sure, extra: int, runs: int) -> str:
     shown = (
         "if it is reset before each run, and every answer to a test that it can give was seen when the test was run "
         f"{_times(runs)} (the complete testing assumption: no number of runs can prove it)"

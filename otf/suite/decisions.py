@@ -40,11 +40,11 @@ class Decisions:
 
 
 @dataclass(slots=True)
-class Place:
+class Juncture:
     """A place in the tree: the state that the model is in there, and what is tried, with the place after each state."""
 
     state: int
-    after: dict[int, dict[int, Place]] = field(default_factory=dict[int, dict[int, "Place"]])
+    after: dict[int, dict[int, Juncture]] = field(default_factory=dict[int, dict[int, "Juncture"]])
     tests: list[int] = field(default_factory=list[int])
 
 
@@ -53,19 +53,19 @@ class Trials:
 
     def __init__(self, machine: Observable) -> None:
         self.machine = machine
-        self.root = Place(0)
+        self.root = Juncture(0)
         self._places = [self.root]
 
-    def step(self, place: Place, inp: int) -> Iterable[Place]:
+    def step(self, place: Juncture, inp: int) -> Iterable[Juncture]:
         """Return the places after an input, made if they are not there. Raises UsageError where there are too many."""
         found = place.after.get(inp)
         if found is None:
-            found = place.after[inp] = {state: Place(state) for state in self.machine.targets(place.state, inp)}
+            found = place.after[inp] = {state: Juncture(state) for state in self.machine.targets(place.state, inp)}
             self._places += found.values()
             enough(len(self._places))
         return found.values()
 
-    def walk(self, place: Place, strategy: dict[int, int], goal: int) -> Iterator[Place]:
+    def walk(self, place: Juncture, strategy: dict[int, int], goal: int) -> Iterator[Juncture]:
         """Add the way to a state by a strategy; yield the places where it has been reached."""
         left = [place]
         while left:
@@ -75,7 +75,7 @@ class Trials:
             else:
                 left += self.step(here, strategy[here.state])
 
-    def part(self, place: Place, other: int, apart: dict[tuple[int, int], int]) -> None:
+    def part(self, place: Juncture, other: int, apart: dict[tuple[int, int], int]) -> None:
         """Add what tells the state of a place from another."""
         left = [(place, other)]
         while left:
@@ -94,7 +94,7 @@ class Trials:
         return self.root.tests
 
 
-def _there(after: dict[int, Place], row: tuple[int | None, ...]) -> Iterator[tuple[int, int]]:
+def _there(after: dict[int, Juncture], row: tuple[int | None, ...]) -> Iterator[tuple[int, int]]:
     return ((state, number) for state, number in zip(after, row, strict=True) if number is not None)
 
 

@@ -18,7 +18,7 @@ from otf.suite.observable import Observable
 P = TypeVar("P", bound=Hashable)
 Options = Iterable[tuple[P, int, list[P]]]
 """Places, each with an input and the places that the system may choose after it."""
-Strategy = dict[int, int]
+Sends = dict[int, int]
 """The input to send in each state."""
 Apart = dict[tuple[int, int], int]
 """For each pair of states, in both orders, the input to send where the system may be in either."""
@@ -53,14 +53,14 @@ class _Game(Generic[P]):
                 self.ready.append((place, inp))
 
     def win(self, place: P) -> None:
-        """Take that a place is won."""
+        """Note that a place is won."""
         for choice in self._waiting[place]:
             self._open[choice] -= 1
             if not self._open[choice]:
                 self.ready.append(choice)
 
 
-def reaching(machine: Observable) -> dict[int, Strategy]:
+def reaching(machine: Observable) -> dict[int, Sends]:
     """Return for each state that can surely be reached from the initial one how that is done, the initial one first."""
     options = [(state, inp, machine.targets(state, inp)) for state, row in enumerate(machine.ends) for inp in row]
     found = {goal: won(options, [goal]) for goal in range(machine.size)}

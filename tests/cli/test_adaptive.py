@@ -96,22 +96,21 @@ def test_another_model_is_refused(moody: Path) -> None:
     assert "the model is not the one that the suite was written from; write it again" in said
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"decisions": [[0, [[1, 0]]]]},
-        {"decisions": [[2, []]], "tests": [0]},
-        {"decisions": [[-1, []]], "tests": [0]},
-        {"decisions": [[0, [["x", 0]]]]},
-        {"decisions": [[0]]},
-        {"decisions": None},
-        {"tests": [99]},
-        {"tests": [-1]},
-        {"runs": "many"},
-        {"parameters": []},
-    ],
-    ids=str,
-)
+CHANGES: list[dict[str, Any]] = [
+    {"decisions": [[0, [[1, 0]]]]},
+    {"decisions": [[2, []]], "tests": [0]},
+    {"decisions": [[-1, []]], "tests": [0]},
+    {"decisions": [[0, [["x", 0]]]]},
+    {"decisions": [[0]]},
+    {"decisions": None},
+    {"tests": [99]},
+    {"tests": [-1]},
+    {"runs": "many"},
+    {"parameters": []},
+]
+
+
+@pytest.mark.parametrize("changes", CHANGES, ids=str)
 def test_a_file_of_decisions_that_was_changed_is_told(moody: Path, changes: dict[str, Any]) -> None:
     """It comes from anywhere: no test without an end, no number of nothing."""
     assert "it is no suite as --write writes them" in failed("suite", moody, "--read", _written(moody, **changes))

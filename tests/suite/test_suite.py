@@ -114,14 +114,10 @@ def test_a_machine_that_is_not_minimal_cannot_be_split() -> None:
         Splitting(made([((1, 0),), ((0, 0),)]))
 
 
-def labels(*said: Any) -> list[int]:  # noqa: ANN401 -- items of outputs
+def labels(*said: Any) -> list[int]:  # noqa: ANN401 -- outputs, or one item of them
     """The numbers of what a machine says, one after the other in a ring."""
-    ring = table(
-        {
-            (at, "a"): [goto((at + 1) % len(said), *(each if isinstance(each, tuple) else (each,)))]
-            for at, each in enumerate(said)
-        }
-    )
+    outputs: list[tuple[Any, ...]] = [each if isinstance(each, tuple) else (each,) for each in said]
+    ring = table({(at, "a"): [goto((at + 1) % len(said), *each)] for at, each in enumerate(outputs)})
     explored = machine(explore(ring))
     return [explored.out[state][0] for state in range(len(said))]
 
