@@ -239,9 +239,12 @@ class Monitor:
         return ("rested", Search.rested) if event.restless else ("quiet", Search.quiet)
 
 
-def _heavy(name: object) -> bool:
-    value = name[-1] if isinstance(name, tuple) else None
-    return isinstance(value, Symbol) and value.heavy
+def _heavy(name: Hashable) -> bool:
+    match name:
+        case (_, _, Symbol(heavy=heavy)):
+            return heavy
+        case _:
+            return False
 
 
 def _too_many(most: int) -> Verdict:

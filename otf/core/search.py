@@ -302,7 +302,7 @@ def _unasked(now: Hypothesis) -> int:
 
 def _asked(opening: Opening, got: tuple[tuple[str, Symbol], ...]) -> tuple[bool, tuple[object, ...]]:
     accept, outputs = opening.accept, opening.asked(got)
-    ASKING.now = "Accept", outputs if isinstance(outputs, tuple) else (outputs,)
+    ASKING.now = "Accept", tuple(symbol.value for _, symbol in got)
     try:
         complete = accept.complete(outputs)
         return complete, tuple(limited(accept.then(outputs), TRANSITIONS, "next states")) if complete else ()
