@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from otf.core.belief import Belief, Beliefs, Led, counted
 from otf.core.clock import FOREVER, Clock, Span, Window
@@ -240,11 +240,8 @@ class Monitor:
 
 
 def _heavy(name: Hashable) -> bool:
-    match name:
-        case (_, _, Symbol(heavy=heavy)):
-            return heavy
-        case _:
-            return False
+    value = cast("tuple[object, ...]", name)[-1] if isinstance(name, tuple) else None
+    return isinstance(value, Symbol) and value.heavy
 
 
 def _too_many(most: int) -> Verdict:
