@@ -29,6 +29,10 @@ class Due(NamedTuple):
 def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: Kind | None) -> tuple[str, ...]:
     """Return what was due when, in seconds since the start of the run; nothing where no window was open."""
     port = event.port if isinstance(event, (Seen, Closed)) else ""
+    overdue = [due for due in _dues(model, belief.hypotheses, clock) if _end(due) + clock.latency < event.at]
+    if kind is None and port and overdue:
+        # what came is wrong because something else should have come before
+        return _window(min(overdue, key=_end)), f"at {event.at:.3f} s it had not come"
     found = [due for due in _dues(model, belief.hypotheses, clock) if port in {"", due.port} or not due.port]
     if not found:
         return ()

@@ -328,3 +328,19 @@ def test_a_failure_names_times_and_input() -> None:
     failure = told(PLAIN, "a?0 y!0.4").end().failure
     assert failure is not None
     assert "too early" in str(failure)
+
+
+def test_an_output_that_comes_instead_of_an_overdue_one_names_that_one() -> None:
+    """The ticks are in time; what is wrong is that the session has not ended by now."""
+
+    def step(state: str, inp: str) -> Iterable[Transition[str]]:
+        return [goto("on", "x", timers=[start("session", 0.4, 0.7)]) if inp == "a" else goto(state)]
+
+    def emits(state: str) -> Iterable[Transition[str]]:
+        return [goto("on", "x", within=(0.08, 0.12)), goto("off", "y", after="session")] if state == "on" else []
+
+    ticks = " ".join(f"x!{number / 10:g}" for number in range(1, 11))
+    failure = told(Spec(step, "off", ["a"], emits), f"a?0 x!0 {ticks}").end().failure
+    assert failure is not None
+    assert "after the timer 'session' was started" in failure.times[0]
+    assert failure.times[1].endswith(" s it had not come")
