@@ -339,7 +339,7 @@ def test_an_output_that_comes_instead_of_an_overdue_one_names_that_one() -> None
     def emits(state: str) -> Iterable[Transition[str]]:
         return [goto("on", "x", within=(0.08, 0.12)), goto("off", "y", after="session")] if state == "on" else []
 
-    ticks = " ".join(f"x!{number / 10:g}" for number in range(1, 11))
+    ticks = " ".join(f"x!{number / 10:g}" for number in range(1, 14))
     failure = told(Spec(step, "off", ["a"], emits), f"a?0 x!0 {ticks}").end().failure
     assert failure is not None
     assert "after the timer 'session' was started" in failure.times[0]
