@@ -212,6 +212,9 @@ def _busy(timer: Timer, until: float) -> Timer:
 def _until(window: Window, last: float) -> Window:
     """Return the window of what was emitted by then."""
     a, b = window.trigger
+    if window.hi == FOREVER:
+        # it has an end now: such as it would have had it been started at the last moment for that
+        return window if last == FOREVER else Window(Span(a, max(a, last - window.lo)), window.lo, window.lo)
     b = min(b, last - window.hi)
     return Window(Span(a, b), window.lo, window.hi) if a <= b else Window(Span(a, a), window.lo, last - a)
 

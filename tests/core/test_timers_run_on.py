@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 
-from otf.spec import Accept, Spec, Transition, goto
-from tests.core.timed import PACINGS, TIMING, Device, inputs, judged, played, session
+from otf.spec import Accept, Spec, Transition, goto, start
+from tests.core.timed import PACINGS, TIMING, Device, inputs, judged, played, session, told
 
 CYCLE = (0.08, 0.12)
+EVER = float("inf")
 Window = tuple[float, float] | None
 
 
@@ -124,3 +125,21 @@ def test_a_session_that_ends_too_early_fails_live(mode: str) -> None:
     verdict, _ = played(session(CYCLIC, ["a"] * 4, PACINGS[mode](TIMING)), Ticker(0.25))
     assert verdict.failure is not None
     assert verdict.failure.kind == "early"
+
+
+def test_a_window_without_an_end_ends_where_another_timer_must_go_off() -> None:
+    """It may go off at any time before that, and what it brings is seen by then: no time is no number."""
+
+    def emits(state: str) -> Iterable[Transition[str]]:
+        return [goto("on", "x", within=(0.1, EVER)), goto("on", "y", "x", after="t")] if state == "on" else []
+
+    def step(_state: str, _inp: str) -> Iterable[Transition[str]]:
+        return [goto("on", timers=[start("t", 1.0, 2.0)])]
+
+    # since when it has been on before the run, nobody knows
+    judge = Spec(step, "on", ["a"], emits)
+    for script in ("a?0 y!2.3 x!2.35", "a?0 x!0.2 y!2.2 x!2.3", "a?0 x!0.2 x!2.2 y!2.3 x!2.35 x!2.9"):
+        assert judged(judge, script) == "pass"
+    due = told(judge, "a?0 x!0.2 y!2.2").due()
+    assert due is None or due > 2.2
+    assert judged(judge, "a?0 x!0.2 quiet2.9") == "fail: missing"
