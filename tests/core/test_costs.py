@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterable
 from itertools import combinations
@@ -166,6 +167,7 @@ def _counted(state: State, _inp: str) -> list[Transition[State]]:
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> int:
     """Make the memory of models and beliefs small, and return how much it holds."""
     monkeypatch.setattr(Memory.__init__, "__defaults__", (1_000,))
+    gc.collect()  # what other tests have left would go in the midst of these
     State.alive.clear()
     return 1_000
 
