@@ -1,6 +1,7 @@
 """What holds for all tests."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -9,6 +10,10 @@ from hypothesis import settings
 # a test sees the same words on a desk and where a server runs it.
 for _name in ("BUILD_NUMBER", "CI", "COLUMNS", "FORCE_COLOR", "GITHUB_ACTIONS", "LINES", "NO_COLOR", "PY_COLORS"):
     os.environ.pop(_name, None)
+
+# Programs under test inherit it: tests that were started with nohup would see them live on when their terminal goes.
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # An example may take as long as it takes: a limit in wall-clock time would fail laws because a machine is busy.
 settings.register_profile("otf", settings(), deadline=None)
