@@ -69,10 +69,12 @@ class Windows:
 
     def triggered(self, after: Hypothesis, move: Move, number: int, loose: int) -> Hypothesis:
         """Return the hypothesis after an input was taken by a move."""
+        # when the input was sent is needed only where the outputs of an Accept may tell a state with timers
+        origin = number if move.opening and self.model.spec.emits is not None else 0
         if not after.timers and not self._timed(move):
-            return moved(after, move, _answer(loose, None, number if move.opening else 0))
+            return moved(after, move, _answer(loose, None, origin))
         window = Window(self.clock.taken(number), *move.within) if move.within else None
-        kind = _answer(loose, window, number if move.opening else 0)
+        kind = _answer(loose, window, origin)
         span = self.clock.entered(number, window.hi if window else 0.0)
         # while the system is busy with the input, it does nothing about a timer that expires
         running = [_busy(each, span.b) for each in after.timers if isinstance(each.name, str)]
