@@ -104,6 +104,6 @@ def counted(found: Iterable[Hypothesis]) -> tuple[Iterable[Hypothesis], tuple[in
     numbers = set[int]().union(*(each.numbers for each in found if each[1] or each[2]))
     kept = tuple(sorted(numbers))
     # distinct numbers from 1 on: where the last is as great as they are many, none is missing
-    if not kept or kept[-1] == len(kept):
+    if (not kept or kept[-1] == len(kept)) and not any(each[4] for each in found):
         return found, kept
-    return [renumbered(each, kept) for each in found], kept
+    return dict.fromkeys(renumbered(each, kept) for each in found), kept
