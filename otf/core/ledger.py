@@ -10,6 +10,11 @@ from otf.core.timing import Timing
 from otf.trace.events import Sent
 
 
+def done_by(before: float, at: float, timing: Timing) -> float:
+    """Return when an input sent then has been dealt with: it has arrived, and those before it are done."""
+    return max(at + timing.latency, before) + timing.busy
+
+
 class InFlight(NamedTuple):
     """An input that is perhaps not taken: its number in the run, its port, from when to when it may be dealt with."""
 
@@ -42,15 +47,14 @@ class Ledger(NamedTuple):
 
     def then(self, event: Sent, timing: Timing) -> Ledger:
         """Return the ledger with one more input: taken when it has arrived, and those before it are dealt with."""
-        taken_by = max(event.at + timing.latency, self.done_by)
-        done_by = taken_by + timing.busy
+        done = done_by(self.done_by, event.at, timing)
         number = self.sent + 1
         # an input that comes on another port may be taken first
         before = (
             each if each.port == event.port or each.span.b < event.at else _longer(each, timing.busy)
             for each in self.inputs
         )
-        return Ledger((*before, InFlight(number, event.port, Span(event.at, done_by))), number, taken_by, done_by)
+        return Ledger((*before, InFlight(number, event.port, Span(event.at, done))), number, done - timing.busy, done)
 
     def kept(self, ranks: tuple[int, ...]) -> Ledger:
         """Return the ledger with those inputs only that still matter, by their numbers in a belief."""
