@@ -125,14 +125,19 @@ class ProcessLine:
             if descriptor >= 0:
                 anyio.notify_closing(descriptor)
         self._child.close_input()
-        await self._exit_within(grace)
-        if not self._reading.ended:
-            self._child.signal(signal.SIGTERM)
+        try:
             await self._exit_within(grace)
-        self._child.signal(signal.SIGKILL)
-        await self._exit_within(_LAST)
-        self._reading.close()
-        self._child.close()
+            if not self._reading.ended:
+                self._child.signal(signal.SIGTERM)
+                await self._exit_within(grace)
+        finally:
+            # also where a framing raises at the last words
+            self._child.signal(signal.SIGKILL)
+            try:
+                await self._exit_within(_LAST)
+            finally:
+                self._reading.close()
+                self._child.close()
 
     async def _exit_within(self, seconds: float) -> None:
         with anyio.move_on_after(seconds):
