@@ -19,7 +19,7 @@ from otf.adapter.faults import IN, OUT, Faults
 from otf.adapter.line import NEVER, Acting, Counting, Packing, Stamping, Stirring
 from otf.adapter.plan import plan
 from otf.adapter.waiting import Alarm, Spawn, alarms, spawning
-from otf.codec import Deed
+from otf.codec import PortAction
 from otf.errors import CodecError, UsageError
 
 
@@ -73,12 +73,12 @@ class FaultyLine:
         if isinstance(self._inner, Stamping):
             self._inner.stamp()
 
-    async def perform(self, deed: Deed) -> None:
+    async def perform(self, port_action: PortAction) -> None:
         """Let the line below connect or close."""
         if not isinstance(self._inner, Acting):
-            message = f"it cannot {deed.value}: tcp and unix can, and a process can finish"
+            message = f"it cannot {port_action.value}: tcp and unix can, and a process can finish"
             raise CodecError(message)
-        await self._inner.perform(deed)
+        await self._inner.perform(port_action)
 
     # Inputs
 
@@ -97,7 +97,7 @@ class FaultyLine:
             case "split":
                 await self._split(data)
             case "disconnect":
-                await self.perform(Deed.ABORT)
+                await self.perform(PortAction.ABORT)
             case kind:
                 await self._send(self._damaged(data, kind, IN, self._sent))
 

@@ -21,7 +21,7 @@ from otf.framing.frame import LARGEST, too_long
 Reply: TypeAlias = bytes | Ending | tuple[float, bytes | Ending]
 """A frame, or the end of the port; at once, or so many seconds after the function gave it."""
 
-System: TypeAlias = Callable[[bytes], Reply | Iterable[Reply] | None]
+FrameHandler: TypeAlias = Callable[[bytes], Reply | Iterable[Reply] | None]
 """Takes one frame and answers with one reply, several, or none; a generator may answer without end."""
 
 _BATCH = 256
@@ -37,7 +37,7 @@ class InprocessLine:
     a time, and none while 20,000 are not due yet.
     """
 
-    def __init__(self, system: System, alarm: Alarm, port: str = "", largest: int = LARGEST) -> None:
+    def __init__(self, system: FrameHandler, alarm: Alarm, port: str = "", largest: int = LARGEST) -> None:
         self._system = system
         self._alarm = alarm
         self._port = port
@@ -123,7 +123,7 @@ class InprocessLine:
         self._wake()
 
 
-def inprocess(make: Callable[[], System], *, port: str = "", largest: int = LARGEST) -> Port:
+def inprocess(make: Callable[[], FrameHandler], *, port: str = "", largest: int = LARGEST) -> Port:
     """Return what opens a line to the function that `make` returns; each path calls `make` for a fresh one.
 
     The function takes the bytes of a frame and returns replies: bytes, `Ending("why")`, or a pair of the seconds that
@@ -135,14 +135,14 @@ def inprocess(make: Callable[[], System], *, port: str = "", largest: int = LARG
 
 @asynccontextmanager
 async def open_inprocess(
-    make: Callable[[], System], *, port: str = "", largest: int = LARGEST
+    make: Callable[[], FrameHandler], *, port: str = "", largest: int = LARGEST
 ) -> AsyncGenerator[InprocessLine, None]:
     """Open a line to a fresh function; its delayed replies are dropped when the context is left."""
     async with alarms() as alarm:
         yield InprocessLine(_made(make, port), alarm, port, largest)
 
 
-def _made(make: Callable[[], System], port: str) -> System:
+def _made(make: Callable[[], FrameHandler], port: str) -> FrameHandler:
     try:
         return make()
     except USERS_OWN:

@@ -13,12 +13,12 @@ from typing import Any, Final
 import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port, Trouble
-from otf.adapter.child import Child, Command, words
+from otf.adapter.child import Child, Program, words
 from otf.adapter.halted import halted
 from otf.adapter.reading import PATIENCE, Reading
 from otf.adapter.stream import PATIENCE as UNREAD
 from otf.adapter.waiting import Alarm, alarms
-from otf.codec import Deed
+from otf.codec import PortAction
 from otf.errors import CodecError, ContactError
 from otf.framing import Framer, Framing, Tail, lines
 
@@ -70,10 +70,10 @@ class ProcessLine:
         except OSError as error:
             raise await self._lost() from error
 
-    async def perform(self, deed: Deed) -> None:
+    async def perform(self, port_action: PortAction) -> None:
         """Finish: close the standard input. Raises CodecError for anything else."""
-        if deed is not Deed.FINISH:
-            message = f"a process cannot {deed.value}, only finish: that closes its standard input"
+        if port_action is not PortAction.FINISH:
+            message = f"a process cannot {port_action.value}, only finish: that closes its standard input"
             raise CodecError(message)
         anyio.notify_closing(self._child.stdin)
         self._child.close_input()
@@ -190,7 +190,7 @@ class ProcessLine:
 
 
 def process(  # noqa: PLR0913 -- the options of a start are arguments, each with its name
-    command: Command,
+    command: Program,
     *,
     ready: str | None = "ready",
     ready_timeout: float = 5.0,
@@ -213,7 +213,7 @@ def process(  # noqa: PLR0913 -- the options of a start are arguments, each with
 
 @asynccontextmanager
 async def open_process(  # noqa: PLR0913 -- the same
-    command: Command,
+    command: Program,
     *,
     ready: str | None = "ready",
     ready_timeout: float = 5.0,

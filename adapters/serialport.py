@@ -13,7 +13,7 @@ import msgspec
 from otf.adapter import Ending, LineLost, Port, Trouble
 from otf.adapter.carrier import is_network
 from otf.adapter.device import Device
-from otf.adapter.keeping import Held, held
+from otf.adapter.keeping import OpenPort, held
 from otf.adapter.polled import Polled
 from otf.adapter.stream import StreamLine
 from otf.adapter.waiting import Alarm, alarms
@@ -31,7 +31,7 @@ class SerialLine(StreamLine):
     other end of a pseudo-terminal is a program; that it went away is the ending "hung up".
     """
 
-    def __init__(self, held: Held, framing: Framing, alarm: Alarm) -> None:
+    def __init__(self, held: OpenPort, framing: Framing, alarm: Alarm) -> None:
         carrier = held.carrier
         super().__init__(carrier.descriptor, carrier.read, carrier.write, framing, alarm)
         self.port: Any = carrier.port
@@ -65,7 +65,7 @@ class SerialLine(StreamLine):
 class PolledLine(SerialLine):
     """A serial port without a descriptor: its transport calls when something has come."""
 
-    def __init__(self, held: Held, polled: Polled, framing: Framing, alarm: Alarm) -> None:
+    def __init__(self, held: OpenPort, polled: Polled, framing: Framing, alarm: Alarm) -> None:
         super().__init__(held, framing, alarm)
         self._polled = polled
 
@@ -135,7 +135,7 @@ def device(url: str, **options: Any) -> Device:  # noqa: ANN401 -- the fields of
     return Device(url=name, **values)
 
 
-def _line(port: Held, framing: Framing, alarm: Alarm) -> SerialLine:
+def _line(port: OpenPort, framing: Framing, alarm: Alarm) -> SerialLine:
     if isinstance(port.carrier, Polled):
         return PolledLine(port, port.carrier, framing, alarm)
     return SerialLine(port, framing, alarm)

@@ -13,7 +13,7 @@ from otf.adapter import Port
 from otf.adapter.address import Address, read_address, show_address
 from otf.adapter.connection import accepted, connected, hang_up, listening, prompt_reader
 from otf.adapter.foreign import answered
-from otf.adapter.socketline import Call, SocketLine
+from otf.adapter.socketline import OpenSocket, SocketLine
 from otf.adapter.sockets import LOOKUP, resolved
 from otf.adapter.tls import encrypted, reading, say_the_end, writing
 from otf.adapter.waiting import Alarm, alarms
@@ -103,8 +103,8 @@ def tcp(  # noqa: PLR0913 -- the options of a connection are arguments, each wit
     With "tcp-listen://127.0.0.1:7000" it is the system that calls, and the first who does is it. `framing` says what a
     frame is; `bind` is the address of our own side, for systems that know their users by it; within `within` seconds
     somebody must be there. Several ports of a bench may have the same URL: each is a connection of its own. Without
-    `connected` the line begins unconnected, for specs in which connecting is an input (`Deed.CONNECT`). `tls` is a
-    context of `ssl` for an encrypted connection; "tls://HOST:PORT" takes the one that trusts whom this machine trusts.
+    `connected` the line begins unconnected, for specs in which connecting is an input (`PortAction.CONNECT`). `tls` is
+    a context of `ssl` for an encrypted connection; "tls://HOST:PORT" trusts what this machine trusts.
     Raises UsageError for what is no address; opening raises ContactError.
     """
     scheme, _, rest = url.rpartition("://")
@@ -170,7 +170,7 @@ async def _called(address: Address, framing: Framing, within: float, tls: Tls) -
         yield line
 
 
-def _line(sock: socket.socket | None, framing: Framing, alarm: Alarm, call: Call | None) -> TcpLine:
+def _line(sock: socket.socket | None, framing: Framing, alarm: Alarm, call: OpenSocket | None) -> TcpLine:
     try:
         return TcpLine(sock, framing, alarm, call)
     except OSError:

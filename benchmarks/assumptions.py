@@ -17,8 +17,8 @@ from typing import Any, Final
 from benchmarks.campaigns import PATHS, TESTERS, Campaign
 from benchmarks.measure import positive
 from benchmarks.subjects import SUBJECTS
-from otf.simulate import Emission, Net, Unreliable, World
-from otf.simulate.system import Way
+from otf.simulate import Emission, Net, UnreliableWorld, World
+from otf.simulate.system import SystemMove
 
 
 class Deaf(World):
@@ -52,9 +52,9 @@ class Interrupting(Mingling):
         super()._arm(entered)
         self._free = free
 
-    def _unasked(self, number: int, way: Way, plan: int) -> None:
+    def _spontaneous(self, number: int, way: SystemMove, plan: int) -> None:
         free, self._free = self._free, self.now
-        super()._unasked(number, way, plan)
+        super()._spontaneous(number, way, plan)
         self._free = free
 
     def _pause(self) -> float:
@@ -72,7 +72,7 @@ def slow(*args: Any, latency: float = 1, busy: float = 1, **more: Any) -> World:
 
 def through(net: Net, *args: Any, **more: Any) -> World:
     """Return a world with a net that is not in the model."""
-    return Unreliable(*args, **more, net=net)
+    return UnreliableWorld(*args, **more, net=net)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from itertools import permutations, product
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from otf.core import Routes
-from otf.simulate.system import Way
+from otf.simulate.system import SystemMove
 from otf.spec import Accept, AnyOrder, OneOf, Spec, TimerAction, goto, on, start, stop
 
 State: TypeAlias = tuple[str, int]  # where it is, and what it remembers
@@ -109,7 +109,7 @@ class Blueprint:
     """
 
     steps: Mapping[tuple[str, str], tuple[Branch, ...]]
-    unasked: Mapping[str, tuple[Branch, ...]]
+    spontaneous: Mapping[str, tuple[Branch, ...]]
     inputs: Mapping[str, str]
     outputs: Mapping[str, str]
     memory: int = 1
@@ -117,11 +117,11 @@ class Blueprint:
     _known: dict[tuple[State, str], tuple[Course, ...]] = field(
         default_factory=dict[tuple[State, str], tuple[Course, ...]]
     )
-    _said: dict[tuple[State, str], list[Way]] = field(default_factory=dict[tuple[State, str], list[Way]])
+    _said: dict[tuple[State, str], list[SystemMove]] = field(default_factory=dict[tuple[State, str], list[SystemMove]])
 
     def spec(self) -> Spec[State, str]:
         """Return the spec."""
-        return Spec(self._ways, self.initial, list(self.inputs), self._emits if self.unasked else None)
+        return Spec(self._ways, self.initial, list(self.inputs), self._emits if self.spontaneous else None)
 
     def routes(self) -> Routes:
         """Return the ports."""
@@ -129,7 +129,7 @@ class Blueprint:
 
     def branches(self, state: State, inp: str) -> tuple[Branch, ...]:
         """Return what may happen on an input, or unasked ("")."""
-        return self.steps.get((state[0], inp), ()) if inp else self.unasked.get(state[0], ())
+        return self.steps.get((state[0], inp), ()) if inp else self.spontaneous.get(state[0], ())
 
     def courses(self, state: State, inp: str) -> tuple[Course, ...]:
         """Return the same with every choice made."""
@@ -181,16 +181,16 @@ class Blueprint:
             return [output for output, port in self.outputs.items() if port == "P"]
         return [f"m{state[1]}"] if item == REMEMBERED else [item]
 
-    def _ways(self, state: State, inp: str) -> list[Way]:
+    def _ways(self, state: State, inp: str) -> list[SystemMove]:
         # the same objects each time: by them is known which branch was taken
         if (state, inp) not in self._said:
             self._said[state, inp] = [self._way(branch, state, inp) for branch in self.branches(state, inp)]
         return self._said[state, inp]
 
-    def _emits(self, state: State) -> list[Way]:
+    def _emits(self, state: State) -> list[SystemMove]:
         return self._ways(state, "")
 
-    def _way(self, branch: Branch, state: State, inp: str) -> Way:
+    def _way(self, branch: Branch, state: State, inp: str) -> SystemMove:
         if branch.accepts:
             resolve = Resolve(self, branch, state, inp)
             lengths = {len(each) for each, _ in branch.accepts}

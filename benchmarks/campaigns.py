@@ -8,13 +8,13 @@ from random import Random
 from typing import Final
 
 from benchmarks.subjects import TICK, Subject
-from otf.core import Limits, Model, Monitor, Oracle, Pacing, Place, Routes, Session, Symbol, Timing
+from otf.core import Limits, Model, Monitor, Node, Oracle, Pacing, Routes, Session, Symbol, Timing
 from otf.core.burst import Burst
 from otf.core.eager import Eager
 from otf.core.strict import Strict
 from otf.core.timers import Timers
 from otf.core.timing import Learnt
-from otf.simulate import Bounds, System, World, conduct
+from otf.simulate import System, TimeBounds, World, conduct
 from otf.simulate.world import Chance
 from otf.strategy import Strategy
 from otf.trace.events import Event
@@ -28,7 +28,7 @@ CAP: Final = Limits(hypotheses=1000)  # fewer than by default: what outgrows the
 class Notes:
     """What pacings keep over the paths of a campaign."""
 
-    proven: set[tuple[Place, Symbol]] = field(default_factory=set[tuple[Place, Symbol]])
+    proven: set[tuple[Node, Symbol]] = field(default_factory=set[tuple[Node, Symbol]])
     timers: Timers = field(default_factory=Timers)
 
 
@@ -107,17 +107,17 @@ class Campaign:
         return self.make(system, self.bounds, self.random, ignoring=ignoring, choosy=choosy)
 
 
-def bounds(random: Random, subject: Subject) -> Bounds:
+def bounds(random: Random, subject: Subject) -> TimeBounds:
     """Draw L and R, with either of them nought, either the longer; and how what lies within them is drawn."""
     ticks = random.choice(((1, 1), (1, 4), (4, 1), (0, 4), (4, 0), (1, 16)))
     latency, busy = ticks[0] * TICK, max(ticks[1] * TICK, subject.busy)
     chance: Chance = random.choice(("uniform", "extreme", "lopsided"))
     # rarer than silence is believed, so that there is silence now and then
-    unasked = random.choice((1, 4)) * 10 * (2 * latency + busy)
-    return Bounds(latency, busy, unasked, chance)
+    spontaneous = random.choice((1, 4)) * 10 * (2 * latency + busy)
+    return TimeBounds(latency, busy, spontaneous, chance)
 
 
-def timing(random: Random, bounds: Bounds) -> Timing:
+def timing(random: Random, bounds: TimeBounds) -> Timing:
     """Draw a quiescence time: from nothing, where only 2L + nR holds, to what is far on the safe side; or learnt."""
     least = 2 * bounds.latency + bounds.busy
     quiescence = random.choice((0.0, least, 10 * least))

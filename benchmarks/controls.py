@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from benchmarks.campaigns import TESTERS, Tester
 from otf.core import Monitor, Timing
 from otf.core.eager import Eager
-from otf.core.hypothesis import Flying, Hypothesis
+from otf.core.hypothesis import Hypothesis, QueuedInput
 from otf.core.pacing import Moment, Pause
 from otf.core.search import Search, sent
 from otf.core.strict import Strict
@@ -64,8 +64,10 @@ class AtOnce(Monitor):
         inp, port, number = self.oracle.model.symbol(event.input), event.port, len(self.ledger.inputs) + 1
 
         def take(search: Search, now: Iterable[Hypothesis]) -> list[Hypothesis]:
-            flying = sent(now, port, inp, number)
-            return [step.then for each in flying for step in search.moves.taking(each, port, Flying(inp, number))]
+            in_flight = sent(now, port, inp, number)
+            return [
+                step.then for each in in_flight for step in search.moves.taking(each, port, QueuedInput(inp, number))
+            ]
 
         return name, take
 

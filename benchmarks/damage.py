@@ -15,7 +15,7 @@ ODD: Final[tuple[Any, ...]] = (
     None, True, -1, 0, 1, 2**31, 2**63, 10**400, -0.5, 1e308, 5e-324, "", "x", "é\u2028", ESCAPE, "\ud800", [], {},
     [[]], [1, [2]], {"a": {"b": 1}}, "a" * 10_000, HARM, "tcp://192.0.2.1:7", "exec:touch PWNED", "../../PWNED",
     "/var/PWNED", "\0", "os:system", {"type": "tuple", "value": []}, {"type": "bytes", "value": "00"},
-    {"type": "Ended", "reason": ESCAPE}, {"type": "Garbled", "raw": {"type": "bytes", "value": ""}, "why": ESCAPE},
+    {"type": "Ended", "reason": ESCAPE}, {"type": "Undecodable", "raw": {"type": "bytes", "value": ""}, "why": ESCAPE},
 )  # fmt: skip
 PARAMETERS: Final = ("port", "url", "server", "engine", "entity", "firmware", "program", "fault", "size", "conferences")
 HEADERS: Final[tuple[tuple[str, Any], ...]] = (

@@ -34,7 +34,7 @@ class Odds:
     cyclic: float = 0.35
     restless: float = 0.3
     timers: float = 0.3
-    unasked: float = 0.25
+    spontaneous: float = 0.25
     accept: float = 0.2
     window: float = 0.35
     row: float = 0.1
@@ -139,7 +139,7 @@ class Drawing:
         odds, found = self.odds, list[Branch]()
         if self.happens(odds.timers):
             found += [self.timer(state) for _ in range(self.random.choice((1, 1, 2)))]
-        if self.happens(odds.unasked):
+        if self.happens(odds.spontaneous):
             on = self.later(state)
             found.append(self.led(on or self.states, None))
         return tuple(found)
@@ -206,16 +206,18 @@ def _made(drawing: Drawing) -> Blueprint:
         for inp in drawing.inputs
         if not drawing.happens(odds.unspecified)
     }
-    unasked = {state: drawing.by_itself(state) for state in drawing.states}
+    spontaneous = {state: drawing.by_itself(state) for state in drawing.states}
     if drawing.happens(odds.cyclic):
         state = random.choice(drawing.states[:2])
-        unasked[state] = drawing.cyclic(state)
+        spontaneous[state] = drawing.cyclic(state)
     if drawing.happens(odds.restless):
-        unasked = drawing.restless()
+        spontaneous = drawing.restless()
     if drawing.happens(odds.named):
         names = ("t", "u")[: random.randint(1, 2)]
-        unasked = {state: (*found, *drawing.expiring(names)) for state, found in unasked.items()}
+        spontaneous = {state: (*found, *drawing.expiring(names)) for state, found in spontaneous.items()}
         steps = {each: tuple(drawing.naming(branch, names) for branch in found) for each, found in steps.items()}
-        unasked = {each: tuple(drawing.naming(branch, names) for branch in found) for each, found in unasked.items()}
-    unasked = {state: found for state, found in unasked.items() if found}
-    return Blueprint(steps, unasked, drawing.inputs, drawing.outputs, drawing.memory)
+        spontaneous = {
+            each: tuple(drawing.naming(branch, names) for branch in found) for each, found in spontaneous.items()
+        }
+    spontaneous = {state: found for state, found in spontaneous.items() if found}
+    return Blueprint(steps, spontaneous, drawing.inputs, drawing.outputs, drawing.memory)

@@ -18,7 +18,7 @@ from benchmarks.machines import VendingMachine
 from benchmarks.measure import command, positive, save
 from otf.core import Model, Oracle, Routes, Session, Timing
 from otf.models.vending import VENDING
-from otf.simulate import Bounds, System, Walk, World, conduct
+from otf.simulate import System, TimeBounds, Walk, World, conduct
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Strategy
 
@@ -73,7 +73,7 @@ def paths(spec: Spec[int, int], mode: str) -> Go:
     def go(steps: int) -> None:
         for _ in range(steps // WALK):
             random = Random(next(numbers))
-            world = World(System(spec, lambda _value: "line", random), Bounds(0.001, 0.001), random)
+            world = World(System(spec, lambda _value: "line", random), TimeBounds(0.001, 0.001), random)
             pacing = TESTERS[mode].pacing(timing, notes)
             session = Session(oracle, strategy.path(next(numbers)), pacing, steps=WALK)
             assert conduct(session, world, lambda _value: "line").outcome == "pass"

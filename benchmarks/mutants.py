@@ -17,7 +17,7 @@ MOVED: Final = (2, 8, 40, 200)  # ticks by which something is too late or too ea
 
 def mutated(random: Random, blueprint: Blueprint) -> tuple[Blueprint, str]:
     """Return the spec with one change, and what kind of change it is."""
-    places = [*blueprint.steps, *((state, "") for state in blueprint.unasked)]
+    places = [*blueprint.steps, *((state, "") for state in blueprint.spontaneous)]
     while True:
         state, inp = random.choice(places)
         branches = blueprint.branches((state, 0), inp)
@@ -31,14 +31,14 @@ def mutated(random: Random, blueprint: Blueprint) -> tuple[Blueprint, str]:
 
 
 def _put(blueprint: Blueprint, state: str, inp: str, branches: tuple[Branch, ...]) -> Blueprint:
-    steps, unasked = dict(blueprint.steps), dict(blueprint.unasked)
+    steps, spontaneous = dict(blueprint.steps), dict(blueprint.spontaneous)
     if inp:
         steps[state, inp] = branches
     elif branches:
-        unasked[state] = branches
+        spontaneous[state] = branches
     else:
-        del unasked[state]
-    return replace(blueprint, steps=steps, unasked=unasked, _known={}, _said={})
+        del spontaneous[state]
+    return replace(blueprint, steps=steps, spontaneous=spontaneous, _known={}, _said={})
 
 
 def _output(random: Random, _blueprint: Blueprint, branch: Branch) -> Branch:

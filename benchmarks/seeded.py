@@ -16,8 +16,8 @@ from typing import Any, Final, TypeAlias
 
 from benchmarks.campaigns import TESTERS, Campaign
 from benchmarks.subjects import SUBJECTS, Subject
-from otf.simulate import Fault, faulty
-from otf.simulate.faults import Kind
+from otf.simulate import Mutation, faulty
+from otf.simulate.faults import MutationKind
 from otf.spec import AnyOrder, On, OneOf, Spec, Transition
 from otf.spec.outputs import vague
 from otf.strategy import Strategy
@@ -27,8 +27,8 @@ DEPTH: Final = 5  # steps of the shortest run that shows a fault: a longer one i
 STATES: Final = 24  # in which faults are seeded
 BUDGET: Final = 50_000  # steps in which a fault is to be found: most take a few, and chance chooses the inputs
 MODES: Final = ("strict", "eager", "burst 2")
-UNTIMED: Final[tuple[Kind, ...]] = ("output", "transfer", "missing", "surplus")
-TIMED: Final[tuple[Kind, ...]] = ("late", "early", "dead")
+UNTIMED: Final[tuple[MutationKind, ...]] = ("output", "transfer", "missing", "surplus")
+TIMED: Final[tuple[MutationKind, ...]] = ("late", "early", "dead")
 
 Seen: TypeAlias = tuple[tuple[str, tuple[object, ...]], ...]  # the outputs of a transition, port by port
 States: TypeAlias = frozenset[Any]
@@ -39,7 +39,7 @@ class Seeded:
     """A fault in a subject whose `made` has it."""
 
     subject: Subject
-    fault: Fault
+    fault: Mutation
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class Found:
     """How a campaign ended that looked for a fault: after so many steps, None where it never failed."""
 
     name: str
-    kind: Kind
+    kind: MutationKind
     mode: str
     steps: int | None
 
 
-def hunt(name: str, kind: Kind, count: int, seed: int, modes: Sequence[str] = MODES) -> Iterator[Found]:
+def hunt(name: str, kind: MutationKind, count: int, seed: int, modes: Sequence[str] = MODES) -> Iterator[Found]:
     """Yield how each mode fares with so many faults of a kind."""
     for number in range(count):
         random = Random(f"{seed}/{name}/{kind}/{number}")
@@ -88,7 +88,7 @@ def _campaign(subject: Subject, mode: str, random: Random) -> Campaign:
     return campaign
 
 
-def seedings(name: str, kind: Kind, random: Random) -> Iterator[Seeded | None]:
+def seedings(name: str, kind: MutationKind, random: Random) -> Iterator[Seeded | None]:
     """Yield faults that can be seen, drawn one after another, and None for each that cannot."""
     make = SUBJECTS[name]
     while True:
@@ -104,7 +104,7 @@ def seedings(name: str, kind: Kind, random: Random) -> Iterator[Seeded | None]:
 # ---- drawing a fault ----------------------------------------------------------------------------------------------
 
 
-def _drawn(subject: Subject, kind: Kind, random: Random) -> Fault | None:
+def _drawn(subject: Subject, kind: MutationKind, random: Random) -> Mutation | None:
     states = reachable(subject.spec)
     places = [(state, inp) for state in states for inp in (*subject.spec.inputs(state), None)]
     fitting = [place for place in places if _fits(kind, _ways(subject.spec, *place), first=place[0] == states[0])]
@@ -115,18 +115,18 @@ def _drawn(subject: Subject, kind: Kind, random: Random) -> Fault | None:
     match kind:
         case "output" | "surplus":
             others = [item for item in _items(subject.spec, states) if kind == "surplus" or item not in last]
-            return Fault(kind, state, inp, random.choice(others)) if others else None
+            return Mutation(kind, state, inp, random.choice(others)) if others else None
         case "transfer":
-            return Fault(kind, state, inp, random.choice(states))
+            return Mutation(kind, state, inp, random.choice(states))
         case "late" | "early":
             shift = _shift(_ways(subject.spec, state, inp)[0])
             # late it may only be when the system has had time for everything else
-            return Fault(kind, state, inp, -shift if kind == "early" else shift + subject.busy)
+            return Mutation(kind, state, inp, -shift if kind == "early" else shift + subject.busy)
         case _:
-            return Fault(kind, state, inp)
+            return Mutation(kind, state, inp)
 
 
-def _fits(kind: Kind, ways: list[Transition[Any]], *, first: bool) -> bool:
+def _fits(kind: MutationKind, ways: list[Transition[Any]], *, first: bool) -> bool:
     if kind in TIMED:
         # nobody knows for how long a system has been in its first state
         return not first and any(way.within for way in ways)
@@ -275,7 +275,7 @@ def _sequences(item: object, port: str, invent: Callable[[Any], Any] | None) -> 
             yield [(port, invent(item) if invent is not None and vague(item) else item)]
 
 
-FIELDS: Final[tuple[tuple[str, tuple[Kind, ...]], ...]] = (
+FIELDS: Final[tuple[tuple[str, tuple[MutationKind, ...]], ...]] = (
     ("conference", UNTIMED),
     ("vending", UNTIMED),
     ("absolute", UNTIMED),

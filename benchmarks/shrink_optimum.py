@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, Final
 
 from benchmarks.shrink_subjects import Subject, signature
-from otf.core.fused import Ways, follow
+from otf.core.macro_step import MacroSteps, follow
 from otf.trace.verdict import Signature
 
 PAIRS: Final = 20_000  # of states of the model and of the system that are looked at; what hides beyond is not known
@@ -50,7 +50,7 @@ class _Look:
         self.react = subject.react
         self.inputs = inputs
         self.wanted = wanted
-        start = (Ways.start(self.oracle), subject.initial)
+        start = (MacroSteps.start(self.oracle), subject.initial)
         self.seen = {start}
         self.todo = deque([(*start, 0)])
 

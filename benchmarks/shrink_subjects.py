@@ -11,14 +11,14 @@ from typing import Any, Final, TypeAlias
 
 from benchmarks import shrink_conference as conference
 from otf.core import InputMode, Model, Monitor, Oracle, Symbol
-from otf.core.fused import Ways, events, follow
+from otf.core.macro_step import MacroSteps, events, follow
 from otf.models import laundry, queue, vending_faults
 from otf.models.laundry import LAUNDRY, Washer
 from otf.models.queue import QUEUE
 from otf.models.refusing import REFUSING, moody
 from otf.models.vending import VENDING
 from otf.models.vending_faults import FAULTS, WEAR, Device
-from otf.shrink import Candidate, Inputs, Issue, Step
+from otf.shrink import AllowedInputs, Candidate, Issue, ModelStep
 from otf.shrink.issue import ANYWHERE
 from otf.shrink.simulated import Simulated
 from otf.simulate.walk import Act
@@ -72,12 +72,12 @@ class Subject:
 class Spot:
     """Where the model and the system are together, and where inputs led from there that were taken before."""
 
-    __slots__ = ("node", "state", "then", "ways")
+    __slots__ = ("nodes", "state", "then", "ways")
 
-    def __init__(self, ways: Ways, state: Any) -> None:
+    def __init__(self, ways: MacroSteps, state: Any) -> None:
         self.ways = ways
         self.state = state
-        self.node = frozenset(ways.view.places)
+        self.nodes = frozenset(ways.view.nodes)
         self.then: dict[Symbol, Spot | Signature | None] = {}
 
 
@@ -90,13 +90,13 @@ class Remembered(Simulated):
 
     react: React
     initial: Any
-    _spots: dict[tuple[Ways, Any], Spot] = field(default_factory=dict[tuple[Ways, Any], Spot])
+    _spots: dict[tuple[MacroSteps, Any], Spot] = field(default_factory=dict[tuple[MacroSteps, Any], Spot])
 
     def shows(self, candidate: Candidate) -> Issue | None:
         """Return the issue that a candidate shows, None where it passes."""
-        if not isinstance(candidate, Inputs):
+        if not isinstance(candidate, AllowedInputs):
             return self.run(candidate.chooser(), candidate.limit)
-        spot, steps = self._spot(Ways.start(self.oracle), self.initial), list[Step]()
+        spot, steps = self._spot(MacroSteps.start(self.oracle), self.initial), list[ModelStep]()
         for inp in candidate.symbols:
             then = spot.then[inp] if inp in spot.then else self._step(spot, inp)
             if then is None and candidate.truncates:
@@ -105,8 +105,8 @@ class Remembered(Simulated):
                 continue
             if isinstance(then, Signature):
                 self.lengths.append(len(steps) + 1)
-                return Issue((*steps, Step(spot.node, inp, ANYWHERE)), then)
-            steps.append(Step(spot.node, inp, then.node))
+                return Issue((*steps, ModelStep(spot.nodes, inp, ANYWHERE)), then)
+            steps.append(ModelStep(spot.nodes, inp, then.nodes))
             spot = then
         self.lengths.append(len(steps))
         return None
@@ -123,14 +123,14 @@ class Remembered(Simulated):
         spot.then[inp] = after
         return after
 
-    def _spot(self, ways: Ways, state: Any) -> Spot:
+    def _spot(self, ways: MacroSteps, state: Any) -> Spot:
         found = self._spots.get((ways, state))
         if found is None:
             found = self._spots[ways, state] = Spot(ways, state)
         return found
 
 
-def signature(oracle: Oracle, ways: Ways, inp: object, outputs: tuple[object, ...]) -> Signature:
+def signature(oracle: Oracle, ways: MacroSteps, inp: object, outputs: tuple[object, ...]) -> Signature:
     """Return the signature of a step that the model does not allow."""
     monitor = Monitor(oracle, ways.belief)
     for event in events(oracle, inp, outputs):

@@ -18,8 +18,8 @@ from benchmarks.mutants import mutated
 from benchmarks.subjects import TICK
 from otf.core import Limits, Model, Oracle, Session, Timing
 from otf.core.timing import Learnt
-from otf.simulate import Bounds, Happening, System, World, conduct
-from otf.simulate.system import Way
+from otf.simulate import Happening, System, TimeBounds, World, conduct
+from otf.simulate.system import SystemMove
 from otf.simulate.world import Chance
 from otf.spec import Accept, Transition, goto
 from otf.strategy import Strategy
@@ -92,28 +92,28 @@ class Noted(System):
         self._input, before = inp, self.state
         happening = System.take(self, inp)
         self._input = ""
-        if happening.state == before and self.unasked():
+        if happening.state == before and self.spontaneous():
             self.met.add("back into a timed state")
         return happening
 
-    def _make(self, ways: Sequence[Way]) -> Happening:
+    def _make(self, ways: Sequence[SystemMove]) -> Happening:
         self.moves += 1
         if self.moves > MOVES:
             raise StuckError  # a wrong system may go round and round without a word, and a tester wait for ever
         before, number = cast("State", self.state), self.random.randrange(len(ways))
         way, asked = ways[number], self._input
         if not asked:
-            self.met.add("unasked")
-            number = self.unasked().index(way)
+            self.met.add("spontaneous")
+            number = self.spontaneous().index(way)
         self.used.add((before[0], asked, number))
         happening = System._make(self, [way])
         if way.within and happening.outputs:
             self.met.add("window")
-        if isinstance(way, Accept) and System.unasked(self):
+        if isinstance(way, Accept) and System.spontaneous(self):
             self.met.add("Accept into a timed state")
         if not asked and way.within:
             self.ticks += 1
-            if happening.state == before and len(self.unasked()) > 1:
+            if happening.state == before and len(self.spontaneous()) > 1:
                 self.met.add("cyclic")
         if way.after:
             self.met.add("named timer")
@@ -218,20 +218,22 @@ class Rehearsal:
         yield from _words(self.blueprint)
 
 
-def times(random: Random) -> tuple[Bounds, Timing]:
+def times(random: Random) -> tuple[TimeBounds, Timing]:
     """Draw L and R, 0 or equal to Q or in between, what is drawn within them, and the quiescence time."""
     latency, busy = (number * TICK for number in random.choice(TICKS))
     least = 2 * latency + busy
     # what may come unasked, and may come for ever, is rarer than silence is believed
-    unasked = max(20 * TICK, random.choice((1, 4)) * 10 * least)
+    spontaneous = max(20 * TICK, random.choice((1, 4)) * 10 * least)
     chance: Chance = random.choice(("uniform", "extreme", "lopsided"))
     quiescence = random.choice((0.0, latency, busy, least, 10 * least))
     kind = random.choice((Timing, Timing, Learnt))
-    return Bounds(latency, busy, unasked, chance), kind(quiescence, latency, busy)
+    return TimeBounds(latency, busy, spontaneous, chance), kind(quiescence, latency, busy)
 
 
 def _words(blueprint: Blueprint) -> Iterator[str]:
-    branches = [each for known in (blueprint.steps, blueprint.unasked) for found in known.values() for each in found]
+    branches = [
+        each for known in (blueprint.steps, blueprint.spontaneous) for found in known.values() for each in found
+    ]
     if blueprint.memory > 1:
         yield "memory (in the spec)"
     if any(_row(each) for each in branches):
@@ -242,7 +244,7 @@ def _words(blueprint: Blueprint) -> Iterator[str]:
 
 def _restless(blueprint: Blueprint) -> bool:
     states = {state for state, _ in blueprint.steps}
-    return all(any(branch.within for branch in blueprint.unasked.get(state, ())) for state in states)
+    return all(any(branch.within for branch in blueprint.spontaneous.get(state, ())) for state in states)
 
 
 def _row(branch: Branch) -> bool:

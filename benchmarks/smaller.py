@@ -45,7 +45,7 @@ def judged(blueprint: Blueprint, timing: Timing, events: Iterable[Event]) -> Ver
 def told(blueprint: Blueprint) -> Iterator[str]:
     """Yield the lines of a spec, as a person reads them."""
     yield f"starts in {blueprint.initial}; ports {dict(blueprint.inputs)}, {dict(blueprint.outputs)}"
-    known = {**blueprint.steps, **{(state, "unasked"): found for state, found in blueprint.unasked.items()}}
+    known = {**blueprint.steps, **{(state, "spontaneous"): found for state, found in blueprint.spontaneous.items()}}
     for (state, inp), branches in sorted(known.items()):
         yield from (f"{state} {inp}: {_told(branch)}" for branch in branches)
 
@@ -67,17 +67,19 @@ def _timers(branch: Branch) -> str:
 
 def _uses(blueprint: Blueprint) -> set[Use]:
     asked = {(*key, number) for key, found in blueprint.steps.items() for number in range(len(found))}
-    return asked | {(state, "", number) for state, found in blueprint.unasked.items() for number in range(len(found))}
+    return asked | {
+        (state, "", number) for state, found in blueprint.spontaneous.items() for number in range(len(found))
+    }
 
 
 def _without(blueprint: Blueprint, use: Use) -> Blueprint:
     state, inp, number = use
-    steps, unasked = dict(blueprint.steps), dict(blueprint.unasked)
+    steps, spontaneous = dict(blueprint.steps), dict(blueprint.spontaneous)
     if inp:
         _take_out(steps, (state, inp), number)
     else:
-        _take_out(unasked, state, number)
-    return replace(blueprint, steps=steps, unasked=unasked, _known={}, _said={})
+        _take_out(spontaneous, state, number)
+    return replace(blueprint, steps=steps, spontaneous=spontaneous, _known={}, _said={})
 
 
 def _take_out(known: dict[Key, tuple[Branch, ...]], key: Key, number: int) -> None:

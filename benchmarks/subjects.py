@@ -14,7 +14,7 @@ from otf.models.absolute import ABSOLUTE
 from otf.models.conference import Sizes, conference
 from otf.models.conference.codec import ConferenceCodec
 from otf.models.vending import VENDING, Text
-from otf.simulate.system import Port
+from otf.simulate.system import PortChoice
 from otf.spec import Accept, Spec, Transition, goto, lossy, total
 from tests.core.random_specs import Going, Machine, Shape, random_machine
 
@@ -32,7 +32,7 @@ class Subject:
     """
 
     spec: Spec[Any, Any]
-    port: Port
+    port: PortChoice
     outputs: tuple[str, ...]
     inputs: InputMode = "uioco"
     relation: Relation = "uioco"
@@ -107,8 +107,8 @@ def _restless(random: Random) -> Subject:
         said = tuple(random.choices("xyz", k=random.randint(0, 2)))
         return (Going(random.choice(states), said),)
 
-    unasked = {state: turns() for state in states if _happens(random, 0.6)}
-    return of_machine(replace(machine, unasked=unasked), random)
+    spontaneous = {state: turns() for state in states if _happens(random, 0.6)}
+    return of_machine(replace(machine, spontaneous=spontaneous), random)
 
 
 def _gast(random: Random) -> Subject:

@@ -14,8 +14,8 @@ from benchmarks.measure import command, save
 from otf.errors import UsageError
 from otf.explore import explore
 from otf.models.conference import Sizes, conference
-from otf.suite import METHODS, Machine, completed, machine, minimised
-from otf.suite.faults import Fault, passes, single_faults, with_fault
+from otf.suite import METHODS, NumberedMachine, completed, machine, minimised
+from otf.suite.faults import MachineMutation, passes, single_faults, with_fault
 from otf.suite.gast import a2
 from otf.suite.machine import Word
 
@@ -34,7 +34,7 @@ PAPER: Final = {
 COLLECTED: Final = 30_000  # of A2's paths
 
 
-def entity(sizes: tuple[int, ...]) -> Machine:
+def entity(sizes: tuple[int, ...]) -> NumberedMachine:
     """Return the machine of an entity."""
     return machine(explore(conference(Sizes(*sizes))))
 
@@ -54,7 +54,7 @@ def figure_81() -> None:
         print(f"  {','.join(map(str, sizes)):10} {states:>7} {transitions:>12} {said:>9}    {rest}")
 
 
-def made(explored: Machine, name: str) -> tuple[list[Word], float, Machine]:
+def made(explored: NumberedMachine, name: str) -> tuple[list[Word], float, NumberedMachine]:
     """Return the suite of a machine by a method, the seconds that it took, and the machine that it is for."""
     before = time.perf_counter()
     target = METHODS[name].machine(explored)
@@ -107,7 +107,7 @@ def faults() -> dict[str, dict[str, int]]:
     return found
 
 
-def _finds(whole: Machine, fault: Fault, paths: list[Word]) -> bool:
+def _finds(whole: NumberedMachine, fault: MachineMutation, paths: list[Word]) -> bool:
     return not passes(whole, with_fault(whole, fault), paths)
 
 

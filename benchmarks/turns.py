@@ -11,8 +11,8 @@ from typing import Any
 from anyio.lowlevel import checkpoint
 
 from otf.core import Oracle
-from otf.core.fused import Ways, follow
-from otf.simulate.walk import Act, Step, Walk, copied
+from otf.core.macro_step import MacroSteps, follow
+from otf.simulate.walk import Act, Walk, WalkStep, copied
 from otf.strategy import Script
 from otf.trace.verdict import Verdict
 from otf.values.shape import shape
@@ -23,7 +23,7 @@ async def turns(oracle: Oracle, act: Act, random: Random, steps: int) -> Verdict
 
     The asynchronous twin of `Walk.uniform`, and raises as that does.
     """
-    ways, history, chance, turn = Ways.start(oracle), list[Step](), random.random, _turn()
+    ways, history, chance, turn = MacroSteps.start(oracle), list[WalkStep](), random.random, _turn()
     for _ in range(steps):
         if not ways.size:
             break
@@ -47,7 +47,7 @@ async def turns(oracle: Oracle, act: Act, random: Random, steps: int) -> Verdict
     return ways.verdict
 
 
-def _judged(oracle: Oracle, history: list[Step]) -> Verdict:
+def _judged(oracle: Oracle, history: list[WalkStep]) -> Verdict:
     """Return the failure, by walking the same way again through the answers that were seen."""
     answers = iter(history)
     walk = Walk(oracle, lambda _inp: next(answers)[1])

@@ -12,7 +12,7 @@ from typing import Final
 
 import anyio
 
-from otf.adapter import Departure, Ending, Frame, Line, Opener, Trouble
+from otf.adapter import Ending, Frame, KnownIssue, Line, Opener, Trouble
 from otf.adapter.waiting import any_readable
 from otf.adapters.process import ProcessLine
 from otf.errors import ContactError, UsageError
@@ -47,9 +47,9 @@ def program(name: str, package: str) -> str:
     return path
 
 
-def departure(says: str, *words: str) -> Departure:
+def known_issue(says: str, *words: str) -> KnownIssue:
     """Return the known departure that shows where all these words stand in a failure's last inputs and its output."""
-    return Departure(lambda failure: all(word in f"{failure.input} {failure.seen}" for word in words), says)
+    return KnownIssue(lambda failure: all(word in f"{failure.input} {failure.seen}" for word in words), says)
 
 
 def chosen(also: str, groups: Iterable[str]) -> None:
@@ -59,7 +59,7 @@ def chosen(also: str, groups: Iterable[str]) -> None:
         raise UsageError(message)
 
 
-def expected(known: Mapping[str, Departure], also: str) -> tuple[Departure, ...]:
+def expected(known: Mapping[str, KnownIssue], also: str) -> tuple[KnownIssue, ...]:
     """Return the known departures that a group of inputs brings to light."""
     return (known[also],) if also in known else ()
 

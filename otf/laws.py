@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from otf.core import Model, Place
+from otf.core import Model, Node
 from otf.logic import Quantified, Testable, all_of, implies
 from otf.spec import Spec, Transition
 from otf.values import Enumeration, Flat, Rows
@@ -29,7 +29,7 @@ def deterministic(spec: Spec[Any, Any]) -> Quantified:
     model = Model(spec)
 
     def at_most_one(state: object, inp: object) -> bool:
-        return len(model.moves(model.place(state), model.symbol(inp))) <= 1
+        return len(model.moves(model.node(state), model.symbol(inp))) <= 1
 
     return Quantified(at_most_one, _steps(model))
 
@@ -39,7 +39,7 @@ def total(spec: Spec[Any, Any]) -> Quantified:
     model = Model(spec)
 
     def at_least_one(state: object, inp: object) -> bool:
-        return bool(model.moves(model.place(state), model.symbol(inp)))
+        return bool(model.moves(model.node(state), model.symbol(inp)))
 
     return Quantified(at_least_one, _steps(model))
 
@@ -59,7 +59,7 @@ def transitions(spec: Spec[Any, Any], holds: Callable[..., Testable]) -> Quantif
 
 def invariant(spec: Spec[Any, Any], holds: Callable[[Any], Testable]) -> Quantified:
     """Say that `holds(state)` of every state that can be reached."""
-    reached = _Reached(Model(spec), lambda place: [(place.value,)])
+    reached = _Reached(Model(spec), lambda node: [(node.value,)])
     return Quantified(holds, Rows(("state",), Enumeration(reached)))
 
 
@@ -72,32 +72,32 @@ def after(spec: Spec[Any, Any], states: Iterable[Any], inputs: Iterable[Any]) ->
 
 
 def _steps(model: Model) -> Rows:
-    reached = _Reached(model, lambda place: [(place.value, inp.value) for inp in model.offers(place)])
+    reached = _Reached(model, lambda node: [(node.value, inp.value) for inp in model.offers(node)])
     return Rows(("state", "inp"), Enumeration(reached))
 
 
 class _Reached(Flat):
     """What is asked about the states that can be reached, each when it is needed."""
 
-    def __init__(self, model: Model, rows: Callable[[Place], list[tuple[Any, ...]]]) -> None:
+    def __init__(self, model: Model, rows: Callable[[Node], list[tuple[Any, ...]]]) -> None:
         super().__init__(self._walk(model, rows))
 
-    def _walk(self, model: Model, rows: Callable[[Place], list[tuple[Any, ...]]]) -> Iterator[tuple[Any, ...]]:
+    def _walk(self, model: Model, rows: Callable[[Node], list[tuple[Any, ...]]]) -> Iterator[tuple[Any, ...]]:
         seen, left = {model.initial}, deque([model.initial])
         while left:
-            place = left.popleft()
-            yield from rows(place)
-            for target in _targets(model, place):
-                if not isinstance(target, Place):
+            node = left.popleft()
+            yield from rows(node)
+            for target in _targets(model, node):
+                if not isinstance(target, Node):
                     self.complete = False  # its outputs would have to be seen
                 elif target not in seen:
                     seen.add(target)
                     left.append(target)
 
 
-def _targets(model: Model, place: Place) -> Iterator[object]:
-    for inp in model.offers(place):
-        for move in model.moves(place, inp):
+def _targets(model: Model, node: Node) -> Iterator[object]:
+    for inp in model.offers(node):
+        for move in model.moves(node, inp):
             yield move.target
-    for move in model.unasked(place):
+    for move in model.spontaneous(node):
         yield move.target

@@ -19,14 +19,14 @@ from otf.models.coap.inputs import ALSO
 from otf.models.coap.spec import coap
 from otf.models.coap.state import CLIENTS
 from otf.models.coap.wire import Packet, packed
-from otf.models.serving import GRACE, HOST, chosen, departure, expected, free_port, program, until_answered
+from otf.models.serving import GRACE, HOST, chosen, expected, free_port, known_issue, program, until_answered
 
 KNOWN: Final = {
-    "ping": departure(
+    "ping": known_issue(
         "libcoap 4.3.1 does not reset an empty message within 250 ms of another", "Ping(", "nothing more"
     ),
-    "post": departure("libcoap 4.3.1 carries a POST out twice that came twice", "POST", "2.04"),
-    "renew": departure("libcoap 4.3.1 gives a notification no greater number than the one before", "stale"),
+    "post": known_issue("libcoap 4.3.1 carries a POST out twice that came twice", "POST", "2.04"),
+    "renew": known_issue("libcoap 4.3.1 gives a notification no greater number than the one before", "stale"),
 }
 """The departures that each of `ALSO` brings to light."""
 
@@ -40,7 +40,7 @@ def bench(*, server: str = "", also: str = "") -> Bench:
     chosen(also, ALSO)
     return Bench(
         name="coap",
-        departures=expected(KNOWN, also),
+        known_issues=expected(KNOWN, also),
         spec=coap(also),
         codec=CoapCodec(),
         connect=_connect(server),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from otf.fronts import Written, table
-from otf.fronts.table import Row
+from otf.fronts.table import TableRow
 from otf.models.conference.messages import (
     AnswerPDUin,
     AnswerPDUout,
@@ -35,7 +35,7 @@ def figure(sizes: Sizes) -> Written:
     )
 
 
-def _joining(sizes: Sizes) -> Iterator[Row]:
+def _joining(sizes: Sizes) -> Iterator[TableRow]:
     for nick, conf in product(sizes.nicks, sizes.confs):
         yield (
             Idle(),
@@ -53,7 +53,7 @@ def _confs(sizes: Sizes) -> Iterator[Conf]:
             yield Conf(conf, nick, tuple((cpe, each) for cpe, each in members if each is not None))
 
 
-def _inside(sizes: Sizes, now: Conf) -> Iterator[Row]:
+def _inside(sizes: Sizes, now: Conf) -> Iterator[TableRow]:
     there = dict(now.members)
     yield now, Leave(), [AnyOrder(*map(LeavePDUout, there))], Idle()
     if there:
@@ -64,13 +64,13 @@ def _inside(sizes: Sizes, now: Conf) -> Iterator[Row]:
         yield from _member(sizes, now, cpe, there[cpe]) if cpe in there else _stranger(sizes, now, cpe)
 
 
-def _member(sizes: Sizes, now: Conf, cpe: int, nick: str) -> Iterator[Row]:
+def _member(sizes: Sizes, now: Conf, cpe: int, nick: str) -> Iterator[TableRow]:
     left: Members = tuple(each for each in now.members if each[0] != cpe)
     yield now, LeavePDUin(cpe), [], Conf(now.conf, now.nick, left)
     yield from ((now, DataPDUin(cpe, text), [Data(nick, text)], now) for text in sizes.texts)
 
 
-def _stranger(sizes: Sizes, now: Conf, cpe: int) -> Iterator[Row]:
+def _stranger(sizes: Sizes, now: Conf, cpe: int) -> Iterator[TableRow]:
     for nick in sizes.nicks:
         more = Conf(now.conf, now.nick, tuple(sorted((*now.members, (cpe, nick)))))
         yield now, JoinPDUin(cpe, nick, now.conf), [AnswerPDUout(cpe, now.nick, now.conf)], more

@@ -15,16 +15,16 @@ from otf.models.gtp.inputs import ALSO
 from otf.models.gtp.messages import PORT, Command, GtpCodec, Reply
 from otf.models.gtp.spec import go
 from otf.models.gtp.state import LARGEST, MOST
-from otf.models.serving import chosen, departure, expected, program
+from otf.models.serving import chosen, expected, known_issue, program
 
 KNOWN: Final = {
-    "boardsize": departure(
+    "boardsize": known_issue(
         "GNU Go 3.8 calls a wrong argument of boardsize no syntax error", "boardsize", "not an integer"
     ),
-    "komi": departure("GNU Go 3.8 calls a wrong argument of komi no syntax error", "komi", "not a float"),
-    "vertex": departure("GNU Go 3.8 calls a wrong vertex no syntax error", "invalid color or coordinate"),
-    "color": departure("GNU Go 3.8 calls a wrong colour no syntax error", "invalid color"),
-    "many": departure("GNU Go 3.8 takes a move with too many arguments", "'a1', 'a2'"),
+    "komi": known_issue("GNU Go 3.8 calls a wrong argument of komi no syntax error", "komi", "not a float"),
+    "vertex": known_issue("GNU Go 3.8 calls a wrong vertex no syntax error", "invalid color or coordinate"),
+    "color": known_issue("GNU Go 3.8 calls a wrong colour no syntax error", "invalid color"),
+    "many": known_issue("GNU Go 3.8 takes a move with too many arguments", "'a1', 'a2'"),
 }
 """The departures that each of `ALSO` brings to light."""
 SIZES: Final = range(2, LARGEST + 1)  # on one point there is no legal move
@@ -43,7 +43,7 @@ def bench(*, engine: str = "", size: int = 4, also: str = "") -> Bench:
     chosen(also, ALSO)
     return Bench(
         name="gtp",
-        departures=expected(KNOWN, also),
+        known_issues=expected(KNOWN, also),
         spec=go(size, also),
         codec=GtpCodec(),
         ports={PORT: lambda: _engine(engine)},

@@ -19,11 +19,11 @@ from otf.framing import lines
 from otf.models.irc.inputs import ALSO
 from otf.models.irc.messages import CLIENTS, IrcCodec, Say, Told
 from otf.models.irc.spec import irc
-from otf.models.serving import GRACE, HOST, chosen, departure, expected, free_port, program, until_told
+from otf.models.serving import GRACE, HOST, chosen, expected, free_port, known_issue, program, until_told
 
 KNOWN: Final = {
-    "invite": departure("ngircd 26.1 answers INVITE in the name of the guest, with the nickname first", "'341'"),
-    "nick": departure("ngircd 26.1 has another error for NICK without a nickname", "'461'", "'NICK'"),
+    "invite": known_issue("ngircd 26.1 answers INVITE in the name of the guest, with the nickname first", "'341'"),
+    "nick": known_issue("ngircd 26.1 has another error for NICK without a nickname", "'461'", "'NICK'"),
 }
 """The departures that each of `ALSO` brings to light."""
 CONFIGURATION: Final = """\
@@ -63,7 +63,7 @@ def bench(*, server: str = "", also: str = "") -> Bench:
     chosen(also, ALSO)
     return Bench(
         name="irc",
-        departures=expected(KNOWN, also),
+        known_issues=expected(KNOWN, also),
         spec=irc(also),
         codec=IrcCodec(),
         connect=_connect(server),

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
-from otf.adapter import Bench, Connect, Departure, Line, trace_may_set
+from otf.adapter import Bench, Connect, KnownIssue, Line, trace_may_set
 from otf.adapter.child import words
 from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp
@@ -16,14 +16,14 @@ from otf.core import Barrier
 from otf.models.jobs.inputs import ALSO
 from otf.models.jobs.messages import CLIENTS, Command, JobsCodec, Reply, replies
 from otf.models.jobs.spec import jobs
-from otf.models.serving import GRACE, HOST, chosen, departure, expected, free_port, program
+from otf.models.serving import GRACE, HOST, chosen, expected, free_port, known_issue, program
 
 KNOWN: Final = {
-    "number": departure("beanstalkd 1.12 takes what is no number for the time-out 0", "reserve-with-timeout", "'x'"),
-    "missing": departure("beanstalkd 1.12 does not know a command without its arguments", "UNKNOWN_COMMAND"),
+    "number": known_issue("beanstalkd 1.12 takes what is no number for the time-out 0", "reserve-with-timeout", "'x'"),
+    "missing": known_issue("beanstalkd 1.12 does not know a command without its arguments", "UNKNOWN_COMMAND"),
 }
 """The departures that each of `ALSO` brings to light."""
-LOST: Final = Departure(
+LOST: Final = KnownIssue(
     lambda failure: (
         failure.kind == "missing"
         and not failure.input
@@ -44,7 +44,7 @@ def bench(*, server: str = "", also: str = "") -> Bench:
     chosen(also, ALSO)
     return Bench(
         name="jobs",
-        departures=(LOST, *expected(KNOWN, also)),
+        known_issues=(LOST, *expected(KNOWN, also)),
         spec=jobs(also),
         codec=JobsCodec(),
         connect=_connect(server),

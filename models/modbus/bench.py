@@ -17,13 +17,13 @@ from otf.adapters.serialport import device, open_serial
 from otf.errors import ContactError
 from otf.models.modbus.messages import PORT, ModbusCodec, answers
 from otf.models.modbus.spec import ALSO, modbus
-from otf.models.serving import GRACE, PAUSE, chosen, departure, expected, program
+from otf.models.serving import GRACE, PAUSE, chosen, expected, known_issue, program
 
 KNOWN: Final = {
-    "function": departure("pymodbus 3.16.1 is silent on a function that it does not have", "nothing more"),
-    "other": departure("pymodbus 3.16.1 answers in the name of another server", "Foreign("),
-    "quantity": departure("pymodbus 3.16.1 refuses a quantity in the name of the function 0", "Refused(function=0"),
-    "value": departure("pymodbus 3.16.1 takes any value for a coil", "Written(function=5"),
+    "function": known_issue("pymodbus 3.16.1 is silent on a function that it does not have", "nothing more"),
+    "other": known_issue("pymodbus 3.16.1 answers in the name of another server", "Foreign("),
+    "quantity": known_issue("pymodbus 3.16.1 refuses a quantity in the name of the function 0", "Refused(function=0"),
+    "value": known_issue("pymodbus 3.16.1 takes any value for a coil", "Written(function=5"),
 }
 """The departures that each of `ALSO` brings to light."""
 SERVER: Final = Path(__file__).with_name("server.py")
@@ -44,7 +44,7 @@ def bench(*, port: str = "", also: str = "") -> Bench:
     chosen(also, ALSO)
     return Bench(
         name="modbus",
-        departures=expected(KNOWN, also),
+        known_issues=expected(KNOWN, also),
         spec=modbus(also),
         codec=ModbusCodec(),
         connect=_plugged(port) if port else _connect,

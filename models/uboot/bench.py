@@ -17,11 +17,11 @@ from otf.adapter.child import words
 from otf.adapters.process import open_process
 from otf.adapters.serialport import device, open_serial
 from otf.errors import ContactError
-from otf.models.serving import GRACE, chosen, departure, expected, program, until_told
+from otf.models.serving import GRACE, chosen, expected, known_issue, program, until_told
 from otf.models.uboot.messages import COUNTDOWN, PORT, PROMPT, UbootCodec, prompts
 from otf.models.uboot.spec import ALSO, BASE, uboot
 
-KNOWN: Final = {"zero": departure("U-Boot 2023.01 hangs on a division by zero", "5 / 0")}
+KNOWN: Final = {"zero": known_issue("U-Boot 2023.01 hangs on a division by zero", "5 / 0")}
 """The departures that each of `ALSO` brings to light."""
 FIRMWARE: Final = "/usr/lib/u-boot/qemu_arm/u-boot.bin"
 READY: Final = 20.0
@@ -34,7 +34,7 @@ def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
     chosen(also, ALSO)
     return Bench(
         name="uboot",
-        departures=expected(KNOWN, also),
+        known_issues=expected(KNOWN, also),
         spec=uboot(also),
         codec=UbootCodec(),
         connect=lambda: _connect(firmware),

@@ -10,16 +10,16 @@ from otf.adapter import Bench, Line, trace_may_set
 from otf.adapter.child import words
 from otf.adapters.process import open_process
 from otf.core import Barrier
-from otf.models.serving import chosen, departure, expected, program
+from otf.models.serving import chosen, expected, known_issue, program
 from otf.models.uci.messages import PORT, IsReady, UciCodec, Word
 from otf.models.uci.spec import ALSO, POSITIONS, chess
 
 KNOWN: Final = {
-    "unknown": departure("Stockfish 15.1 answers what it should ignore", "Unknown command"),
-    "debug": departure("Stockfish 15.1 does not know debug", "Unknown command", "debug"),
-    "register": departure("Stockfish 15.1 does not know register", "Unknown command", "register"),
-    "order": departure("Stockfish 15.1 takes what follows searchmoves for moves", "Info(kind='depth'"),
-    "mate": departure("Stockfish 15.1 has a best move that is no move", "(none)"),
+    "unknown": known_issue("Stockfish 15.1 answers what it should ignore", "Unknown command"),
+    "debug": known_issue("Stockfish 15.1 does not know debug", "Unknown command", "debug"),
+    "register": known_issue("Stockfish 15.1 does not know register", "Unknown command", "register"),
+    "order": known_issue("Stockfish 15.1 takes what follows searchmoves for moves", "Info(kind='depth'"),
+    "mate": known_issue("Stockfish 15.1 has a best move that is no move", "(none)"),
 }
 """The departures that each of `ALSO` brings to light."""
 READY: Final = 10.0
@@ -35,7 +35,7 @@ def bench(*, engine: str = "", also: str = "") -> Bench:
     chosen(also, ALSO)
     return Bench(
         name="uci",
-        departures=expected(KNOWN, also),
+        known_issues=expected(KNOWN, also),
         spec=chess(also),
         codec=UciCodec(POSITIONS),
         ports={PORT: lambda: _engine(engine)},

@@ -1,7 +1,7 @@
 """The one interface to the outside: lines, and the bench that puts them together."""
 
 from otf.adapter.bench import Bench, Connect, Opener
-from otf.adapter.departure import Departure
+from otf.adapter.known_issue import KnownIssue
 from otf.adapter.life import Life
 from otf.adapter.line import Arrival, Ending, Line, LineLost, Trouble
 from otf.adapter.port import Port
@@ -12,9 +12,9 @@ __all__ = [
     "Arrival",
     "Bench",
     "Connect",
-    "Departure",
     "Ending",
     "Frame",
+    "KnownIssue",
     "Life",
     "Line",
     "LineLost",

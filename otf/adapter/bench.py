@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, partial
 from typing import Any, Final
 
-from otf.adapter.departure import Departure
+from otf.adapter.known_issue import KnownIssue
 from otf.adapter.life import Life, living
 from otf.adapter.line import Line
 from otf.codec import Codec
@@ -42,7 +42,7 @@ class Bench:
     through any port), `busy` (R, the bound of the time for one input); with a `barrier` quiescence is asked for instead
     of waited for. `inputs` says what is offered by default:
     `uioco` (what every possible state specifies), `any`, `all`, or `mixed`. `faults` names the values of the parameter
-    `fault` that `otf mutants` tries. `departures` are failures that are known; `foreign` makes an event of a line
+    `fault` that `otf mutants` tries. `known_issues` are failures that are known; `foreign` makes an event of a line
     (decoded JSON) of a log that otf did not write, or None.
     """
 
@@ -65,7 +65,7 @@ class Bench:
     limits: Limits = field(default_factory=Limits)
     faults: Mapping[str, str] = field(default_factory=dict[str, str])
     parameters: Mapping[str, object] = field(default_factory=dict[str, object])
-    departures: tuple[Departure, ...] = ()
+    known_issues: tuple[KnownIssue, ...] = ()
     foreign: Callable[[Any], Event | None] | None = None
 
     def __post_init__(self) -> None:

@@ -19,7 +19,7 @@ from otf.errors import ContactError, UsageError
 if sys.platform != "win32":
     import tty
 
-Command: TypeAlias = str | Sequence[str]
+Program: TypeAlias = str | Sequence[str]
 """A program with its arguments, or a command line that is split like a shell does it (and by no shell)."""
 
 Folder: TypeAlias = str | Path | None
@@ -33,7 +33,7 @@ _ADVICE: Final = {
 _REAP: Final = 1.0
 
 
-def words(command: Command) -> list[str]:
+def words(command: Program) -> list[str]:
     """Return a command as a program and its arguments. Raises UsageError for none, and for an open quotation."""
     try:
         argv = shlex.split(command) if isinstance(command, str) else list(command)

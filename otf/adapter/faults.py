@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, fields
 from typing import Final, Literal
 
-from otf.adapter.plan import Plan
+from otf.adapter.plan import FaultPlan
 from otf.errors import UsageError
 
 IN: Final = "in"
@@ -53,7 +53,7 @@ class Faults:
             message = f"{self}: {what}"
             raise UsageError(message)
 
-    def fault(self, planned: Plan, port: str, way: str, number: int) -> str:
+    def fault(self, planned: FaultPlan, port: str, way: str, number: int) -> str:
         """Return what happens to a frame, empty for nothing."""
         if planned.only is not None:
             return next((kind for kind in KINDS if f"{port} {way} {number} {kind}" in planned.only), "")

@@ -16,7 +16,7 @@ _ROUNDS: Final = 64  # chunks of old input that are dropped; whoever sends more 
 
 
 @dataclass(eq=False, slots=True)
-class Held:
+class OpenPort:
     """A port that is open, and what carries its bytes.
 
     `again`: it has been used before. Who uses it says with `lost` that it cannot be used once more.
@@ -52,7 +52,7 @@ class Held:
             return False
 
 
-_KEPT: Final = ContextVar[list[Held] | None]("kept", default=None)
+_KEPT: Final = ContextVar[list[OpenPort] | None]("kept", default=None)
 
 
 @asynccontextmanager
@@ -64,7 +64,7 @@ async def keeping() -> AsyncGenerator[None]:
     if _KEPT.get() is not None:
         yield
         return
-    kept = list[Held]()
+    kept = list[OpenPort]()
     token = _KEPT.set(kept)
     try:
         yield
@@ -74,7 +74,7 @@ async def keeping() -> AsyncGenerator[None]:
 
 
 @asynccontextmanager
-async def held(device: Device) -> AsyncGenerator[Held]:
+async def held(device: Device) -> AsyncGenerator[OpenPort]:
     """Open a port, or take the one that was kept; it is kept or closed after that. Raises ContactError, UsageError."""
     kept = _KEPT.get() if device.keep else None
     port = await _taken(kept, device) or await _open(device)
@@ -88,16 +88,16 @@ async def held(device: Device) -> AsyncGenerator[Held]:
             kept.append(port)
 
 
-async def _open(device: Device) -> Held:
+async def _open(device: Device) -> OpenPort:
     found = await opened(device)
     try:
-        return Held(device, found, carried(found.port))
+        return OpenPort(device, found, carried(found.port))
     except BaseException:
         found.port.close()
         raise
 
 
-async def _taken(kept: list[Held] | None, device: Device) -> Held | None:
+async def _taken(kept: list[OpenPort] | None, device: Device) -> OpenPort | None:
     """Return a port that was kept and is well; those that are not are closed, lest they gather."""
     if kept is None:
         return None
@@ -111,7 +111,7 @@ async def _taken(kept: list[Held] | None, device: Device) -> Held | None:
     return found
 
 
-async def _stopped(ports: list[Held]) -> None:
+async def _stopped(ports: list[OpenPort]) -> None:
     # whatever one of them raises, the others are closed
     async with AsyncExitStack() as stack:
         for port in ports:

@@ -10,7 +10,7 @@ from typing import Final
 
 import anyio
 
-from otf.adapter.child import Child, Command, words
+from otf.adapter.child import Child, Program, words
 from otf.adapter.hook import Hook, obey
 from otf.adapter.line import Ending, Line, LineLost, Trouble
 from otf.adapter.reading import Reading
@@ -18,8 +18,8 @@ from otf.adapter.waiting import alarms, spawning
 from otf.errors import ContactError
 from otf.framing import lines
 
-Lines = Mapping[str, Line]
-Connected = Callable[[], AbstractAsyncContextManager[Lines]]
+OpenLines = Mapping[str, Line]
+Connected = Callable[[], AbstractAsyncContextManager[OpenLines]]
 
 _LAST: Final = 5.0
 _LOOK: Final = 0.005
@@ -40,7 +40,7 @@ class Life:
     """
 
     reset: Hook | None = None
-    server: Command | None = None
+    server: Program | None = None
     ready: str | None = None
     inband: Sequence[tuple[str, bytes]] = ()
     settle: float = 0.0
@@ -51,7 +51,7 @@ class Life:
 
 
 @asynccontextmanager
-async def living(life: Life, connect: Connected) -> AsyncGenerator[Lines, None]:
+async def living(life: Life, connect: Connected) -> AsyncGenerator[OpenLines, None]:
     """Bring a system to life and connect with it. Raises ContactError where that fails."""
     async with AsyncExitStack() as stack:
         if life.reset is not None:
@@ -65,7 +65,7 @@ async def living(life: Life, connect: Connected) -> AsyncGenerator[Lines, None]:
         yield opened
 
 
-async def _quieten(life: Life, opened: Lines) -> None:
+async def _quieten(life: Life, opened: OpenLines) -> None:
     """Bring the system into its initial state, and drop what it says to that."""
     for port, data in life.inband:
         try:
@@ -91,7 +91,7 @@ def _drop(port: str, line: Line) -> None:
 
 
 @asynccontextmanager
-async def _serving(life: Life, command: Command) -> AsyncGenerator[None, None]:
+async def _serving(life: Life, command: Program) -> AsyncGenerator[None, None]:
     async with alarms() as alarm:
         child = Child(words(command), life.env)
         reading = Reading(child, lines()(), alarm)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
-from otf.codec import Deed
+from otf.codec import PortAction
 from otf.framing import Frame
 
 NEVER: Final = float("-inf")
@@ -90,7 +90,7 @@ class Counting(Protocol):
 class Acting(Protocol):
     """A line on which an input can be more than bytes: connecting, closing, half closing."""
 
-    async def perform(self, deed: Deed) -> None:
+    async def perform(self, port_action: PortAction) -> None:
         """Do it. Raises LineLost where it fails; CodecError where this line cannot do it."""
         ...
 

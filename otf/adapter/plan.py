@@ -11,7 +11,7 @@ from typing import Final, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class FaultPlan:
     """What is injected in one path. `only` lists faults as they are recorded: "cpe2 out 3 drop"; None: by the seed."""
 
     seed: str = "0"
@@ -22,18 +22,18 @@ class Plan:
         return Random(f"{self.seed}/{port}/{way}/{number}")
 
 
-_PLAN: Final = ContextVar[Plan | None]("plan", default=None)
+_PLAN: Final = ContextVar[FaultPlan | None]("plan", default=None)
 
 
-def plan() -> Plan:
+def plan() -> FaultPlan:
     """Return the plan of the path that is being opened."""
-    return _PLAN.get() or Plan()
+    return _PLAN.get() or FaultPlan()
 
 
 @contextmanager
 def planned(seed: str, only: Sequence[str] | None) -> Generator[None]:
     """Let lines that are opened inside inject by this plan; `only` None leaves one that was given from outside."""
-    token = _PLAN.set(Plan(seed, frozenset(only) if only is not None else plan().only))
+    token = _PLAN.set(FaultPlan(seed, frozenset(only) if only is not None else plan().only))
     try:
         yield
     finally:

@@ -11,11 +11,11 @@ from otf.adapter.connection import hang_up, reset
 from otf.adapter.line import LineLost
 from otf.adapter.stream import StreamLine
 from otf.adapter.waiting import Alarm
-from otf.codec import Deed
+from otf.codec import PortAction
 from otf.errors import CodecError, ContactError
 from otf.framing import Framing
 
-Call: TypeAlias = Callable[[], Awaitable[socket.socket]]
+OpenSocket: TypeAlias = Callable[[], Awaitable[socket.socket]]
 """Returns a socket that is connected. Raises ContactError."""
 
 
@@ -26,7 +26,9 @@ class SocketLine(StreamLine, ABC):
     and the like. What the tester closes by itself is no ending.
     """
 
-    def __init__(self, sock: socket.socket | None, framing: Framing, alarm: Alarm, call: Call | None = None) -> None:
+    def __init__(
+        self, sock: socket.socket | None, framing: Framing, alarm: Alarm, call: OpenSocket | None = None
+    ) -> None:
         self._call = call
         self._socket = sock
         super().__init__(-1, _nothing, _nowhere, framing, alarm)
@@ -42,16 +44,16 @@ class SocketLine(StreamLine, ABC):
         """Return what writes to the socket."""
         return sock.send
 
-    async def perform(self, deed: Deed) -> None:
+    async def perform(self, port_action: PortAction) -> None:
         """Connect, finish, close or break off. Raises LineLost where that fails; CodecError where it makes no sense."""
-        match deed:
-            case Deed.CONNECT:
+        match port_action:
+            case PortAction.CONNECT:
                 await self._connect()
-            case Deed.FINISH:
+            case PortAction.FINISH:
                 self.finish()
-            case Deed.ABORT:
+            case PortAction.ABORT:
                 self._close("broken off by the tester", reset)
-            case Deed.CLOSE:
+            case PortAction.CLOSE:
                 self.close()
 
     def finish(self) -> None:

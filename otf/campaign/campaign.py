@@ -45,7 +45,7 @@ class Campaign:
         self.bench = bench
         self.settings = settings
         self.listener: Listener = listener or Listener()
-        self.summary: Summary = Summary(departures=[Departed(each.says) for each in bench.departures])
+        self.summary: Summary = Summary(known_issues=[Departed(each.says) for each in bench.known_issues])
         self._lanes = [_Lane.of(bench, settings) for _ in range(min(settings.jobs, settings.traces))]
         # signatures that eager mode gives, with those under which strict mode saw the same failures
         self._known: dict[Signature, Signature] = {}
@@ -164,7 +164,7 @@ class Campaign:
     def _departed(self, result: PathResult) -> Departed | None:
         """Return the known departure that a failing path shows."""
         failure = result.verdict.failure
-        known = zip(self.bench.departures, self.summary.departures, strict=True)
+        known = zip(self.bench.known_issues, self.summary.known_issues, strict=True)
         return next((departed for each, departed in known if failure is not None and each.shows(failure)), None)
 
     async def _confirmed(self, result: PathResult, lane: _Lane) -> _Seen:

@@ -12,8 +12,8 @@ from otf.adapter.address import read_address
 from otf.campaign.foreign import Noted
 from otf.errors import CodecError, TraceError, UsageError
 from otf.framing import Framer, Framing, lines
-from otf.trace.events import Closed, Event, Garbled, Seen, Sent
-from otf.trace.pcap import Address, Capture, Packet
+from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
+from otf.trace.pcap import Capture, Endpoint, Packet
 from otf.trace.stream import Stream
 from otf.values import show
 
@@ -23,16 +23,16 @@ FORM: Final = "say where it was: --sut PORT=udp://HOST:PORT?bind=HOST:PORT, or -
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CapturedPort:
     """Where a port is in a capture: the system's address, and ours where that is known."""
 
     port: str
     kind: str
-    system: Address
-    ours: Address | None = None
+    system: Endpoint
+    ours: Endpoint | None = None
 
 
-def places(bench: Bench) -> tuple[Place, ...]:
+def places(bench: Bench) -> tuple[CapturedPort, ...]:
     """Return where the ports of a bench are that have an address. Raises UsageError where none has."""
     found = [_place(name, port) for name, port in bench.ports.items() if isinstance(port, Port) and port.url]
     if not found:
@@ -41,17 +41,17 @@ def places(bench: Bench) -> tuple[Place, ...]:
     return tuple(found)
 
 
-def _place(name: str, port: Port) -> Place:
+def _place(name: str, port: Port) -> CapturedPort:
     url = urlsplit(port.url if "://" in port.url else f"{port.kind}://{port.url}")
     if url.scheme not in {"udp", "tcp"}:
         message = f"the port {name} is at {port.url}, and captures have UDP and TCP only; {FORM}"
         raise UsageError(message)
     bind = parse_qs(url.query).get("bind", [""])[0]
-    return Place(name, url.scheme, read_address(url.netloc), read_address(bind) if bind else None)
+    return CapturedPort(name, url.scheme, read_address(url.netloc), read_address(bind) if bind else None)
 
 
 @dataclass
-class Inputs:
+class InputFinder:
     """Which input some bytes stand for: a codec decodes outputs, so inputs are encoded until one fits.
 
     A codec may have `decode_input(port, data)` instead, for inputs without end.
@@ -61,13 +61,13 @@ class Inputs:
     _known: dict[tuple[str, bytes], object] = field(default_factory=dict[tuple[str, bytes], object])
 
     def of(self, port: str, data: bytes) -> object:
-        """Return the input, `Garbled` for none that is known."""
+        """Return the input, `Undecodable` for none that is known."""
         decode = getattr(self.bench.codec, "decode_input", None)
         if decode is not None:
             return _decoded(decode, port, data)
         if not self._known:
             self._learn(self.bench.spec.initial)
-        return self._known.get((port, data), Garbled(data, "no input of the model has these bytes"))
+        return self._known.get((port, data), Undecodable(data, "no input of the model has these bytes"))
 
     def _learn(self, state: object) -> None:
         codec = self.bench.codec
@@ -84,15 +84,15 @@ def _decoded(decode: object, port: str, data: bytes) -> object:
     try:
         return decode(port, data) if callable(decode) else None
     except CodecError as error:
-        return Garbled(data, str(error))
+        return Undecodable(data, str(error))
     except Exception as error:  # noqa: BLE001 -- bytes that a codec stumbles over do not decode
-        return Garbled(data, f"{type(error).__name__}: {error}")
+        return Undecodable(data, f"{type(error).__name__}: {error}")
 
 
 class _Connection:
     """One TCP connection: a stream and a framer for each direction."""
 
-    def __init__(self, place: Place, framer: tuple[Framer, Framer]) -> None:
+    def __init__(self, place: CapturedPort, framer: tuple[Framer, Framer]) -> None:
         self.place = place
         self.streams = Stream(), Stream()
         self.framers = framer
@@ -110,9 +110,9 @@ class Captured:
         self._bench = bench
         self._codec = bench.codec
         self._places = places(bench)
-        self._inputs = Inputs(bench)
-        self._datagrams: dict[tuple[Address, Address], tuple[str, bool] | None] = {}
-        self._connections: dict[tuple[Address, Address], _Connection] = {}
+        self._inputs = InputFinder(bench)
+        self._datagrams: dict[tuple[Endpoint, Endpoint], tuple[str, bool] | None] = {}
+        self._connections: dict[tuple[Endpoint, Endpoint], _Connection] = {}
 
     def __iter__(self) -> Iterator[Noted]:
         """Yield the events with the numbers of their packets. Raises TraceError for an input that is not known."""
@@ -125,7 +125,7 @@ class Captured:
         if not sent:
             return Seen(_decoded(self._codec.decode, port, data), port, packet.at)
         value = self._inputs.of(port, data)
-        if isinstance(value, Garbled):
+        if isinstance(value, Undecodable):
             message = f"{self._capture.name}, packet {packet.number}: {value.why}: {show(data)} on {port}; "
             raise TraceError(message + "offer it in the model, or give the codec `decode_input(port, data)`")
         return Sent(value, port, packet.at)
@@ -180,7 +180,7 @@ class Captured:
                 return self._connections[ends], sent
         return None, False
 
-    def _free(self, system: Address, other: Address) -> Place | None:
+    def _free(self, system: Endpoint, other: Endpoint) -> CapturedPort | None:
         """Return the place of a new connection: of several at one address the first that has none."""
         at = [each for each in self._places if each.kind == "tcp" and each.system == system]
         fit = [each for each in at if each.ours in {None, other}]

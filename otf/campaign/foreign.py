@@ -162,8 +162,8 @@ def _anywhere(bench: Bench, oracle: Oracle) -> Belief:
             "record it from the start of the system"
         )
         raise UsageError(message)
-    places = [oracle.model.place(state) for state in graph.values]
-    return oracle.anywhere(places, Span(-FOREVER, FOREVER))
+    nodes = [oracle.model.node(state) for state in graph.values]
+    return oracle.anywhere(nodes, Span(-FOREVER, FOREVER))
 
 
 def timed(noted: Iterable[Noted]) -> Iterator[Noted]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from otf.campaign.settings import Mode
-from otf.core import Pacing, Place, Symbol, Timing
+from otf.core import Node, Pacing, Symbol, Timing
 from otf.core.burst import Burst
 from otf.core.eager import Eager
 from otf.core.strict import Strict
@@ -19,7 +19,7 @@ class Pace:
     mode: Mode
     burst: int
     timing: Timing
-    proven: set[tuple[Place, Symbol]] = field(default_factory=set[tuple[Place, Symbol]])
+    proven: set[tuple[Node, Symbol]] = field(default_factory=set[tuple[Node, Symbol]])
     timers: Timers = field(default_factory=Timers)
     waits: bool = True
 

@@ -98,7 +98,7 @@ class Departed:
 class Summary:
     """The result of a campaign so far; `trouble` is what kept it from contact with the system.
 
-    `saved` are the failures of earlier campaigns; what they took counts neither as paths nor as steps. `departures`
+    `saved` are the failures of earlier campaigns; what they took counts neither as paths nor as steps. `known_issues`
     are those that the bench knows; paths that showed one of them are no failures.
     """
 
@@ -109,7 +109,7 @@ class Summary:
     inconclusive: list[PathResult] = field(default_factory=list[PathResult])
     failures: dict[Signature, FailureGroup] = field(default_factory=dict[Signature, FailureGroup])
     saved: list[Retried] = field(default_factory=list[Retried])
-    departures: list[Departed] = field(default_factory=list[Departed])
+    known_issues: list[Departed] = field(default_factory=list[Departed])
     trouble: str = ""
     interrupted: bool = False
     unwritten: list[str] = field(default_factory=list[str])

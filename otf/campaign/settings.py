@@ -9,7 +9,7 @@ from typing import Final, Literal
 from otf.campaign.budget import Budget
 from otf.errors import UsageError
 from otf.shrink import ALGORITHMS, BEST
-from otf.strategy import Kind
+from otf.strategy import StrategyKind
 
 LARGEST: Final = 1 << 30  # bytes
 
@@ -35,7 +35,7 @@ class Settings:
     steps: int = 50
     time: float | None = None
     seed: int = 0
-    strategy: str | Kind = "alternating"
+    strategy: str | StrategyKind = "alternating"
     mode: Mode = "eager"
     burst: int = 1
     largest: int = LARGEST

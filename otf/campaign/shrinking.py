@@ -25,9 +25,9 @@ from otf.runner.watchdog import watched
 from otf.shrink import BEST, Ahead, Candidate, Issue, Setting, Shrinking, again, issue_of, repeats, shrinking
 from otf.trace.record import Header
 
-Progress = Callable[[int, int], None]
-Found = Callable[[Shrunk], None]
-Shows = Callable[[Candidate], Awaitable[Issue | None]]
+ShrinkProgress = Callable[[int, int], None]
+OnShrunk = Callable[[Shrunk], None]
+CandidateFails = Callable[[Candidate], Awaitable[Issue | None]]
 
 ORIGINAL: Final = (1, 10)
 RESULT: Final = (4, 20)
@@ -51,8 +51,8 @@ class Shrinker:
     budget: Budget = field(default_factory=Budget)
     jobs: int = 1
     mode: Mode = "eager"
-    progress: Progress | None = None
-    found: Found | None = None
+    progress: ShrinkProgress | None = None
+    found: OnShrunk | None = None
 
     async def run(self, failing: PathResult) -> Shrunk:
         """Return the shortest trace that was found for a failing path with the same failure signature.
@@ -125,7 +125,7 @@ class _Work:
             return await self.driven(times, self.tries.shows)
         return ended
 
-    async def driven(self, times: int, shows: Shows) -> bool:
+    async def driven(self, times: int, shows: CandidateFails) -> bool:
         """Run the search with candidates that are driven so, to its end (True) or to that of the budget (False)."""
         issue = self.shortest()  # now: whenever the search is made anew, it has to begin where it began
         ahead = Ahead(lambda: self.search(issue))
@@ -169,7 +169,7 @@ class _Work:
             runs += 1
         return (failed / runs, runs) if runs else (1.0, 1)
 
-    async def answers(self, candidates: Sequence[Candidate], times: int, shows: Shows) -> list[Issue | None]:
+    async def answers(self, candidates: Sequence[Candidate], times: int, shows: CandidateFails) -> list[Issue | None]:
         """Return what candidates show that are run at the same time."""
         found: list[Issue | None] = [None] * len(candidates)
 
@@ -188,7 +188,7 @@ class _Work:
             raise group.exceptions[0] from None
         return found
 
-    async def answer(self, candidate: Candidate, times: int, shows: Shows | None = None) -> Issue | None:
+    async def answer(self, candidate: Candidate, times: int, shows: CandidateFails | None = None) -> Issue | None:
         """Run a candidate until it fails as wanted, so many times at most; return what it showed, None if it passed."""
         shows = shows or self.tries.shows
         found: Issue | None = None

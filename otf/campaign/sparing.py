@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-Shows = Callable[[tuple[str, ...]], Awaitable[bool]]
+FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
 """Runs the system with these faults and no others; tells whether the failure is there."""
 
 
-async def spared(faults: Sequence[str], shows: Shows) -> tuple[str, ...]:
+async def spared(faults: Sequence[str], shows: FaultsSuffice) -> tuple[str, ...]:
     """Return the fewest of these faults that show the failure by themselves.
 
     None at all is tried first, then each alone, since one is nearly always enough, then all but one after another.

@@ -33,7 +33,7 @@ def _lines(oracle: Oracle, events: Iterable[Event]) -> Iterator[str]:
 
 
 def _states(monitor: Monitor) -> str:
-    return f"{{{', '.join(show(place.value) for place in monitor.states)}}}"
+    return f"{{{', '.join(show(node.value) for node in monitor.states)}}}"
 
 
 def _seen(event: Event, *, over: bool) -> list[str]:

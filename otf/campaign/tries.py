@@ -19,7 +19,7 @@ from otf.campaign.pace import Pace
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Mode
-from otf.core import Oracle, Place, Symbol
+from otf.core import Node, Oracle, Symbol
 from otf.core.timers import Timers
 from otf.errors import WriteError
 from otf.runner.files import put, writing
@@ -44,7 +44,7 @@ class Tries:
         self.others: dict[Signature, PathResult] = {}
         self._numbers = count(1)
         # what strict runs waited for
-        self._proven: set[tuple[Place, Symbol]] = set()
+        self._proven: set[tuple[Node, Symbol]] = set()
         self._missed = self._shown = self._unseen = False
 
     def within(self, budget: Budget) -> bool:
@@ -117,7 +117,7 @@ class Tries:
         return self.source.with_suffix(f".candidate-{next(self._numbers)}.jsonl")
 
     def _learnt(self, issue: Issue) -> Issue:
-        self._proven.update((place, step.input) for step in issue.steps[:-1] for place in step.node)
+        self._proven.update((node, step.input) for step in issue.steps[:-1] for node in step.nodes)
         return issue
 
     async def _run(self, candidate: Candidate, scratch: Path, mode: Mode) -> PathResult:

@@ -16,7 +16,7 @@ from otf.explore import Graph
 from otf.explore import explore as explored
 from otf.explore.analysis import GENERAL, general, liveness, safety
 from otf.explore.expiring import LOST, UNKNOWN, expiring
-from otf.explore.finding import Finding, Verdict
+from otf.explore.finding import Finding, LawVerdict
 from otf.explore.steady import ask_twice
 from otf.runner.watchdog import watched
 
@@ -65,7 +65,7 @@ def check(
     else:
         say(summary(graph, found))
     must = [each for each in found if each.law in asked or each.law not in LAWS]
-    return FAIL if any(each.verdict is Verdict.REFUTED for each in must) else PASS
+    return FAIL if any(each.verdict is LawVerdict.REFUTED for each in must) else PASS
 
 
 def _asked(laws: list[str] | None) -> Sequence[str]:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from otf.adapter import Bench
-from otf.cli.stored import Origin, mark, parameters, save, understood, withheld
+from otf.cli.stored import SuiteOrigin, mark, parameters, save, understood, withheld
 from otf.errors import UsageError
 from otf.explore import Graph
 from otf.spec import Spec
-from otf.strategy.kinds import Kind, Maker
+from otf.strategy.kinds import Maker, StrategyKind
 from otf.suite import AdaptiveSuite, adaptive
 from otf.suite.deciding import Deciding
 from otf.suite.decisions import Decisions
@@ -35,17 +35,17 @@ def as_data(built: AdaptiveSuite) -> dict[str, Any]:
     }
 
 
-def kind(built: AdaptiveSuite, graph: Graph) -> Kind:
+def kind(built: AdaptiveSuite, graph: Graph) -> StrategyKind:
     """Return the strategy that sends what the tests decide to, one test on each path."""
     numbers = {place: number for number, place in enumerate(graph.states)}
 
     def maker(test: int) -> Maker:
         return lambda _pool, _visits: Deciding(built, numbers, test)
 
-    return Kind(f"suite {built.method}", "inputs that depend on the outputs", tuple(map(maker, built.tests)))
+    return StrategyKind(f"suite {built.method}", "inputs that depend on the outputs", tuple(map(maker, built.tests)))
 
 
-def write(path: Path, built: AdaptiveSuite, extra: int, origin: Origin) -> None:
+def write(path: Path, built: AdaptiveSuite, extra: int, origin: SuiteOrigin) -> None:
     """Write the decisions of a suite, and what they were made of."""
     machine, rows = built.machine, built.decisions.rows
     made = {
@@ -65,7 +65,7 @@ def read(path: Path, data: Mapping[str, Any], bench: Bench, runs: int | None) ->
     Raises UsageError where the model is not the one that it was written from: its states are other ones then.
     """
     with understood(path):
-        origin = Origin(bench.spec, bench.parameters, int(data["limit"]))
+        origin = SuiteOrigin(bench.spec, bench.parameters, int(data["limit"]))
         before = {str(name): str(value) for name, value in data["parameters"].items()}
         how = str(data["method"]), int(data["extra"]), int(data["runs"]) if runs is None else runs
         told = str(data["fingerprint"])

@@ -13,7 +13,7 @@ from otf.errors import UsageError
 
 SUFFIX: Final = ".toml"
 LARGEST: Final = 1 << 20
-DEEDS: Final = ("spy://", "alt://", "hwgrep://")
+ACTING_SCHEMES: Final = ("spy://", "alt://", "hwgrep://")
 """Names of serial ports by which pyserial does more than open one: writes files, or opens whatever fits."""
 
 
@@ -66,9 +66,8 @@ def _checked(path: Path, data: Mapping[str, Any]) -> Description:
         message = f"{path}: bench = {found.bench!r}: a description names a bench, and not another description"
         raise UsageError(message)
     for key, value in {**found.ports, **found.set}.items():
-        if isinstance(value, str) and value.lower().startswith(DEEDS):
-            message = (
-                f"{path}: {key} = {value!r}: {', '.join(DEEDS)} do more than open a port: say it on the command line"
-            )
+        if isinstance(value, str) and value.lower().startswith(ACTING_SCHEMES):
+            schemes = ", ".join(ACTING_SCHEMES)
+            message = f"{path}: {key} = {value!r}: {schemes} do more than open a port: say it on the command line"
             raise UsageError(message)
     return found

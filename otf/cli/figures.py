@@ -8,7 +8,7 @@ from typing import Final
 
 from otf.campaign import Settings
 from otf.cli.telling import counted
-from otf.core import Place, View
+from otf.core import Node, View
 from otf.trace.events import Event, Quiet, Sent
 
 FEW: Final = 10  # a rate below this is told with a decimal: 0.4 is not nothing
@@ -28,19 +28,19 @@ class Figures:
     possible: int = 0
     waited: float = 0.0
     lasted: float = 0.0
-    met: set[Place] = field(default_factory=set[Place])
+    met: set[Node] = field(default_factory=set[Node])
     inputs: set[object] = field(default_factory=set[object])
-    pairs: set[tuple[Place, object]] = field(default_factory=set[tuple[Place, object]])
+    pairs: set[tuple[Node, object]] = field(default_factory=set[tuple[Node, object]])
     _at: dict[int, float] = field(default_factory=dict[int, float])
     _steps: dict[int, int] = field(default_factory=dict[int, int])
-    _place: dict[int, Place | None] = field(default_factory=dict[int, Place | None])
+    _node: dict[int, Node | None] = field(default_factory=dict[int, Node | None])
 
     def offered(self, number: int, view: View) -> None:
         """Take the states that are possible in a path."""
-        self.possible = len(view.places)
-        self._place[number] = place = view.places[0] if len(view.places) == 1 else None
-        if place is not None:
-            self.met.add(place)
+        self.possible = len(view.nodes)
+        self._node[number] = node = view.nodes[0] if len(view.nodes) == 1 else None
+        if node is not None:
+            self.met.add(node)
 
     def event(self, number: int, event: Event) -> None:
         """Take an event: the time before quiescence was waited for, the rest was worked through."""
@@ -56,7 +56,7 @@ class Figures:
         """Take the end of a path."""
         self.ended += 1
         self.failures += failed
-        for table in (self._at, self._steps, self._place):
+        for table in (self._at, self._steps, self._node):
             table.pop(number, None)
 
     def left(self, seconds: float) -> float | None:
@@ -89,6 +89,6 @@ class Figures:
         self.steps += 1
         self._steps[number] = self._steps.get(number, 0) + 1
         self.inputs.add(event.input)
-        place = self._place.get(number)
-        if place is not None:
-            self.pairs.add((place, event.input))
+        node = self._node.get(number)
+        if node is not None:
+            self.pairs.add((node, event.input))

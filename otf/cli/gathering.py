@@ -13,8 +13,8 @@ from otf.campaign import Judgement, judge
 from otf.cli.traces import bench_of, reading
 from otf.core import Model, Monitor
 from otf.errors import UsageError
-from otf.report import Found, Gathered
-from otf.report import Path as Walked
+from otf.report import Gathered, ReportedFailure
+from otf.report import PathSummary as Walked
 from otf.trace.reading import Told
 
 PATH: Final = re.compile(r"path-\d+\.jsonl")
@@ -82,7 +82,7 @@ class _Gathering:
                     )
                 self._known[str(found.failure.signature)] = str(again.verdict.failure.signature)
                 found = _found(again, strict)
-        excused = next((known.says for known in self._bench.departures if known.shows(found.failure)), None)
+        excused = next((known.says for known in self._bench.known_issues if known.shows(found.failure)), None)
         if excused is not None:
             return replace(result, verdict="pass", why=f"known departure: {excused}")
         signature = str(found.failure.signature)
@@ -92,7 +92,7 @@ class _Gathering:
             self._found.failed(replace(shorter, count=0, shrunk=True), signature)
         return replace(result, signature=signature)
 
-    def _shrunk(self, file: Path) -> Iterator[Found]:
+    def _shrunk(self, file: Path) -> Iterator[ReportedFailure]:
         for shrunk in sorted(file.parent.glob(f"{file.stem}.*shrunk.jsonl")):
             judgement = self._read(shrunk).judgement
             if judgement.verdict.failure is not None:
@@ -119,11 +119,11 @@ class _Gathering:
         self._found.notes[text] = None
 
 
-def _found(judgement: Judgement, file: Path) -> Found:
+def _found(judgement: Judgement, file: Path) -> ReportedFailure:
     failure = judgement.verdict.failure
     if failure is None:
         raise AssertionError
-    return Found(failure, str(file), judgement.steps, judgement.events)
+    return ReportedFailure(failure, str(file), judgement.steps, judgement.events)
 
 
 def _result(read: Read, file: Path) -> Walked:

@@ -13,7 +13,7 @@ from otf.compose import guided
 from otf.errors import UsageError
 from otf.explore import explore
 from otf.explore.scenarios import known as checked
-from otf.strategy import Coverage, Kind, Until, covering, own
+from otf.strategy import Coverage, StrategyKind, Until, covering, own
 from otf.strategy.coverage import KINDS
 from otf.strategy.strategy import known
 
@@ -27,8 +27,8 @@ def under(bench: Bench, scenario: str | None) -> Bench:
     return replace(bench, spec=guided(bench.spec, checked(bench.spec, scenario)))
 
 
-def chosen(strategy: str) -> str | Kind:
-    """Return the strategy of that name, or one of the user's own: `file.py:Name`, a class with `choose` or a `Kind`.
+def chosen(strategy: str) -> str | StrategyKind:
+    """Return the strategy of that name, or the user's own: `file.py:Name`, a class with `choose` or a `StrategyKind`.
 
     `file.py:SelectAction` is a strategy of PyModel.
     """
@@ -40,7 +40,7 @@ def chosen(strategy: str) -> str | Kind:
 
         return selecting(where)
     found = named(strategy)
-    if isinstance(found, Kind):
+    if isinstance(found, StrategyKind):
         return found
     if isinstance(found, type) and hasattr(found, "choose"):
         return own(found)

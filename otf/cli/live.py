@@ -24,7 +24,7 @@ HELP: Final = "a number or name sends that input; `back` starts anew without the
 LONGEST: Final = 100_000  # inputs
 
 
-class Asking:
+class AskingChooser:
     """A chooser that asks a person; `sent` is what was chosen, `again` tells that he wants to go back."""
 
     def __init__(self, ask: Callable[[], str | None], before: list[object]) -> None:
@@ -59,7 +59,7 @@ class Asking:
                     self.again = True
                     return None
                 case ["why", text]:
-                    say(why(view.model, view.places, text))
+                    say(why(view.model, view.nodes, text))
                 case _:
                     if (chosen := _picked(line, offered)) is not None:
                         return chosen
@@ -68,7 +68,7 @@ class Asking:
     def _tell(self, view: View, offered: list[Symbol]) -> None:
         if self.sent:
             say(f"{show(self.sent[-1])}  ->  {', '.join(self._seen) or 'nothing'}")
-        say(f"\npossible states: {', '.join(show(place.value) for place in view.places)}")
+        say(f"\npossible states: {', '.join(show(node.value) for node in view.nodes)}")
         for number, inp in enumerate(offered, 1):
             say(f"  {number:3}  {show(inp.value)}{'' if inp in view.specified else '  (not specified here)'}")
 
@@ -89,7 +89,7 @@ def live(bench: Bench, reference: str, out: Path, ask: Callable[[], str | None])
     say(HELP)
     before: list[object] = []
     for number in range(1, LONGEST):
-        asking = Asking(ask, before)
+        asking = AskingChooser(ask, before)
         result = _path(bench, Settings(out=out, reference=reference, mode="strict"), number, asking)
         if result is None:
             return INCONCLUSIVE
@@ -100,7 +100,7 @@ def live(bench: Bench, reference: str, out: Path, ask: Callable[[], str | None])
     return INCONCLUSIVE
 
 
-def _path(bench: Bench, settings: Settings, number: int, asking: Asking) -> PathResult | None:
+def _path(bench: Bench, settings: Settings, number: int, asking: AskingChooser) -> PathResult | None:
     head = header(bench, settings, number, strategy="by hand")
     settings.out.mkdir(parents=True, exist_ok=True)
 

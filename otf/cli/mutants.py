@@ -24,7 +24,7 @@ STEPS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MutantResult:
     """What came of one fault: steps until it was seen (of the whole budget where it was not), and the shrunk trace."""
 
     fault: str
@@ -70,9 +70,9 @@ def mutants(
     return next((status for status in (INCONCLUSIVE, FAIL) if status in statuses), signal)
 
 
-def _all(faults: Mapping[str, str], one: Callable[[str], Done[Found]]) -> tuple[list[Found], int]:
+def _all(faults: Mapping[str, str], one: Callable[[str], Done[MutantResult]]) -> tuple[list[MutantResult], int]:
     """Return what came of the faults up to the first trouble or interruption, and the exit status of the latter."""
-    rows: list[Found] = []
+    rows: list[MutantResult] = []
     for fault in faults:
         done = one(fault)
         if done.value is not None:
@@ -96,7 +96,7 @@ def _faults(bench: str, sets: Mapping[str, object], only: list[str] | None) -> d
 
 def _one(
     bench: str, fault: str, budget: int, seed: int, out: Path, sets: Mapping[str, object], quiet: bool
-) -> Done[Found]:
+) -> Done[MutantResult]:
     """Look for one fault, and tell what came of it."""
     loaded = load(bench, {**sets, "fault": fault})
     steps = min(STEPS, budget)
@@ -105,7 +105,7 @@ def _one(
     )
     campaign = Campaign(loaded, settings)
 
-    async def work() -> Found:
+    async def work() -> MutantResult:
         with listening(settings, quiet=quiet, what=fault) as campaign.listener:
             return _found(fault, await campaign.run())
 
@@ -115,19 +115,19 @@ def _one(
     return done
 
 
-def _found(fault: str, summary: Summary) -> Found:
+def _found(fault: str, summary: Summary) -> MutantResult:
     for group in summary.failures.values():
         told = group.shrunk or group.first
-        return Found(fault, True, summary.steps, group.shrunk.steps if group.shrunk else None, str(told.trace))
-    return Found(fault, False, summary.steps, trouble=summary.trouble)
+        return MutantResult(fault, True, summary.steps, group.shrunk.steps if group.shrunk else None, str(told.trace))
+    return MutantResult(fault, False, summary.steps, trouble=summary.trouble)
 
 
-def _json(row: Found) -> dict[str, Any]:
+def _json(row: MutantResult) -> dict[str, Any]:
     found = {"fault": row.fault, "found": row.found, "steps": row.steps, "shrunk": row.shrunk, "trace": row.trace}
     return {**found, "trouble": row.trouble} if row.trouble else found
 
 
-def _tell(row: Found, says: str) -> None:
+def _tell(row: MutantResult, says: str) -> None:
     if row.trouble:
         say(f"{row.fault:4} stopped: {row.trouble}")
         return

@@ -55,7 +55,7 @@ def replay(
     Captures in pcap format and logs of other programs need --bench, which tells what they mean; --sut PORT=URL says
     where a port was. The exit status is that of the worst: 1 where one fails, 2 where one cannot be read.
     """
-    source = Source(bench, suts, parsed(sets), How(follow, lost_start, ended))
+    source = TraceSource(bench, suts, parsed(sets), How(follow, lost_start, ended))
     judged = {name: _judged(name, source) for name in _each(traces)}
     if as_json:
         document([_json(name, judgement) for name, judgement in judged.items()])
@@ -83,7 +83,7 @@ def _inside(folder: Path) -> list[Path]:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TraceSource:
     """What the command line says of the traces: their bench, its addresses and parameters, and how to read them."""
 
     bench: str | None
@@ -99,7 +99,7 @@ class Source:
         return addressed(load(self.bench, self.sets), self.suts)
 
 
-def _judged(name: str, source: Source) -> Judgement | Opinion | OtfError:
+def _judged(name: str, source: TraceSource) -> Judgement | Opinion | OtfError:
     # one that cannot be read must not hide what is wrong with the others
     try:
         with opened(name) as file:

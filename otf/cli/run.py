@@ -196,7 +196,7 @@ def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[
         "failures": [_group(group) for group in summary.failures.values()],
         "departures": [
             {"says": each.says, "count": each.count, "trace": str(each.first.trace) if each.first else None}
-            for each in summary.departures
+            for each in summary.known_issues
         ],
     }
     return result if error is None else {**result, **trouble(str(error))}

@@ -93,7 +93,7 @@ def _row(told: Told, monitor: Monitor) -> dict[str, Any]:
         "kind": kind,
         "port": getattr(event, "port", ""),
         "what": what,
-        "states": [text(place.value) for place in monitor.states] if settled else [],
+        "states": [text(node.value) for node in monitor.states] if settled else [],
         "raw": told.raw.hex(" ") if told.raw is not None else "",
         "failed": failure is not None and failure.event == monitor.events,
     }

@@ -19,22 +19,22 @@ from otf.codec import Codec
 from otf.errors import CodecError, OtfError, UsageError
 from otf.explore import explore
 from otf.simulate.acting import acting
-from otf.simulate.faults import Fault
+from otf.simulate.faults import Mutation
 from otf.simulate.walk import Act
 
 LOOKED = 10_000  # states in which a fault may be seeded
 
 
-def faults(bench: Bench) -> Iterator[Fault]:
+def faults(bench: Bench) -> Iterator[Mutation]:
     """Yield single faults of a model: a missing output, or the wrong next state."""
     graph = explore(bench.spec, LOOKED)
     for arc in graph.arcs():
         if arc.input >= 0 <= arc.target:
             state, inp = graph.values[arc.source], graph.inputs[arc.input]
             if graph.outputs[arc.outputs]:
-                yield Fault("missing", state, inp)
+                yield Mutation("missing", state, inp)
             other = graph.values[(arc.target + 1) % len(graph.values)]
-            yield Fault("transfer", state, inp, other)
+            yield Mutation("transfer", state, inp, other)
 
 
 def serve(act: Act, codec: Codec, source: Iterable[bytes], send: Callable[[bytes], object], port: str) -> None:

@@ -14,7 +14,7 @@ from otf.cli.folders import fresh
 from otf.cli.live import live
 from otf.cli.options import BenchName, Out, Sets
 from otf.cli.walking import named, route, ways_of, why
-from otf.core import Model, Place, Symbol
+from otf.core import Model, Node, Symbol
 from otf.errors import PASS
 from otf.runner.watchdog import watched
 from otf.values import show
@@ -43,7 +43,7 @@ def step(
     if on_system:
         return live(loaded, bench, out or fresh("step"), _asked)
     with watched():
-        walk = Walk(Model(loaded.spec, loaded.oracle().model.routes))
+        walk = StepWalk(Model(loaded.spec, loaded.oracle().model.routes))
         say(HELP)
         walk.tell()
         while (line := _asked()) is not None and line not in {"q", "quit", "exit"}:
@@ -51,13 +51,13 @@ def step(
     return PASS
 
 
-class Walk:
+class StepWalk:
     """A walk through a spec: the states so far, the ways on from the last."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.states: list[Place] = [model.initial]
-        self.ways: list[tuple[str, Place | None]] = self._ways()
+        self.states: list[Node] = [model.initial]
+        self.ways: list[tuple[str, Node | None]] = self._ways()
 
     def take(self, line: str) -> None:
         """Obey one line."""
@@ -92,7 +92,7 @@ class Walk:
     def _range(self) -> str:
         return f"the ways are 1 to {len(self.ways)}" if self.ways else "there is no way on"
 
-    def _go(self, target: Place | None) -> None:
+    def _go(self, target: Node | None) -> None:
         if target is None:
             say("the next state depends on what the system answers; choose another way")
             return
@@ -125,10 +125,10 @@ class Walk:
             say(f"       {text}")
 
     def _unspecified(self) -> Iterable[Symbol]:
-        place = self.states[-1]
-        return [inp for inp in self.model.offers(place) if not self.model.moves(place, inp)]
+        node = self.states[-1]
+        return [inp for inp in self.model.offers(node) if not self.model.moves(node, inp)]
 
-    def _ways(self) -> list[tuple[str, Place | None]]:
+    def _ways(self) -> list[tuple[str, Node | None]]:
         every = [
             ("(unasked)" if inp is None else show(inp.value), move)
             for inp, move in ways_of(self.model, self.states[-1])

@@ -26,7 +26,7 @@ Paths = list[list[Any]]
 
 
 @dataclass(frozen=True)
-class Origin:
+class SuiteOrigin:
     """What a suite is made of: a model with its parameters, explored within `limit` states."""
 
     spec: Spec[Any, Any]
@@ -61,7 +61,7 @@ def as_data(built: Suite) -> dict[str, Any]:
     }
 
 
-def write(path: Path, built: Suite, extra: int, origin: Origin) -> None:
+def write(path: Path, built: Suite, extra: int, origin: SuiteOrigin) -> None:
     """Write the inputs of a suite, and what they were made of."""
     inputs = [[encode(inp) for inp in each] for each in built.paths]
     save(path, {**origin.head(built, extra), "fingerprint": _fingerprint(origin.spec, built), "inputs": inputs})
@@ -101,11 +101,11 @@ def read(path: Path, data: Mapping[str, Any], bench: Bench) -> tuple[Paths, dict
         paths = [[registry.decode(inp) for inp in each] for each in data["inputs"]]
         method, extra, limit = str(data["method"]), int(data["extra"]), int(data["limit"])
         told = str(data["fingerprint"]), {str(name): str(value) for name, value in data["parameters"].items()}
-    return paths, _weighed(paths, method, extra, Origin(bench.spec, bench.parameters, limit), told)
+    return paths, _weighed(paths, method, extra, SuiteOrigin(bench.spec, bench.parameters, limit), told)
 
 
 def _weighed(
-    paths: Paths, method: str, extra: int, origin: Origin, told: tuple[str, Mapping[str, str]]
+    paths: Paths, method: str, extra: int, origin: SuiteOrigin, told: tuple[str, Mapping[str, str]]
 ) -> dict[str, Any]:
     name, known = origin.spec.name, METHODS.get(method)
     steps = sum(map(len, paths))

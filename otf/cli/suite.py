@@ -26,7 +26,7 @@ from otf.cli.telling import tell
 from otf.errors import FAIL, PASS, UsageError
 from otf.explore import Graph
 from otf.runner.watchdog import watched
-from otf.strategy import Kind, script
+from otf.strategy import StrategyKind, script
 from otf.suite import ADAPTIVE, METHODS, AdaptiveSuite, adaptive
 from otf.suite import suite as made
 from otf.suite.adaptive import RUNS
@@ -71,7 +71,7 @@ def suite(
     if read is not None:
         plan = _read(read, load(bench, given), runs)
     else:
-        origin = stored.Origin(*modelled(bench, given), limit)
+        origin = stored.SuiteOrigin(*modelled(bench, given), limit)
         with watched():
             plan = _made(origin, method, extra, runs, write)
     if not as_json:
@@ -89,11 +89,11 @@ class _Intended(NamedTuple):
     data: dict[str, Any]
     paths: int
     longest: int
-    kind: Callable[[], Kind]
+    kind: Callable[[], StrategyKind]
     mode: Mode = "eager"
 
 
-def _made(origin: stored.Origin, method: str, extra: int, runs: int | None, write: Path | None) -> _Intended:
+def _made(origin: stored.SuiteOrigin, method: str, extra: int, runs: int | None, write: Path | None) -> _Intended:
     if method in ADAPTIVE:
         graph = origin.graph()
         tests = adaptive(graph, method, extra, RUNS if runs is None else runs)

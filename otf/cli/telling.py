@@ -23,7 +23,7 @@ def tell(summary: Summary, settings: Settings, bench: Bench, seconds: float) -> 
         say(f"stopped: {summary.trouble}")
     took = f"{counted(summary.paths, 'path')}, {counted(summary.steps, 'step')}, {seconds:.1f} s, seed {settings.seed}"
     say(f"{headline(summary)} ({took})")
-    for note in (*_departures(summary, settings, bench), *_notes(summary)):
+    for note in (*_known_issues(summary, settings, bench), *_notes(summary)):
         say(note)
     say(f"traces: {settings.out}/")
 
@@ -74,7 +74,7 @@ def headline(summary: Summary) -> str:
         return f"INTERRUPTED: {'nothing was decided' if summary.inconclusive else 'nothing wrong was seen'} so far"
     if summary.trouble and not summary.failures:
         return "INCONCLUSIVE: no contact with the system under test"
-    if summary.verdict == "pass" and any(each.count for each in summary.departures):
+    if summary.verdict == "pass" and any(each.count for each in summary.known_issues):
         return "PASS: what the model does not allow is a known departure"
     return {
         "pass": "PASS: every answer is one that the model allows",
@@ -83,8 +83,8 @@ def headline(summary: Summary) -> str:
     }[summary.verdict]
 
 
-def _departures(summary: Summary, settings: Settings, bench: Bench) -> Iterator[str]:
-    for known in summary.departures:
+def _known_issues(summary: Summary, settings: Settings, bench: Bench) -> Iterator[str]:
+    for known in summary.known_issues:
         if known.first is not None:
             yield f"known departure ({counted(known.count, 'path')}): {known.says}"
             yield f"  shrink it:       otf shrink {_call(known.first, settings, bench, drives=True)}"

@@ -7,7 +7,7 @@ from string import Template
 from typing import Final, NamedTuple
 
 
-class Kind(NamedTuple):
+class BenchKind(NamedTuple):
     """A way to the system: what is said of it, what is imported, and how the bench opens it."""
 
     says: str
@@ -191,16 +191,16 @@ COMMON: Final = "from collections.abc import Iterator\nfrom dataclasses import d
 WITH_CODEC: Final = f"{COMMON}from otf import Bench, Spec, Transition, goto, lines, trace_may_set\n"
 
 
-def _port(says: str, adapter: str, url: str, opened: str, times: tuple[str, str, str]) -> Kind:
+def _port(says: str, adapter: str, url: str, opened: str, times: tuple[str, str, str]) -> BenchKind:
     quiet, late, busy = times
     text = Template(PORT).safe_substitute(opened=opened, quiet=quiet, late=late, busy=busy)
     names = ", ".join(sorted(["inprocess", adapter]))
     real = f"otf run $file --set url={url}    your own system"
-    return Kind(says, real, f"{WITH_CODEC}from otf.adapters import {names}", f"{CODEC}{text}{LAMP}")
+    return BenchKind(says, real, f"{WITH_CODEC}from otf.adapters import {names}", f"{CODEC}{text}{LAMP}")
 
 
 LOCAL: Final = ("0.05", "0.01", "0.01")
-KINDS: Final[Mapping[str, Kind]] = {
+KINDS: Final[Mapping[str, BenchKind]] = {
     "udp": _port("by UDP: a datagram is a line", "udp", "udp://127.0.0.1:7000", "udp(url)", LOCAL),
     "tcp": _port("by TCP, a line at a time", "tcp", "tcp://127.0.0.1:7000", "tcp(url)", LOCAL),
     "serial": _port(
@@ -210,13 +210,13 @@ KINDS: Final[Mapping[str, Kind]] = {
         "serialport(url, baudrate=115200)",
         ("0.2", "0.05", "0.05"),
     ),
-    "process": Kind(
+    "process": BenchKind(
         "a program that reads and writes lines",
         "otf run $file --set program='./lamp --quiet'    your own program",
         f"import sys\n{WITH_CODEC}from otf.adapters import process",
         f"{CODEC}{PROGRAM}{LAMP}{MAIN}",
     ),
-    "object": Kind(
+    "object": BenchKind(
         "a Python object",
         "otf step $file                     walks through the model by hand",
         f"{COMMON}from otf import Bench, Spec, Transition, goto, trace_may_set",

@@ -6,12 +6,12 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
-from otf.core import Model, Place, Symbol
-from otf.core.places import Move
+from otf.core import Model, Node, Symbol
+from otf.core.nodes import Move
 from otf.values import show
 
 FAR: Final = 20_000  # states looked at for a way to one
-Way: TypeAlias = tuple[Symbol | None, Move]
+PossibleMove: TypeAlias = tuple[Symbol | None, Move]
 
 
 def named(text: str, ways: Sequence[Symbol | None]) -> list[int]:
@@ -22,48 +22,48 @@ def named(text: str, ways: Sequence[Symbol | None]) -> list[int]:
     return exact or [at for at, each in enumerate(texts) if each.startswith(said)]
 
 
-def ways_of(model: Model, place: Place) -> list[Way]:
+def ways_of(model: Model, node: Node) -> list[PossibleMove]:
     """Return what may happen in a state: inputs in the model's order, then what comes unasked."""
-    asked: list[Way] = [(inp, move) for inp in model.offers(place) for move in model.moves(place, inp)]
-    return asked + [(None, move) for move in model.unasked(place)]
+    asked: list[PossibleMove] = [(inp, move) for inp in model.offers(node) for move in model.moves(node, inp)]
+    return asked + [(None, move) for move in model.spontaneous(node)]
 
 
-def route(model: Model, start: Place, text: str) -> list[Place] | None:
+def route(model: Model, start: Node, text: str) -> list[Node] | None:
     """Return the states on the shortest way to one that is called so, None where none was found."""
-    came: dict[Place, Place | None] = {start: None}
+    came: dict[Node, Node | None] = {start: None}
     queue = deque([start])
     while queue and len(came) < FAR:
-        place = queue.popleft()
-        if show(place.value).casefold() == text.casefold() and place is not start:
-            return _back(came, place)
-        for _, move in ways_of(model, place):
-            if isinstance(move.target, Place) and move.target not in came:
-                came[move.target] = place
+        node = queue.popleft()
+        if show(node.value).casefold() == text.casefold() and node is not start:
+            return _back(came, node)
+        for _, move in ways_of(model, node):
+            if isinstance(move.target, Node) and move.target not in came:
+                came[move.target] = node
                 queue.append(move.target)
     return None
 
 
-def _back(came: dict[Place, Place | None], place: Place) -> list[Place]:
-    way = [place]
+def _back(came: dict[Node, Node | None], node: Node) -> list[Node]:
+    way = [node]
     while (before := came[way[-1]]) is not None:
         way.append(before)
     return way[-2::-1]
 
 
-def why(model: Model, places: Sequence[Place], text: str) -> str:
+def why(model: Model, nodes: Sequence[Node], text: str) -> str:
     """Return why an input is offered or not, in the states that are possible."""
-    inputs = list(dict.fromkeys(inp for place in places for inp in model.offers(place)))
+    inputs = list(dict.fromkeys(inp for node in nodes for inp in model.offers(node)))
     found = [inputs[at] for at in named(text, inputs)]
     if not found:
         known = ", ".join(show(inp.value) for inp in inputs) or "none"
         return f"{text} is not among the inputs that the model tries here: {known}"
-    return "\n".join(_told(model, places, inp) for inp in found)
+    return "\n".join(_told(model, nodes, inp) for inp in found)
 
 
-def _told(model: Model, places: Sequence[Place], inp: Symbol) -> str:
-    silent = [place for place in places if not model.specified(place, inp)]
+def _told(model: Model, nodes: Sequence[Node], inp: Symbol) -> str:
+    silent = [node for node in nodes if not model.specified(node, inp)]
     if not silent:
         return f"{show(inp.value)} can be chosen: the model says what happens on it"
-    states = " or ".join(show(place.value) for place in silent)
-    elsewhere = " (in others that are possible it does)" if len(silent) < len(places) else ""
+    states = " or ".join(show(node.value) for node in silent)
+    elsewhere = " (in others that are possible it does)" if len(silent) < len(nodes) else ""
     return f"{show(inp.value)} is not offered: the model says nothing of it in {states}{elsewhere}"

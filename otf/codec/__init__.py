@@ -1,7 +1,7 @@
 """Codecs: pure functions between values and the bytes of a port."""
 
 from otf.codec.codec import Codec
-from otf.codec.deed import Deed
-from otf.codec.lines import Lines, lines
+from otf.codec.lines import LineCodec, lines
+from otf.codec.port_action import PortAction
 
-__all__ = ["Codec", "Deed", "Lines", "lines"]
+__all__ = ["Codec", "LineCodec", "PortAction", "lines"]

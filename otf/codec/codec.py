@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from otf.codec.deed import Deed
+from otf.codec.port_action import PortAction
 
 
 class Codec(Protocol):
@@ -24,7 +24,7 @@ class Codec(Protocol):
         """Return the name of the port that a value belongs to; "" for the only one."""
         ...
 
-    def encode(self, value: object) -> bytes | Deed:
+    def encode(self, value: object) -> bytes | PortAction:
         """Return the bytes of an input, or what else it does to its port. Raises CodecError for one that has none."""
         ...
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
-from otf.codec.deed import Deed
 from otf.codec.layout import Layout
+from otf.codec.port_action import PortAction
 from otf.errors import CodecError, UsageError
 from otf.values import show
 
@@ -22,7 +22,7 @@ class _Row:
     pattern: str
     layout: Layout
     types: dict[str, type[Any]]
-    deed: Deed | None = None
+    port_action: PortAction | None = None
 
     def text(self, value: object) -> str:
         return _FIELD.sub(lambda found: str(getattr(value, found[1])), self.pattern)
@@ -32,7 +32,7 @@ class _Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class LineCodec:
     """A codec of text lines; made by `lines`."""
 
     rows: tuple[_Row, ...]
@@ -49,11 +49,11 @@ class Lines:
         del value
         return self.name
 
-    def encode(self, value: object) -> bytes | Deed:
+    def encode(self, value: object) -> bytes | PortAction:
         """Return the line for a value, without its end, or what it does to the port."""
         for row in self.rows:
             if row.kind is type(value):
-                return row.deed or self._line(value, row.text(value))
+                return row.port_action or self._line(value, row.text(value))
         message = f"no line pattern for {show(value)}; there are patterns for {_names(self.rows)}"
         raise CodecError(message)
 
@@ -65,7 +65,7 @@ class Lines:
         except UnicodeError as error:
             raise CodecError(str(error)) from error
         for row in self.rows:
-            if row.deed is not None:
+            if row.port_action is not None:
                 continue
             found = row.layout.fields(text)
             if found is not None:
@@ -84,10 +84,10 @@ class Lines:
             raise CodecError(message) from error
 
 
-def lines(patterns: Mapping[type[Any], str | Deed], *, port: str = "", encoding: str = "utf-8") -> Lines:
+def lines(patterns: Mapping[type[Any], str | PortAction], *, port: str = "", encoding: str = "utf-8") -> LineCodec:
     """Return the codec in which each value is one line of text; fields may be int, float or str.
 
-    A `Deed` in the place of a pattern makes an input of connecting or closing: `{Hangup: Deed.CLOSE}`.
+    A `PortAction` in the place of a pattern makes an input of connecting or closing: `{Hangup: PortAction.CLOSE}`.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -96,11 +96,11 @@ def lines(patterns: Mapping[type[Any], str | Deed], *, port: str = "", encoding:
     >>> codec.encode(Coin(5)), codec.decode("", b"coin 10")
     (b'coin 5', Coin(cents=10))
     """
-    return Lines(tuple(_row(kind, pattern) for kind, pattern in patterns.items()), port, encoding)
+    return LineCodec(tuple(_row(kind, pattern) for kind, pattern in patterns.items()), port, encoding)
 
 
-def _row(kind: type[Any], pattern: str | Deed) -> _Row:
-    if isinstance(pattern, Deed):
+def _row(kind: type[Any], pattern: str | PortAction) -> _Row:
+    if isinstance(pattern, PortAction):
         return _Row(kind, "", Layout(("",), ()), {}, pattern)
     if not dataclasses.is_dataclass(kind):
         message = f"{show(kind)} is no dataclass; a line pattern {pattern!r} can be given for a dataclass only"

@@ -15,7 +15,7 @@ class Action(NamedTuple):
 
     input: Any
     outputs: tuple[Any, ...] | None = None
-    unasked: bool = False
+    spontaneous: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def out(item: object) -> Pattern:
     base = pattern(item)
 
     def matches(action: Action) -> bool:
-        return action.unasked and any(base.matches(Action(each)) for each in action.outputs or ())
+        return action.spontaneous and any(base.matches(Action(each)) for each in action.outputs or ())
 
     return Pattern(f"!{base.says}", matches, matches)
 
@@ -87,6 +87,6 @@ def _own(value: object) -> tuple[str, ...]:
 
 def _asked(says: str, holds: Callable[[Any], bool]) -> Pattern:
     def matches(action: Action) -> bool:
-        return not action.unasked and holds(action.input)
+        return not action.spontaneous and holds(action.input)
 
     return Pattern(says, matches, matches)

@@ -61,7 +61,7 @@ def _under(spec: Spec[Any, Any], told: Scenario, *, strict: bool) -> Restricted:
 
     def emits(now: Guided[Any]) -> Iterator[Transition[Any] | Accept]:
         for way in spec.emits(now.state) if spec.emits else ():
-            yield from _ways(told, now, way, Action(None, (), unasked=True), strict=strict)
+            yield from _ways(told, now, way, Action(None, (), spontaneous=True), strict=strict)
 
     def accepting(now: Guided[Any]) -> bool:
         return now.at is not None and told.ends(now.at) and (ends is None or ends(now.state))
@@ -101,9 +101,9 @@ def _moved(told: Scenario, at: Hashable, action: Action) -> Hashable | None:
 
 def check(told: Scenario, inputs: Iterable[Any], outputs: Iterable[Any] = ()) -> None:
     """Refuse a scenario that names an action which is not among these."""
-    actions = [Action(inp) for inp in inputs] + [Action(None, (each,), unasked=True) for each in outputs]
+    actions = [Action(inp) for inp in inputs] + [Action(None, (each,), spontaneous=True) for each in outputs]
     for item in told.patterns:
         if not any(item.concerns(action) for action in actions):
-            known = ", ".join(dict.fromkeys(show(action.input) for action in actions if not action.unasked))
+            known = ", ".join(dict.fromkeys(show(action.input) for action in actions if not action.spontaneous))
             message = f"the scenario names {item.says}, which is no action of the model; there are {known}"
             raise UsageError(message)

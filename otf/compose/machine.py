@@ -9,7 +9,7 @@ from otf.compose.actions import Action, Pattern, pattern
 from otf.errors import UsageError
 from otf.values import show
 
-Row: TypeAlias = tuple[Any, object, Any]
+MachineRow: TypeAlias = tuple[Any, object, Any]
 
 
 class Machine:
@@ -20,7 +20,7 @@ class Machine:
     False
     """
 
-    def __init__(self, rows: Iterable[Row], start: Any = None, accepting: Iterable[Any] | None = None) -> None:  # noqa: ANN401
+    def __init__(self, rows: Iterable[MachineRow], start: Any = None, accepting: Iterable[Any] | None = None) -> None:  # noqa: ANN401
         self._rows = [(source, pattern(item), target) for source, item, target in _checked(rows)]
         self.start: Hashable = frozenset([self._rows[0][0] if start is None else start])
         self._accepting = None if accepting is None else frozenset(accepting)
@@ -35,7 +35,7 @@ class Machine:
         return self._accepting is None or bool(states & self._accepting)
 
 
-def _checked(rows: Iterable[Row]) -> list[Row]:
+def _checked(rows: Iterable[MachineRow]) -> list[MachineRow]:
     table = list(rows)
     for number, row in enumerate(table, 1):
         if len(row) != 3:  # noqa: PLR2004 -- state, action, state

@@ -70,16 +70,16 @@ def product(
                 who = [other for other, each in enumerate(own) if other == at or each.shares(way.outputs)]
                 # where several share it, the first of them that could be first is
                 if at == who[0]:
-                    yield from _together(states, {other: alone[other] for other in who} | {at: [way]}, unasked=True)
+                    yield from _together(states, {other: alone[other] for other in who} | {at: [way]}, spontaneous=True)
 
     ends = [getattr(spec, "accepting", None) for spec in specs]
 
     def accepting(states: States) -> bool:
         return all(end is None or end(state) for end, state in zip(ends, states, strict=True))
 
-    unasked = emits if any(spec.emits for spec in specs) else None
+    spontaneous = emits if any(spec.emits for spec in specs) else None
     name = " x ".join(spec.name for spec in specs)
-    made = Product(step, tuple(spec.initial for spec in specs), inputs, unasked, name=name)
+    made = Product(step, tuple(spec.initial for spec in specs), inputs, spontaneous, name=name)
     object.__setattr__(made, "accepting", accepting if any(ends) else None)
     object.__setattr__(made, "vocabulary", _united(own))
     return made
@@ -97,21 +97,21 @@ def _vocabularies(
     if len(specs) == 1:
         return [Vocabulary(lambda _: True, lambda _: True)]
     # what comes unasked from one spec alone is shared with none
-    unasked = sum(spec.emits is not None for spec in specs) > 1
+    spontaneous = sum(spec.emits is not None for spec in specs) > 1
     return [
-        _vocabulary(spec, unasked=unasked) if items is None else listed(items)
+        _vocabulary(spec, spontaneous=spontaneous) if items is None else listed(items)
         for spec, items in zip(specs, told, strict=True)
     ]
 
 
-def _vocabulary(spec: Spec[Any, Any], *, unasked: bool) -> Vocabulary:
+def _vocabulary(spec: Spec[Any, Any], *, spontaneous: bool) -> Vocabulary:
     if isinstance(spec, Product):
         return spec.vocabulary
     if isinstance(spec, Restricted):
         # what its scenario never lets happen is its own all the same
-        return _vocabulary(spec.base, unasked=unasked)
+        return _vocabulary(spec.base, spontaneous=spontaneous)
     own: Sequence[object] | None = getattr(spec, "actions", None)
-    return found(spec, unasked=unasked) if own is None else listed(own)
+    return found(spec, spontaneous=spontaneous) if own is None else listed(own)
 
 
 class _Timers:
@@ -145,7 +145,7 @@ def _alone(spec: Spec[Any, Any], state: object) -> Transitions:
 
 def _united(own: Sequence[Vocabulary]) -> Vocabulary:
     return Vocabulary(
-        lambda inp: any(each.inputs(inp) for each in own), lambda output: any(each.unasked(output) for each in own)
+        lambda inp: any(each.inputs(inp) for each in own), lambda output: any(each.spontaneous(output) for each in own)
     )
 
 
@@ -154,14 +154,16 @@ def _offered(own: Sequence[Vocabulary], rows: list[dict[Hashable, Any]], named: 
     return bool(who) and all(who)
 
 
-def _together(states: States, ways: Mapping[int, Transitions], *, unasked: bool = False) -> Iterator[Transition[Any]]:
+def _together(
+    states: States, ways: Mapping[int, Transitions], *, spontaneous: bool = False
+) -> Iterator[Transition[Any]]:
     """Yield what specs do together, by their places: the same outputs, within the windows of all."""
     for each in every(*ways.values()):
         window = _window(each)
         if each and len({likeness(way.outputs) for way in each}) == 1 and (window is None or window[0] <= window[1]):
             moved = dict(zip(ways, each, strict=True))
             after = _after(each)
-            if window is not None and unasked and len(states) > 1:
+            if window is not None and spontaneous and len(states) > 1:
                 # the oracle counts from when the product moved last, and some other spec may have done that
                 window = None if after else (0.0, window[1])
             yield Transition(

@@ -67,7 +67,7 @@ class Atom(Regex):
 
 
 @dataclass(frozen=True, repr=False)
-class Then(Regex):
+class Concatenation(Regex):
     """One expression after another."""
 
     first: Regex = DONE
@@ -88,7 +88,7 @@ class Then(Regex):
 
 
 @dataclass(frozen=True, repr=False)
-class Either(Regex):
+class Alternation(Regex):
     """One of several expressions."""
 
     parts: frozenset[Regex] = frozenset()
@@ -125,7 +125,7 @@ class Many(Regex):
 
 
 def _tight(expr: Regex) -> str:
-    return f"({expr})" if isinstance(expr, Either) else str(expr)
+    return f"({expr})" if isinstance(expr, Alternation) else str(expr)
 
 
 def atom(item: object) -> Regex:
@@ -143,18 +143,18 @@ def _then(first: Regex, second: Regex) -> Regex:
         return NEVER
     if first == DONE:
         return second
-    return first if second == DONE else Then(first.empty and second.empty, first, second)
+    return first if second == DONE else Concatenation(first.empty and second.empty, first, second)
 
 
 def _either(one: Regex, other: Regex) -> Regex:
     parts = _parts(one) | _parts(other)
     if len(parts) <= 1:
         return next(iter(parts), NEVER)
-    return Either(any(part.empty for part in parts), parts)
+    return Alternation(any(part.empty for part in parts), parts)
 
 
 def _parts(expr: Regex) -> frozenset[Regex]:
-    if isinstance(expr, Either):
+    if isinstance(expr, Alternation):
         return expr.parts
     return frozenset() if expr == NEVER else frozenset([expr])
 
@@ -253,13 +253,13 @@ def _named(token: str) -> Pattern:
     results = _literals(f"({result},)", token) if result else None
 
     def matches(action: Action) -> bool:
-        if action.unasked or name not in names(action.input):
+        if action.spontaneous or name not in names(action.input):
             return False
         fits = arguments is None or _values(action.input) == arguments
         return fits and (results is None or action.outputs is None or action.outputs == results)
 
     def concerns(action: Action) -> bool:
-        return not action.unasked and name in names(action.input)
+        return not action.spontaneous and name in names(action.input)
 
     return Pattern(token, concerns, matches)
 

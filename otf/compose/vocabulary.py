@@ -23,11 +23,11 @@ class Vocabulary:
     """The actions of a model, as functions that return whether an input, or an unasked output, is its own."""
 
     inputs: Owns
-    unasked: Owns
+    spontaneous: Owns
 
     def shares(self, outputs: tuple[Any, ...]) -> bool:
         """Return whether one of these unasked outputs is its own."""
-        return any(self.unasked(value) for item in outputs for value in values_of(item))
+        return any(self.spontaneous(value) for item in outputs for value in values_of(item))
 
 
 def listed(items: Iterable[object]) -> Vocabulary:
@@ -35,22 +35,22 @@ def listed(items: Iterable[object]) -> Vocabulary:
     patterns = [pattern(item) for item in items]
 
     def owns(value: Any) -> bool:  # noqa: ANN401 -- an input or output
-        asked, unasked = Action(value), Action(None, (value,), unasked=True)
-        return any(each.matches(asked) or each.matches(unasked) for each in patterns)
+        asked, spontaneous = Action(value), Action(None, (value,), spontaneous=True)
+        return any(each.matches(asked) or each.matches(spontaneous) for each in patterns)
 
     return Vocabulary(owns, owns)
 
 
-def found(spec: Spec[Any, Any], *, unasked: bool) -> Vocabulary:
+def found(spec: Spec[Any, Any], *, spontaneous: bool) -> Vocabulary:
     """Return the vocabulary of a spec by its declared types, or by what its states offer.
 
-    `unasked`: its unasked outputs matter, too. An action is known by its name, as in a scenario: whoever offers
+    `spontaneous`: its unasked outputs matter, too. An action is known by its name, as in a scenario: whoever offers
     `Push(1)` owns every `Push`. Raises UsageError where the spec has too many states to tell.
     """
     inputs = _declared(spec)
-    if inputs is not None and not unasked:
+    if inputs is not None and not spontaneous:
         return Vocabulary(inputs, lambda value: False)  # noqa: ARG005 -- any value
-    asked, told = _searched(spec, unasked=unasked)
+    asked, told = _searched(spec, spontaneous=spontaneous)
     return Vocabulary(inputs or (lambda value: called(value) in asked), lambda value: called(value) in told)
 
 
@@ -91,9 +91,9 @@ def _names_an_action(kind: Any) -> bool:  # noqa: ANN401 -- any annotation
     return issubclass(kind, Enum) or ((is_dataclass(made) or hasattr(made, "_fields")) and not named)
 
 
-def _searched(spec: Spec[Any, Any], *, unasked: bool) -> tuple[dict[Hashable, Any], dict[Hashable, Any]]:
+def _searched(spec: Spec[Any, Any], *, spontaneous: bool) -> tuple[dict[Hashable, Any], dict[Hashable, Any]]:
     asked, told = dict[Hashable, Any](), dict[Hashable, Any]()
-    if isinstance(spec.inputs, Always) and not unasked:
+    if isinstance(spec.inputs, Always) and not spontaneous:
         return {called(inp): inp for inp in spec.inputs.inputs}, told
     states, seen = [spec.initial], {key(spec.initial)}
     for state in states:

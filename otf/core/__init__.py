@@ -5,9 +5,9 @@ from otf.core.compile import Routes
 from otf.core.model import Model
 from otf.core.monitor import Monitor, Oracle
 from otf.core.moves import Limits, Relation
+from otf.core.nodes import Node
 from otf.core.pacing import Moment, Pacing, Pause
-from otf.core.places import Place
-from otf.core.session import Chooser, Command, Ping, Send, Session, Stop, Wait
+from otf.core.session import Chooser, Ping, Send, Session, SessionCommand, Stop, Wait
 from otf.core.symbols import Symbol
 from otf.core.timing import Timing
 from otf.core.view import InputMode, View
@@ -15,21 +15,21 @@ from otf.core.view import InputMode, View
 __all__ = [
     "Barrier",
     "Chooser",
-    "Command",
     "InputMode",
     "Limits",
     "Model",
     "Moment",
     "Monitor",
+    "Node",
     "Oracle",
     "Pacing",
     "Pause",
     "Ping",
-    "Place",
     "Relation",
     "Routes",
     "Send",
     "Session",
+    "SessionCommand",
     "Stop",
     "Symbol",
     "Timing",

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-Question: TypeAlias = tuple[str, tuple[object, ...]]
+ModelQuestion: TypeAlias = tuple[str, tuple[object, ...]]
 """A function of the model, and what it was called with."""
 
 
-class Asking:
+class OpenQuestion:
     """Holds the question that is being asked, None between two; each is an object of its own."""
 
     def __init__(self) -> None:
-        self.now: Question | None = None
+        self.now: ModelQuestion | None = None
 
 
-ASKING: Final = Asking()
+ASKING: Final = OpenQuestion()

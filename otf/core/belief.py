@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from otf.core.hypothesis import Hypothesis, renumbered
 from otf.core.memory import Memory
-from otf.core.places import UNCONSTRAINED, Place
+from otf.core.nodes import UNCONSTRAINED, Node
 from otf.core.view import View
 
 
@@ -18,8 +18,8 @@ class Belief:
     `settled` tells that nothing is owed or in flight in any explanation, `sure` that one is not a mere doubt; without
     any, there is nonconformance. `unconstrained`: the model says nothing any more, since every explanation took an
     unspecified input; `done`: nothing is owed besides. `ticking`: in some explanation something comes by itself in
-    a window of time; `owing`: so it does, or something is owed in every explanation; `flying`: the ports with inputs in
-    flight in some. `after` remembers the belief that an event led to, `silent` and
+    a window of time; `owing`: so it does, or something is owed in every explanation; `in_flight`: the ports with inputs
+    in flight in some. `after` remembers the belief that an event led to, `silent` and
     `view` what was found out about the set: each is asked again and again, and does not change.
     """
 
@@ -28,10 +28,10 @@ class Belief:
         "ahead",
         "at_rest",
         "done",
-        "flying",
         "hypotheses",
+        "in_flight",
+        "nodes",
         "owing",
-        "places",
         "settled",
         "silent",
         "sure",
@@ -43,11 +43,11 @@ class Belief:
 
     def __init__(self, hypotheses: tuple[Hypothesis, ...]) -> None:
         self.hypotheses: tuple[Hypothesis, ...] = hypotheses
-        spots = dict.fromkeys(each[0] for each in hypotheses)
-        self.places: tuple[Place, ...] = tuple(each for each in spots if isinstance(each, Place))
+        positions = dict.fromkeys(each[0] for each in hypotheses)
+        self.nodes: tuple[Node, ...] = tuple(each for each in positions if isinstance(each, Node))
         # where something is half done there is more to look at; mostly there is nothing
         busy = [
-            each for each in hypotheses if each[1] or each[2] or each[3] or each[6] or not isinstance(each[0], Place)
+            each for each in hypotheses if each[1] or each[2] or each[3] or each[6] or not isinstance(each[0], Node)
         ]
         self.settled: bool = not any(each[1] or each[2] or not each.settled for each in busy)
         self.at_rest: bool = not busy
@@ -56,9 +56,9 @@ class Belief:
         self.sure: bool = len(busy) < len(hypotheses) or any(not each.beyond for each in busy)
         self.ticking: bool = any(each[3] or each.obliged for each in busy)
         self.owing: bool = self.ticking or (whole and all(each[1] and each.owing for each in busy))
-        self.unconstrained: bool = whole and bool(busy) and all(each.spot is UNCONSTRAINED for each in busy)
-        self.done: bool = self.unconstrained and not any(each.owed for each in busy)
-        self.flying: frozenset[str] = frozenset(port for each in busy for port, _ in each.flight)
+        self.unconstrained: bool = whole and bool(busy) and all(each.position is UNCONSTRAINED for each in busy)
+        self.done: bool = self.unconstrained and not any(each.outstanding for each in busy)
+        self.in_flight: frozenset[str] = frozenset(port for each in busy for port, _ in each.flight)
         self.after: dict[Hashable, Led] = {}
         self.silent: bool | None = None
         self.view: View | None = None

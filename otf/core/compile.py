@@ -8,11 +8,11 @@ from itertools import product
 from math import prod
 from typing import Any, Final, NamedTuple, TypeGuard
 
-from otf.core.bags import Chains, Owes
-from otf.core.places import UNKNOWN, Midway, Move, Opening, Place, Spot
+from otf.core.bags import Chains, Emitted
+from otf.core.expectations import Either, Exact, Expectation, Instance, Such
+from otf.core.nodes import UNKNOWN, Midway, Move, Node, OpenAccept, Position
 from otf.core.symbols import Symbol
 from otf.core.texts import is_test
-from otf.core.wants import Either, Exact, Instance, Such, Want
 from otf.errors import ModelError
 from otf.spec import Accept, AnyOrder, On, OneOf, TimerAction, TimerStart, TimerStop, Transition, Where
 from otf.spec.endless import TRANSITIONS, limited
@@ -59,11 +59,11 @@ MANY: Final = "transitions, with the alternatives of each"
 NO_TIMERS: Final = (tuple[TimerStart, ...](), frozenset[str]())
 
 
-class Origin(NamedTuple):
+class AskedState(NamedTuple):
     """The state of which a model was asked, and whether that was for what it does by itself."""
 
-    place: Place
-    unasked: bool
+    node: Node
+    spontaneous: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +72,11 @@ class Compiler:
 
     routes: Routes
     chains: Chains
-    place: Callable[[object], Place]
+    node: Callable[[object], Node]
     symbol: Callable[[object], Symbol]
 
-    def moves(self, origin: Place, yields: object, *, unasked: bool = False) -> tuple[Move, ...]:
-        """Return the moves for what a spec function returned of a state: of `emits` where they are `unasked`."""
+    def moves(self, origin: Node, yields: object, *, spontaneous: bool = False) -> tuple[Move, ...]:
+        """Return the moves for what a spec function returned of a state: of `emits` where they are `spontaneous`."""
         if not isinstance(yields, Iterable):
             message = (
                 f"it returned {show(yields)}; yield transitions (goto(state, output, …)), or return a list of them"
@@ -87,27 +87,27 @@ class Compiler:
         for item in limited(items, TRANSITIONS, MANY):
             if _is_plain(item) and _is_value(item.outputs[0]):
                 # what most transitions are, and the quickest: one value
-                owes = self._alone(item.outputs[0])
-                found.append(Move(self.place(item.state), owes, item.outputs))
+                emitted = self._alone(item.outputs[0])
+                found.append(Move(self.node(item.state), emitted, item.outputs))
             else:
-                found += self._moves(Origin(origin, unasked), item)
+                found += self._moves(AskedState(origin, spontaneous), item)
                 if len(found) > TRANSITIONS:
                     message = f"more than {TRANSITIONS:,} {MANY}: it seems never to end"
                     raise ModelError(message)
         return tuple(found)
 
-    def _moves(self, origin: Origin, item: object) -> Iterator[Move]:
+    def _moves(self, origin: AskedState, item: object) -> Iterator[Move]:
         if isinstance(item, Accept):
             _brought(origin, item.after)
             yield self._accept(origin, item)
         elif _is_transition(item):
             _brought(origin, item.after)
-            yield from self._transition(origin, item, self.place(item.state))
+            yield from self._transition(origin, item, self.node(item.state))
         else:
             message = f"it gave {show(item)}, which is not a transition; write goto(state, output, …)"
             raise ModelError(message)
 
-    def _transition(self, origin: Origin, item: Transition[Any], target: Place) -> Iterable[Move]:
+    def _transition(self, origin: AskedState, item: Transition[Any], target: Node) -> Iterable[Move]:
         outputs = _sequence(item.outputs)
         alternatives = [self._alternatives(each) for each in outputs]
         if all(len(each) == 1 for each in alternatives):
@@ -118,44 +118,53 @@ class Compiler:
         return self._parts(origin, item, target, alternatives)
 
     def _parts(
-        self, origin: Origin, item: Transition[Any], target: Place, alternatives: list[tuple[object, ...]]
+        self, origin: AskedState, item: Transition[Any], target: Node, alternatives: list[tuple[object, ...]]
     ) -> Iterator[Move]:
         """Yield the moves of a transition with choices between ports: made one by one, n of them are not 2^n moves."""
-        spot: Spot = target
+        position: Position = target
         rest: list[object] = []  # in reverse
         for found in reversed(alternatives):
             if len(found) == 1:
                 rest.append(found[0])
             else:
-                after, more, rest = spot, rest[::-1], list[object]()
+                after, more, rest = position, rest[::-1], list[object]()
                 parts = tuple(self._move(item, target, after, (each, *more), ()) for each in found)
-                spot = Midway(origin.place, parts, unasked=origin.unasked)
-        if rest or not isinstance(spot, Midway):
-            yield self._move(item, target, spot, rest[::-1], item.outputs)
+                position = Midway(origin.node, parts, spontaneous=origin.spontaneous)
+        if rest or not isinstance(position, Midway):
+            yield self._move(item, target, position, rest[::-1], item.outputs)
         else:
             shown = item.outputs
-            yield from (Move(each.spot, each.owes, shown, target=target, after=item.after) for each in spot.moves)
+            yield from (
+                Move(each.position, each.emitted, shown, target=target, after=item.after) for each in position.moves
+            )
 
     def _move(
-        self, item: Transition[Any], target: Place, spot: Spot, owed: Sequence[object], shown: tuple[object, ...]
+        self,
+        item: Transition[Any],
+        target: Node,
+        position: Position,
+        outstanding: Sequence[object],
+        shown: tuple[object, ...],
     ) -> Move:
         starts, stops = _timers(item.timers)
-        owes = self._owes(owed)
-        return Move(spot, owes, shown, target=target, within=item.within, starts=starts, stops=stops, after=item.after)
+        emitted = self._owes(outstanding)
+        return Move(
+            position, emitted, shown, target=target, within=item.within, starts=starts, stops=stops, after=item.after
+        )
 
-    def _owes(self, outputs: Sequence[object]) -> Owes:
+    def _owes(self, outputs: Sequence[object]) -> Emitted:
         if not outputs:
             return ()
-        queues: dict[str, list[tuple[Want, ...]]] = {}
+        queues: dict[str, list[tuple[Expectation, ...]]] = {}
         for item in outputs:
-            bags: dict[str, list[Want]] = {}
-            for port, want in self._one_of(item):
-                bags.setdefault(port, []).append(want)
+            bags: dict[str, list[Expectation]] = {}
+            for port, expectation in self._one_of(item):
+                bags.setdefault(port, []).append(expectation)
             for port, bag in bags.items():
                 queues.setdefault(port, []).append(tuple(bag))
         return tuple((port, self.chains.of(queues[port])) for port in sorted(queues))
 
-    def _alone(self, value: object) -> Owes:
+    def _alone(self, value: object) -> Emitted:
         symbol = self.symbol(value)
         return self.chains.alone.get(symbol) or self.chains.only(self.routes.of(value), symbol)
 
@@ -165,12 +174,12 @@ class Compiler:
             return (item,)
         found = choices(item)
         if len(found) > 1:
-            wants = [list(self._wants(each, "")) for each in found]
-            if all(len(each) == 1 for each in wants) and len({port for [(port, _)] in wants}) == 1:
+            expectations = [list(self._expectations(each, "")) for each in found]
+            if all(len(each) == 1 for each in expectations) and len({port for [(port, _)] in expectations}) == 1:
                 return (item,)
         return found
 
-    def _accept(self, origin: Origin, item: Accept) -> Move:
+    def _accept(self, origin: AskedState, item: Accept) -> Move:
         if isinstance(item.until, int) and item.until < 1:
             message = f"it gave an Accept of {item.until} outputs; a transition without outputs is goto(state)"
             raise ModelError(message)
@@ -186,28 +195,28 @@ class Compiler:
             (),
             text,
             within=item.within,
-            opening=Opening(item, tuple(dict.fromkeys(ports)), origin.place),
+            opening=OpenAccept(item, tuple(dict.fromkeys(ports)), origin.node),
             starts=starts,
             stops=stops,
             after=item.after,
         )
 
-    def _one_of(self, item: object) -> Iterable[tuple[str, Want]]:
+    def _one_of(self, item: object) -> Iterable[tuple[str, Expectation]]:
         found = choices(item)
         if len(found) == 1:
-            return self._wants(found[0], "")
-        wants = [pair for each in found for pair in self._wants(each, "")]
-        return [(wants[0][0], Either(tuple(want for _, want in wants)))]
+            return self._expectations(found[0], "")
+        expectations = [pair for each in found for pair in self._expectations(each, "")]
+        return [(expectations[0][0], Either(tuple(expectation for _, expectation in expectations)))]
 
-    def _wants(self, item: object, port: str) -> Iterator[tuple[str, Want]]:
+    def _expectations(self, item: object, port: str) -> Iterator[tuple[str, Expectation]]:
         routes = self.routes
         if _is_value(item):
             yield port or routes.of(item), Exact(self.symbol(item))
         elif isinstance(item, AnyOrder):
             for part in item.items:
-                yield from self._wants(part, port)
+                yield from self._expectations(part, port)
         elif isinstance(item, On):
-            yield from self._wants(item.item, routes.known(item.port, show(item.item)))
+            yield from self._expectations(item.item, routes.known(item.port, show(item.item)))
         elif isinstance(item, type):
             yield port or routes.only(f"any {item.__name__}"), Instance(item)
         elif isinstance(item, Where):
@@ -238,8 +247,8 @@ def _is_transition(item: object) -> TypeGuard[Transition[Any]]:
     return isinstance(item, Transition)
 
 
-def _brought(origin: Origin, after: str) -> None:
-    if after and not origin.unasked:
+def _brought(origin: AskedState, after: str) -> None:
+    if after and not origin.spontaneous:
         message = f"it gave a transition after={after!r}: a timer brings what stands in `emits`, an input the rest"
         raise ModelError(message)
 

@@ -9,7 +9,7 @@ from otf.core.clock import FOREVER, Window, deadline
 from otf.core.hypothesis import Hypothesis
 from otf.core.model import Model
 from otf.core.moves import Moves
-from otf.core.places import UNKNOWN, Place
+from otf.core.nodes import UNKNOWN, Node
 
 
 def due(belief: Belief, latency: float) -> float | None:
@@ -48,18 +48,18 @@ def _due(now: Hypothesis, latency: float) -> float:
 
 def _expiring(now: Hypothesis) -> Iterable[Window]:
     # of a named timer that means nothing here, nothing would be seen
-    place = now.spot
-    if not isinstance(place, Place):
+    node = now.position
+    if not isinstance(node, Node):
         return ()
-    return [each.window for each in now.timers if isinstance(each.name, int) or each.name in place.expiring]
+    return [each.window for each in now.timers if isinstance(each.name, int) or each.name in node.expiring]
 
 
 def _windows(now: Hypothesis) -> Iterable[Window]:
-    return (each.window for _, owing in now.owed for each in owing if each.window)
+    return (each.window for _, owing in now.outstanding for each in owing if each.window)
 
 
 def _answers(now: Hypothesis) -> Iterable[Window]:
-    return (each.window for _, owing in now.owed for each in owing if each.window and not each.unasked)
+    return (each.window for _, owing in now.outstanding for each in owing if each.window and not each.spontaneous)
 
 
 def _silent(moves: Moves, start: Hypothesis) -> bool:
@@ -68,10 +68,10 @@ def _silent(moves: Moves, start: Hypothesis) -> bool:
     stack = [start]
     while stack:
         now = stack.pop()
-        if now.owed or now.beyond or not isinstance(now.spot, Place) or moves.model.unasked(now.spot):
+        if now.outstanding or now.beyond or not isinstance(now.position, Node) or moves.model.spontaneous(now.position):
             return False
-        for port, flying in now.flight:
-            fresh = {step.then for step in moves.taking(now, port, flying[0])} - seen
+        for port, in_flight in now.flight:
+            fresh = {step.then for step in moves.taking(now, port, in_flight[0])} - seen
             seen |= fresh
             stack.extend(fresh)
     return True
@@ -79,17 +79,17 @@ def _silent(moves: Moves, start: Hypothesis) -> bool:
 
 def _slow(moves: Moves, start: Hypothesis, busy: float) -> bool:
     seen = set[Hypothesis]()
-    stack = [Hypothesis(start.spot, (), start.flight)]
+    stack = [Hypothesis(start.position, (), start.flight)]
     while stack:
         now = stack.pop()
         if now in seen or not now.flight:
             continue
-        if now.spot is UNKNOWN:
+        if now.position is UNKNOWN:
             # the outputs of an Accept may tell a state in which it answers slowly
             return True
         seen.add(now)
         for step in moves.of(now):
-            if step.flying and step.move and step.move.within and step.move.within[1] > busy:
+            if step.in_flight and step.move and step.move.within and step.move.within[1] > busy:
                 return True
-            stack.append(Hypothesis(step.then.spot, (), step.then.flight))
+            stack.append(Hypothesis(step.then.position, (), step.then.flight))
     return False

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from otf.core.due import silent
+from otf.core.nodes import Node
 from otf.core.pacing import Moment, Pause, Ventured, listened, silence
-from otf.core.places import Place
 from otf.core.symbols import Symbol
 from otf.core.timers import Timers
 from otf.core.timing import Timing
@@ -32,7 +32,7 @@ class Eager:
     """
 
     timing: Timing
-    proven: set[tuple[Place, Symbol]] = field(default_factory=set[tuple[Place, Symbol]])
+    proven: set[tuple[Node, Symbol]] = field(default_factory=set[tuple[Node, Symbol]])
     timers: Timers = field(default_factory=Timers)
     # the last input that was found proven: it is asked for several times a step
     _trusted: Ventured | None = None
@@ -54,8 +54,8 @@ class Eager:
         if moment.port is None or not self.ready(moment):
             return silence(self.timing, moment)
         monitor = moment.monitor
-        flying = monitor.belief.flying
-        if (not flying or flying == frozenset((moment.port,))) and monitor.ledger.unproven < MOST:
+        in_flight = monitor.belief.in_flight
+        if (not in_flight or in_flight == frozenset((moment.port,))) and monitor.ledger.unproven < MOST:
             return None
         return Pause(monitor.ledger.taken_by, "taken")
 
@@ -66,15 +66,15 @@ class Eager:
             self.proven.clear()
             self._trusted = None
         if moment.last is not None:
-            self.proven.update((place, moment.last.input) for place in moment.last.places)
+            self.proven.update((node, moment.last.input) for node in moment.last.nodes)
 
     def _sure(self, moment: Moment) -> bool:
         last = moment.last
         if last is None or last is self._trusted:
             return last is not None
         proven, inp = self.proven, last.input
-        for place in last.places:
-            if (place, inp) not in proven:
+        for node in last.nodes:
+            if (node, inp) not in proven:
                 return False
         self._trusted = last
         return True

@@ -9,24 +9,24 @@ from typing import Final, NamedTuple, TypeAlias
 
 from otf.core.bags import Chain
 from otf.core.belief import Belief
-from otf.core.hypothesis import Flying, Hypothesis
+from otf.core.hypothesis import Hypothesis, QueuedInput
 from otf.core.model import Model
 from otf.core.moves import Moves, Next
-from otf.core.places import Midway, Move, Place
+from otf.core.nodes import Midway, Move, Node
 from otf.core.queues import Queues, push
-from otf.trace.events import Closed, Event, Garbled, Seen, Sent
-from otf.trace.verdict import Allowed, Failure, Kind, Signature
+from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
+from otf.trace.verdict import Allowed, Failure, FailureKind, Signature
 from otf.values import show
 
 SHOWN: Final = 20  # states shown in one failure: more is no explanation
 WAYS: Final = 200  # ways looked at from one state: inputs in flight can be taken in very many orders
 THOUGHT: Final = 300  # moves looked at, besides one for each input: with a thousand in flight one way is a thousand
 
-Path: TypeAlias = "tuple[Move, Path] | None"
+MovePath: TypeAlias = "tuple[Move, MovePath] | None"
 
 
 @dataclass(slots=True)
-class Step:
+class FailedStep:
     """What happened since everything was last settled: where it began, the inputs, the outputs so far.
 
     `last` are the inputs of the step before: what comes by itself after silence is still their doing.
@@ -38,12 +38,12 @@ class Step:
     outputs: list[Seen | Closed]
     last: list[Sent] = field(default_factory=list[Sent])
 
-    def rested(self, belief: Belief) -> Step:
+    def rested(self, belief: Belief) -> FailedStep:
         """Return the step after quiescence: this one, as long as something is due in a window."""
-        return Step(belief, [], [], self.inputs or self.last) if belief.settled else self
+        return FailedStep(belief, [], [], self.inputs or self.last) if belief.settled else self
 
 
-class At(NamedTuple):
+class EventPosition(NamedTuple):
     """Where in a run something happened: the number of the event, and that of the last input."""
 
     event: int
@@ -51,16 +51,21 @@ class At(NamedTuple):
 
 
 def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
-    model: Model, step: Step, event: Event, at: At, untimely: Kind | None = None, times: tuple[str, ...] = ()
+    model: Model,
+    step: FailedStep,
+    event: Event,
+    at: EventPosition,
+    untimely: FailureKind | None = None,
+    times: tuple[str, ...] = (),
 ) -> Failure:
     """Return the failure for the event that left no state; `untimely`: it would be right later, or earlier.
 
     The signature speaks of the whole step, not of the moment: outputs on different ports come in any order, and the
     same fault must have the same signature whichever came first.
     """
-    places = step.before.places
-    thought = THOUGHT // max(1, len(places)) + len(step.inputs)
-    ways = {place: list(islice(_ways(model, place, step.inputs, thought), WAYS)) for place in places}
+    nodes = step.before.nodes
+    thought = THOUGHT // max(1, len(nodes)) + len(step.inputs)
+    ways = {node: list(islice(_ways(model, node, step.inputs, thought), WAYS)) for node in nodes}
     moves = [move for each in ways.values() for way in each for move in way]
     ticking = any(each.timers for each in step.before.hypotheses)
     return Failure(
@@ -77,19 +82,19 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
         seen=_text(event),
         port=getattr(event, "port", ""),
         before=tuple(_text(each) for each in step.outputs),
-        allowed=tuple(Allowed(show(place.value), _branches(ways[place])) for place in places[:SHOWN]),
+        allowed=tuple(Allowed(show(node.value), _branches(ways[node])) for node in nodes[:SHOWN]),
         times=times,
     )
 
 
-def flooded(step: Step, seen: str, number: int, sent: int) -> Failure:
+def flooded(step: FailedStep, seen: str, number: int, sent: int) -> Failure:
     """Return the failure of a system that never pauses."""
     signature = Signature("flood", _states(step.before), _input(step.inputs), "a pause", "outputs")
     return Failure(signature, number, sent, _inputs(step.inputs), seen, "")
 
 
 def _states(before: Belief) -> str:
-    return _names(type(place.value).__name__ for place in before.places)
+    return _names(type(node.value).__name__ for node in before.nodes)
 
 
 def _input(inputs: Sequence[Sent]) -> str:
@@ -100,17 +105,17 @@ def _inputs(inputs: Sequence[Sent]) -> str:
     return "; ".join(show(each.input) for each in inputs)
 
 
-def _ways(model: Model, place: Place, inputs: Sequence[Sent], thought: int) -> Iterator[tuple[Move, ...]]:
+def _ways(model: Model, node: Node, inputs: Sequence[Sent], thought: int) -> Iterator[tuple[Move, ...]]:
     """Yield what may happen from a place: the inputs taken in any order that their ports allow, or a move by itself.
 
     So much is thought of at most; the last way may be cut for that.
     """
-    flight: Queues[Flying] = ()
+    flight: Queues[QueuedInput] = ()
     for number, each in enumerate(inputs, 1):
-        flight = push(flight, each.port, Flying(model.symbol(each.input), number))
+        flight = push(flight, each.port, QueuedInput(model.symbol(each.input), number))
     moves = Moves(model)
-    stack: list[tuple[Hypothesis, Path]] = [(Hypothesis(place, (), flight), None)] if flight else []
-    stack = [(_bare(step), _after(None, step)) for step in reversed(moves.spontaneous(Hypothesis(place)))] + stack
+    stack: list[tuple[Hypothesis, MovePath]] = [(Hypothesis(node, (), flight), None)] if flight else []
+    stack = [(_bare(step), _after(None, step)) for step in reversed(moves.spontaneous(Hypothesis(node)))] + stack
     while stack:
         now, path = stack.pop()
         steps = _onward(moves, now)
@@ -124,20 +129,20 @@ def _ways(model: Model, place: Place, inputs: Sequence[Sent], thought: int) -> I
 
 
 def _onward(moves: Moves, now: Hypothesis) -> list[Next]:
-    if isinstance(now.spot, Midway):
+    if isinstance(now.position, Midway):
         return moves.spontaneous(now)
-    return [step for port, flying in now.flight for step in moves.taking(now, port, flying[0])]
+    return [step for port, in_flight in now.flight for step in moves.taking(now, port, in_flight[0])]
 
 
 def _bare(step: Next) -> Hypothesis:
-    return Hypothesis(step.then.spot, (), step.then.flight)
+    return Hypothesis(step.then.position, (), step.then.flight)
 
 
-def _after(path: Path, step: Next) -> Path:
+def _after(path: MovePath, step: Next) -> MovePath:
     return path if step.move is None else (step.move, path)
 
 
-def _unlinked(path: Path) -> Sequence[Move]:
+def _unlinked(path: MovePath) -> Sequence[Move]:
     found: list[Move] = []
     while path is not None:
         move, path = path
@@ -154,11 +159,11 @@ def _target(move: Move) -> str:
     return "a state that depends on them" if move.target is None else show(move.target.value)
 
 
-def _kind(event: Event, moves: Sequence[Move]) -> Kind:
+def _kind(event: Event, moves: Sequence[Move]) -> FailureKind:
     match event:
         case Closed():
             return "ended"
-        case Seen(Garbled()):
+        case Seen(Undecodable()):
             return "undecodable"
         case Seen(_, port):
             return "wrong" if any(port in move.ports for move in moves) else "unasked"
@@ -170,14 +175,14 @@ def _expected(moves: Iterable[Move]) -> Iterator[str]:
     for move in moves:
         if move.opening is not None:
             yield move.opening.accept.says or "accepted outputs"
-        for _, chain in move.owes:
+        for _, chain in move.emitted:
             yield from expected(chain)
 
 
 def expected(chain: Chain | None) -> Iterator[str]:
     """Yield the kinds of the outputs that a chain is made of."""
     while chain is not None:
-        yield from (kind for want in chain.bag.wants for kind in want.kinds)
+        yield from (kind for expectation in chain.bag.expectations for kind in expectation.kinds)
         chain = chain.then
 
 

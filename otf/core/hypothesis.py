@@ -8,36 +8,36 @@ from typing import Final, NamedTuple
 
 from otf.core.bags import Bag, Chain
 from otf.core.clock import Span, Window
-from otf.core.places import UNCONSTRAINED, Midway, Move, Opening, Spot
+from otf.core.nodes import UNCONSTRAINED, Midway, Move, OpenAccept, Position
 from otf.core.queues import Queues, put, queue
 from otf.core.symbols import Symbol
 
 NEVER: Final = sys.maxsize
 
 
-class Owed(NamedTuple):
+class Outstanding(NamedTuple):
     """Outputs that were emitted and not yet seen: what a move still owes on one port.
 
     `what` is the chain of what comes, and `left` what is left of its first bag; for an `Accept` it is the opening,
     whose outputs tell the next state. `due` is the least number of an input that was taken after they were emitted:
     once that input is proven taken with everything before it seen, a hypothesis that still owes them is wrong. Inputs
-    up to `loose` say nothing of that: they may have been taken before as well. `unasked`: they came by themselves.
+    up to `loose` say nothing of that: they may have been taken before as well. `spontaneous`: they came by themselves.
     `window` is the time in which they are due; `stamp` marks the timers that their move started. Of an `Accept`,
     `number` is the input that brought it, or else `entered` bounds the time at which its state is entered.
     """
 
-    what: Chain | Opening
+    what: Chain | OpenAccept
     left: int = 0
     due: int = NEVER
     loose: int = 0
-    unasked: bool = False
+    spontaneous: bool = False
     window: Window | None = None
     stamp: int = 0
     number: int = 0
     entered: Span | None = None
 
 
-class Flying(NamedTuple):
+class QueuedInput(NamedTuple):
     """An input that was sent and is perhaps not taken; `number` counts those that still matter, from 1."""
 
     symbol: Symbol
@@ -52,7 +52,7 @@ class Timer(NamedTuple):
     stamp: int = 0
 
 
-class Held(NamedTuple):
+class HeldBack(NamedTuple):
     """An output that came while an `Accept` was open on other ports: only its end tells which state explains it.
 
     It came at this time, after the inputs up to `upto` were sent: no others can have brought it.
@@ -72,81 +72,83 @@ class Hypothesis(NamedTuple):
     doubt: it explains too much to pass a run, but it keeps a run from being failed.
     """
 
-    spot: Spot
-    owed: Queues[Owed] = ()
-    flight: Queues[Flying] = ()
+    position: Position
+    outstanding: Queues[Outstanding] = ()
+    flight: Queues[QueuedInput] = ()
     timers: tuple[Timer, ...] = ()
-    held: tuple[Held, ...] = ()
+    held: tuple[HeldBack, ...] = ()
     got: tuple[tuple[str, Symbol], ...] = ()
     beyond: tuple[str, ...] = ()
 
     @property
     def settled(self) -> bool:
         """Return whether nothing is owed, in flight or half done."""
-        return not (self.owed or self.flight or isinstance(self.spot, Midway))
+        return not (self.outstanding or self.flight or isinstance(self.position, Midway))
 
     @property
     def owing(self) -> bool:
         """Return whether so many outputs are owed as the model says; an `Accept` may go on for ever."""
-        return any(isinstance(each.what, Chain) or each.what.ends for _, owing in self.owed for each in owing)
+        return any(isinstance(each.what, Chain) or each.what.ends for _, owing in self.outstanding for each in owing)
 
     @property
     def obliged(self) -> bool:
         """Return whether a timer has brought outputs that are not all seen: an `Accept` may be half way through."""
-        return any(each.unasked and each.window for _, owing in self.owed for each in owing)
+        return any(each.spontaneous and each.window for _, owing in self.outstanding for each in owing)
 
     @property
     def timed(self) -> bool:
         """Return whether time matters in it."""
-        return bool(self.timers) or any(each.window for _, owing in self.owed for each in owing)
+        return bool(self.timers) or any(each.window for _, owing in self.outstanding for each in owing)
 
     @property
     def numbers(self) -> set[int]:
         """Return the numbers of the inputs that matter: those in flight, and those after which something is due."""
         found = {each.number for _, flight in self.flight for each in flight}
-        if self.owed:
-            found.update(each.due for _, owing in self.owed for each in owing if each.due != NEVER)
-            found.update(each.number for _, owing in self.owed for each in owing if each.number)
+        if self.outstanding:
+            found.update(each.due for _, owing in self.outstanding for each in owing if each.due != NEVER)
+            found.update(each.number for _, owing in self.outstanding for each in owing if each.number)
         return found
 
 
 def taken(now: Hypothesis, port: str) -> Hypothesis:
     """Return the hypothesis after the head of `port`'s flight was taken: what is owed now was emitted before it."""
     head, *rest = queue(now.flight, port)
-    if not now.owed:
+    if not now.outstanding:
         return Hypothesis(now[0], (), put(now[2], port, tuple(rest)), *now[3:])
-    owed = tuple((name, tuple(_before(each, head.number) for each in owing)) for name, owing in now.owed)
-    return Hypothesis(now.spot, owed, put(now.flight, port, tuple(rest)), *now[3:])
+    outstanding = tuple((name, tuple(_before(each, head.number) for each in owing)) for name, owing in now.outstanding)
+    return Hypothesis(now.position, outstanding, put(now.flight, port, tuple(rest)), *now[3:])
 
 
-PLAIN: Final = Owed(Chain(Bag(()), None))
+PLAIN: Final = Outstanding(Chain(Bag(()), None))
 """What is owed by a move that is neither spontaneous nor due in a window."""
 
 
-def moved(now: Hypothesis, move: Move, kind: Owed = PLAIN) -> Hypothesis:
+def moved(now: Hypothesis, move: Move, kind: Outstanding = PLAIN) -> Hypothesis:
     """Return the hypothesis after a move: its outputs join what is owed on their ports, owed like `kind`."""
-    owed, opening = now.owed, move.opening
-    for port, chain in move.owes:
+    outstanding, opening = now.outstanding, move.opening
+    for port, chain in move.emitted:
         if port not in now.beyond:
-            fresh = Owed(chain, chain.bag.all) if kind is PLAIN else kind._replace(what=chain, left=chain.bag.all)
-            owed = put(owed, port, (*queue(owed, port), fresh) if owed else (fresh,))
+            fresh = (
+                Outstanding(chain, chain.bag.all) if kind is PLAIN else kind._replace(what=chain, left=chain.bag.all)
+            )
+            outstanding = put(outstanding, port, (*queue(outstanding, port), fresh) if outstanding else (fresh,))
     if opening is not None:
         # what an Accept would accept comes after outputs that are not followed, and cannot be told from them
         if not now.beyond or set(opening.ports).isdisjoint(now.beyond):
             for port in opening.ports:
-                owed = put(owed, port, (*queue(owed, port), kind._replace(what=opening)))
+                outstanding = put(outstanding, port, (*queue(outstanding, port), kind._replace(what=opening)))
         else:
-            return Hypothesis(UNCONSTRAINED, owed, now.flight, (), *now[4:])
-    return Hypothesis(move.spot, owed, now.flight, *now[3:])
+            return Hypothesis(UNCONSTRAINED, outstanding, now.flight, (), *now[4:])
+    return Hypothesis(move.position, outstanding, now.flight, *now[3:])
 
 
 def renumbered(now: Hypothesis, kept: tuple[int, ...]) -> Hypothesis:
     """Return the hypothesis with the numbers of inputs replaced by their ranks among those kept."""
     ranks = {number: rank for rank, number in enumerate(kept, 1)}
     flight = tuple(
-        (port, tuple(Flying(each.symbol, ranks[each.number]) for each in flight)) for port, flight in now.flight
+        (port, tuple(QueuedInput(each.symbol, ranks[each.number]) for each in flight)) for port, flight in now.flight
     )
-    owed = now.owed and tuple(
+    outstanding = now.outstanding and tuple(
         (
             port,
             tuple(
@@ -158,11 +160,11 @@ def renumbered(now: Hypothesis, kept: tuple[int, ...]) -> Hypothesis:
                 for each in owing
             ),
         )
-        for port, owing in now.owed
+        for port, owing in now.outstanding
     )
     held = now.held and tuple(each._replace(upto=bisect_right(kept, each.upto)) for each in now.held)
-    return now._replace(owed=owed, flight=flight, held=held)
+    return now._replace(outstanding=outstanding, flight=flight, held=held)
 
 
-def _before(each: Owed, number: int) -> Owed:
+def _before(each: Outstanding, number: int) -> Outstanding:
     return each._replace(due=number) if each.loose < number < each.due else each

@@ -20,7 +20,7 @@ The conference protocol with all its inputs needs 46,000; where states never com
 OFTEN: Final = 4_000  # answers forgotten between two looks at what is young
 
 
-class Table(Protocol):
+class ForgettingTable(Protocol):
     """A dictionary of answers, as far as forgetting goes."""
 
     def pop(self, question: Never, default: None, /) -> object:
@@ -40,7 +40,7 @@ class Memory:
     def __init__(self, limit: int = REMEMBERED) -> None:
         self.limit = limit
         self._forgotten = 0
-        self._entries: deque[tuple[Table, Hashable]] = deque()
+        self._entries: deque[tuple[ForgettingTable, Hashable]] = deque()
 
     def __len__(self) -> int:
         """Return how many answers are remembered."""

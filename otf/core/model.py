@@ -9,7 +9,7 @@ from otf.core.asking import ASKING
 from otf.core.bags import Chains
 from otf.core.compile import Compiler, Routes
 from otf.core.memory import Memory
-from otf.core.places import Move, Place, Windows
+from otf.core.nodes import Move, Node, TransitionWindows
 from otf.core.symbols import Symbol
 from otf.errors import USERS_OWN, ModelError, OtfError
 from otf.spec import Spec
@@ -32,24 +32,24 @@ class Model:
         self.spec = spec
         self.routes: Routes = routes or Routes()
         self.memory: Memory = Memory() if memory is None else memory
-        self._compiler = Compiler(self.routes, Chains(self.memory), self.place, self.heard)
-        self._places: dict[Hashable, Place] = {}
+        self._compiler = Compiler(self.routes, Chains(self.memory), self.node, self.heard)
+        self._nodes: dict[Hashable, Node] = {}
         self._symbols: dict[Hashable, Symbol] = {}
         # by the identity of values, which are kept with it: most inputs and outputs come back as the same objects
         self._same: dict[int, tuple[object, Symbol]] = {}
         # whether a time window was met so far
         self.timed: bool = False
-        self.initial: Place = self.place(spec.initial)
+        self.initial: Node = self.node(spec.initial)
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def nodes(self) -> tuple[Node, ...]:
         """Return the places that are remembered, with what was asked there."""
-        return tuple(self._places.values())
+        return tuple(self._nodes.values())
 
-    def place(self, state: object) -> Place:
+    def node(self, state: object) -> Node:
         """Return the place of a state."""
         name = _key("state", state)
-        return self._places.get(name) or self.memory.put(self._places, name, Place(state, name))
+        return self._nodes.get(name) or self.memory.put(self._nodes, name, Node(state, name))
 
     def symbol(self, value: object) -> Symbol:
         """Return the symbol of an input or output."""
@@ -76,88 +76,88 @@ class Model:
             # not remembered: the same object may be another value the next time
             return Symbol(output, _key("value", output, likeness))
 
-    def moves(self, place: Place, inp: Symbol) -> tuple[Move, ...]:
+    def moves(self, node: Node, inp: Symbol) -> tuple[Move, ...]:
         """Return what may happen on an input; empty where the model does not say."""
-        moves = place.moves.get(inp)
+        moves = node.moves.get(inp)
         if moves is None:
-            moves = self.memory.put(place.moves, inp, self._ask(place, "step", self.spec.step, inp.value))
+            moves = self.memory.put(node.moves, inp, self._ask(node, "step", self.spec.step, inp.value))
         return moves
 
-    def unasked(self, place: Place) -> tuple[Move, ...]:
+    def spontaneous(self, node: Node) -> tuple[Move, ...]:
         """Return what may happen unasked in a state."""
         if self.spec.emits is None:
             return ()
-        moves = place.moves.get(None)
+        moves = node.moves.get(None)
         if moves is None:
-            moves = self.memory.put(place.moves, None, self._ask(place, "emits", self.spec.emits))
-            place.windows = tuple((at, *move.within) for at, move in enumerate(moves) if move.within)
-            place.expiring = frozenset(move.after for move in moves if move.after)
+            moves = self.memory.put(node.moves, None, self._ask(node, "emits", self.spec.emits))
+            node.windows = tuple((at, *move.within) for at, move in enumerate(moves) if move.within)
+            node.expiring = frozenset(move.after for move in moves if move.after)
         return moves
 
-    def windows(self, place: Place) -> Windows:
+    def windows(self, node: Node) -> TransitionWindows:
         """Return the windows in which spontaneous transitions are due, counted from when the state was entered."""
-        return place.windows if self.unasked(place) else ()
+        return node.windows if self.spontaneous(node) else ()
 
-    def offers(self, place: Place) -> tuple[Symbol, ...]:
+    def offers(self, node: Node) -> tuple[Symbol, ...]:
         """Return the inputs worth trying in a state, each once, in the model's order."""
-        if place.offers is None:
-            place.offers = _guard(lambda: tuple(dict.fromkeys(self._offered(place.value))), "inputs", place.value)
-        return place.offers
+        if node.offers is None:
+            node.offers = _guard(lambda: tuple(dict.fromkeys(self._offered(node.value))), "inputs", node.value)
+        return node.offers
 
-    def specified(self, place: Place, inp: Symbol) -> bool:
+    def specified(self, node: Node, inp: Symbol) -> bool:
         """Return whether the model itself, before any completion, says what happens on an input."""
         if self.spec.partial is None:
-            return bool(self.moves(place, inp))
-        if place.specified is None:
-            place.specified = {}
-        known = place.specified.get(inp)
+            return bool(self.moves(node, inp))
+        if node.specified is None:
+            node.specified = {}
+        known = node.specified.get(inp)
         if known is None:
-            said = self._ask(place, "step", self.spec.partial.step, inp.value)
-            known = self.memory.put(place.specified, inp, bool(said))
+            said = self._ask(node, "step", self.spec.partial.step, inp.value)
+            known = self.memory.put(node.specified, inp, bool(said))
         return known
 
-    def independent(self, place: Place, one: Symbol, other: Symbol) -> bool:
+    def independent(self, node: Node, one: Symbol, other: Symbol) -> bool:
         """Return whether two inputs on different ports may be taken in either order with the same result.
 
         So it is where they bring outputs on different ports only, and lead to the same states both ways.
         """
-        if place.independent is None:
-            place.independent = {}
-        known = place.independent.get((one, other))
+        if node.independent is None:
+            node.independent = {}
+        known = node.independent.get((one, other))
         if known is None:
-            both = self._after(place, one, other), self._after(place, other, one)
+            both = self._after(node, one, other), self._after(node, other, one)
             known = both[0] is not None and both[0] == both[1]
-            self.memory.put(place.independent, (one, other), known)
-            self.memory.put(place.independent, (other, one), known)
+            self.memory.put(node.independent, (one, other), known)
+            self.memory.put(node.independent, (other, one), known)
         return known
 
-    def _after(self, place: Place, first: Symbol, second: Symbol) -> frozenset[Hashable] | None:
+    def _after(self, node: Node, first: Symbol, second: Symbol) -> frozenset[Hashable] | None:
         """Return what two inputs may lead to; None where their order may matter whatever they lead to."""
         found: set[Hashable] = set()
-        moves = self.moves(place, first)
+        moves = self.moves(node, first)
         for one in moves:
             if self._timed(one):
                 return None
-            then = self.moves(one.spot, second) if isinstance(one.spot, Place) else ()
+            then = self.moves(one.position, second) if isinstance(one.position, Node) else ()
             if not then:
                 return None
             for other in then:
-                if not isinstance(other.spot, Place) or one.ports & other.ports or self._timed(other):
+                if not isinstance(other.position, Node) or one.ports & other.ports or self._timed(other):
                     return None
-                owed = frozenset(((first, one.owes), (second, other.owes)))
-                found.add((other.spot, owed))
+                outstanding = frozenset(((first, one.emitted), (second, other.emitted)))
+                found.add((other.position, outstanding))
         return frozenset(found) if moves else None
 
     def _offered(self, state: object) -> Iterator[Symbol]:
         return map(self.symbol, limited(self.spec.inputs(state), INPUTS, "inputs"))
 
     def _timed(self, move: Move) -> bool:
-        return bool(move.within or move.starts or (isinstance(move.spot, Place) and self.windows(move.spot)))
+        return bool(move.within or move.starts or (isinstance(move.position, Node) and self.windows(move.position)))
 
-    def _ask(self, place: Place, name: str, function: Callable[..., object], *inputs: object) -> tuple[Move, ...]:
-        compiled, state = self._compiler.moves, place.value
-        unasked = not inputs
-        moves = _guard(lambda: compiled(place, function(state, *inputs), unasked=unasked), name, state, *inputs)
+    def _ask(self, node: Node, name: str, function: Callable[..., object], *inputs: object) -> tuple[Move, ...]:
+        compiled, state = self._compiler.moves, node.value
+        spontaneous = not inputs
+        moves = _guard(lambda: compiled(node, function(state, *inputs), spontaneous=spontaneous), name, state, *inputs)
         self.timed = self.timed or any(move.within or move.starts for move in moves)
         return moves
 

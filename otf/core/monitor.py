@@ -13,19 +13,19 @@ from typing import Final, TypeAlias, cast
 from otf.core.belief import Belief, Beliefs, Led, counted
 from otf.core.clock import FOREVER, Clock, Span, Window
 from otf.core.due import due, pending
-from otf.core.failure import At, Step, explain
+from otf.core.failure import EventPosition, FailedStep, explain
 from otf.core.hypothesis import Hypothesis, Timer
 from otf.core.ledger import Ledger
 from otf.core.model import Model
 from otf.core.moves import Limits, Moves, Relation
-from otf.core.places import Place
+from otf.core.nodes import Node
 from otf.core.search import OvergrownError, Search, sent
 from otf.core.symbols import Symbol
 from otf.core.timing import Timing
 from otf.core.untimely import times
 from otf.core.windows import widest
 from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent, Taken
-from otf.trace.verdict import Failure, Kind, Verdict
+from otf.trace.verdict import Failure, FailureKind, Verdict
 
 PASS: Final = Verdict("pass")
 TRUNCATED: Final = Verdict("pass", truncated=True)
@@ -53,13 +53,11 @@ class Oracle:
         # it may have been started long ago, but it is there now
         return self.anywhere([self.model.initial], Span(-FOREVER, 0.0))
 
-    def anywhere(self, places: list[Place], since: Span) -> Belief:
+    def anywhere(self, nodes: list[Node], since: Span) -> Belief:
         """Return the belief that the system is in one of these places, and quiet, since a moment in this span."""
         return self.beliefs.of(
-            Hypothesis(
-                place, timers=tuple(Timer(at, Window(since, lo, hi)) for at, lo, hi in self.model.windows(place))
-            )
-            for place in places
+            Hypothesis(node, timers=tuple(Timer(at, Window(since, lo, hi)) for at, lo, hi in self.model.windows(node)))
+            for node in nodes
         )
 
 
@@ -76,7 +74,7 @@ class Monitor:
         self.oracle = oracle
         self.belief: Belief = belief or oracle.start()
         self.ledger: Ledger = Ledger()
-        self.step: Step = Step(self.belief, [], [])
+        self.step: FailedStep = FailedStep(self.belief, [], [])
         self.events: int = 0
         self.verdict: Verdict | None = None
         # whether time decided on the last event that was looked into
@@ -85,9 +83,9 @@ class Monitor:
         self.slack: float = 0.0
 
     @property
-    def states(self) -> tuple[Place, ...]:
+    def states(self) -> tuple[Node, ...]:
         """Return the places that the system may be in, as far as events have asked."""
-        return self.belief.places
+        return self.belief.nodes
 
     @property
     def sent(self) -> int:
@@ -143,7 +141,7 @@ class Monitor:
         kind = event.__class__
         if isinstance(event, Sent):
             if before.settled:
-                self.step = Step(before, [], [])
+                self.step = FailedStep(before, [], [])
             self.step.inputs.append(event)
             ledger = ledger.then(event, timing)
         elif isinstance(event, (Seen, Closed)):
@@ -176,15 +174,15 @@ class Monitor:
         model = self.oracle.model
         late, clock = self._untimely(event), self._clock(event)
         told = times(model, self.belief, event, clock, late) if model.timed else ()
-        return explain(model, self.step, event, At(self.events, self.sent), late, told)
+        return explain(model, self.step, event, EventPosition(self.events, self.sent), late, told)
 
-    def _untimely(self, event: Event) -> Kind | None:
+    def _untimely(self, event: Event) -> FailureKind | None:
         """Return whether only the time of an output is wrong, and how."""
         if not self._by_time or not isinstance(event, (Seen, Closed)):
             return None
         _, find = self._question(event)
         late, early = replace(self._clock(event), late=True), replace(self._clock(event), early=True)
-        kinds: tuple[tuple[Kind, Clock], ...] = (("late", late), ("early", early))
+        kinds: tuple[tuple[FailureKind, Clock], ...] = (("late", late), ("early", early))
         return next((kind for kind, clock in kinds if self._find(find, clock).belief.sure), None)
 
     def _searched(self, event: Event, name: Hashable, find: _Finder) -> Led:
@@ -204,7 +202,7 @@ class Monitor:
 
     def _find(self, find: _Finder, clock: Clock) -> Led:
         oracle = self.oracle
-        commuting = oracle.relation == "uioco" and len(self.belief.flying) > 1
+        commuting = oracle.relation == "uioco" and len(self.belief.in_flight) > 1
         moves = Moves(oracle.model, oracle.relation, oracle.limits)
         found = self._found(Search(moves, clock, commuting), find)
         free = frozenset(moves.unspecified - moves.specified)

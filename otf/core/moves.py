@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from otf.core.hypothesis import PLAIN, Flying, Hypothesis, moved, taken
+from otf.core.hypothesis import PLAIN, Hypothesis, QueuedInput, moved, taken
 from otf.core.model import Model
-from otf.core.places import UNCONSTRAINED, Midway, Move, Place
+from otf.core.nodes import UNCONSTRAINED, Midway, Move, Node
 from otf.core.queues import queue
-from otf.core.windows import UNASKED, Windows
+from otf.core.windows import SPONTANEOUS, Windows
 from otf.errors import ModelError
 from otf.values import show
 
@@ -31,7 +31,7 @@ class Limits:
     """
 
     hypotheses: int = 2_000
-    unasked: int = 3
+    spontaneous: int = 3
 
     @property
     def most(self) -> int:
@@ -45,11 +45,11 @@ class Limits:
 
 
 class Next(NamedTuple):
-    """A hypothesis after a move; `flying` is the input that was taken, `move` what the model says of it, if it does."""
+    """A hypothesis after a move; `in_flight` is the input that was taken, `move` what the model says of it, if any."""
 
     then: Hypothesis
     move: Move | None = None
-    flying: Flying | None = None
+    in_flight: QueuedInput | None = None
     port: str = ""
 
 
@@ -77,66 +77,68 @@ class Moves:
     def of(self, now: Hypothesis) -> list[Next]:
         """Return the moves of a hypothesis, those on inputs first, in the model's order."""
         steps: list[Next] = []
-        for port, flying in now.flight:
-            steps += self.taking(now, port, flying[0])
-        return steps if self.alone and not now.timers and now.spot.__class__ is Place else steps + self.spontaneous(now)
+        for port, in_flight in now.flight:
+            steps += self.taking(now, port, in_flight[0])
+        return (
+            steps if self.alone and not now.timers and now.position.__class__ is Node else steps + self.spontaneous(now)
+        )
 
-    def taking(self, now: Hypothesis, port: str, flying: Flying, loose: int = 0) -> list[Next]:
+    def taking(self, now: Hypothesis, port: str, in_flight: QueuedInput, loose: int = 0) -> list[Next]:
         """Return the moves that take the first input in flight on a port; inputs up to `loose` may come before it."""
-        spot, windows = now.spot, self.windows
-        if spot is UNCONSTRAINED:
-            return [Next(taken(now, port), None, flying, port)]
-        if not isinstance(spot, Place) or not (windows is None or not now.timers or windows.in_time(now, flying)):
+        position, windows = now.position, self.windows
+        if position is UNCONSTRAINED:
+            return [Next(taken(now, port), None, in_flight, port)]
+        if not isinstance(position, Node) or not (windows is None or not now.timers or windows.in_time(now, in_flight)):
             return []
-        moves, number = self.model.moves(spot, flying.symbol), flying.number
+        moves, number = self.model.moves(position, in_flight.symbol), in_flight.number
         if moves:
             self.specified.add(number)
             after = taken(now, port)
             if windows is None or windows.never(after, moves, loose):
-                return [Next(moved(after, move), move, flying, port) for move in moves]
-            return [Next(windows.triggered(after, move, number, loose), move, flying, port) for move in moves]
+                return [Next(moved(after, move), move, in_flight, port) for move in moves]
+            return [Next(windows.triggered(after, move, number, loose), move, in_flight, port) for move in moves]
         self.unspecified.add(number)
         if self.relation == "uioco" or number in self.free:
-            return [Next(taken(now, port)._replace(spot=UNCONSTRAINED, timers=()), None, flying, port)]
+            return [Next(taken(now, port)._replace(position=UNCONSTRAINED, timers=()), None, in_flight, port)]
         return []
 
     def spontaneous(self, now: Hypothesis) -> list[Next]:
         """Return the moves that the system makes by itself."""
-        spot = now.spot
-        if isinstance(spot, Midway):
-            return [Next(self._midway(now, move, unasked=spot.unasked), move) for move in spot.moves]
-        if not isinstance(spot, Place) or (self.model.spec.emits is None and not now.timers):
+        position = now.position
+        if isinstance(position, Midway):
+            return [Next(self._midway(now, move, spontaneous=position.spontaneous), move) for move in position.moves]
+        if not isinstance(position, Node) or (self.model.spec.emits is None and not now.timers):
             return []
         if self.windows is None:
-            return [Next(moved(now, move, UNASKED), move) for move in self.model.unasked(spot)]
-        return list(self._timely(now, spot, self.windows))
+            return [Next(moved(now, move, SPONTANEOUS), move) for move in self.model.spontaneous(position)]
+        return list(self._timely(now, position, self.windows))
 
-    def _timely(self, now: Hypothesis, place: Place, windows: Windows) -> Iterator[Next]:
+    def _timely(self, now: Hypothesis, node: Node, windows: Windows) -> Iterator[Next]:
         timers = {each.name: each for each in now.timers}
-        for at, move in enumerate(self.model.unasked(place)):
+        for at, move in enumerate(self.model.spontaneous(node)):
             timer = timers.get(move.after or at)
             if (timer is None and move.after) or (timer and not windows.open(now, timer.window)):
                 continue
-            then = windows.unasked(now, move, timer)
+            then = windows.spontaneous(now, move, timer)
             yield Next(self._followed(now, move, then), move)
         for timer in now.timers:
-            if isinstance(timer.name, str) and timer.name not in place.expiring and windows.open(now, timer.window):
+            if isinstance(timer.name, str) and timer.name not in node.expiring and windows.open(now, timer.window):
                 yield Next(windows.expired(now, timer))
 
-    def _midway(self, now: Hypothesis, move: Move, *, unasked: bool) -> Hypothesis:
+    def _midway(self, now: Hypothesis, move: Move, *, spontaneous: bool) -> Hypothesis:
         if self.windows is None:
-            return moved(now, move, UNASKED if unasked else PLAIN)
-        return self.windows.unasked(now, move, None, unasked=unasked)
+            return moved(now, move, SPONTANEOUS if spontaneous else PLAIN)
+        return self.windows.spontaneous(now, move, None, spontaneous=spontaneous)
 
     def _followed(self, now: Hypothesis, move: Move, then: Hypothesis) -> Hypothesis:
         full = {port for port in move.ports if self._crowded(now, port)}
         return then._replace(beyond=tuple(sorted(full.union(now.beyond)))) if full else then
 
     def _crowded(self, now: Hypothesis, port: str) -> bool:
-        return sum(owed.unasked for owed in queue(now.owed, port)) >= self.limits.unasked
+        return sum(outstanding.spontaneous for outstanding in queue(now.outstanding, port)) >= self.limits.spontaneous
 
 
 def endless(then: Hypothesis) -> ModelError:
     """Return the error of a model whose internal steps do not end."""
-    where = show(getattr(then.spot, "value", None))
+    where = show(getattr(then.position, "value", None))
     return ModelError(f"more than {INTERNAL} internal steps in a row, the last into {where}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
 from otf.core.monitor import Monitor
-from otf.core.places import Place
+from otf.core.nodes import Node
 from otf.core.symbols import Symbol
 from otf.core.timing import Timing
 from otf.trace.events import Event, Seen, Sent, Taken
@@ -50,7 +50,7 @@ class Times:
 class Ventured:
     """An input that was sent, and the places in which it was to be taken."""
 
-    places: tuple[Place, ...]
+    nodes: tuple[Node, ...]
     input: Symbol
 
 
@@ -113,10 +113,10 @@ def listened(timing: Timing, moment: Moment) -> None:
 def _restless(moment: Moment) -> bool:
     """Tell whether something may have come unasked since the last input was sent."""
     model, last = moment.monitor.oracle.model, moment.last
-    before = last.places if last is not None else ()
-    then = [move.target for place in before for move in model.moves(place, last.input)] if last is not None else []
-    places = {*before, *moment.monitor.states, *(each for each in then if each is not None)}
-    return any(model.unasked(place) for place in places)
+    before = last.nodes if last is not None else ()
+    then = [move.target for node in before for move in model.moves(node, last.input)] if last is not None else []
+    nodes = {*before, *moment.monitor.states, *(each for each in then if each is not None)}
+    return any(model.spontaneous(node) for node in nodes)
 
 
 def silence(timing: Timing, moment: Moment) -> Pause:

@@ -9,15 +9,15 @@ from typing import Final, TypeAlias
 from otf.core.asking import ASKING
 from otf.core.bags import Chain
 from otf.core.clock import Clock
-from otf.core.hypothesis import NEVER, Flying, Held, Hypothesis, Owed
+from otf.core.hypothesis import NEVER, HeldBack, Hypothesis, Outstanding, QueuedInput
 from otf.core.moves import INTERNAL, UNFOLLOWED, Moves, Next, endless
-from otf.core.places import UNCONSTRAINED, UNKNOWN, Midway, Opening, Place
+from otf.core.nodes import UNCONSTRAINED, UNKNOWN, Midway, Node, OpenAccept
 from otf.core.queues import Queues, push, put, queue
 from otf.core.symbols import Symbol
 from otf.core.windows import Windows
 from otf.errors import ModelError
 from otf.spec.endless import TRANSITIONS, limited
-from otf.trace.events import Ended, Garbled
+from otf.trace.events import Ended, Undecodable
 from otf.values import show
 
 NONE: Final = frozenset[str]()
@@ -25,7 +25,7 @@ Asleep: TypeAlias = frozenset[str]
 """Ports whose input in flight need not be taken now: it was taken before, which comes to the same."""
 
 
-Found: TypeAlias = dict[Hypothesis, None]
+HypothesisSet: TypeAlias = dict[Hypothesis, None]
 """Hypotheses in the order in which they were found, each once."""
 
 
@@ -51,22 +51,22 @@ class Search:
         """Look at windows by the clock of this search."""
         self.windows = self.moves.windows = Windows(self.moves.model, self.clock)
 
-    def seen(self, starts: Iterable[Hypothesis], port: str, output: Symbol) -> Found:
+    def seen(self, starts: Iterable[Hypothesis], port: str, output: Symbol) -> HypothesisSet:
         """Return every hypothesis in which one of `starts` has gone on until `output` was seen on `port`."""
 
         def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
-            if owing := queue(now.owed, port):
+            if owing := queue(now.outstanding, port):
                 return self._consume(now, port, owing, output)
-            if now.spot is UNCONSTRAINED or port in now.beyond:
+            if now.position is UNCONSTRAINED or port in now.beyond:
                 return (now,)
-            if now.spot is UNKNOWN:
+            if now.position is UNKNOWN:
                 self.clock.used = True
-                return (now._replace(held=(*now.held, Held(port, output, self.clock.now, len(self.clock.inputs)))),)
+                return (now._replace(held=(*now.held, HeldBack(port, output, self.clock.now, len(self.clock.inputs)))),)
             return None
 
         return self._explore(starts, done, goal=port)
 
-    def quiet(self, starts: Iterable[Hypothesis]) -> Found:
+    def quiet(self, starts: Iterable[Hypothesis]) -> HypothesisSet:
         """Return every hypothesis in which all inputs were taken and nothing is owed.
 
         All that was emitted was seen: where more was unseen than is followed, it is no more.
@@ -74,40 +74,46 @@ class Search:
         alone = self.moves.model.spec.emits is None
 
         def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
-            if now.owed:
+            if now.outstanding:
                 # what is due in a window is not emitted yet, as long as the window is open
                 return () if now.flight or not _pending(now) else (now,)
-            if now.spot is UNCONSTRAINED:
+            if now.position is UNCONSTRAINED:
                 return (now._replace(flight=()),)
             return (now,) if alone and now.settled else None
 
-        found = self._explore(starts, done, lambda _, now: not now.owed or _pending(now), lambda now: now.settled)
+        found = self._explore(
+            starts, done, lambda _, now: not now.outstanding or _pending(now), lambda now: now.settled
+        )
         return dict.fromkeys(each._replace(beyond=()) if each.beyond else each for each in found)
 
-    def rested(self, starts: Iterable[Hypothesis]) -> Found:
+    def rested(self, starts: Iterable[Hypothesis]) -> HypothesisSet:
         """Return every hypothesis in which all inputs were taken, and what is unseen came by itself after that."""
 
         def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
-            if now.spot is UNCONSTRAINED:
+            if now.position is UNCONSTRAINED:
                 return (now._replace(flight=()),)
-            if any(not (each.unasked or each.window) or each.due != NEVER for _, owing in now.owed for each in owing):
+            if any(
+                not (each.spontaneous or each.window) or each.due != NEVER
+                for _, owing in now.outstanding
+                for each in owing
+            ):
                 return ()
-            halfway = isinstance(now.spot, Midway) and not now.spot.unasked
+            halfway = isinstance(now.position, Midway) and not now.position.spontaneous
             return None if now.flight or halfway else (now,)
 
         return self._explore(starts, done, _stale)
 
-    def taken(self, starts: Iterable[Hypothesis], upto: int) -> Found:
+    def taken(self, starts: Iterable[Hypothesis], upto: int) -> HypothesisSet:
         """Return every hypothesis in which the inputs up to `upto` were taken, and what came before was seen."""
 
         def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
-            if any(owed.due <= upto for _, owing in now.owed for owed in owing):
+            if any(outstanding.due <= upto for _, owing in now.outstanding for outstanding in owing):
                 return ()
-            return None if any(flying[0].number <= upto for _, flying in now.flight) else (now,)
+            return None if any(in_flight[0].number <= upto for _, in_flight in now.flight) else (now,)
 
         return self._explore(starts, done, _stale)
 
-    def current(self, starts: Iterable[Hypothesis]) -> Found:
+    def current(self, starts: Iterable[Hypothesis]) -> HypothesisSet:
         """Return the hypotheses that `starts` include at the time of the clock.
 
         What was due and is not seen makes one wrong; where something must have come unasked, the system has gone on.
@@ -129,13 +135,13 @@ class Search:
         follow: Callable[[Hypothesis, Hypothesis], bool] | None = None,
         keep: Callable[[Hypothesis], bool] | None = None,
         goal: str = "",
-    ) -> Found:
+    ) -> HypothesisSet:
         """Return where moves lead from `starts` until `done` says what comes of them; None from it: further.
 
         Only what `follow` allows is followed; what `keep` wants is found, and gone on from as well.
         """
         known: dict[Hypothesis, Asleep] = {}
-        found: Found = {}
+        found: HypothesisSet = {}
         # the first of them, and the model's first move, is followed first
         stack = [(start, 0, NONE) for start in starts][::-1]
         while stack:
@@ -169,14 +175,14 @@ class Search:
         moves that take a's input, those that take b's need not be followed by a's where the two are independent. An
         input that is not needed to explain the event stays in flight: taken later it comes to the same.
         """
-        spot = now.spot
+        position = now.position
         alone = len(now.flight) <= 1
-        if alone or now.timers or not (self.commuting and goal) or not isinstance(spot, Place):
+        if alone or now.timers or not (self.commuting and goal) or not isinstance(position, Node):
             return [(step, NONE) for step in self.moves.of(now)]
-        others = {port: self._others(now, spot, port) for port, _ in now.flight}
+        others = {port: self._others(now, position, port) for port, _ in now.flight}
         steps = {
-            port: self.moves.taking(now, port, flying[0], max(others[port].values(), default=0))
-            for port, flying in now.flight
+            port: self.moves.taking(now, port, in_flight[0], max(others[port].values(), default=0))
+            for port, in_flight in now.flight
             if port not in asleep
         }
         tried = asleep
@@ -187,31 +193,33 @@ class Search:
             tried |= {port}
         return found + [(step, NONE) for step in self.moves.spontaneous(now)]
 
-    def _others(self, now: Hypothesis, place: Place, port: str) -> dict[str, int]:
+    def _others(self, now: Hypothesis, node: Node, port: str) -> dict[str, int]:
         """Return the ports whose input may as well be taken before that of `port`, and the last input there."""
         head = queue(now.flight, port)[0].symbol
         return {
-            name: flying[-1].number
-            for name, flying in now.flight
-            if name != port and self.moves.model.independent(place, head, flying[0].symbol)
+            name: in_flight[-1].number
+            for name, in_flight in now.flight
+            if name != port and self.moves.model.independent(node, head, in_flight[0].symbol)
         }
 
-    def _consume(self, now: Hypothesis, port: str, owing: tuple[Owed, ...], output: Symbol) -> Iterable[Hypothesis]:
+    def _consume(
+        self, now: Hypothesis, port: str, owing: tuple[Outstanding, ...], output: Symbol
+    ) -> Iterable[Hypothesis]:
         head, *rest = owing
         what = head.what
-        if isinstance(output.value, Garbled) or (head.window and not self.windows.due(head.window)):
+        if isinstance(output.value, Undecodable) or (head.window and not self.windows.due(head.window)):
             return
-        if isinstance(what, Opening):
+        if isinstance(what, OpenAccept):
             yield from self._collect(now, port, head, what, output)
             return
         for left in what.bag.without(head.left, output):
             then = head._replace(left=left) if left else _next(head, what)
             timers = self.windows.seen(now, head) if head.stamp and not then else now.timers
             queued = (then, *rest) if then else tuple(rest)
-            yield Hypothesis(now.spot, put(now.owed, port, queued), now.flight, timers, *now[4:])
+            yield Hypothesis(now.position, put(now.outstanding, port, queued), now.flight, timers, *now[4:])
 
     def _collect(
-        self, now: Hypothesis, port: str, head: Owed, opening: Opening, output: Symbol
+        self, now: Hypothesis, port: str, head: Outstanding, opening: OpenAccept, output: Symbol
     ) -> Iterator[Hypothesis]:
         if isinstance(output.value, Ended):
             return
@@ -220,31 +228,33 @@ class Search:
         if complete:
             yield from self._closed(now, head, opening, states)
         elif opening.accept.full([name for name, _ in got if name == port]):
-            yield now._replace(owed=put(now.owed, port, ()), got=got)
+            yield now._replace(outstanding=put(now.outstanding, port, ()), got=got)
         else:
             yield now._replace(got=got)
 
     def _closed(
-        self, now: Hypothesis, head: Owed, opening: Opening, states: tuple[object, ...]
+        self, now: Hypothesis, head: Outstanding, opening: OpenAccept, states: tuple[object, ...]
     ) -> Iterator[Hypothesis]:
-        owed = now.owed
+        outstanding = now.outstanding
         for port in opening.ports:
-            owed = put(owed, port, tuple(each for each in queue(owed, port) if each.what != opening))
+            outstanding = put(
+                outstanding, port, tuple(each for each in queue(outstanding, port) if each.what != opening)
+            )
         timers = self.windows.seen(now, head) if head.stamp else now.timers
         for state in states:
-            place = self.moves.model.place(state)
+            node = self.moves.model.node(state)
             then = self.windows.accepted(
-                now._replace(spot=place, owed=owed, timers=timers, held=(), got=()), opening, head
+                now._replace(position=node, outstanding=outstanding, timers=timers, held=(), got=()), opening, head
             )
             found: Iterable[Hypothesis] = (then,)
             for each in now.held:
                 found = self._released(found, each)
             yield from found
 
-    def _released(self, starts: Iterable[Hypothesis], held: Held) -> Found:
+    def _released(self, starts: Iterable[Hypothesis], held: HeldBack) -> HypothesisSet:
         """Return the hypotheses that explain an output which came before the state was known."""
         search = Search(replace(self.moves), replace(self.clock, now=held.at))
-        found: Found = {}
+        found: HypothesisSet = {}
         for start in starts:
             before, later = _split(start.flight, held.upto)
             for each in search.seen([start._replace(flight=before)], held.port, held.output):
@@ -255,29 +265,31 @@ class Search:
 
 def sent(starts: Iterable[Hypothesis], port: str, inp: Symbol, number: int) -> list[Hypothesis]:
     """Return the hypotheses with one more input in flight."""
-    fresh = Flying(inp, number)
+    fresh = QueuedInput(inp, number)
     alone = ((port, (fresh,)),)
     return [
         Hypothesis(each[0], each[1], push(each[2], port, fresh) if each[2] else alone, *each[3:]) for each in starts
     ]
 
 
-def _split(flight: Queues[Flying], upto: int) -> tuple[Queues[Flying], Queues[Flying]]:
+def _split(flight: Queues[QueuedInput], upto: int) -> tuple[Queues[QueuedInput], Queues[QueuedInput]]:
     """Return the inputs in flight up to a number, and those that were sent after it."""
     before, later = (
-        tuple((port, tuple(each for each in flying if (each.number <= upto) is wanted)) for port, flying in flight)
+        tuple(
+            (port, tuple(each for each in in_flight if (each.number <= upto) is wanted)) for port, in_flight in flight
+        )
         for wanted in (True, False)
     )
     return tuple(each for each in before if each[1]), tuple(each for each in later if each[1])
 
 
-def _joined(flight: Queues[Flying], later: Queues[Flying]) -> Queues[Flying]:
-    for port, flying in later:
-        flight = put(flight, port, (*queue(flight, port), *flying))
+def _joined(flight: Queues[QueuedInput], later: Queues[QueuedInput]) -> Queues[QueuedInput]:
+    for port, in_flight in later:
+        flight = put(flight, port, (*queue(flight, port), *in_flight))
     return flight
 
 
-def _next(head: Owed, chain: Chain) -> Owed | None:
+def _next(head: Outstanding, chain: Chain) -> Outstanding | None:
     """Return what is owed after a bag; None where that was the last."""
     return None if chain.then is None else head._replace(what=chain.then, left=chain.then.bag.all)
 
@@ -288,19 +300,21 @@ def _brings(step: Next, port: str) -> bool:
 
 def _pending(now: Hypothesis) -> bool:
     # of what came by itself it is enough to say that it will come: then it is not followed over and over
-    return bool(now.owed) and all(each.window and not each.unasked for _, owing in now.owed for each in owing)
+    return bool(now.outstanding) and all(
+        each.window and not each.spontaneous for _, owing in now.outstanding for each in owing
+    )
 
 
 def _stale(now: Hypothesis, then: Hypothesis) -> bool:
     # an unasked output on the way would have been seen before the last of those inputs was taken, or can come later
-    return now.beyond == then.beyond and _unasked(then) <= _unasked(now)
+    return now.beyond == then.beyond and _spontaneous(then) <= _spontaneous(now)
 
 
-def _unasked(now: Hypothesis) -> int:
-    return sum(owed.unasked for _, owing in now.owed for owed in owing)
+def _spontaneous(now: Hypothesis) -> int:
+    return sum(outstanding.spontaneous for _, owing in now.outstanding for outstanding in owing)
 
 
-def _asked(opening: Opening, got: tuple[tuple[str, Symbol], ...]) -> tuple[bool, tuple[object, ...]]:
+def _asked(opening: OpenAccept, got: tuple[tuple[str, Symbol], ...]) -> tuple[bool, tuple[object, ...]]:
     accept, outputs = opening.accept, opening.asked(got)
     ASKING.now = "Accept", tuple(symbol.value for _, symbol in got)
     try:
@@ -315,10 +329,10 @@ def _asked(opening: Opening, got: tuple[tuple[str, Symbol], ...]) -> tuple[bool,
 
 def _bounded(now: Hypothesis, then: Hypothesis, depth: int) -> tuple[Hypothesis, int]:
     # inputs in flight get fewer and outputs owed are bounded: only moves that change neither can go on for ever
-    if now.flight != then.flight or now.owed != then.owed:
+    if now.flight != then.flight or now.outstanding != then.outstanding:
         return then, 0
     if depth < (UNFOLLOWED if then.beyond else INTERNAL):
         return then, depth + 1
     if then.beyond:
-        return then._replace(spot=UNCONSTRAINED, timers=()), 0
+        return then._replace(position=UNCONSTRAINED, timers=()), 0
     raise endless(then)

@@ -8,12 +8,12 @@ from typing import Final, Protocol, TypeAlias
 
 from otf.core.barrier import Barrier, Round
 from otf.core.belief import Belief
+from otf.core.enabled import view
 from otf.core.failure import flooded
 from otf.core.ledger import Ledger
 from otf.core.monitor import DOUBT, Monitor, Oracle
-from otf.core.offer import view
+from otf.core.nodes import UNCONSTRAINED
 from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, Times, Ventured
-from otf.core.places import UNCONSTRAINED
 from otf.core.symbols import Symbol
 from otf.core.view import View
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
@@ -52,7 +52,7 @@ class Stop:
     verdict: Verdict
 
 
-Command: TypeAlias = Send | Ping | Wait | Stop
+SessionCommand: TypeAlias = Send | Ping | Wait | Stop
 
 
 class Chooser(Protocol):
@@ -96,7 +96,9 @@ class Session:
         self._unanswered = Counter[str]()
         self.over: bool = False
         # what may come unasked may come at once: such a run begins with a look at what is there
-        self.moment: Moment = Moment(Monitor(oracle), self.times, quiet=not oracle.model.unasked(oracle.model.initial))
+        self.moment: Moment = Moment(
+            Monitor(oracle), self.times, quiet=not oracle.model.spontaneous(oracle.model.initial)
+        )
 
     @property
     def monitor(self) -> Monitor:
@@ -117,7 +119,7 @@ class Session:
         """Return the verdict, if there is one already."""
         return self.monitor.verdict
 
-    def command(self) -> Command:
+    def command(self) -> SessionCommand:
         """Return what is to be done now."""
         moment = self.moment
         monitor = moment.monitor
@@ -215,14 +217,14 @@ class Session:
         if self._barrier is None or self._pause.means != "quiet" or self.moment.quiet:
             return None
         if self._round is None:
-            self._round = Round(self._barrier, tuple(sorted(self.monitor.belief.flying)))
+            self._round = Round(self._barrier, tuple(sorted(self.monitor.belief.in_flight)))
         port = self._round.next()
         return None if port is None else Ping(port, self._barrier.pings[port])
 
     def _note(self, event: Sent) -> None:
         moment = self.moment
         moment.burst += 1
-        moment.last = Ventured(self.view().places, self.monitor.oracle.model.symbol(event.input))
+        moment.last = Ventured(self.view().nodes, self.monitor.oracle.model.symbol(event.input))
         moment.next = moment.port = None
 
     def _settle(self) -> None:
@@ -265,7 +267,7 @@ class Session:
 
 def _flood(monitor: Monitor, seen: str) -> Verdict:
     hypotheses = monitor.belief.hypotheses
-    if any(each.spot is UNCONSTRAINED for each in hypotheses):
+    if any(each.position is UNCONSTRAINED for each in hypotheses):
         return Verdict("inconclusive", why=f"{seen}, and the model may say nothing of them")
     if any(each.beyond for each in hypotheses):
         # there were pauses, it may be: a doubt does not let silence be believed

@@ -7,7 +7,7 @@ from functools import partial
 from inspect import isroutine
 from typing import TypeGuard
 
-from otf.core.wants import Instance, Such
+from otf.core.expectations import Instance, Such
 from otf.spec import AnyOrder, On, OneOf, Where
 from otf.spec.outputs import Test
 from otf.values import show

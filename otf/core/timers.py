@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from otf.core.clock import ROUNDING
+from otf.core.nodes import Node
 from otf.core.pacing import Moment, Pause
-from otf.core.places import Place
 from otf.core.timing import Timing
 
 REMEMBERED: Final = 100_000  # places; where one is forgotten the counting begins anew
@@ -25,10 +25,10 @@ class Timers:
     """
 
     last: bool = False
-    passed: dict[tuple[Place, ...], int] = field(default_factory=dict[tuple[Place, ...], int])
+    passed: dict[tuple[Node, ...], int] = field(default_factory=dict[tuple[Node, ...], int])
     _asked: tuple[int, bool] = (-1, False)
     # the places whose timers were waited for since the last input: what goes on for ever ends no run
-    _ended: set[tuple[Place, ...]] = field(default_factory=set[tuple[Place, ...]])
+    _ended: set[tuple[Node, ...]] = field(default_factory=set[tuple[Node, ...]])
 
     def pause(self, timing: Timing, moment: Moment) -> Pause | None:
         """Return the wait for what must come unasked, None where nothing must or it is not waited for this time."""
@@ -43,18 +43,18 @@ class Timers:
 
     def _wait(self, moment: Moment) -> bool:
         if self._asked[0] != moment.monitor.events:
-            places = moment.monitor.states
+            nodes = moment.monitor.states
             if len(self.passed) > REMEMBERED:
                 self.passed.clear()
-            self.passed[places] = self.passed.get(places, 0) + 1
+            self.passed[nodes] = self.passed.get(nodes, 0) + 1
             # the powers of two have one bit
-            often = self._last(places) if moment.port is None else self.passed[places].bit_count() == 1
+            often = self._last(nodes) if moment.port is None else self.passed[nodes].bit_count() == 1
             if moment.port is not None:
                 self._ended.clear()
             self._asked = (moment.monitor.events, often)
         return self._asked[1]
 
-    def _last(self, places: tuple[Place, ...]) -> bool:
-        fresh = self.last and places not in self._ended
-        self._ended.add(places)
+    def _last(self, nodes: tuple[Node, ...]) -> bool:
+        fresh = self.last and nodes not in self._ended
+        self._ended.add(nodes)
         return fresh

@@ -10,10 +10,10 @@ from otf.core.clock import Clock, Window
 from otf.core.hypothesis import Hypothesis, Timer
 from otf.core.model import Model
 from otf.core.moves import Moves
-from otf.core.places import Place
+from otf.core.nodes import Node
 from otf.core.windows import Windows
 from otf.trace.events import Closed, Event, Seen
-from otf.trace.verdict import Kind
+from otf.trace.verdict import FailureKind
 
 LOOKED_AT = 1_000  # explanations that are looked at for their windows
 
@@ -26,7 +26,7 @@ class Due(NamedTuple):
     since: str
 
 
-def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: Kind | None) -> tuple[str, ...]:
+def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: FailureKind | None) -> tuple[str, ...]:
     """Return what was due when, in seconds since the start of the run; nothing where no window was open."""
     port = event.port if isinstance(event, (Seen, Closed)) else ""
     overdue = [due for due in _dues(model, belief.hypotheses, clock) if _end(due) + clock.latency < event.at]
@@ -73,13 +73,13 @@ def _dues(model: Model, hypotheses: Iterable[Hypothesis], clock: Clock) -> Itera
             continue
         seen.add(now)
         yield from (
-            Due(port, each.window, "the state was entered" if each.unasked else "its input was taken")
-            for port, owing in now.owed
+            Due(port, each.window, "the state was entered" if each.spontaneous else "its input was taken")
+            for port, owing in now.outstanding
             for each in owing
             if each.window
         )
-        yield from (Due("", each.window, _started(each)) for each in now.timers if isinstance(now.spot, Place))
-        stack.extend(step.then for port, flying in now.flight for step in moves.taking(now, port, flying[0]))
+        yield from (Due("", each.window, _started(each)) for each in now.timers if isinstance(now.position, Node))
+        stack.extend(step.then for port, in_flight in now.flight for step in moves.taking(now, port, in_flight[0]))
 
 
 def _started(timer: Timer) -> str:

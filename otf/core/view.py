@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from otf.core.model import Model
 from otf.core.moves import Relation
-from otf.core.places import Place
+from otf.core.nodes import Node
 from otf.core.symbols import Symbol
 
 InputMode = Literal["uioco", "any", "all", "mixed"]
@@ -17,7 +17,7 @@ InputMode = Literal["uioco", "any", "all", "mixed"]
 class Reach(NamedTuple):
     """A place that the system may be in, and the ports that have inputs in flight still to be taken there."""
 
-    place: Place
+    node: Node
     busy: tuple[str, ...]
 
 
@@ -32,25 +32,25 @@ class View:
     model: Model
     relation: Relation
     reached: tuple[Reach, ...]
-    places: tuple[Place, ...]
+    nodes: tuple[Node, ...]
     specified: tuple[Symbol, ...]
     others: tuple[Symbol, ...]
-    _targets: dict[Symbol, tuple[Place, ...]] = field(default_factory=dict[Symbol, tuple[Place, ...]], compare=False)
+    _targets: dict[Symbol, tuple[Node, ...]] = field(default_factory=dict[Symbol, tuple[Node, ...]], compare=False)
 
     @staticmethod
     def of(model: Model, relation: Relation, reached: tuple[Reach, ...]) -> View:
         """Return the view where the system may take the next input in these places."""
-        places = tuple(each.place for each in reached if not each.busy)
-        inputs = dict.fromkeys(inp for place in places for inp in model.offers(place))
+        nodes = tuple(each.node for each in reached if not each.busy)
+        inputs = dict.fromkeys(inp for node in nodes for inp in model.offers(node))
         specified = {inp: _enough(model, relation, reached, inp, model.specified) for inp in inputs}
         said, unsaid = (tuple(inp for inp in inputs if specified[inp] is wanted) for wanted in (True, False))
-        return View(model, relation, reached, places, said, unsaid)
+        return View(model, relation, reached, nodes, said, unsaid)
 
-    def targets(self, inp: Symbol) -> tuple[Place, ...]:
+    def targets(self, inp: Symbol) -> tuple[Node, ...]:
         """Return the states that an input may lead to."""
         targets = self._targets.get(inp)
         if targets is None:
-            found = (move.target for place in self.places for move in self.model.moves(place, inp))
+            found = (move.target for node in self.nodes for move in self.model.moves(node, inp))
             targets = self._targets[inp] = tuple(dict.fromkeys(each for each in found if each is not None))
         return targets
 
@@ -60,9 +60,9 @@ class View:
 
 
 def _enough(
-    model: Model, relation: Relation, reached: tuple[Reach, ...], inp: Symbol, says: Callable[[Place, Symbol], object]
+    model: Model, relation: Relation, reached: tuple[Reach, ...], inp: Symbol, says: Callable[[Node, Symbol], object]
 ) -> bool:
     # inputs on other ports may be taken before those in flight or after them, on the same port only after them
     port = model.routes.into(inp.value)
-    answers = [bool(says(place, inp)) for place, busy in reached if port not in busy]
+    answers = [bool(says(node, inp)) for node, busy in reached if port not in busy]
     return bool(answers) and (all(answers) if relation == "uioco" else any(answers))

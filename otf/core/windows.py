@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from otf.core.clock import FOREVER, ROUNDING, Clock, Span, Window
-from otf.core.hypothesis import PLAIN, Flying, Hypothesis, Owed, Timer, moved
+from otf.core.hypothesis import PLAIN, Hypothesis, Outstanding, QueuedInput, Timer, moved
 from otf.core.model import Model
-from otf.core.places import Midway, Move, Opening, Place, Unknown
+from otf.core.nodes import Midway, Move, Node, OpenAccept, Unknown
 from otf.core.queues import Queues
 
 ANY: Final = Span(-FOREVER, FOREVER)
-UNASKED: Final = PLAIN._replace(unasked=True)
+SPONTANEOUS: Final = PLAIN._replace(spontaneous=True)
 FAR: Final = 1e9  # seconds: as good as for ever where widths are compared
 
 
@@ -31,16 +31,16 @@ class Windows:
 
     def missed(self, now: Hypothesis) -> bool:
         """Return whether something that is owed must have been seen by now."""
-        return any(each.window and self.clock.over(each.window) for _, owing in now.owed for each in owing)
+        return any(each.window and self.clock.over(each.window) for _, owing in now.outstanding for each in owing)
 
     def gone_on(self, now: Hypothesis) -> bool:
         """Return whether the system must have made a spontaneous move by now."""
-        return isinstance(now.spot, Place) and any(self.clock.over(each.window) for each in now.timers)
+        return isinstance(now.position, Node) and any(self.clock.over(each.window) for each in now.timers)
 
     def waiting(self, now: Hypothesis) -> Hypothesis:
         """Return the hypothesis of a system of whose timers nothing is seen by now: they were set not long ago."""
         # what goes on silently may have done so long ago, and is followed only when it is asked for
-        if not now.timers or not isinstance(now.spot, Place) or self._silent(now, now.spot):
+        if not now.timers or not isinstance(now.position, Node) or self._silent(now, now.position):
             return now
         return now._replace(timers=tuple(_on(each, self.clock.running(each.window)) for each in now.timers))
 
@@ -57,9 +57,9 @@ class Windows:
         forestalled = not self.clock.early and begin > _last(now) + ROUNDING
         return self.clock.begun(window) and not overtaken and not forestalled
 
-    def in_time(self, now: Hypothesis, flying: Flying) -> bool:
+    def in_time(self, now: Hypothesis, in_flight: QueuedInput) -> bool:
         """Return whether an input may have been taken in this place: sent before it must have been left."""
-        return self.clock.late or self.clock.sent_by(flying.number, _last(now))
+        return self.clock.late or self.clock.sent_by(in_flight.number, _last(now))
 
     def never(self, after: Hypothesis, moves: tuple[Move, ...], loose: int) -> bool:
         """Return whether time has no part in these moves, and neither has anything else that they leave behind."""
@@ -80,18 +80,18 @@ class Windows:
         running = [_busy(each, span.b) for each in after.timers if isinstance(each.name, str)]
         return self._set(after, moved(after, move, kind), move, span, running)
 
-    def unasked(self, now: Hypothesis, move: Move, timer: Timer | None, *, unasked: bool = True) -> Hypothesis:
+    def spontaneous(self, now: Hypothesis, move: Move, timer: Timer | None, *, spontaneous: bool = True) -> Hypothesis:
         """Return the hypothesis after a spontaneous move, brought about by a timer if there is one."""
         if not now.timers and not self._timed(move):
-            return moved(now, move, UNASKED if unasked else PLAIN)
+            return moved(now, move, SPONTANEOUS if spontaneous else PLAIN)
         window = timer and _until(timer.window, _last(now))
         began = max((each.window.trigger.a for each in now.timers), default=-FOREVER)
         span = self.clock.emitted(window) if window else Span(min(began, self.clock.now), self.clock.now)
-        if not unasked:
+        if not spontaneous:
             # on its way, and busy with it
             span = Span(span.a, self.clock.now + self.clock.busy)
         running = [each for each in now.timers if isinstance(each.name, str) and each is not timer]
-        kind = PLAIN._replace(unasked=unasked, window=window, entered=span if move.opening else None)
+        kind = PLAIN._replace(spontaneous=spontaneous, window=window, entered=span if move.opening else None)
         return self._set(now, moved(now, move, kind), move, span, running, timer)
 
     def expired(self, now: Hypothesis, timer: Timer) -> Hypothesis:
@@ -99,20 +99,20 @@ class Windows:
         self.clock.used = True
         return now._replace(timers=tuple(each for each in now.timers if each is not timer))
 
-    def accepted(self, then: Hypothesis, opening: Opening, owed: Owed) -> Hypothesis:
+    def accepted(self, then: Hypothesis, opening: OpenAccept, outstanding: Outstanding) -> Hypothesis:
         """Return the hypothesis after the last output of an `Accept` was seen, which tells the state."""
-        if not then.timers and not (isinstance(then.spot, Place) and self.model.windows(then.spot)):
+        if not then.timers and not (isinstance(then.position, Node) and self.model.windows(then.position)):
             return then
         self.clock.used = True
-        span = owed.entered or Span(-FOREVER, self.clock.now)
-        if owed.number:
-            span = self.clock.entered(owed.number, _lasting(owed))
-        span = self.clock.seen(span, _lasting(owed))
+        span = outstanding.entered or Span(-FOREVER, self.clock.now)
+        if outstanding.number:
+            span = self.clock.entered(outstanding.number, _lasting(outstanding))
+        span = self.clock.seen(span, _lasting(outstanding))
         running = [each for each in then.timers if isinstance(each.name, str)]
-        on, fresh = self._own(then._replace(spot=opening.origin), then, span, None)
+        on, fresh = self._own(then._replace(position=opening.origin), then, span, None)
         return then._replace(timers=tuple(sorted((*on, *fresh, *running), key=_order)))
 
-    def seen(self, now: Hypothesis, head: Owed) -> tuple[Timer, ...]:
+    def seen(self, now: Hypothesis, head: Outstanding) -> tuple[Timer, ...]:
         """Return the timers, now that the last outputs are seen of the move that started those with its stamp."""
         return tuple(
             _on(each, each.window._replace(trigger=self.clock.seen(each.window.trigger, _lasting(head))))
@@ -124,11 +124,11 @@ class Windows:
     def _timed(self, move: Move) -> bool:
         if move.within is not None or move.starts:
             return True
-        return isinstance(move.spot, Place) and bool(self.model.windows(move.spot))
+        return isinstance(move.position, Node) and bool(self.model.windows(move.position))
 
-    def _silent(self, now: Hypothesis, place: Place) -> bool:
-        ignored = any(isinstance(each.name, str) and each.name not in place.expiring for each in now.timers)
-        return ignored or any(move.silent for move in self.model.unasked(place))
+    def _silent(self, now: Hypothesis, node: Node) -> bool:
+        ignored = any(isinstance(each.name, str) and each.name not in node.expiring for each in now.timers)
+        return ignored or any(move.silent for move in self.model.spontaneous(node))
 
     def _set(  # noqa: PLR0913, PLR0917 -- what a move changes
         self,
@@ -147,19 +147,19 @@ class Windows:
         fresh += started.values()
         stamp = _unused((*own, *kept), then) if fresh else 0
         timers = (*own, *kept, *(each._replace(stamp=stamp) for each in fresh))
-        return then._replace(timers=tuple(sorted(timers, key=_order)), owed=_stamped(before, then, move, stamp))
+        return then._replace(timers=tuple(sorted(timers, key=_order)), outstanding=_stamped(before, then, move, stamp))
 
     def _own(
         self, before: Hypothesis, then: Hypothesis, span: Span, fired: Timer | None
     ) -> tuple[list[Timer], list[Timer]]:
         """Return the timers of a state's own transitions: those that may run on, and those that start anew."""
-        if isinstance(then.spot, (Unknown, Midway)):
+        if isinstance(then.position, (Unknown, Midway)):
             # it may come back to the state where it was
             return [each for each in before.timers if isinstance(each.name, int) and each is not fired], []
-        windows = self.model.windows(then.spot) if isinstance(then.spot, Place) else ()
+        windows = self.model.windows(then.position) if isinstance(then.position, Node) else ()
         fresh = [Timer(at, Window(span, lo, hi)) for at, lo, hi in windows]
-        origin = before.spot.origin if isinstance(before.spot, Midway) else before.spot
-        if then.spot != origin:
+        origin = before.position.origin if isinstance(before.position, Midway) else before.position
+        if then.position != origin:
             return [], fresh
         # where the state is not left, the model does not say whether they start anew or run on: both are allowed
         known = {each.name: each for each in before.timers if each is not fired}
@@ -223,7 +223,7 @@ def _until(window: Window, last: float) -> Window:
 
 def _last(now: Hypothesis) -> float:
     """Return the time by which the system must have made a spontaneous move."""
-    expiring = now.spot.expiring if isinstance(now.spot, Place) else frozenset[str]()
+    expiring = now.position.expiring if isinstance(now.position, Node) else frozenset[str]()
     ends = (
         each.window.trigger.b + each.window.hi
         for each in now.timers
@@ -232,13 +232,13 @@ def _last(now: Hypothesis) -> float:
     return min(ends, default=FOREVER)
 
 
-def _answer(loose: int, window: Window | None, number: int) -> Owed:
+def _answer(loose: int, window: Window | None, number: int) -> Outstanding:
     return PLAIN._replace(loose=loose, window=window, number=number) if loose or window or number else PLAIN
 
 
-def _lasting(owed: Owed) -> float:
+def _lasting(outstanding: Outstanding) -> float:
     """Return the seconds for which the system may be busy with an answer, None given by the model being 0."""
-    return owed.window.hi if owed.window and not owed.unasked else 0.0
+    return outstanding.window.hi if outstanding.window and not outstanding.spontaneous else 0.0
 
 
 def _order(timer: Timer) -> tuple[bool, str | int]:
@@ -246,15 +246,16 @@ def _order(timer: Timer) -> tuple[bool, str | int]:
 
 
 def _unused(timers: Iterable[Timer], then: Hypothesis) -> int:
-    used = {each.stamp for each in timers}.union(each.stamp for _, owing in then.owed for each in owing)
+    used = {each.stamp for each in timers}.union(each.stamp for _, owing in then.outstanding for each in owing)
     return next(stamp for stamp in range(1, len(used) + 2) if stamp not in used)
 
 
-def _stamped(before: Hypothesis, then: Hypothesis, move: Move, stamp: int) -> Queues[Owed]:
+def _stamped(before: Hypothesis, then: Hypothesis, move: Move, stamp: int) -> Queues[Outstanding]:
     """Return what is owed, with the stamp on what the move itself brings: when that is seen, they are known better."""
     if not stamp:
-        return then.owed
+        return then.outstanding
     own = move.ports.difference(before.beyond)
     return tuple(
-        (port, (*owing[:-1], owing[-1]._replace(stamp=stamp)) if port in own else owing) for port, owing in then.owed
+        (port, (*owing[:-1], owing[-1]._replace(stamp=stamp)) if port in own else owing)
+        for port, owing in then.outstanding
     )

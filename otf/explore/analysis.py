@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from otf.errors import ModelError, UsageError
-from otf.explore.finding import Finding, Verdict, refuted, stands
-from otf.explore.graph import OPEN, UNASKED, Arc, Graph
+from otf.explore.finding import Finding, LawVerdict, refuted, stands
+from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph
 from otf.explore.naming import output_name
 from otf.explore.observed import observed
 from otf.explore.refine import refine
@@ -34,7 +34,7 @@ def safety(graph: Graph, holds: Callable[[Any], object], law: str = "safe") -> F
 def transitions(graph: Graph, holds: Callable[..., object], law: str = "invariant") -> Finding:
     """Find out whether `holds(state, input, next_state, outputs)` of every transition on an input."""
     for arc, at in _arcs(graph):
-        if arc.input != UNASKED and arc.target != OPEN:
+        if arc.input != SPONTANEOUS and arc.target != OPEN:
             source, target = graph.values[arc.source], graph.values[arc.target]
             parts = source, graph.inputs[arc.input], target, graph.outputs[arc.outputs]
             if not _asked(law, holds, *parts):
@@ -74,10 +74,10 @@ def reachable(graph: Graph, goal: Callable[[Any], object], law: str = "reachable
     for number, value in enumerate(graph.values):
         if _asked(law, goal, value):
             found = refuted(graph, law, number, "")
-            return Finding(law, Verdict.PROVEN, show(value), found.way)
+            return Finding(law, LawVerdict.PROVEN, show(value), found.way)
     if graph.whole:
-        return Finding(law, Verdict.REFUTED, f"no such state among {len(graph.values):,}")
-    return Finding(law, Verdict.UNDECIDED, f"no such state among {len(graph.values):,}; bounds cut others off")
+        return Finding(law, LawVerdict.REFUTED, f"no such state among {len(graph.values):,}")
+    return Finding(law, LawVerdict.UNDECIDED, f"no such state among {len(graph.values):,}; bounds cut others off")
 
 
 def general(graph: Graph) -> list[Finding]:
@@ -122,7 +122,7 @@ def _alone(graph: Graph, law: str, kind: Callable[[int], object]) -> Finding:
         for at in range(*graph.span(state)):
             inp = graph.input[at]
             which = (inp, kind(graph.output[at]))
-            if inp != UNASKED and which in met:
+            if inp != SPONTANEOUS and which in met:
                 says = f"several transitions in {show(graph.values[state])} on {show(graph.inputs[inp])}"
                 return refuted(graph, law, state, says, at)
             met.add(which)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from otf.errors import UsageError
 from otf.explore.finding import taken
-from otf.explore.graph import OPEN, UNASKED, Arc, Graph
+from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph
 from otf.values import show
 
 
@@ -19,7 +19,7 @@ def aut(graph: Graph) -> str:
 
 def _label(graph: Graph, arc: Arc) -> str:
     # texts as they are, so that a file which was read is written again as it was
-    inp = "(unasked)" if arc.input == UNASKED else _bare(graph.inputs[arc.input])
+    inp = "(unasked)" if arc.input == SPONTANEOUS else _bare(graph.inputs[arc.input])
     plain = all(isinstance(each, str) for each in graph.outputs[arc.outputs])
     outputs = map(_bare, graph.outputs[arc.outputs]) if plain else taken(graph, arc.input, arc.outputs).outputs
     return f"{inp} / {', '.join(filter(None, outputs)) or 'nothing'}"

@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from otf.explore.graph import OPEN, UNASKED, Arc, Graph
+from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph
 from otf.spec import Accept, AnyOrder, On, Where
 from otf.values import show
 
@@ -63,7 +63,7 @@ def state_label(graph: Graph, state: int) -> str:
 
 def arc_label(graph: Graph, arc: Arc) -> str:
     """Return a transition for a picture: input / outputs."""
-    asked = "(unasked)" if arc.input == UNASKED else compact(graph.inputs[arc.input])
+    asked = "(unasked)" if arc.input == SPONTANEOUS else compact(graph.inputs[arc.input])
     said = [text for each in graph.outputs[arc.outputs] if (text := compact(each)) != "{}"]
     return f"{asked} / {', '.join(said) or 'nothing'}"
 

@@ -13,10 +13,10 @@ from typing import Any, Final, NamedTuple
 
 from otf.core import Model, Monitor, Oracle, Relation, Routes
 from otf.core.compile import choices
-from otf.core.fused import Ways, follow
+from otf.core.macro_step import MacroSteps, follow
 from otf.core.texts import texts_of
 from otf.errors import UsageError
-from otf.explore.finding import Finding, Taken, Verdict
+from otf.explore.finding import Finding, LawVerdict, TakenStep
 from otf.explore.naming import name
 from otf.spec import Accept, AnyOrder, On, Spec, Transition
 from otf.spec.outputs import vague
@@ -31,13 +31,13 @@ class _Pair(NamedTuple):
     """A state of the implementation, what the monitor takes for possible, and how they came about."""
 
     state: Any
-    ways: Ways
+    ways: MacroSteps
     back: _Pair | None = None
-    step: Taken | None = None
+    step: TakenStep | None = None
 
-    def way(self) -> tuple[Taken, ...]:
+    def way(self) -> tuple[TakenStep, ...]:
         """Return the steps from the beginning."""
-        steps: list[Taken] = []
+        steps: list[TakenStep] = []
         pair: _Pair | None = self
         while pair is not None and pair.step is not None:
             steps.append(pair.step)
@@ -61,9 +61,9 @@ def conforms(
     law = f"{system.name} conforms to {spec.name}"
     if relation == "uioco" and (system.step, system.initial, system.emits) == (spec.step, spec.initial, spec.emits):
         # whichever state it is in, it is one of those that are possible, and what all of them specify it takes
-        return Finding(law, Verdict.PROVEN, "it is the spec itself")
+        return Finding(law, LawVerdict.PROVEN, "it is the spec itself")
     oracle = Oracle(Model(spec, routes or Routes()), relation)
-    start = _Pair(system.initial, Ways.start(oracle))
+    start = _Pair(system.initial, MacroSteps.start(oracle))
     seen: set[tuple[Hashable, int]] = {(name(system.initial), id(start.ways.belief))}
     queue, kept = deque([start]), [start.ways]
     while queue:
@@ -74,11 +74,11 @@ def conforms(
             if key in seen:
                 continue
             if len(seen) >= limit:
-                return Finding(law, Verdict.PASSED, f"{len(seen):,} states of the product; there are more")
+                return Finding(law, LawVerdict.PASSED, f"{len(seen):,} states of the product; there are more")
             seen.add(key)
             kept.append(found.ways)  # ids are of beliefs that are still there
             queue.append(found)
-    return Finding(law, Verdict.PROVEN, f"{len(seen):,} states of the product")
+    return Finding(law, LawVerdict.PROVEN, f"{len(seen):,} states of the product")
 
 
 def _steps(oracle: Oracle, system: Spec[Any, Any], pair: _Pair) -> Iterator[_Pair | Finding]:
@@ -86,41 +86,41 @@ def _steps(oracle: Oracle, system: Spec[Any, Any], pair: _Pair) -> Iterator[_Pai
         ways = list(system.step(pair.state, inp.value))
         if not ways:
             says = f"{system.name} does not take {show(inp.value)} in {show(pair.state)}, so it is no implementation"
-            yield Finding("", Verdict.REFUTED, says, pair.way())
+            yield Finding("", LawVerdict.REFUTED, says, pair.way())
         table = pair.ways.tables[inp]
         for way, outputs in _doing(ways):
-            taken = Taken(inp.value, tuple(texts_of(outputs)))
+            taken = TakenStep(inp.value, tuple(texts_of(outputs)))
             yield _judged(pair, way, taken, follow(oracle, pair.ways, inp.value, table, outputs))
     for way, outputs in _doing(system.emits(pair.state) if system.emits else ()):
-        taken = Taken(None, tuple(texts_of(outputs)), unasked=True)
-        yield _judged(pair, way, taken, _unasked(oracle, pair.ways, outputs))
+        taken = TakenStep(None, tuple(texts_of(outputs)), spontaneous=True)
+        yield _judged(pair, way, taken, _spontaneous(oracle, pair.ways, outputs))
 
 
-def _judged(pair: _Pair, way: Transition[Any], taken: Taken, ways: Ways | None) -> _Pair | Finding:
+def _judged(pair: _Pair, way: Transition[Any], taken: TakenStep, ways: MacroSteps | None) -> _Pair | Finding:
     if ways is not None:
         return _Pair(way.state, ways, pair, taken)
     allowed = _allowed(pair.ways, taken)
-    return Finding("", Verdict.REFUTED, f"allowed was {allowed}", (*pair.way(), taken))
+    return Finding("", LawVerdict.REFUTED, f"allowed was {allowed}", (*pair.way(), taken))
 
 
-def _allowed(ways: Ways, taken: Taken) -> str:
-    model, places = ways.view.model, ways.view.places
+def _allowed(ways: MacroSteps, taken: TakenStep) -> str:
+    model, nodes = ways.view.model, ways.view.nodes
     moves = [
         move
-        for place in places
-        for move in (model.unasked(place) if taken.unasked else model.moves(place, model.symbol(taken.input)))
+        for node in nodes
+        for move in (model.spontaneous(node) if taken.spontaneous else model.moves(node, model.symbol(taken.input)))
     ]
     return (
         " or ".join(dict.fromkeys(", ".join(filter(None, move.texts)) or "no output" for move in moves)) or "no output"
     )
 
 
-def _unasked(oracle: Oracle, ways: Ways, outputs: tuple[Any, ...]) -> Ways | None:
+def _spontaneous(oracle: Oracle, ways: MacroSteps, outputs: tuple[Any, ...]) -> MacroSteps | None:
     monitor = Monitor(oracle, ways.belief)
     routes = oracle.model.routes
     events: list[Event] = [*(Seen(each, routes.of(each), 0.0) for each in outputs), Quiet(0.0)]
     passed = all(monitor.tell(event) is None for event in events)
-    return Ways.of(oracle, monitor.belief) if passed else None
+    return MacroSteps.of(oracle, monitor.belief) if passed else None
 
 
 def _doing(ways: Iterable[object]) -> Iterator[tuple[Transition[Any], tuple[Any, ...]]]:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from otf.errors import UsageError
 from otf.explore.explorer import explore
-from otf.explore.finding import Finding, Taken, Verdict, taken
+from otf.explore.finding import Finding, LawVerdict, TakenStep, taken
 from otf.explore.graph import OPEN, Graph
 from otf.explore.naming import name, output_name
 from otf.explore.observed import observed
@@ -17,7 +17,7 @@ from otf.values import show
 
 _Set: TypeAlias = frozenset[int]
 _Label: TypeAlias = tuple[Hashable, Hashable]  # of an input and of outputs
-_After: TypeAlias = dict[_Label, tuple[_Set, Taken]]
+_After: TypeAlias = dict[_Label, tuple[_Set, TakenStep]]
 
 
 def equivalent(one: Spec[Any, Any] | Graph, other: Spec[Any, Any] | Graph) -> Finding:
@@ -28,7 +28,7 @@ def equivalent(one: Spec[Any, Any] | Graph, other: Spec[Any, Any] | Graph) -> Fi
         if OPEN in graph.target:
             raise UsageError(f"{graph.name}: outputs decide the next state (Accept); equivalence cannot be decided")
     start = frozenset([0]), frozenset([0])
-    seen, queue = {start}, deque[tuple[tuple[_Set, _Set], tuple[Taken, ...]]]([(start, ())])
+    seen, queue = {start}, deque[tuple[tuple[_Set, _Set], tuple[TakenStep, ...]]]([(start, ())])
     while queue:
         (here, there), way = queue.popleft()
         left, right = _after(first, here), _after(second, there)
@@ -36,21 +36,21 @@ def equivalent(one: Spec[Any, Any] | Graph, other: Spec[Any, Any] | Graph) -> Fi
         if odd is not None:
             step = (left if odd in left else right)[odd][1]
             only = first if odd in left else second
-            return Finding(law, Verdict.REFUTED, f"only {only.name} does that", (*way, step))
+            return Finding(law, LawVerdict.REFUTED, f"only {only.name} does that", (*way, step))
         for label, (target, step) in left.items():
             pair = target, right[label][0]
             if pair not in seen:
                 seen.add(pair)
                 queue.append((pair, (*way, step)))
     if first.whole and second.whole:
-        return Finding(law, Verdict.PROVEN, f"{len(seen):,} pairs of sets of states")
+        return Finding(law, LawVerdict.PROVEN, f"{len(seen):,} pairs of sets of states")
     return Finding(
-        law, Verdict.PASSED, f"{len(seen):,} pairs of sets of states; {show(first.cuts or second.cuts)} cut some"
+        law, LawVerdict.PASSED, f"{len(seen):,} pairs of sets of states; {show(first.cuts or second.cuts)} cut some"
     )
 
 
 def _after(graph: Graph, states: _Set) -> _After:
-    found: dict[_Label, tuple[set[int], Taken]] = {}
+    found: dict[_Label, tuple[set[int], TakenStep]] = {}
     for state in sorted(states):
         for arc in graph.arcs(state):
             inp = None if arc.input < 0 else name(graph.inputs[arc.input])

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from otf.core import Model, Place
-from otf.core.places import Move
+from otf.core import Model, Node
+from otf.core.nodes import Move
 from otf.explore.anywhere import Anywhere
-from otf.explore.finding import Finding, Taken, Verdict
+from otf.explore.finding import Finding, LawVerdict, TakenStep
 from otf.spec import Spec
 from otf.values import show
 
@@ -31,13 +31,13 @@ Interval: TypeAlias = tuple[float, float]
 Left: TypeAlias = Mapping[str, Interval]
 """The timers that run, each with the seconds in which it expires: at least and at most."""
 
-Pair: TypeAlias = tuple[Place, frozenset[str]]
+TimedNode: TypeAlias = tuple[Node, frozenset[str]]
 
 
-class Passing(NamedTuple):
+class TimedMove(NamedTuple):
     """What may happen after so many seconds: a move, or (None) a timer expires without effect."""
 
-    taken: Taken
+    taken: TakenStep
     move: Move | None
     seconds: Interval
     timer: str = ""
@@ -50,13 +50,15 @@ class Expiring:
     model: Model
     limit: int = LIMIT
     whole: bool = True
-    lost: dict[str, Pair] = field(default_factory=dict[str, Pair])
-    named: dict[str, Pair] = field(default_factory=dict[str, Pair])
+    lost: dict[str, TimedNode] = field(default_factory=dict[str, TimedNode])
+    named: dict[str, TimedNode] = field(default_factory=dict[str, TimedNode])
     started: dict[str, float] = field(default_factory=dict[str, float])
-    left: dict[Pair, Left] = field(default_factory=dict[Pair, Left])
-    _grown: dict[Pair, int] = field(default_factory=dict[Pair, int])
-    _from: dict[Pair, tuple[Pair, Taken]] = field(default_factory=dict[Pair, tuple[Pair, Taken]])
-    _todo: deque[Pair] = field(default_factory=deque[Pair])
+    left: dict[TimedNode, Left] = field(default_factory=dict[TimedNode, Left])
+    _grown: dict[TimedNode, int] = field(default_factory=dict[TimedNode, int])
+    _from: dict[TimedNode, tuple[TimedNode, TakenStep]] = field(
+        default_factory=dict[TimedNode, tuple[TimedNode, TakenStep]]
+    )
+    _todo: deque[TimedNode] = field(default_factory=deque[TimedNode])
 
     def run(self) -> None:
         """Walk until there is nothing new."""
@@ -68,38 +70,40 @@ class Expiring:
             for each in list(self._passing(pair)):
                 self._go(pair, each)
 
-    def way(self, pair: Pair) -> tuple[Taken, ...]:
+    def way(self, pair: TimedNode) -> tuple[TakenStep, ...]:
         """Return a way to a state and the timers that run there."""
-        back: list[Taken] = []
+        back: list[TakenStep] = []
         while pair in self._from:
             pair, taken = self._from[pair]
             back.append(taken)
         return tuple(back[::-1])
 
-    def _passing(self, pair: Pair) -> Iterator[Passing]:
+    def _passing(self, pair: TimedNode) -> Iterator[TimedMove]:
         """Yield what may happen next, as far as time allows it."""
-        place, left = pair[0], self.left[pair]
-        unasked = self.model.unasked(place)
-        ends = [left[name][1] for name in place.expiring if name in left]
+        node, left = pair[0], self.left[pair]
+        spontaneous = self.model.spontaneous(node)
+        ends = [left[name][1] for name in node.expiring if name in left]
         # by then the system has made a move by itself
-        last = min([*ends, *(move.within[1] for move in unasked if move.within)], default=FOREVER)
-        for inp in self.model.offers(place):
-            for move in self.model.moves(place, inp):
-                yield Passing(Taken(inp.value, move.texts), move, (0.0, last))
-        for move in unasked:
+        last = min([*ends, *(move.within[1] for move in spontaneous if move.within)], default=FOREVER)
+        for inp in self.model.offers(node):
+            for move in self.model.moves(node, inp):
+                yield TimedMove(TakenStep(inp.value, move.texts), move, (0.0, last))
+        for move in spontaneous:
             if move.after:
                 self.named.setdefault(move.after, pair)
                 if move.after not in left:
                     continue
             begin, end = left.get(move.after, (0.0, FOREVER))
             if begin <= last + ROUNDING:
-                yield Passing(Taken(None, move.texts, unasked=True), move, (begin, min(end, last)), move.after)
+                yield TimedMove(
+                    TakenStep(None, move.texts, spontaneous=True), move, (begin, min(end, last)), move.after
+                )
         for name, (begin, end) in left.items():
-            if name not in place.expiring and begin <= last + ROUNDING:
-                expired = Taken(None, (f"({name} expires)",), unasked=True)
-                yield Passing(expired, None, (begin, min(end, last)), name)
+            if name not in node.expiring and begin <= last + ROUNDING:
+                expired = TakenStep(None, (f"({name} expires)",), spontaneous=True)
+                yield TimedMove(expired, None, (begin, min(end, last)), name)
 
-    def _go(self, pair: Pair, passing: Passing) -> None:
+    def _go(self, pair: TimedNode, passing: TimedMove) -> None:
         move, target = passing.move, pair[0]
         if move is None:
             self.lost.setdefault(passing.timer, pair)
@@ -113,7 +117,7 @@ class Expiring:
         if left is not None:
             self._reach((target, frozenset(left)), left, (pair, passing.taken))
 
-    def _reach(self, pair: Pair, left: Left, by: tuple[Pair, Taken]) -> None:
+    def _reach(self, pair: TimedNode, left: Left, by: tuple[TimedNode, TakenStep]) -> None:
         known = self.left.get(pair)
         if known is None:
             if len(self.left) >= self.limit:
@@ -131,7 +135,7 @@ class Expiring:
         self._todo.append(pair)
 
 
-def _after(left: Left, passing: Passing) -> Left | None:
+def _after(left: Left, passing: TimedMove) -> Left | None:
     """Return the timers after what happens; None where one of them must have expired before."""
     begin, end = passing.seconds
     rest = {name: (max(0.0, lo - end), hi - begin) for name, (lo, hi) in left.items() if name != passing.timer}
@@ -168,7 +172,7 @@ def _lost(walk: Expiring) -> Finding:
         where = show(pair[0].value)
         says = f"{timer!r} may expire in {where}, where no transition of emits has after={timer!r}"
         return Finding(
-            LOST, Verdict.REFUTED, f"{says}; stop it on the way there, or say what it brings", walk.way(pair)
+            LOST, LawVerdict.REFUTED, f"{says}; stop it on the way there, or say what it brings", walk.way(pair)
         )
     return _stands(walk, LOST)
 
@@ -178,13 +182,13 @@ def _unknown(walk: Expiring) -> Finding:
         if timer not in walk.started:
             says = f"in {show(pair[0].value)} emits has after={timer!r}, and no transition starts {timer!r}"
             if walk.whole:
-                return Finding(UNKNOWN, Verdict.REFUTED, says, walk.way(pair))
-            return Finding(UNKNOWN, Verdict.UNDECIDED, f"{says} within {len(walk.left):,} pairs")
+                return Finding(UNKNOWN, LawVerdict.REFUTED, says, walk.way(pair))
+            return Finding(UNKNOWN, LawVerdict.UNDECIDED, f"{says} within {len(walk.left):,} pairs")
     return _stands(walk, UNKNOWN)
 
 
 def _stands(walk: Expiring, law: str) -> Finding:
     counted = f"{len(walk.left):,} states with the timers that run there"
     if walk.whole:
-        return Finding(law, Verdict.PROVEN, counted)
-    return Finding(law, Verdict.PASSED, f"{counted}; not all were seen")
+        return Finding(law, LawVerdict.PROVEN, counted)
+    return Finding(law, LawVerdict.PASSED, f"{counted}; not all were seen")

@@ -10,7 +10,7 @@ from otf.core.asking import ASKING
 from otf.core.compile import spread
 from otf.core.texts import texts_of
 from otf.errors import ModelError, OtfError, UsageError
-from otf.explore.graph import OPEN, UNASKED, Graph
+from otf.explore.graph import OPEN, SPONTANEOUS, Graph
 from otf.explore.naming import Alike, is_flat, name, output_name
 from otf.spec import Accept, Spec, Transition
 from otf.spec.endless import INPUTS, TRANSITIONS, limited
@@ -142,7 +142,7 @@ class _Explorer:
             ASKING.now = "emits", (state,)
             ways = iter(() if emits is None else _ways(emits(state)))
             for way in islice(ways, TRANSITIONS):
-                take(UNASKED, way)
+                take(SPONTANEOUS, way)
             _end(ways)
         except OtfError as error:
             raise ModelError(f"{_asking(state, asked)}: {error}") from error

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from otf.explore.graph import OPEN, UNASKED, Graph
+from otf.explore.graph import OPEN, SPONTANEOUS, Graph
 from otf.values import show
 
 
-class Verdict(StrEnum):
+class LawVerdict(StrEnum):
     """What is known of a law.
 
     Proven: all states were seen; proven within: all that there are within so many steps, certain states, given values;
@@ -26,16 +26,16 @@ class Verdict(StrEnum):
     UNDECIDED = "undecided"
 
 
-class Taken(NamedTuple):
+class TakenStep(NamedTuple):
     """A step of a way: the input (None: unasked), and the outputs as texts."""
 
     input: Any
     outputs: tuple[str, ...]
-    unasked: bool = False
+    spontaneous: bool = False
 
     def __str__(self) -> str:
         """Write it as input / outputs."""
-        asked = "(unasked)" if self.unasked else show(self.input)
+        asked = "(unasked)" if self.spontaneous else show(self.input)
         return f"{asked} / {', '.join(filter(None, self.outputs)) or 'nothing'}"
 
 
@@ -44,17 +44,17 @@ class Finding:
     """The verdict on one law, what it rests on in a line, and the way to the place where the law does not hold."""
 
     law: str
-    verdict: Verdict
+    verdict: LawVerdict
     says: str = ""
-    way: tuple[Taken, ...] = ()
+    way: tuple[TakenStep, ...] = ()
 
     def __bool__(self) -> bool:
         """Return whether the law stands: `assert safety(graph, …)` is a test."""
-        return self.verdict in {Verdict.PROVEN, Verdict.WITHIN, Verdict.PASSED}
+        return self.verdict in {LawVerdict.PROVEN, LawVerdict.WITHIN, LawVerdict.PASSED}
 
     def __str__(self) -> str:
         """Say it in lines."""
-        between = " " if self.verdict is Verdict.WITHIN else ": "
+        between = " " if self.verdict is LawVerdict.WITHIN else ": "
         lines = [f"{self.law}: {self.verdict}" + (f"{between}{self.says}" if self.says else "")]
         return "\n".join([*lines, *(f"  {number:3}  {step}" for number, step in enumerate(self.way, 1))])
 
@@ -64,9 +64,13 @@ def stands(graph: Graph, law: str, *, ignores: Iterable[str] = ()) -> Finding:
     counted = f"{len(graph.values):,} states, {len(graph.target):,} transitions"
     if OPEN not in graph.target and graph.cuts.keys() <= set(ignores):
         within = ", ".join(graph.within())
-        return Finding(law, Verdict.WITHIN, f"{within}: {counted}") if within else Finding(law, Verdict.PROVEN, counted)
+        return (
+            Finding(law, LawVerdict.WITHIN, f"{within}: {counted}")
+            if within
+            else Finding(law, LawVerdict.PROVEN, counted)
+        )
     cuts = ", ".join(graph.cuts) or "outputs that decide the next state"
-    return Finding(law, Verdict.PASSED, f"{counted}; not all were seen: {cuts}")
+    return Finding(law, LawVerdict.PASSED, f"{counted}; not all were seen: {cuts}")
 
 
 def refuted(graph: Graph, law: str, state: int, says: str, at: int | None = None) -> Finding:
@@ -74,10 +78,10 @@ def refuted(graph: Graph, law: str, state: int, says: str, at: int | None = None
     way = [taken(graph, arc.input, arc.outputs) for arc in graph.way(state)]
     if at is not None:
         way.append(taken(graph, graph.input[at], graph.output[at]))
-    return Finding(law, Verdict.REFUTED, says, tuple(way))
+    return Finding(law, LawVerdict.REFUTED, says, tuple(way))
 
 
-def taken(graph: Graph, inp: int, outputs: int) -> Taken:
+def taken(graph: Graph, inp: int, outputs: int) -> TakenStep:
     """Return a step of a way from its numbers."""
-    unasked = inp == UNASKED
-    return Taken(None if unasked else graph.inputs[inp], graph.texts[outputs], unasked)
+    spontaneous = inp == SPONTANEOUS
+    return TakenStep(None if spontaneous else graph.inputs[inp], graph.texts[outputs], spontaneous)

@@ -8,24 +8,24 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from otf.core import Place, Symbol
+from otf.core import Node, Symbol
 from otf.values import key
 
-UNASKED: Final = -1  # instead of the number of an input
+SPONTANEOUS: Final = -1  # instead of the number of an input
 OPEN: Final = -1  # instead of the number of a state: outputs decide which one it is
 
 
 class Edge(NamedTuple):
     """A transition: input None where it comes unasked; outputs as texts; target None where outputs decide it."""
 
-    source: Place
+    source: Node
     input: Symbol | None
     outputs: tuple[str, ...]
-    target: Place | None
+    target: Node | None
 
 
 class Arc(NamedTuple):
-    """A transition in numbers: of states, of an input (`UNASKED`), of the outputs, and of the next state (`OPEN`)."""
+    """A transition in numbers: states, an input (`SPONTANEOUS`), the outputs, and the next state (`OPEN`)."""
 
     source: int
     input: int
@@ -90,9 +90,9 @@ class Graph:
         return (self.begin[state], self.begin[state + 1]) if state + 1 < len(self.begin) else (0, 0)
 
     @cached_property
-    def states(self) -> tuple[Place, ...]:
+    def states(self) -> tuple[Node, ...]:
         """Return the states, in the order in which they were reached."""
-        return tuple(Place(value, key(value)) for value in self.values)
+        return tuple(Node(value, key(value)) for value in self.values)
 
     @cached_property
     def symbols(self) -> tuple[Symbol, ...]:
@@ -106,7 +106,7 @@ class Graph:
         return tuple(
             Edge(
                 states[arc.source],
-                None if arc.input == UNASKED else symbols[arc.input],
+                None if arc.input == SPONTANEOUS else symbols[arc.input],
                 self.texts[arc.outputs],
                 None if arc.target == OPEN else states[arc.target],
             )
@@ -114,7 +114,7 @@ class Graph:
         )
 
     @property
-    def frontier(self) -> tuple[Place, ...]:
+    def frontier(self) -> tuple[Node, ...]:
         """Return the states from which a bound cut something off."""
         return tuple(self.states[number] for number in self.edge)
 

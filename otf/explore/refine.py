@@ -11,7 +11,7 @@ from collections.abc import Hashable, Sequence
 from typing import TypeAlias
 
 Arcs: TypeAlias = Sequence[Sequence[tuple[Hashable, int]]]  # for each state labels and next states
-_Signature: TypeAlias = frozenset[tuple[Hashable, int]]
+_BlockSignature: TypeAlias = frozenset[tuple[Hashable, int]]
 
 
 def refine(arcs: Arcs) -> list[int]:
@@ -63,7 +63,7 @@ class _Parts:
     def _groups(self, block: int, count: int) -> list[list[int]]:
         """Return the marked states of a set by signature; last those that are like the others in it."""
         begin, end = self._stretch[block]
-        groups = defaultdict[_Signature, list[int]](list)
+        groups = defaultdict[_BlockSignature, list[int]](list)
         for state in self._states[begin : begin + count]:
             groups[self._signature(state)].append(state)
         alike = groups.pop(self._signature(self._states[begin + count]), []) if begin + count < end else []
@@ -94,7 +94,7 @@ class _Parts:
         states[one], states[other] = states[other], states[one]
         place[states[one]], place[states[other]] = one, other
 
-    def _signature(self, state: int) -> _Signature:
+    def _signature(self, state: int) -> _BlockSignature:
         return frozenset([(label, self.block[at] if at >= 0 else at) for label, at in self._arcs[state]])
 
 

@@ -8,7 +8,7 @@ from otf.compose import Scenario, composed, scenario
 from otf.compose.guided import check
 from otf.explore.analysis import reachable
 from otf.explore.explorer import explore
-from otf.explore.finding import Finding, Verdict
+from otf.explore.finding import Finding, LawVerdict
 from otf.spec import Spec
 
 LOOKED: Final = 1_000  # states in which it is looked for actions that a scenario names
@@ -35,9 +35,9 @@ def forbids(spec: Spec[Any, Any], told: Any, limit: int = LIMIT) -> Finding:  # 
     """Find out whether a model cannot go through a scenario to its end; where it can, `way` shows how."""
     found = allows(spec, told, limit)
     law = f"{spec.name} forbids the scenario"
-    if found.verdict is Verdict.UNDECIDED:
-        return Finding(law, Verdict.PASSED, found.says)
-    return Finding(law, Verdict.REFUTED if found else Verdict.PROVEN, found.says, found.way)
+    if found.verdict is LawVerdict.UNDECIDED:
+        return Finding(law, LawVerdict.PASSED, found.says)
+    return Finding(law, LawVerdict.REFUTED if found else LawVerdict.PROVEN, found.says, found.way)
 
 
 def known(spec: Spec[Any, Any], told: Any) -> Scenario:  # noqa: ANN401 -- however it is written

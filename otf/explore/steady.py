@@ -12,8 +12,8 @@ from typing import Any, Final, TypeAlias
 
 from otf.core import Model, Monitor, Oracle, Symbol
 from otf.core.bags import Chain
-from otf.core.places import Move
-from otf.core.wants import Either, Exact, Instance, Want
+from otf.core.expectations import Either, Exact, Expectation, Instance
+from otf.core.nodes import Move
 from otf.errors import ModelError
 from otf.explore.anywhere import Anywhere
 from otf.explore.graph import Graph
@@ -27,7 +27,7 @@ RIGHT: Final = (
     " it yields a transition for each choice"
 )
 
-Answer: TypeAlias = dict[Hashable, str]
+TransitionTexts: TypeAlias = dict[Hashable, str]
 """What transitions mean, with their texts."""
 
 
@@ -50,24 +50,24 @@ def ask_twice(spec: Spec[Any, Any], graph: Graph) -> None:
     first, second = Model(spec, Anywhere()), Model(spec, Anywhere())
     for model in (first, second):
         for number, state in enumerate(graph.values):
-            place = model.place(state)
-            model.unasked(place)
+            node = model.node(state)
+            model.spontaneous(node)
             for inp in graph.offered(number):
-                model.moves(place, model.symbol(graph.inputs[inp]))
+                model.moves(node, model.symbol(graph.inputs[inp]))
     _compare(first, second)
 
 
 def _compare(known: Model, fresh: Model) -> None:
-    for place in fresh.places:
-        before = known.place(place.value)
-        for inp, moves in place.moves.items():
+    for node in fresh.nodes:
+        before = known.node(node.value)
+        for inp, moves in node.moves.items():
             if inp is None:
-                _same(_call("emits", before), _told(known.unasked(before)), _told(moves))
+                _same(_call("emits", before), _told(known.spontaneous(before)), _told(moves))
             else:
                 _same(_call("step", before, inp), _told(known.moves(before, known.symbol(inp.value))), _told(moves))
 
 
-def _told(moves: Iterable[Move]) -> Answer:
+def _told(moves: Iterable[Move]) -> TransitionTexts:
     return {_meaning(move): f"{', '.join(move.texts) or 'nothing'} -> {_target(move)}" for move in moves}
 
 
@@ -78,35 +78,35 @@ def _target(move: Move) -> str:
 def _meaning(move: Move) -> Hashable:
     # functions are made anew at each call: that there is one is all that can be compared
     target = ("accepted", *sorted(move.ports)) if move.target is None else move.target.key
-    owes = tuple((port, tuple(_bags(chain))) for port, chain in move.owes)
-    return target, owes, move.within, move.starts, move.stops, move.after
+    emitted = tuple((port, tuple(_bags(chain))) for port, chain in move.emitted)
+    return target, emitted, move.within, move.starts, move.stops, move.after
 
 
 def _bags(chain: Chain | None) -> Iterator[Hashable]:
     while chain is not None:
-        yield frozenset(Counter(map(_want, chain.bag.wants)).items())
+        yield frozenset(Counter(map(_expectation, chain.bag.expectations)).items())
         chain = chain.then
 
 
-def _want(want: Want) -> Hashable:
-    if isinstance(want, Exact):
-        return "value", want.symbol.key
-    if isinstance(want, Either):
-        return "either", frozenset(map(_want, want.wants))
-    return ("any", want.type) if isinstance(want, Instance) else ("such", str(want))
+def _expectation(expectation: Expectation) -> Hashable:
+    if isinstance(expectation, Exact):
+        return "value", expectation.symbol.key
+    if isinstance(expectation, Either):
+        return "either", frozenset(map(_expectation, expectation.expectations))
+    return ("any", expectation.type) if isinstance(expectation, Instance) else ("such", str(expectation))
 
 
 def _call(function: str, *arguments: Symbol) -> str:
     return f"{function}({', '.join(show(each.value) for each in arguments)})"
 
 
-def _same(asked: str, first: Answer, then: Answer) -> None:
+def _same(asked: str, first: TransitionTexts, then: TransitionTexts) -> None:
     if first.keys() != then.keys():
         message = f"{asked} answered otherwise when it was asked again: first {_some(first)}; then {_some(then)}"
         raise ModelError(f"{message}: {RIGHT}")
 
 
-def _some(answer: Answer) -> str:
+def _some(answer: TransitionTexts) -> str:
     if not answer:
         return "no transition"
     more = "" if len(answer) <= SHOWN else f", and {len(answer) - SHOWN} more"

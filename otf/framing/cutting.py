@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from otf.errors import UsageError
 from otf.framing.frame import LARGEST, Frame, too_long
 
-Found: TypeAlias = tuple[int, int]
+FrameBounds: TypeAlias = tuple[int, int]
 """Where the data of the first frame ends, and where the next frame begins."""
 
 TORN: Final = "torn: the stream ended within it"
@@ -50,7 +50,7 @@ class Cutter(ABC):
         """Return the bytes on the wire of one frame. Raises CodecError for what cannot be one."""
 
     @abstractmethod
-    def find(self, buffer: bytearray, looked: int) -> Found | None:
+    def find(self, buffer: bytearray, looked: int) -> FrameBounds | None:
         """Return where the first frame ends; in what is before `looked` no end was found when there was no more."""
 
     def made(self, data: bytes) -> Frame | None:
@@ -81,7 +81,7 @@ class Cutter(ABC):
         self._looked, self._skipping = 0, False
         return left
 
-    def _cut(self, found: Found, frames: list[Frame]) -> None:
+    def _cut(self, found: FrameBounds, frames: list[Frame]) -> None:
         end, after = found
         data = bytes(self._buffer[:end])
         del self._buffer[:after]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from otf.errors import CodecError, UsageError
-from otf.framing.cutting import Cutter, Found
+from otf.framing.cutting import Cutter, FrameBounds
 from otf.framing.frame import LARGEST, Frame, Framing
 
 
-class Lines(Cutter):
+class LineFraming(Cutter):
     """Cuts a stream into lines; made by `lines`."""
 
     def __init__(self, end: bytes, largest: int) -> None:
@@ -34,7 +34,7 @@ class Lines(Cutter):
                 return [Frame(line[:-1] if line[-1:] == b"\r" else line)]
         return super().feed(chunk)
 
-    def find(self, buffer: bytearray, looked: int) -> Found | None:
+    def find(self, buffer: bytearray, looked: int) -> FrameBounds | None:
         """Return where the first line ends, and where its end does."""
         end = buffer.find(self._last, looked)
         if end < 0:
@@ -62,4 +62,4 @@ def lines(end: bytes = b"\n", *, largest: int = LARGEST) -> Framing:
     if end not in {b"\n", b"\r\n", b"\r"}:
         message = f"lines(end={end!r}): lines end with b'\\n', b'\\r\\n' or b'\\r'; for other ends there is prompt(…)"
         raise UsageError(message)
-    return partial(Lines, end, largest)
+    return partial(LineFraming, end, largest)

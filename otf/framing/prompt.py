@@ -6,7 +6,7 @@ import re
 from functools import partial
 
 from otf.errors import CodecError, UsageError
-from otf.framing.cutting import Cutter, Found
+from otf.framing.cutting import Cutter, FrameBounds
 from otf.framing.frame import LARGEST, Frame, Framing
 
 
@@ -30,7 +30,7 @@ class Prompt(Cutter):
             raise CodecError(message)
         return data + self._end
 
-    def find(self, buffer: bytearray, looked: int) -> Found | None:
+    def find(self, buffer: bytearray, looked: int) -> FrameBounds | None:
         """Return where the first answer ends, and where its prompt does."""
         # a prompt may have come in part when one looked last, and the line end before it decides as well
         for found in self._prompts.finditer(buffer, max(0, looked - self._longest)):

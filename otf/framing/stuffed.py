@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from otf.errors import CodecError
-from otf.framing.cutting import Cutter, Found
+from otf.framing.cutting import Cutter, FrameBounds
 from otf.framing.frame import LARGEST, Frame, Framing
 
 END, ESCAPE = b"\xc0", b"\xdb"
@@ -27,7 +27,7 @@ class Stuffed(Cutter):
         super().__init__(largest, 2 * largest + 2)
         self._end = end
 
-    def find(self, buffer: bytearray, looked: int) -> Found | None:
+    def find(self, buffer: bytearray, looked: int) -> FrameBounds | None:
         """Return where the first frame ends."""
         end = buffer.find(self._end, looked)
         return None if end < 0 else (end, end + 1)

@@ -115,8 +115,8 @@ def actions(make: Callable[[], Any], accepting: Callable[[Any], bool] | None = N
                 getattr(now, each.name)(*call.arguments)
                 yield Transition(stored(now), (call,))
 
-    unasked = emits if any(each.observed for each in known.values()) else None
-    made = Written(step, stored(make()), inputs, unasked, name=name or kind.__name__)
+    spontaneous = emits if any(each.observed for each in known.values()) else None
+    made = Written(step, stored(make()), inputs, spontaneous, name=name or kind.__name__)
     object.__setattr__(made, "accepting", accepting and _ends(kind, accepting))
     object.__setattr__(made, "actions", tuple(known))
     return made

@@ -10,7 +10,7 @@ from otf.fronts.table import Written, table
 SILENT: Final = frozenset({"", "-", "nothing", "no output", "epsilon", "ε", "λ"})
 INNER: Final = frozenset({"i", "tau", "τ"})
 LONGEST: Final = 50_000_000  # characters of a file
-UNASKED: Final = "(unasked)"
+SPONTANEOUS: Final = "(unasked)"
 
 
 class Label(NamedTuple):
@@ -29,7 +29,7 @@ def label(text: str) -> Label:
     inp, slash, said = text.rpartition("/")
     if slash:
         asked = inp.strip()
-        return Label(None if asked == UNASKED else asked.removeprefix("?"), outputs(said))
+        return Label(None if asked == SPONTANEOUS else asked.removeprefix("?"), outputs(said))
     text = text.strip()
     if text.startswith("!"):
         return Label(None, (text[1:],))
@@ -45,7 +45,7 @@ def whole(rows: list[tuple[Any, Label, Any]], initial: object, name: str) -> Wri
     """Return the spec of rows with labels."""
     asked = [(source, said.input, said.outputs, target) for source, said, target in rows if said.input is not None]
     alone = [(source, said.outputs, target) for source, said, target in rows if said.input is None]
-    return table(asked, initial=initial, unasked=alone, name=name)
+    return table(asked, initial=initial, spontaneous=alone, name=name)
 
 
 def wrong(where: str, line: int, what: str) -> UsageError:

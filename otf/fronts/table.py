@@ -10,7 +10,7 @@ from otf.errors import ModelError, UsageError
 from otf.spec import Spec, Transition
 from otf.values import key, show
 
-Row: TypeAlias = tuple[Any, Any, Any, Any]
+TableRow: TypeAlias = tuple[Any, Any, Any, Any]
 FIRST: Any = object()  # the state of the first row, where no other is said to be the initial one
 
 
@@ -25,23 +25,23 @@ class Written(Spec[Any, Any]):
 
 
 def table(
-    rows: Iterable[Row],
+    rows: Iterable[TableRow],
     *,
     initial: object = FIRST,
     accepting: Iterable[Any] | None = None,
-    unasked: Iterable[tuple[Any, Any, Any]] = (),
+    spontaneous: Iterable[tuple[Any, Any, Any]] = (),
     name: str = "table",
 ) -> Written:
     """Return the spec of a table of `(state, input, outputs, next_state)`; its inputs are those of the table.
 
-    `unasked` are rows of `(state, outputs, next_state)` that come by themselves. `initial`: the state of the first row.
+    `spontaneous` are rows of `(state, outputs, next_state)` that come by themselves. `initial`: that of the first row.
 
     >>> tea = table([("idle", "coin", [], "paid"), ("paid", "button", ["tea"], "idle")])
     >>> list(tea.step("paid", "button"))
     [Transition(state='idle', outputs=('tea',), within=None)]
     """
     asked = [_checked(number, row, 4) for number, row in enumerate(rows, 1)]
-    alone = [_checked(number, row, 3) for number, row in enumerate(unasked, 1)]
+    alone = [_checked(number, row, 3) for number, row in enumerate(spontaneous, 1)]
     if not asked and initial is FIRST:
         raise UsageError("a table without rows needs initial=…")
     moves = defaultdict[Hashable, list[Transition[Any]]](list)

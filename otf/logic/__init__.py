@@ -4,14 +4,14 @@ from otf.logic.checking import TESTS, check, checking, quantified
 from otf.logic.connectives import all_of, any_of, iff, implies, not_
 from otf.logic.judging import Property, Quantified, Testable, Waiting
 from otf.logic.quantifiers import exists, for_all
-from otf.logic.result import Outcome, Result
+from otf.logic.result import PropertyOutcome, PropertyResult
 
 __all__ = [
     "TESTS",
-    "Outcome",
     "Property",
+    "PropertyOutcome",
+    "PropertyResult",
     "Quantified",
-    "Result",
     "Testable",
     "Waiting",
     "all_of",

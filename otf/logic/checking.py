@@ -9,10 +9,10 @@ from typing import Final, TypeVar, overload
 from otf.errors import UsageError
 from otf.logic.judging import Property, Quantified, Testable, Waiting
 from otf.logic.minimal import minimal, simplest
-from otf.logic.result import Result
+from otf.logic.result import PropertyResult
 from otf.logic.running import finish
 from otf.logic.trying import Tally, by_name, tried
-from otf.values import Source, Values, rows, show
+from otf.values import Values, ValueSource, rows, show
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -21,28 +21,30 @@ TRIES: Final = 10  # rows looked at for each test that is asked for, the rejecte
 
 
 @overload
-def check(prop: Callable[[A], object], one: Source[A], /, *, tests: int = ..., seed: int | None = ...) -> Result: ...
+def check(
+    prop: Callable[[A], object], one: ValueSource[A], /, *, tests: int = ..., seed: int | None = ...
+) -> PropertyResult: ...
 @overload
 def check(
     prop: Callable[[A, B], object],
-    one: Source[A],
-    other: Source[B],
+    one: ValueSource[A],
+    other: ValueSource[B],
     /,
     *,
     tests: int = ...,
     seed: int | None = ...,
-) -> Result: ...
+) -> PropertyResult: ...
 @overload
 def check(
     prop: Testable, *sources: object, tests: int = ..., seed: int | None = ..., values: Values | None = ...
-) -> Result: ...
+) -> PropertyResult: ...
 def check(
     prop: Testable,
     *sources: object,
     tests: int = TESTS,
     seed: int | None = None,
     values: Values | None = None,
-) -> Result:
+) -> PropertyResult:
     """Check a property: a function that says True or False of its typed arguments, or one of those of `otf.logic`.
 
     All values of the arguments are tried, small before large and fairly interleaved, at most `tests` that are not
@@ -73,7 +75,7 @@ def quantified(prop: Testable, sources: Sequence[object] = (), values: Values | 
     return prop if isinstance(prop, Quantified) and universal else Quantified(lambda: prop, rows(lambda: prop))
 
 
-def checking(subject: Quantified, tests: int, seed: int | None, *, waits: bool) -> Waiting[Result]:
+def checking(subject: Quantified, tests: int, seed: int | None, *, waits: bool) -> Waiting[PropertyResult]:
     """Check a property, yielding what has to be awaited; `waits` says that this may happen."""
     if tests < 1:
         raise UsageError(f"tests={tests}: at least one value has to be tried")

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from otf.logic.finding import REJECTED, Finding, all_hold, equal, one_holds, opposite
+from otf.logic.finding import REJECTED, Truth, all_hold, equal, one_holds, opposite
 from otf.logic.judging import Property, Testable, Waiting, judge
 
-Join: TypeAlias = Callable[[Finding, Finding], Finding]
+Join: TypeAlias = Callable[[Truth, Truth], Truth]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Not(Property):
 
     part: Testable
 
-    def judged(self, tests: int) -> Waiting[Finding]:
+    def judged(self, tests: int) -> Waiting[Truth]:
         """Turn round what the part says."""
         return opposite((yield from judge(self.part, tests)))
 
@@ -36,7 +36,7 @@ class Joined(Property):
     join: Join
     enough: bool | None = None
 
-    def judged(self, tests: int) -> Waiting[Finding]:
+    def judged(self, tests: int) -> Waiting[Truth]:
         """Join what the parts say."""
         total = yield from judge(self.parts[0], tests)
         for part in self.parts[1:]:
@@ -53,7 +53,7 @@ class Implies(Property):
     condition: Testable
     part: Testable
 
-    def judged(self, tests: int) -> Waiting[Finding]:
+    def judged(self, tests: int) -> Waiting[Truth]:
         """Ask the right side only where the left one holds."""
         condition = yield from judge(self.condition, tests)
         if not condition.truth:

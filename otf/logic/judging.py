@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, TypeAlias, TypeVar
 
 from otf.errors import OtfError, UsageError
-from otf.logic.finding import FAILS, HOLDS, Finding, Named, all_hold
+from otf.logic.finding import FAILS, HOLDS, Assignment, Truth, all_hold
 from otf.values import Rows, rows, show
 
 T = TypeVar("T")
@@ -25,7 +25,7 @@ class Property(ABC):
     """A logical property, put together by `implies`, `for_all` and the like; `&`, `|` and `~` are and, or, not."""
 
     @abstractmethod
-    def judged(self, tests: int) -> Waiting[Finding]:
+    def judged(self, tests: int) -> Waiting[Truth]:
         """Evaluate it; a quantifier tries at most `tests` values."""
 
     def __and__(self, other: Testable) -> Property:
@@ -54,10 +54,10 @@ Testable: TypeAlias = bool | Property | Callable[..., Any] | Awaitable[Any]
 class BrokenError(Exception):
     """A property raised an error; `values` are those of the quantifiers around it."""
 
-    def __init__(self, error: Exception, values: Named = ()) -> None:
+    def __init__(self, error: Exception, values: Assignment = ()) -> None:
         super().__init__(error, values)
         self.error: Exception = error
-        self.values: Named = values
+        self.values: Assignment = values
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,12 @@ class Quantified(Property):
 
     function: Callable[..., Any]
     table: Rows
-    usual: Finding = HOLDS
-    join: Callable[[Finding, Finding], Finding] = all_hold
+    usual: Truth = HOLDS
+    join: Callable[[Truth, Truth], Truth] = all_hold
 
-    def judged(self, tests: int) -> Waiting[Finding]:
+    def judged(self, tests: int) -> Waiting[Truth]:
         """Try rows until one decides."""
-        total: Finding | None = None
+        total: Truth | None = None
         tried = iter(self.table.values)
         for place, row in enumerate(islice(tried, tests)):
             found = yield from self._found(row, place, tests)
@@ -85,7 +85,7 @@ class Quantified(Property):
         complete = self.table.values.complete and next(tried, None) is None  # a row is a tuple
         return total if complete else total._replace(sure=False)
 
-    def _found(self, row: tuple[Any, ...], place: int, tests: int) -> Waiting[Finding]:
+    def _found(self, row: tuple[Any, ...], place: int, tests: int) -> Waiting[Truth]:
         try:
             finding = yield from applied(self.function, row, tests)
         except BrokenError as broken:
@@ -94,7 +94,7 @@ class Quantified(Property):
         return finding._replace(values=self.table.named(place) + finding.values if decides else ())
 
 
-def judge(thing: object, tests: int) -> Waiting[Finding]:
+def judge(thing: object, tests: int) -> Waiting[Truth]:
     """Evaluate a property; a function holds if it does for all its arguments. Raises BrokenError if it raised."""
     if isinstance(thing, Property):
         return (yield from thing.judged(tests))
@@ -107,7 +107,7 @@ def judge(thing: object, tests: int) -> Waiting[Finding]:
     raise UsageError(f"a property says True or False, or is put together from such; this one said {show(thing)}")
 
 
-def applied(function: Callable[..., Any], row: tuple[Any, ...], tests: int) -> Waiting[Finding]:
+def applied(function: Callable[..., Any], row: tuple[Any, ...], tests: int) -> Waiting[Truth]:
     """Evaluate what a function says of one row of arguments. Raises BrokenError where it raises."""
     try:
         return (yield from judge(function(*row), tests))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any, Final
 
-from otf.logic.finding import Named
+from otf.logic.finding import Assignment
 from otf.logic.judging import Quantified, Waiting
 from otf.logic.running import finish
 from otf.logic.trying import Trial, tried
@@ -16,7 +16,7 @@ OFFERED: Final = 1000  # values of an enumeration that Hypothesis may choose fro
 
 def minimal(
     subject: Quantified, place: int, trial: Trial, tests: int, seed: int | None
-) -> Waiting[tuple[Named, Trial]]:
+) -> Waiting[tuple[Assignment, Trial]]:
     """Return the first row that fails in the order of the enumeration, with its values by name.
 
     In that order it was found first. In a perturbed order, all rows before its block were tried; those of the block
@@ -31,7 +31,7 @@ def minimal(
     return table.named(place) + trial.finding.values, trial
 
 
-def simplest(subject: Quantified, tests: int) -> tuple[Named, Trial] | None:
+def simplest(subject: Quantified, tests: int) -> tuple[Assignment, Trial] | None:
     """Return the simplest row that fails by the measure of Hypothesis, if a strategy is among the sources."""
     columns = subject.table.columns
     if all(column.origin is None for column in columns):

@@ -9,7 +9,7 @@ from enum import StrEnum
 from otf.values import show
 
 
-class Outcome(StrEnum):
+class PropertyOutcome(StrEnum):
     """The verdict on a property."""
 
     PROOF = "proof"
@@ -19,7 +19,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class PropertyResult:
     """The verdict on a property, and what it rests on; true where the property was proven, or passed.
 
     `tests` counts the rows of arguments that told something, `rejections` those that an implication rejected,
@@ -28,7 +28,7 @@ class Result:
     the property raised with `values`.
     """
 
-    outcome: Outcome
+    outcome: PropertyOutcome
     tests: int
     rejections: int = 0
     undecided: int = 0
@@ -38,14 +38,14 @@ class Result:
 
     def __bool__(self) -> bool:
         """Return whether the property stands: `assert check(prop)` is a test."""
-        return self.outcome in {Outcome.PROOF, Outcome.PASSED}
+        return self.outcome in {PropertyOutcome.PROOF, PropertyOutcome.PASSED}
 
     def __str__(self) -> str:
         """Say it in a line."""
         counts = [_number(self.tests, "test")] if self.tests or self else []
         counts += [_number(self.rejections, "rejection")] if self.rejections else []
         counts += [f"{self.undecided:,} undecided"] if self.undecided else []
-        after = {Outcome.PASSED: " ", Outcome.NOTHING: ": "}.get(self.outcome, " after ")
+        after = {PropertyOutcome.PASSED: " ", PropertyOutcome.NOTHING: ": "}.get(self.outcome, " after ")
         shown = ", ".join(f"{name}={show(value)}" for name, value in self.values.items())
         raised = f" raised {type(self.error).__name__}: {self.error}" if self.error else ""
         return "".join([self.outcome, after if counts else "", ", ".join(counts), ": " if shown else "", shown, raised])

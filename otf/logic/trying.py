@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from otf.logic.finding import FAILS, Finding, Named
+from otf.logic.finding import FAILS, Assignment, Truth
 from otf.logic.judging import BrokenError, Quantified, Waiting, applied
-from otf.logic.result import Outcome, Result
+from otf.logic.result import PropertyOutcome, PropertyResult
 
 
 class Trial(NamedTuple):
     """What came of one row: the finding, and what was raised."""
 
-    finding: Finding
+    finding: Truth
     error: Exception | None = None
 
     @property
@@ -31,7 +31,7 @@ def tried(subject: Quantified, row: tuple[Any, ...], tests: int) -> Waiting[Tria
         return Trial(FAILS._replace(values=broken.values), broken.error)
 
 
-def by_name(values: Named) -> Mapping[str, object]:
+def by_name(values: Assignment) -> Mapping[str, object]:
     """Return values by name; an inner quantifier's argument gets a mark where its name is taken.
 
     >>> by_name((("x", 1), ("y", 2), ("x", 3)))
@@ -53,9 +53,9 @@ class Tally:
     rejections: int = 0
     undecided: int = 0
     sure: bool = True
-    witness: Named = ()
+    witness: Assignment = ()
 
-    def add(self, finding: Finding) -> None:
+    def add(self, finding: Truth) -> None:
         """Count what a row said."""
         self.sure = self.sure and finding.sure
         self.witness = finding.values
@@ -66,17 +66,21 @@ class Tally:
         else:
             self.undecided += 1
 
-    def result(self, *, complete: bool, witness: bool) -> Result:
+    def result(self, *, complete: bool, witness: bool) -> PropertyResult:
         """Return the verdict; `complete`: no row is left untried."""
-        outcome = Outcome.PROOF if complete and self.sure else Outcome.PASSED
-        return Result(
-            outcome if self.tests else Outcome.NOTHING,
+        outcome = PropertyOutcome.PROOF if complete and self.sure else PropertyOutcome.PASSED
+        return PropertyResult(
+            outcome if self.tests else PropertyOutcome.NOTHING,
             self.tests,
             self.rejections,
             self.undecided,
             by_name(self.witness) if witness else {},
         )
 
-    def refuted(self, values: Mapping[str, object], found: Mapping[str, object], error: Exception | None) -> Result:
+    def refuted(
+        self, values: Mapping[str, object], found: Mapping[str, object], error: Exception | None
+    ) -> PropertyResult:
         """Return the verdict on a property with a counterexample, which counts as a test."""
-        return Result(Outcome.COUNTEREXAMPLE, self.tests + 1, self.rejections, self.undecided, values, found, error)
+        return PropertyResult(
+            PropertyOutcome.COUNTEREXAMPLE, self.tests + 1, self.rejections, self.undecided, values, found, error
+        )

@@ -86,9 +86,9 @@ def otf_open(request: pytest.FixtureRequest) -> Iterator[Callable[..., Talk]]:
 
     `talk = otf_open(bench)`, then `talk.send(value)`, `talk.receive()` and `talk.silence()`.
     """
-    from otf.pytest_plugin.opening import Opening
+    from otf.pytest_plugin.opening import SystemOpener
 
-    opening = Opening(request.node)
+    opening = SystemOpener(request.node)
     yield opening.open
     opening.close()
 
@@ -96,6 +96,6 @@ def otf_open(request: pytest.FixtureRequest) -> Iterator[Callable[..., Talk]]:
 @pytest.fixture
 def otf_open_async(request: pytest.FixtureRequest) -> Callable[..., AbstractAsyncContextManager[Spoken]]:
     """Return the same for a test that is a coroutine: a context manager, and all that is said is awaited."""
-    from otf.pytest_plugin.opening import Opening
+    from otf.pytest_plugin.opening import SystemOpener
 
-    return Opening(request.node).open_async
+    return SystemOpener(request.node).open_async

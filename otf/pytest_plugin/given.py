@@ -23,7 +23,7 @@ KNOWN: Final = tuple(field.name for field in fields(Settings))
 PASSED_BY: Final = {Parameter.KEYWORD_ONLY, Parameter.POSITIONAL_OR_KEYWORD}
 
 
-class Given(NamedTuple):
+class PlannedRun(NamedTuple):
     """A bench to be driven, the settings, and whether anybody chose the seed."""
 
     bench: Bench
@@ -31,7 +31,7 @@ class Given(NamedTuple):
     seeded: bool
 
 
-def given(item: pytest.Item, bench: Bench | Callable[..., Bench], more: Mapping[str, object]) -> Given:
+def given(item: pytest.Item, bench: Bench | Callable[..., Bench], more: Mapping[str, object]) -> PlannedRun:
     """Return what to do: what the command line says comes before what the test says. Raises UsageError."""
     made, rest = made_with(bench, more)
     _check(rest)
@@ -40,7 +40,7 @@ def given(item: pytest.Item, bench: Bench | Callable[..., Bench], more: Mapping[
     seeded = "seed" in said
     seed = said.pop("seed", None)
     said = {"out": _folder(item), **said, "seed": secrets.randbelow(1_000_000) if seed is None else seed}
-    return Given(made, Settings(**said), seeded)
+    return PlannedRun(made, Settings(**said), seeded)
 
 
 def made_with(bench: Bench | Callable[..., Bench], more: Mapping[str, object]) -> tuple[Bench, dict[str, object]]:

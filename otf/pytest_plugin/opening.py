@@ -15,7 +15,7 @@ from otf.pytest_plugin.given import made_with
 from otf.pytest_plugin.talking import Spoken, Talk, talking
 
 
-class Opening:
+class SystemOpener:
     """Opens systems for one test, and stops them at its end."""
 
     def __init__(self, item: pytest.Item) -> None:

@@ -12,8 +12,8 @@ from otf.adapter import Bench
 from otf.campaign import Campaign, NonconformanceError, PathResult, Summary, decided
 from otf.errors import OtfError, UsageError
 from otf.pytest_plugin.devices import reserved
-from otf.pytest_plugin.given import Given, given
-from otf.pytest_plugin.saved import Kept
+from otf.pytest_plugin.given import PlannedRun, given
+from otf.pytest_plugin.saved import SavedOfTest
 
 
 class Running:
@@ -57,9 +57,9 @@ class Running:
             except (NonconformanceError, OtfError) as error:
                 raise error.with_traceback(None) from None
 
-    async def _driven(self, asked: Given) -> Summary:
+    async def _driven(self, asked: PlannedRun) -> Summary:
         __tracebackhide__ = True
-        kept = Kept(self._item, asked.bench, asked.settings)
+        kept = SavedOfTest(self._item, asked.bench, asked.settings)
         again = None if asked.seeded else await kept.again()
         if again is not None:
             self._failed(_of_one(again), "this failure was saved by an earlier run; it is tried first until it passes")

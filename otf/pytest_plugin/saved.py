@@ -15,7 +15,7 @@ from otf.campaign.headers import header
 from otf.campaign.saved import Saved
 
 
-class Kept:
+class SavedOfTest:
     """The failures that one test has had; they belong to a bench with its parameters."""
 
     def __init__(self, item: pytest.Item, bench: Bench, settings: Settings) -> None:

@@ -14,7 +14,7 @@ from otf.adapter.line import Acting
 from otf.codec import Codec
 from otf.errors import CodecError, ContactError, UsageError
 from otf.runner.wire import Wire
-from otf.trace.events import Ended, Garbled
+from otf.trace.events import Ended, Undecodable
 from otf.values import show
 
 WITHIN: Final = 1.0  # seconds that an output may take, if the test does not say
@@ -40,7 +40,7 @@ class Spoken:
     async def receive(self, port: str = "", within: float = WITHIN) -> Any:  # noqa: ANN401 -- an output of any type
         """Return the next output, of one port or of any. Fails the test where none comes in so many seconds.
 
-        A port that ended gives `Ended(reason)`, bytes that do not decode give `Garbled`.
+        A port that ended gives `Ended(reason)`, bytes that do not decode give `Undecodable`.
         """
         until = self._wire.now + within
         while (found := self._taken(port)) is None:
@@ -84,7 +84,7 @@ class Spoken:
         try:
             return self._codec.decode(port, what.data)
         except CodecError as error:
-            return Garbled(what.data, str(error))
+            return Undecodable(what.data, str(error))
 
     def _taken(self, port: str) -> tuple[str, object] | None:
         for at, each in enumerate(self._come):

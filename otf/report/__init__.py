@@ -1,6 +1,6 @@
 """What came of a campaign, for people and for machines: pages, charts, JUnit XML, annotations."""
 
-from otf.report.gather import Found, Gathered, Path
+from otf.report.gather import Gathered, PathSummary, ReportedFailure
 from otf.report.github import github
 from otf.report.junit import junit
 from otf.report.lifelines import lifelines
@@ -12,9 +12,9 @@ from otf.report.sequence_svg import standalone
 __all__ = [
     "MARK",
     "Chart",
-    "Found",
     "Gathered",
-    "Path",
+    "PathSummary",
+    "ReportedFailure",
     "chart",
     "github",
     "junit",

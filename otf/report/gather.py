@@ -9,7 +9,7 @@ from typing import Final
 
 from otf.core import Model, Monitor
 from otf.report.space import Space, space
-from otf.report.visits import Visits, Walker
+from otf.report.visits import VisitedSpace, Walker
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.record import Header
 from otf.trace.verdict import Failure, Outcome
@@ -18,7 +18,7 @@ ANSWERS: Final = 20_000  # response times that are kept for each type of input
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class PathSummary:
     """One path of a campaign, as its trace tells it."""
 
     number: int
@@ -32,7 +32,7 @@ class Path:
 
 
 @dataclass(slots=True)
-class Found:
+class ReportedFailure:
     """All failures of one signature: how many paths showed it, and the shortest trace, with its events."""
 
     failure: Failure
@@ -49,10 +49,10 @@ class Gathered:
 
     header: Header
     space: Space
-    visits: Visits
+    visits: VisitedSpace
     started: str = ""
-    paths: list[Path] = field(default_factory=list[Path])
-    failures: dict[str, Found] = field(default_factory=dict[str, Found])
+    paths: list[PathSummary] = field(default_factory=list[PathSummary])
+    failures: dict[str, ReportedFailure] = field(default_factory=dict[str, ReportedFailure])
     notes: dict[str, None] = field(default_factory=dict[str, None])
     answers: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict[str, list[float]](list))
     growth: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
@@ -64,7 +64,7 @@ class Gathered:
     def of(cls, header: Header, model: Model) -> Gathered:
         """Return what is known before any trace was read; the model is that of the bench, not completed."""
         found = space(model)
-        return cls(header, found, Visits(found))
+        return cls(header, found, VisitedSpace(found))
 
     @property
     def verdict(self) -> Outcome:
@@ -90,14 +90,14 @@ class Gathered:
             self._answered(event)
         self._note_growth()
 
-    def done(self, path: Path) -> None:
+    def done(self, path: PathSummary) -> None:
         """Take the end of the path."""
         if self._walker is not None:
             self._walker.end()
         self._walker = self._asked = None
         self.paths.append(path)
 
-    def failed(self, found: Found, signature: str = "") -> None:
+    def failed(self, found: ReportedFailure, signature: str = "") -> None:
         """Take a failure of a path, or a shorter trace of one; `signature` is that under which it is known."""
         name = signature or str(found.failure.signature)
         known = self.failures.setdefault(name, found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from otf.report.gather import Gathered, Path
+from otf.report.gather import Gathered, PathSummary
 from otf.report.markup import Markup, tag
 from otf.report.page import MARK
 from otf.trace.explain import explanation
@@ -35,7 +35,7 @@ def _properties(gathered: Gathered) -> dict[str, object]:
     return {"seed": header.seed, "strategy": header.strategy, "mode": header.mode, "steps": gathered.steps, **own}
 
 
-def _case(path: Path, suite: str, gathered: Gathered) -> Markup:
+def _case(path: PathSummary, suite: str, gathered: Gathered) -> Markup:
     return tag(
         "testcase",
         _what(path, gathered),
@@ -46,7 +46,7 @@ def _case(path: Path, suite: str, gathered: Gathered) -> Markup:
     )
 
 
-def _what(path: Path, gathered: Gathered) -> Markup:
+def _what(path: PathSummary, gathered: Gathered) -> Markup:
     if path.verdict == "inconclusive":
         return tag("error", path.why, message=path.why, type="inconclusive")
     found = gathered.failures.get(path.signature)

@@ -12,7 +12,7 @@ HIGH: Final = 100
 ACROSS: Final = 8  # states of one row; a longer one is broken
 
 
-class Spot(NamedTuple):
+class Point(NamedTuple):
     """The middle of a state, in pixels."""
 
     x: int
@@ -21,7 +21,7 @@ class Spot(NamedTuple):
 
 def layout(
     first: Hashable, arcs: Iterable[tuple[Hashable, Hashable]], names: Iterable[Hashable]
-) -> dict[Hashable, Spot]:
+) -> dict[Hashable, Point]:
     """Return a place for each state; no two are at the same.
 
     >>> layout("a", [("a", "b"), ("a", "c")], "abc")
@@ -39,7 +39,7 @@ def layout(
     lines = [row[start : start + ACROSS] for row in rows for start in range(0, len(row), ACROSS)]
     widest = max(len(line) for line in lines)
     return {
-        name: Spot(round((at + 0.5 + (widest - len(line)) / 2) * WIDE), round((down + 0.5) * HIGH))
+        name: Point(round((at + 0.5 + (widest - len(line)) / 2) * WIDE), round((down + 0.5) * HIGH))
         for down, line in enumerate(lines)
         for at, name in enumerate(line)
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from otf.report.sequence import Chart, Row
+from otf.report.sequence import Chart, SequenceRow
 
 SYSTEM: Final = "SUT"
 WIDE: Final = 34  # characters between two lifelines
@@ -47,7 +47,7 @@ def _heads(names: list[str], width: int) -> str:
     return "".join(line)
 
 
-def _row(row: Row, columns: dict[str, int]) -> str:
+def _row(row: SequenceRow, columns: dict[str, int]) -> str:
     last = max(columns.values())
     if row.kind in {"quiet", "taken"}:
         return _over(row.text, [*columns.values()], last)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from otf.report.sequence import Chart, Row
+from otf.report.sequence import Chart, SequenceRow
 
 SYSTEM = "SUT"
 
@@ -41,7 +41,7 @@ def _lines(chart: Chart) -> Iterator[str]:
         yield f"    {_row(row, names, over)}"
 
 
-def _row(row: Row, names: dict[str, str], over: str) -> str:
+def _row(row: SequenceRow, names: dict[str, str], over: str) -> str:
     here = " (here)" if row.failed else ""
     match row.kind:
         case "sent":

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from otf.report.curves import duration, growth, histogram
-from otf.report.gather import Found, Gathered
+from otf.report.gather import Gathered, ReportedFailure
 from otf.report.markup import Markup, joined, tag
 from otf.report.sequence import chart
 from otf.report.sequence_svg import sequence
@@ -67,7 +67,7 @@ def failures(gathered: Gathered) -> Markup:
     return joined(*(_failure(at, name, found) for at, (name, found) in enumerate(shown)), more)
 
 
-def _failure(at: int, signature: str, found: Found) -> Markup:
+def _failure(at: int, signature: str, found: ReportedFailure) -> Markup:
     even, scaled = (sequence(chart(found.events, found.failure), to_scale=to_scale) for to_scale in (False, True))
     name = f"chart-{at}"
     count = (

@@ -12,16 +12,16 @@ from otf.values import show
 
 MOST: Final = 80  # events that are drawn, the last ones
 
-Kind = Literal["sent", "seen", "quiet", "taken", "closed"]
+EventKind = Literal["sent", "seen", "quiet", "taken", "closed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SequenceRow:
     """An event: its number in the run, its time in seconds, and whether it is the one that failed."""
 
     number: int
     at: float
-    kind: Kind
+    kind: EventKind
     port: str
     text: str
     failed: bool = False
@@ -32,13 +32,13 @@ class Chart:
     """The ports in the order of their first use, and the events; `earlier` events were left out before them."""
 
     ports: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[SequenceRow, ...]
     earlier: int = 0
 
 
 def chart(events: Iterable[Event], failure: Failure | None = None, most: int = MOST) -> Chart:
     """Return the last events of a run as a chart, up to the one that failed."""
-    rows: list[Row] = []
+    rows: list[SequenceRow] = []
     for number, event in enumerate(events, 1):
         failed = failure is not None and failure.event == number
         rows.append(_row(number, event, failed=failed))
@@ -48,18 +48,18 @@ def chart(events: Iterable[Event], failure: Failure | None = None, most: int = M
     return Chart(_ports(shown), tuple(shown), len(rows) - len(shown))
 
 
-def _row(number: int, event: Event, *, failed: bool) -> Row:
+def _row(number: int, event: Event, *, failed: bool) -> SequenceRow:
     match event:
         case Sent(value, port, at):
-            return Row(number, at, "sent", plain(port), show(value), failed)
+            return SequenceRow(number, at, "sent", plain(port), show(value), failed)
         case Seen(value, port, at):
-            return Row(number, at, "seen", plain(port), show(value), failed)
+            return SequenceRow(number, at, "seen", plain(port), show(value), failed)
         case Closed(port, reason, at):
-            return Row(number, at, "closed", plain(port), plain(f"the port ended: {reason}"), failed)
+            return SequenceRow(number, at, "closed", plain(port), plain(f"the port ended: {reason}"), failed)
         case Taken(upto, at):
-            return Row(number, at, "taken", "", f"taken up to input {upto}", failed)
+            return SequenceRow(number, at, "taken", "", f"taken up to input {upto}", failed)
         case Quiet(at):
-            return Row(number, at, "quiet", "", "nothing more" if failed else "quiet", failed)
+            return SequenceRow(number, at, "quiet", "", "nothing more" if failed else "quiet", failed)
         case _:
             assert_never(event)
 
@@ -73,5 +73,5 @@ def plain(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
-def _ports(rows: Sequence[Row]) -> tuple[str, ...]:
+def _ports(rows: Sequence[SequenceRow]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row.port for row in rows if row.kind in {"sent", "seen", "closed"}))

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from otf.report.markup import Markup, joined, tag
-from otf.report.sequence import Chart, Row
+from otf.report.sequence import Chart, SequenceRow
 
 SYSTEM: Final = "system under test"
 BETWEEN: Final = 230  # pixels between two lifelines
@@ -59,7 +59,7 @@ def sequence(chart: Chart, *, to_scale: bool = False, style: str = "") -> Markup
     )
 
 
-def _heights(rows: Sequence[Row], *, to_scale: bool) -> Iterator[int]:
+def _heights(rows: Sequence[SequenceRow], *, to_scale: bool) -> Iterator[int]:
     pauses = [after.at - before.at for before, after in pairwise(rows)]
     longest = max(pauses, default=0.0)
     y = TOP + GAP
@@ -80,19 +80,19 @@ def _heads(columns: dict[str | None, int], height: int) -> Markup:
     return joined(*parts)
 
 
-def _row(row: Row, y: int, columns: dict[str | None, int]) -> Markup:
+def _row(row: SequenceRow, y: int, columns: dict[str | None, int]) -> Markup:
     time = tag("text", f"{row.at:.4f} s", x=12, y=y + 4, class_="soft")
     drawn = _across(row, y, columns) if row.kind in {"quiet", "taken"} else _arrow(row, y, columns)
     title = tag("title", f"event {row.number} at {row.at:.6f} s: {row.text}")
     return tag("g", title, time, drawn, class_="bad" if row.failed else None)
 
 
-def _across(row: Row, y: int, columns: dict[str | None, int]) -> Markup:
+def _across(row: SequenceRow, y: int, columns: dict[str | None, int]) -> Markup:
     low, high = min(columns.values()) - 60, max(columns.values()) + 60
     return joined(tag("line", x1=low, y1=y, x2=high, y2=y, class_="quiet"), _label(row.text, (low + high) // 2, y + 4))
 
 
-def _arrow(row: Row, y: int, columns: dict[str | None, int]) -> Markup:
+def _arrow(row: SequenceRow, y: int, columns: dict[str | None, int]) -> Markup:
     port, system = columns[row.port], columns[None]
     start, end = (port, system) if row.kind == "sent" else (system, port)
     back = 9 if end < start else -9

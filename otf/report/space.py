@@ -7,17 +7,17 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from otf.core import Model, Place
+from otf.core import Model, Node
 from otf.values import show
 
 MOST: Final = 2_000  # states that are looked at
 PAIRS: Final = 20_000  # states with inputs: to ask a model takes time, and nobody reads so long a list
 
-Pair = tuple[Hashable, Hashable]
-Edge = tuple[Hashable, Hashable, Hashable]
+StatePair = tuple[Hashable, Hashable]
+EdgeKey = tuple[Hashable, Hashable, Hashable]
 
 
-class Way(NamedTuple):
+class WordedTransition(NamedTuple):
     """A transition in words; `input` is empty where it comes unasked, `target` where the outputs decide it."""
 
     source: str
@@ -30,14 +30,16 @@ class Way(NamedTuple):
 class Space:
     """The states and transitions of a model, each by its key; not `whole` where there may be more.
 
-    `pairs` are states with the inputs that they specify. `unasked` are transitions without an input.
+    `pairs` are states with the inputs that they specify. `spontaneous` are transitions without an input.
     """
 
     initial: Hashable
     states: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
-    pairs: dict[Pair, list[Way]] = field(default_factory=dict[Pair, list[Way]])
-    edges: dict[Edge, Way] = field(default_factory=dict[Edge, Way])
-    unasked: dict[tuple[Hashable, Hashable], Way] = field(default_factory=dict[tuple[Hashable, Hashable], Way])
+    pairs: dict[StatePair, list[WordedTransition]] = field(default_factory=dict[StatePair, list[WordedTransition]])
+    edges: dict[EdgeKey, WordedTransition] = field(default_factory=dict[EdgeKey, WordedTransition])
+    spontaneous: dict[tuple[Hashable, Hashable], WordedTransition] = field(
+        default_factory=dict[tuple[Hashable, Hashable], WordedTransition]
+    )
     whole: bool = True
 
 
@@ -46,8 +48,8 @@ def space(model: Model, most: int = MOST) -> Space:
     found = Space(model.initial.key, {model.initial.key: show(model.initial.value)})
     queue = deque([model.initial])
     while queue and len(found.pairs) < PAIRS:
-        place = queue.popleft()
-        for target in [*_asked(model, place, found), *_unasked(model, place, found)]:
+        node = queue.popleft()
+        for target in [*_asked(model, node, found), *_spontaneous(model, node, found)]:
             if target.key in found.states:
                 continue
             if len(found.states) >= most:
@@ -59,26 +61,28 @@ def space(model: Model, most: int = MOST) -> Space:
     return found
 
 
-def _asked(model: Model, place: Place, found: Space) -> Iterator[Place]:
-    for inp in model.offers(place):
-        for move in model.moves(place, inp):
-            target = move.target if isinstance(move.target, Place) else None
-            way = Way(show(place.value), show(inp.value), _outputs(move.texts), show(target.value) if target else "")
-            found.pairs.setdefault((place.key, inp.key), []).append(way)
+def _asked(model: Model, node: Node, found: Space) -> Iterator[Node]:
+    for inp in model.offers(node):
+        for move in model.moves(node, inp):
+            target = move.target if isinstance(move.target, Node) else None
+            way = WordedTransition(
+                show(node.value), show(inp.value), _outputs(move.texts), show(target.value) if target else ""
+            )
+            found.pairs.setdefault((node.key, inp.key), []).append(way)
             if target is None:
                 found.whole = False  # only the outputs tell which states there are behind it
                 continue
-            found.edges.setdefault((place.key, inp.key, target.key), way)
+            found.edges.setdefault((node.key, inp.key, target.key), way)
             yield target
 
 
-def _unasked(model: Model, place: Place, found: Space) -> Iterator[Place]:
-    for move in model.unasked(place):
-        if not isinstance(move.target, Place):
+def _spontaneous(model: Model, node: Node, found: Space) -> Iterator[Node]:
+    for move in model.spontaneous(node):
+        if not isinstance(move.target, Node):
             found.whole = False
             continue
-        way = Way(show(place.value), "", _outputs(move.texts), show(move.target.value))
-        found.unasked.setdefault((place.key, move.target.key), way)
+        way = WordedTransition(show(node.value), "", _outputs(move.texts), show(move.target.value))
+        found.spontaneous.setdefault((node.key, move.target.key), way)
         yield move.target
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from math import hypot
 from typing import Final
 
-from otf.report.layout import HIGH, WIDE, Spot, layout
+from otf.report.layout import HIGH, WIDE, Point, layout
 from otf.report.markup import Markup, joined, tag
-from otf.report.space import Space, Way
-from otf.report.visits import Visits
+from otf.report.space import Space, WordedTransition
+from otf.report.visits import VisitedSpace
 
 DRAWN: Final = 80  # states; of more a drawing says nothing, and the table of what was not tried says it all
 BOX: Final = (152, 44)
@@ -23,11 +23,11 @@ BEND: Final = 22  # pixels that an arrow is bent, so that the one back does not 
 
 
 @dataclass
-class Arc:
+class DrawnArrow:
     """All transitions from one state to another, drawn as one arrow; those that come unasked are not counted."""
 
-    ways: list[Way] = field(default_factory=list[Way])
-    unasked: list[Way] = field(default_factory=list[Way])
+    ways: list[WordedTransition] = field(default_factory=list[WordedTransition])
+    spontaneous: list[WordedTransition] = field(default_factory=list[WordedTransition])
     visited: int = 0
     failed: bool = False
 
@@ -37,11 +37,11 @@ class Arc:
         if self.failed:
             return "failed"
         if not self.ways:
-            return "unasked"
+            return "spontaneous"
         return "visited" if self.visited == len(self.ways) else "partly" if self.visited else "unvisited"
 
 
-def states(space: Space, visits: Visits, failed: Collection[tuple[str, str]]) -> Markup | None:
+def states(space: Space, visits: VisitedSpace, failed: Collection[tuple[str, str]]) -> Markup | None:
     """Return the graph, None where there are too many states to draw; `failed` are states and inputs in words."""
     if len(space.states) > DRAWN:
         return None
@@ -64,25 +64,27 @@ def states(space: Space, visits: Visits, failed: Collection[tuple[str, str]]) ->
     )
 
 
-def _arcs(space: Space, visits: Visits, failed: Collection[tuple[str, str]]) -> dict[tuple[Hashable, Hashable], Arc]:
-    arcs = defaultdict[tuple[Hashable, Hashable], Arc](Arc)
+def _arcs(
+    space: Space, visits: VisitedSpace, failed: Collection[tuple[str, str]]
+) -> dict[tuple[Hashable, Hashable], DrawnArrow]:
+    arcs = defaultdict[tuple[Hashable, Hashable], DrawnArrow](DrawnArrow)
     for (source, inp, target), way in space.edges.items():
         arc = arcs[source, target]
         arc.ways.append(way)
         arc.visited += (source, inp, target) in visits.edges
         arc.failed |= (way.source, way.input) in failed
-    for (source, target), way in space.unasked.items():
-        arcs[source, target].unasked.append(way)
+    for (source, target), way in space.spontaneous.items():
+        arcs[source, target].spontaneous.append(way)
     # a state that was left out has no place to draw an arrow to
     return {ends: arc for ends, arc in arcs.items() if ends[1] in space.states}
 
 
-def _class(key: Hashable, space: Space, visits: Visits) -> str:
+def _class(key: Hashable, space: Space, visits: VisitedSpace) -> str:
     first = " first" if key == space.initial else ""
     return ("visited" if key in visits.states else "unvisited") + first
 
 
-def _box(text: str, spot: Spot, kind: str) -> Markup:
+def _box(text: str, spot: Point, kind: str) -> Markup:
     wide, high = BOX
     above, below = _short(text)
     return tag(
@@ -103,23 +105,23 @@ def _short(text: str) -> tuple[str, str]:
     return plain[:LETTERS], plain[LETTERS:]
 
 
-def _arrow(source: Spot, target: Spot, arc: Arc) -> Markup:
-    ways = [f"{way.input or '(unasked)'} -> {way.outputs}" for way in [*arc.ways, *arc.unasked]]
+def _arrow(source: Point, target: Point, arc: DrawnArrow) -> Markup:
+    ways = [f"{way.input or '(spontaneous)'} -> {way.outputs}" for way in [*arc.ways, *arc.spontaneous]]
     if len(ways) > LISTED:
         ways[LISTED:] = [f"… and {len(ways) - LISTED} more"]
     count = f"{arc.visited} of {len(arc.ways)} visited" if arc.ways else "comes unasked"
-    one = (arc.ways or arc.unasked)[0]
+    one = (arc.ways or arc.spontaneous)[0]
     title = tag("title", "\n".join([f"{one.source} to {one.target}, {count}", *ways]))
     curve, head = _loop(source) if source == target else _curve(source, target)
     return tag("g", title, tag("path", d=curve, class_="line"), tag("path", d=head, class_="head"), class_=arc.kind)
 
 
-def _loop(spot: Spot) -> tuple[str, str]:
+def _loop(spot: Point) -> tuple[str, str]:
     x, y = spot.x + BOX[0] // 2, spot.y
     return f"M{x} {y - 9}c22 -12 22 30 0 18", f"M{x} {y + 9}l9 1l-4 -7z"
 
 
-def _curve(source: Spot, target: Spot) -> tuple[str, str]:
+def _curve(source: Point, target: Point) -> tuple[str, str]:
     long = hypot(target.x - source.x, target.y - source.y)
     dx, dy = (target.x - source.x) / long, (target.y - source.y) / long
     middle = ((source.x + target.x) / 2 - dy * BEND, (source.y + target.y) / 2 + dx * BEND)
@@ -132,7 +134,7 @@ def _curve(source: Spot, target: Spot) -> tuple[str, str]:
     return f"M{x1:.1f} {y1:.1f}Q{middle[0]:.1f} {middle[1]:.1f} {x2:.1f} {y2:.1f}", head
 
 
-def _edge(spot: Spot, towards: tuple[float, float]) -> tuple[float, float]:
+def _edge(spot: Point, towards: tuple[float, float]) -> tuple[float, float]:
     """Return where a line from the middle of a box leaves it."""
     dx, dy = towards[0] - spot.x, towards[1] - spot.y
     share = min(BOX[0] / 2 / abs(dx) if dx else 9e9, BOX[1] / 2 / abs(dy) if dy else 9e9)
@@ -146,6 +148,6 @@ def legend() -> Markup:
         "partly": "some of several visited",
         "unvisited": "not visited",
         "failed": "failed",
-        "unasked": "comes unasked (not counted)",
+        "spontaneous": "comes unasked (not counted)",
     }
     return joined(*(tag("span", text, class_=f"key {kind}") for kind, text in kinds.items()))

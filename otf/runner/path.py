@@ -11,17 +11,17 @@ from anyio.lowlevel import checkpoint
 from otf.adapter import Bench, Ending, Frame, Line, LineLost
 from otf.adapter.exits import blaming, said, where
 from otf.adapter.line import Acting
-from otf.codec import Codec, Deed
+from otf.codec import Codec, PortAction
 from otf.core import Ping, Send, Session, Wait
 from otf.errors import CodecError, ModelError, OtfError, UsageError, WriteError
-from otf.runner.codebook import Codebook
-from otf.runner.glance import AT_ONCE, TURN
+from otf.runner.codec_cache import CodecCache
+from otf.runner.fast_path import FastPath
 from otf.runner.opening import opened
-from otf.runner.record import Record
+from otf.runner.record import EventRecord
+from otf.runner.spin_wait import AT_ONCE, TURN
 from otf.runner.starved import excused, killed_for_memory
-from otf.runner.swift import Swift
 from otf.runner.wire import Arrived, Wire
-from otf.trace.events import Closed, Event, Garbled, Seen, Sent
+from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
 from otf.trace.verdict import Verdict
 from otf.values import show
 
@@ -29,7 +29,7 @@ TRICKLE: Final = 30.0  # seconds after which a frame that goes on coming byte by
 AT_FAULT: Final = "the line was at fault"
 
 
-async def drive(bench: Bench, session: Session, record: Record) -> Verdict:
+async def drive(bench: Bench, session: Session, record: EventRecord) -> Verdict:
     """Start a fresh copy of the system, conduct one run on it, stop it; return the verdict.
 
     Raises ContactError where the system cannot be started or reached; ModelError where the model is broken, UsageError
@@ -51,11 +51,11 @@ class Conduct:
     """The conduct of one run on an open wire."""
 
     def __init__(
-        self, session: Session, wire: Wire, codec: Codec, port: Callable[[object], str], record: Record
+        self, session: Session, wire: Wire, codec: Codec, port: Callable[[object], str], record: EventRecord
     ) -> None:
         self.session = session
         self.wire = wire
-        self.codec: Codebook = Codebook(codec)
+        self.codec: CodecCache = CodecCache(codec)
         self.port = port
         self.record = record
         self._looked = wire.now
@@ -63,7 +63,7 @@ class Conduct:
         self._stamping = False
         self._slack = 0.0
         self._floor = 0.0
-        self._swift = Swift(session, wire, self.codec, self._bytes, record)
+        self._fast_path = FastPath(session, wire, self.codec, self._bytes, record)
 
     async def run(self) -> Verdict:
         """Perform commands until the verdict; where the line itself is at fault, that is inconclusive."""
@@ -87,8 +87,8 @@ class Conduct:
         while True:
             if self.wire.waiting:
                 self._hear()
-            if self._swift.ready:
-                await self._swift.run()
+            if self._fast_path.ready:
+                await self._fast_path.run()
                 self._looked = self.wire.now
             # matching classes one after another takes as long as all the rest of this loop
             command = self.session.command()
@@ -128,7 +128,7 @@ class Conduct:
         port, what, at = arrived.port, arrived.what, arrived.at
         at = max(at, self.session.times.input, self._floor)
         if isinstance(what, Frame):
-            output = Garbled(what.data, what.trouble) if what.trouble else self._decoded(port, what.data)
+            output = Undecodable(what.data, what.trouble) if what.trouble else self._decoded(port, what.data)
             return Seen(output, port, at), what.data
         if isinstance(what, Ending):
             return Closed(port, what.reason, at), None
@@ -138,9 +138,9 @@ class Conduct:
         try:
             return self.codec.decode(port, data)
         except CodecError as error:
-            return Garbled(data, str(error))
+            return Undecodable(data, str(error))
         except Exception as error:  # noqa: BLE001 -- bytes of the system that a codec stumbles over do not decode
-            return Garbled(data, f"{type(error).__name__}: {error}")
+            return Undecodable(data, f"{type(error).__name__}: {error}")
 
     async def _send(self, value: object) -> None:
         port, data = self._bytes(value)
@@ -154,7 +154,7 @@ class Conduct:
             if now - self._looked > TURN:
                 await self._turn()
 
-    async def _handed(self, port: str, value: object, data: bytes | Deed) -> bool:
+    async def _handed(self, port: str, value: object, data: bytes | PortAction) -> bool:
         """Hand a value's bytes to a port; False where the line is lost."""
         try:
             line = self.wire.lines[port]
@@ -172,11 +172,11 @@ class Conduct:
             raise UsageError(message) from error
         return True
 
-    def _bytes(self, value: object) -> tuple[str, bytes | Deed]:
+    def _bytes(self, value: object) -> tuple[str, bytes | PortAction]:
         port = self.port(value)
         return port, self._encoded(port, value)
 
-    def _encoded(self, port: str, value: object) -> bytes | Deed:
+    def _encoded(self, port: str, value: object) -> bytes | PortAction:
         if port not in self.wire.lines:
             known = ", ".join(self.wire.lines) or "none: give the bench `ports` or `connect`"
             message = f"the input {show(value)} belongs to the port {port!r}; the bench has {known}"
@@ -189,7 +189,7 @@ class Conduct:
         except Exception as error:
             message = f"the codec raised for the input {show(value)}: {type(error).__name__}: {error}"
             raise ModelError(message) from error
-        if isinstance(data, bytes | Deed):  # pyright: ignore[reportUnnecessaryIsInstance] -- a codec of the user's may give anything
+        if isinstance(data, bytes | PortAction):  # pyright: ignore[reportUnnecessaryIsInstance] -- a codec of the user's may give anything
             return data
         message = f"the codec gave {show(data)} for the input {show(value)}, which is no bytes; use text.encode()"
         raise ModelError(message)
@@ -234,7 +234,7 @@ class Conduct:
         """Wait until something has come, or that time; note for how long nobody looked."""
         began = self.wire.now
         busy = began - self._looked
-        if not self.wire.glanced(until):
+        if not self.wire.spun(until):
             await self.wire.sleep(until)
         self._looked = now = self.wire.now
         if self._model.timed and not self._stamping:
@@ -273,11 +273,11 @@ class Conduct:
         return more
 
 
-async def _performed(line: Line, deed: Deed) -> None:
+async def _performed(line: Line, port_action: PortAction) -> None:
     if not isinstance(line, Acting):
-        message = f"it cannot {deed.value}: tcp and unix can, and a process can finish"
+        message = f"it cannot {port_action.value}: tcp and unix can, and a process can finish"
         raise CodecError(message)
-    await line.perform(deed)
+    await line.perform(port_action)
 
 
 def _remarked(verdict: Verdict, wire: Wire) -> Verdict:

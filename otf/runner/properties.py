@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from otf.logic import TESTS, Result, Testable, Waiting, checking, quantified
+from otf.logic import TESTS, PropertyResult, Testable, Waiting, checking, quantified
 from otf.values import Values
 
 
@@ -12,7 +12,7 @@ async def check_async(
     tests: int = TESTS,
     seed: int | None = None,
     values: Values | None = None,
-) -> Result:
+) -> PropertyResult:
     """Check a property as `check` does, which may be an `async def`, or say something that has to be awaited.
 
     One row of values is tried after the other, all on the loop of the caller.
@@ -27,7 +27,7 @@ async def check_async(
     return await _answered(checking(quantified(prop, sources, values), tests, seed, waits=True))
 
 
-async def _answered(steps: Waiting[Result]) -> Result:
+async def _answered(steps: Waiting[PropertyResult]) -> PropertyResult:
     """Await whatever an evaluation asks for, and give it what comes, or what is raised."""
     try:
         waits_for = next(steps)
@@ -39,5 +39,5 @@ async def _answered(steps: Waiting[Result]) -> Result:
             else:
                 waits_for = steps.send(answer)
     except StopIteration as stop:
-        result: Result = stop.value
+        result: PropertyResult = stop.value
         return result

@@ -16,17 +16,17 @@ from otf.core.timers import Timers
 from otf.explore.steady import ask_again
 from otf.runner.path import drive
 from otf.runner.watchdog import watched
-from otf.shrink import Candidate, Inputs, again, issue_of
+from otf.shrink import AllowedInputs, Candidate, again, issue_of
 from otf.simulate import Walk
 from otf.trace.events import Event, Quiet, Seen, Sent
 from otf.trace.explain import explanation
 from otf.trace.verdict import Verdict
 
-Given: TypeAlias = tuple[object, Sequence[object]]
+InputWithOutputs: TypeAlias = tuple[object, Sequence[object]]
 """An input, and the outputs that came of it when the failure was seen."""
 
 
-def reproduce(bench: Bench, steps: Iterable[Given], *, burst: int = 1, tries: int = 1) -> None:
+def reproduce(bench: Bench, steps: Iterable[InputWithOutputs], *, burst: int = 1, tries: int = 1) -> None:
     """Send the inputs of these steps to a fresh copy of the system, again and again where one run may pass by chance.
 
     Raises AssertionError with the explanation as soon as a run fails, ContactError where the system cannot be reached,
@@ -44,15 +44,15 @@ def reproduce(bench: Bench, steps: Iterable[Given], *, burst: int = 1, tries: in
             raise AssertionError(explanation(verdict, events))
 
 
-def _candidate(oracle: Oracle, steps: list[Given]) -> Candidate:
+def _candidate(oracle: Oracle, steps: list[InputWithOutputs]) -> Candidate:
     issue = issue_of(oracle, _events(oracle, steps))
     if len(issue) == len(steps):
         return again(issue, oracle)
     # the outputs alone do not tell the way, as where time matters
-    return Inputs(tuple(oracle.model.symbol(inp) for inp, _ in steps))
+    return AllowedInputs(tuple(oracle.model.symbol(inp) for inp, _ in steps))
 
 
-def _events(oracle: Oracle, steps: list[Given]) -> Iterator[Event]:
+def _events(oracle: Oracle, steps: list[InputWithOutputs]) -> Iterator[Event]:
     routes = oracle.model.routes
     for inp, outputs in steps:
         yield Sent(inp, routes.into(inp), 0.0)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from otf.trace.verdict import Kind, Verdict
+from otf.trace.verdict import FailureKind, Verdict
 
 _COUNTS: Final = Path("/proc/vmstat")
-_OF_A_DEATH: Final[set[Kind]] = {"ended", "missing", "late"}
+_OF_A_DEATH: Final[set[FailureKind]] = {"ended", "missing", "late"}
 
 
 def killed_for_memory() -> int:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Final
 
-from otf.core.asking import ASKING, Question
+from otf.core.asking import ASKING, ModelQuestion
 from otf.values import show
 
 PATIENCE: Final = 1.0  # seconds
@@ -58,6 +58,6 @@ def watch(over: threading.Event, tell: Tell, patience: float) -> None:
             )
 
 
-def _text(question: Question) -> str:
+def _text(question: ModelQuestion) -> str:
     function, arguments = question
     return f"{function}({', '.join(map(show, arguments))})"

@@ -15,7 +15,7 @@ from otf.adapter import Arrival, Frame, Line
 from otf.adapter.clock import clock
 from otf.adapter.line import NEVER, Counting, Stamping, Stirring
 from otf.adapter.plan import Noting
-from otf.runner.glance import Glance
+from otf.runner.spin_wait import SpinWait
 from otf.runner.watching import Watching, watching
 from otf.values.light import light
 
@@ -61,14 +61,14 @@ class Wire:
         self._stirring = [line for line in lines.values() if isinstance(line, Stirring)]
         self._counting = {port: line for port, line in lines.items() if isinstance(line, Counting)}
         self.noting: list[Noting] = [line for line in lines.values() if isinstance(line, Noting)]
-        self._glance = Glance()
+        self._spin_wait = SpinWait()
 
     async def __aenter__(self) -> Self:
         """Begin to watch."""
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
         self._watching = watching(self._tasks, self._readable)
-        Glance.open += 1
+        SpinWait.open += 1
         for port, line in self.lines.items():
             line.arm(partial(self._hint, port))
             self._agree(port)
@@ -78,7 +78,7 @@ class Wire:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> bool | None:
         """Stop watching; the lines stay open. What was raised comes out as it is, and not in a group."""
-        Glance.open -= 1
+        SpinWait.open -= 1
         for line in self.lines.values():
             line.arm(lambda: None)
         self._pause()
@@ -150,14 +150,14 @@ class Wire:
 
     async def wait(self, until: float) -> None:
         """Wait until something has arrived, or until the time `until`."""
-        if not self.glanced(until):
+        if not self.spun(until):
             await self.sleep(until)
 
-    def glanced(self, until: float) -> bool:
+    def spun(self, until: float) -> bool:
         """Wait a moment without the event loop; tell whether that was enough, and otherwise `sleep`."""
         if self._inbox or self._hints:
             return True
-        ready = self._glance.wait(self.watched, until - self.clock() + self.zero)
+        ready = self._spin_wait.wait(self.watched, until - self.clock() + self.zero)
         self.take(ready or ())
         return ready is not None
 
@@ -169,11 +169,11 @@ class Wire:
     @property
     def turn(self) -> float:
         """The time, by `time.monotonic`, at which the event loop is to have its turn."""
-        return self._glance.until
+        return self._spin_wait.until
 
     def prompt(self) -> bool:
         """Tell whether the lines can be waited for without the event loop now."""
-        return not self.waiting and not self.noting and self._glance.possible(self.watched)
+        return not self.waiting and not self.noting and self._spin_wait.possible(self.watched)
 
     async def sleep(self, until: float) -> None:
         """Let the event loop wait until something has arrived, or until the time `until`."""
@@ -181,7 +181,7 @@ class Wire:
         with anyio.CancelScope(deadline=self.zero + until):
             await self._woken.wait()
         self._sleeping = False
-        self._glance.turned()
+        self._spin_wait.turned()
 
     def _readable(self, descriptor: int) -> None:
         """Take in what one descriptor has; what more there is keeps it readable."""

@@ -15,12 +15,12 @@ from typing import Any, Final
 import msgspec
 
 from otf.errors import ModelError
-from otf.runner.codebook import KEPT
+from otf.runner.codec_cache import KEPT
 from otf.runner.files import unwritten, writing
+from otf.runner.line_templates import LineTemplates
 from otf.runner.moments import SECOND, Moments
-from otf.runner.stencil import Stencils
-from otf.trace.events import Event, Garbled, Seen, Sent
-from otf.trace.record import Header, Line, Passed, end_line, event_line, header_line
+from otf.trace.events import Event, Seen, Sent, Undecodable
+from otf.trace.record import Header, Passed, TraceLine, end_line, event_line, header_line
 from otf.trace.tagged import encode
 from otf.trace.verdict import Verdict
 
@@ -42,7 +42,7 @@ class TraceWriter:
         self.began = began
         self.trouble: str = ""
         self._moments = Moments()
-        self._stencils = Stencils(self._moments)
+        self._line_templates = LineTemplates(self._moments)
         # by the identity of values, which are kept with it: most come back as the same objects
         self._texts: dict[int, tuple[object, msgspec.Raw]] = {}
         self._encode: Callable[[Any], bytes] = msgspec.json.Encoder(enc_hook=str).encode
@@ -57,7 +57,7 @@ class TraceWriter:
         self.events += 1
         if isinstance(event, Sent):
             self.steps += 1
-        line = None if more else self._stencils.line(self.events, event, self.began, raw)
+        line = None if more else self._line_templates.line(self.events, event, self.began, raw)
         self._out(line or self._new(event, raw, more))
 
     def _new(self, event: Event, raw: bytes | None, more: dict[str, Any]) -> bytes:
@@ -71,13 +71,13 @@ class TraceWriter:
             message = f"{self.path}: event {self.events}: {error}"
             raise ModelError(message) from error
         if isinstance(passed, Passed):
-            self._stencils.learn(event, raw, line)
+            self._line_templates.learn(event, raw, line)
         return line
 
-    def _passed(self, event: Event, moment: str, raw: bytes) -> Line | Passed:
+    def _passed(self, event: Event, moment: str, raw: bytes) -> TraceLine | Passed:
         if isinstance(event, Sent):
             name, value = "sent", event.input
-        elif isinstance(event, Seen) and event.output.__class__ is not Garbled:
+        elif isinstance(event, Seen) and event.output.__class__ is not Undecodable:
             name, value = "seen", event.output
         else:
             return event_line(self.events, event, moment, raw)
@@ -109,7 +109,7 @@ class TraceWriter:
     def _begun(self) -> Path:
         return self.path.with_name(f".{self.path.name}")
 
-    def _line(self, line: Line | Passed) -> bytes:
+    def _line(self, line: TraceLine | Passed) -> bytes:
         try:
             return b"%b\n" % self._encode(line)
         except UnicodeEncodeError:
@@ -130,7 +130,7 @@ class TraceWriter:
             raise trouble from error
 
 
-def _plain(line: Passed) -> Line:
+def _plain(line: Passed) -> TraceLine:
     return {**msgspec.structs.asdict(line), "value": json.loads(bytes(line.value))}
 
 

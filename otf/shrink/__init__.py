@@ -15,21 +15,21 @@ alike) and `ways` (the model as a map, with `tree` for the shortest ways).
 from otf.shrink.ahead import Ahead
 from otf.shrink.algorithms import ALGORITHMS, BEST, Setting, shrinking
 from otf.shrink.confidence import repeats
-from otf.shrink.inputs import Inputs
-from otf.shrink.issue import Candidate, Issue, Shrinking, Step, issue_of
-from otf.shrink.plan import Plan, again
+from otf.shrink.inputs import AllowedInputs
+from otf.shrink.issue import Candidate, Issue, ModelStep, Shrinking, issue_of
+from otf.shrink.plan import StepPlan, again
 
 __all__ = [
     "ALGORITHMS",
     "BEST",
     "Ahead",
+    "AllowedInputs",
     "Candidate",
-    "Inputs",
     "Issue",
-    "Plan",
+    "ModelStep",
     "Setting",
     "Shrinking",
-    "Step",
+    "StepPlan",
     "again",
     "issue_of",
     "repeats",

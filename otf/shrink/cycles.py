@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 
 from otf.shrink.inputs import inputs
-from otf.shrink.issue import Candidate, Issue, Node, Shrinking, Step
+from otf.shrink.issue import Candidate, Issue, ModelStep, NodeSet, Shrinking
 
 
 def cycles(issue: Issue) -> Shrinking:
@@ -28,13 +28,13 @@ def _first(issue: Issue) -> Generator[Candidate, Issue | None, Issue | None]:
     return None
 
 
-def _largest_first(steps: tuple[Step, ...]) -> list[tuple[int, int]]:
+def _largest_first(steps: tuple[ModelStep, ...]) -> list[tuple[int, int]]:
     return sorted(_found(steps), key=lambda cycle: (cycle[0] - cycle[1], cycle[0]))
 
 
-def _found(steps: tuple[Step, ...]) -> Iterator[tuple[int, int]]:
-    at: dict[Node, list[int]] = {}
+def _found(steps: tuple[ModelStep, ...]) -> Iterator[tuple[int, int]]:
+    at: dict[NodeSet, list[int]] = {}
     for index, step in enumerate(steps):
-        for begin in at.setdefault(step.node, []):
+        for begin in at.setdefault(step.nodes, []):
             yield begin, index
-        at[step.node].append(index)
+        at[step.nodes].append(index)

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator
 from itertools import pairwise
 
 from otf.shrink.inputs import inputs
-from otf.shrink.issue import Candidate, Issue, Shrinking, Step
+from otf.shrink.issue import Candidate, Issue, ModelStep, Shrinking
 
 
 def ddmin(issue: Issue) -> Shrinking:
@@ -34,12 +34,12 @@ def _first(candidates: Iterator[Candidate]) -> Generator[Candidate, Issue | None
     return None
 
 
-def _pieces(steps: tuple[Step, ...], parts: int) -> Iterator[Candidate]:
+def _pieces(steps: tuple[ModelStep, ...], parts: int) -> Iterator[Candidate]:
     for begin, end in _bounds(len(steps), parts):
         yield inputs(steps[begin:end])
 
 
-def _rests(steps: tuple[Step, ...], parts: int) -> Iterator[Candidate]:
+def _rests(steps: tuple[ModelStep, ...], parts: int) -> Iterator[Candidate]:
     for begin, end in _bounds(len(steps), parts):
         yield inputs(steps[:begin], steps[end:])
 

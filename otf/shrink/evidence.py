@@ -6,16 +6,16 @@ from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
 from otf.core import Symbol
-from otf.shrink.issue import Node, Step
+from otf.shrink.issue import ModelStep, NodeSet
 
 LONGEST: Final = 8  # steps of a tail that is looked for in the middle of runs
-Given: TypeAlias = tuple[Node, Symbol]
+NodeInput: TypeAlias = tuple[NodeSet, Symbol]
 
 
-class _Runs(dict[Given, "_Runs"]):
+class _Runs(dict[NodeInput, "_Runs"]):
     """Runs by their first steps, what followed, and so on."""
 
-    def put(self, given: Iterable[Given]) -> None:
+    def put(self, given: Iterable[NodeInput]) -> None:
         known = self
         for each in given:
             known = known.setdefault(each, _Runs())
@@ -26,9 +26,9 @@ class Evidence:
 
     def __init__(self) -> None:
         self._runs = _Runs()
-        self._tails = set[tuple[Given, ...]]()
+        self._tails = set[tuple[NodeInput, ...]]()
 
-    def learn(self, steps: Iterable[Step]) -> None:
+    def learn(self, steps: Iterable[ModelStep]) -> None:
         """Take a walk from the start that passed."""
         given = [step[:2] for step in steps]
         self._runs.put(given)
@@ -36,7 +36,7 @@ class Evidence:
             ends = range(begin + 1, min(len(given), begin + LONGEST) + 1)
             self._tails.update(tuple(given[begin:end]) for end in ends)
 
-    def passes(self, steps: Iterable[Step]) -> bool:
+    def passes(self, steps: Iterable[ModelStep]) -> bool:
         """Tell whether a walk from the start is how a run began that went on without the failure."""
         known = self._runs
         for step in steps:
@@ -45,7 +45,7 @@ class Evidence:
             known = known[step[:2]]
         return True
 
-    def passed(self, steps: Sequence[Step]) -> bool:
+    def passed(self, steps: Sequence[ModelStep]) -> bool:
         """Tell whether these steps passed anywhere in a run.
 
         The system may have been in another state then. So this orders guesses, and rules out no candidate that was made

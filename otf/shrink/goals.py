@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from typing import Final
 
-from otf.shrink.issue import Step
-from otf.shrink.search import Attempts, Search, joined
+from otf.shrink.issue import ModelStep
+from otf.shrink.search import Attempts, ShrinkSearch, joined
 
 FIRST: Final = 3
 LONG: Final = 40  # of a longer walk almost every step is a goal, and chunks of it cost less
 
 
-def goals_of(search: Search) -> list[Step]:
+def goals_of(search: ShrinkSearch) -> list[ModelStep]:
     """Return the steps of the best that lead off the shortest way, and the one that fails.
 
     What lies between them is mere travel: a fault that the system hides from the model is brought about by a goal.
     """
-    found, begin = list[Step](), 0
+    found, begin = list[ModelStep](), 0
     steps = search.best.steps
     for at, step in enumerate(steps[:-1]):
-        if search.ways.path(steps[begin].node, step.target, at - begin) is not None:
+        if search.ways.path(steps[begin].nodes, step.target, at - begin) is not None:
             found.append(step)
             begin = at + 1
     return [*found, steps[-1]]
 
 
-def fewer_goals(search: Search) -> Attempts:
+def fewer_goals(search: ShrinkSearch) -> Attempts:
     """Try the last goal alone, with each of the first ones, and then the goals without parts of them."""
     search.begin("goals")
     if len(search.best) > LONG:
@@ -37,7 +37,7 @@ def fewer_goals(search: Search) -> Attempts:
     return (yield from _without_parts(search, goals))
 
 
-def _without_parts(search: Search, goals: list[Step]) -> Attempts:
+def _without_parts(search: ShrinkSearch, goals: list[ModelStep]) -> Attempts:
     best, size = search.best, len(goals) // 2
     while size:
         at = 0

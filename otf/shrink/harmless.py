@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from otf.shrink.issue import Step
+from otf.shrink.issue import ModelStep
 from otf.shrink.traits import Trait, Traits
 
 
@@ -21,7 +21,7 @@ class Harmless:
         self._wanted = wanted
         self._times = Counter[Trait]()
 
-    def learn(self, steps: Iterable[Step]) -> None:
+    def learn(self, steps: Iterable[ModelStep]) -> None:
         """Take a walk from the start that passed."""
         before = Counter[Trait]()
         for step in steps:

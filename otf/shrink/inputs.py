@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from otf.core import Chooser, Symbol
-from otf.shrink.issue import Step
+from otf.shrink.issue import ModelStep
 from otf.strategy import Script
 
 
 @dataclass(frozen=True, slots=True)
-class Inputs:
+class AllowedInputs:
     """These inputs; those that the model does not allow (any more) are skipped, so that none takes others with it.
 
     With `truncates` the run ends before the first of them, as in the paper of Koopman, Achten and Plasmeijer.
@@ -30,6 +30,6 @@ class Inputs:
         return Script((symbol.value for symbol in self.symbols), truncates=self.truncates)
 
 
-def inputs(*parts: Iterable[Step], truncates: bool = False) -> Inputs:
+def inputs(*parts: Iterable[ModelStep], truncates: bool = False) -> AllowedInputs:
     """Return the candidate with the inputs of these steps."""
-    return Inputs(tuple(step.input for part in parts for step in part), truncates)
+    return AllowedInputs(tuple(step.input for part in parts for step in part), truncates)

@@ -6,31 +6,31 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from otf.core import Chooser, Monitor, Oracle, Place, Symbol
-from otf.core.fused import Ways
+from otf.core import Chooser, Monitor, Node, Oracle, Symbol
+from otf.core.macro_step import MacroSteps
 from otf.trace.events import Event, Sent
 from otf.trace.verdict import Signature
 
-Node: TypeAlias = frozenset[Place]
+NodeSet: TypeAlias = frozenset[Node]
 """Where the model may be: more than one place where the system need not show what it chose."""
 
-ANYWHERE: Final[Node] = frozenset()
+ANYWHERE: Final[NodeSet] = frozenset()
 """Where the model is after something that only the system decides, and after the end."""
 
 
-class Step(NamedTuple):
+class ModelStep(NamedTuple):
     """An input, where it was given, and where it led."""
 
-    node: Node
+    nodes: NodeSet
     input: Symbol
-    target: Node = ANYWHERE
+    target: NodeSet = ANYWHERE
 
 
 @dataclass(frozen=True, slots=True)
 class Issue:
     """The steps of a failing run up to its failure, and what the failure is; None where the run does not fail."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[ModelStep, ...]
     signature: Signature | None = None
 
     def __len__(self) -> int:
@@ -65,18 +65,20 @@ Shrinking: TypeAlias = Generator[Candidate, Issue | None, Issue]
 def issue_of(oracle: Oracle, events: Iterable[Event]) -> Issue:
     """Return the issue of a run's events; inputs that the model did not allow were never sent, so none is in vain."""
     monitor = Monitor(oracle)
-    given: list[tuple[Node, Symbol]] = []
+    given: list[tuple[NodeSet, Symbol]] = []
     for event in events:
         if isinstance(event, Sent):
             given.append((_node(monitor), oracle.model.symbol(event.input)))
         if monitor.tell(event) is not None:
             break
-    targets = [node for node, _ in given[1:]]
-    steps = [Step(node, inp, target) for (node, inp), target in zip(given, [*targets, ANYWHERE], strict=bool(given))]
+    targets = [nodes for nodes, _ in given[1:]]
+    steps = [
+        ModelStep(nodes, inp, target) for (nodes, inp), target in zip(given, [*targets, ANYWHERE], strict=bool(given))
+    ]
     failure = monitor.verdict.failure if monitor.verdict else None
     return Issue(tuple(steps), failure.signature if failure else None)
 
 
-def _node(monitor: Monitor) -> Node:
+def _node(monitor: Monitor) -> NodeSet:
     # what all inputs in flight may lead to, not what events have proven so far; `Ways` remembers it with the belief
-    return frozenset(Ways.of(monitor.oracle, monitor.belief).view.places)
+    return frozenset(MacroSteps.of(monitor.oracle, monitor.belief).view.nodes)

@@ -14,8 +14,8 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from otf.shrink.harmless import Harmless
-from otf.shrink.issue import Node, Step
-from otf.shrink.search import Attempts, Came, Search
+from otf.shrink.issue import ModelStep, NodeSet
+from otf.shrink.search import Attempts, Came, ShrinkSearch
 from otf.shrink.traits import Trait
 
 LATER: Final = 14  # inputs by which other guesses are put off: jumps that pass speak against many of them
@@ -35,13 +35,13 @@ class Rung(NamedTuple):
     """
 
     price: int
-    walk: Callable[[], tuple[Step, ...]]
+    walk: Callable[[], tuple[ModelStep, ...]]
     less: Callable[[], Attempts]
     signs: frozenset[Came] = frozenset({Came.FAILED})
     vain: Callable[[], bool] = _never
 
 
-def climb(search: Search) -> Attempts:
+def climb(search: ShrinkSearch) -> Attempts:
     """Try one guess after another until one fails, and then less of the same."""
     search.begin("ladder")
     harmless = Harmless(search.traits, search.wanted)
@@ -54,7 +54,7 @@ def climb(search: Search) -> Attempts:
     return found
 
 
-def _step_on(search: Search, rung: Rung, harmless: Harmless) -> Attempts:
+def _step_on(search: ShrinkSearch, rung: Rung, harmless: Harmless) -> Attempts:
     walk = search.ways.along(rung.walk())
     came = yield from search.attempt(walk)
     if came is Came.PASSED:
@@ -62,7 +62,7 @@ def _step_on(search: Search, rung: Rung, harmless: Harmless) -> Attempts:
     return came in rung.signs and ((yield from rung.less()) or came is Came.FAILED)
 
 
-def _jumps(search: Search) -> Iterator[Rung]:
+def _jumps(search: ShrinkSearch) -> Iterator[Rung]:
     steps, too_few = search.ways.clean(search.best.steps), 0
     # 1, 2, 3, 4, 6, 9, ...: a factor of two overshoots, and every input of a long suffix costs
     kept = 1
@@ -72,13 +72,13 @@ def _jumps(search: Search) -> Iterator[Rung]:
     yield Rung(len(steps), tuple, partial(_shorter, search, steps, too_few, len(steps)), SPARED)
 
 
-def _jump(search: Search, steps: tuple[Step, ...], kept: int) -> tuple[Step, ...]:
+def _jump(search: ShrinkSearch, steps: tuple[ModelStep, ...], kept: int) -> tuple[ModelStep, ...]:
     before, after = steps[:-kept], steps[-kept:]
-    way = search.ways.path(search.ways.start, after[0].node)
+    way = search.ways.path(search.ways.start, after[0].nodes)
     return (*(search.ways.shortened(before) if way is None else way), *after)
 
 
-def _shorter(search: Search, steps: tuple[Step, ...], low: int, high: int) -> Attempts:
+def _shorter(search: ShrinkSearch, steps: tuple[ModelStep, ...], low: int, high: int) -> Attempts:
     while high - low > 1:
         middle = (low + high) // 2
         if (yield from search.fails(_jump(search, steps, middle))):
@@ -88,7 +88,7 @@ def _shorter(search: Search, steps: tuple[Step, ...], low: int, high: int) -> At
     return True
 
 
-def _pairs_and_pumps(search: Search, harmless: Harmless) -> Iterator[Rung]:
+def _pairs_and_pumps(search: ShrinkSearch, harmless: Harmless) -> Iterator[Rung]:
     steps = search.best.steps
     counts = Counter(trait for step in steps[:-1] for trait in search.traits.of(step))
     for trait, times in counts.items():
@@ -104,33 +104,33 @@ def _nothing() -> Attempts:
     return True
 
 
-def _pair(search: Search, trait: Trait) -> tuple[Step, ...]:
+def _pair(search: ShrinkSearch, trait: Trait) -> tuple[ModelStep, ...]:
     walk = _times(search, trait, 1)
     wanted = search.wanted
     end = search.ways.nearest(walk[-1].target, lambda step: wanted <= search.traits.fine(step)) if walk else None
     return (*walk, *end) if end else ()
 
 
-def _pump(search: Search, trait: Trait, times: int, last: Step) -> tuple[Step, ...]:
+def _pump(search: ShrinkSearch, trait: Trait, times: int, last: ModelStep) -> tuple[ModelStep, ...]:
     walk = _times(search, trait, times)
-    way = search.ways.path(walk[-1].target, last.node) if walk else None
+    way = search.ways.path(walk[-1].target, last.nodes) if walk else None
     return () if way is None else (*walk, *way, last)
 
 
-def _times(search: Search, trait: Trait, times: int) -> tuple[Step, ...]:
-    walk, node, known = list[Step](), search.ways.start, dict[Node, tuple[Step, ...] | None]()
+def _times(search: ShrinkSearch, trait: Trait, times: int) -> tuple[ModelStep, ...]:
+    walk, nodes, known = list[ModelStep](), search.ways.start, dict[NodeSet, tuple[ModelStep, ...] | None]()
     for _ in range(times):
-        if node not in known:
-            known[node] = search.ways.nearest(node, lambda step: trait in search.traits.of(step))
-        way = known[node]
+        if nodes not in known:
+            known[nodes] = search.ways.nearest(nodes, lambda step: trait in search.traits.of(step))
+        way = known[nodes]
         if way is None:
             return ()
         walk += way
-        node = way[-1].target
+        nodes = way[-1].target
     return tuple(walk)
 
 
-def _fewer(search: Search, trait: Trait, times: int, last: Step) -> Attempts:
+def _fewer(search: ShrinkSearch, trait: Trait, times: int, last: ModelStep) -> Attempts:
     low, high, failed = 0, times, False
     while high - low > 1:
         middle = (low + high) // 2

@@ -15,11 +15,11 @@ from otf.shrink.ladder import climb
 from otf.shrink.names import renamed
 from otf.shrink.parts import bypassed, without_chunks, without_parts
 from otf.shrink.replan import replanned
-from otf.shrink.search import Attempts, Search
+from otf.shrink.search import Attempts, ShrinkSearch
 from otf.shrink.values import simplified, uniform
-from otf.shrink.ways import Ways
+from otf.shrink.ways import ModelMap
 
-MEANS: Final[tuple[Callable[[Search], Attempts], ...]] = (
+MEANS: Final[tuple[Callable[[ShrinkSearch], Attempts], ...]] = (
     fewer_goals,
     uniform,
     replanned,
@@ -35,7 +35,7 @@ def modelled(issue: Issue, oracle: Oracle) -> Shrinking:
     """Yield a first guess after another, then each means in turn as long as one of them finds less."""
     if not issue.steps:  # it failed before any input
         return issue
-    search = Search(issue, Ways(oracle))
+    search = ShrinkSearch(issue, ModelMap(oracle))
     yield from climb(search)
     best = None
     while search.best is not best:

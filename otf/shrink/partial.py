@@ -10,8 +10,8 @@ from itertools import pairwise
 
 from otf.core import Oracle, Symbol
 from otf.shrink.elements import elements
-from otf.shrink.inputs import Inputs, inputs
-from otf.shrink.issue import Candidate, Issue, Shrinking, Step
+from otf.shrink.inputs import AllowedInputs, inputs
+from otf.shrink.issue import Candidate, Issue, ModelStep, Shrinking
 from otf.shrink.traits import kind
 
 PARTS = 3
@@ -39,7 +39,7 @@ def _values(issue: Issue, oracle: Oracle) -> Shrinking:
     at = 0
     while at < len(issue):
         for inp in _simpler(issue.steps[at], oracle):
-            smaller = yield Inputs((*issue.inputs[:at], inp, *issue.inputs[at + 1 :]))
+            smaller = yield AllowedInputs((*issue.inputs[:at], inp, *issue.inputs[at + 1 :]))
             if smaller is not None:
                 issue = smaller
                 break
@@ -47,8 +47,8 @@ def _values(issue: Issue, oracle: Oracle) -> Shrinking:
     return issue
 
 
-def _simpler(step: Step, oracle: Oracle) -> Iterator[Symbol]:
-    for inp in dict.fromkeys(inp for place in step.node for inp in oracle.model.offers(place)):
+def _simpler(step: ModelStep, oracle: Oracle) -> Iterator[Symbol]:
+    for inp in dict.fromkeys(inp for node in step.nodes for inp in oracle.model.offers(node)):
         if inp == step.input:
             return
         if kind(inp) == kind(step.input):

@@ -9,15 +9,15 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Final
 
-from otf.shrink.issue import Step
-from otf.shrink.search import Attempts, Search
+from otf.shrink.issue import ModelStep
+from otf.shrink.search import Attempts, ShrinkSearch
 
 SHORT: Final = 4
 LONG: Final = 10
 ENOUGH: Final = 3
 
 
-def without_chunks(search: Search) -> Attempts:
+def without_chunks(search: ShrinkSearch) -> Attempts:
     """Leave out halves, quarters, ... of the best.
 
     Equal parts are tried three times: where a fault counts them, all are needed, and to try each costs the square.
@@ -30,7 +30,7 @@ def without_chunks(search: Search) -> Attempts:
     return search.best is not best
 
 
-def _chunks(search: Search, size: int) -> Attempts:
+def _chunks(search: ShrinkSearch, size: int) -> Attempts:
     at, needed = 0, Counter[Hashable]()
     while at + size < len(search.best):
         steps = search.best.steps
@@ -43,7 +43,7 @@ def _chunks(search: Search, size: int) -> Attempts:
     return True
 
 
-def without_parts(search: Search) -> Attempts:
+def without_parts(search: ShrinkSearch) -> Attempts:
     """Leave out any part of a short walk, the largest first, until none can be spared."""
     search.begin("parts")
     best = search.best
@@ -52,12 +52,12 @@ def without_parts(search: Search) -> Attempts:
     return search.best is not best
 
 
-def _one(search: Search) -> Attempts:
+def _one(search: ShrinkSearch) -> Attempts:
     steps = search.best.steps
     return (yield from _first(search, (steps[:begin] + steps[end:] for begin, end in _bounds(len(steps)))))
 
 
-def _first(search: Search, walks: Iterable[tuple[Step, ...]]) -> Attempts:
+def _first(search: ShrinkSearch, walks: Iterable[tuple[ModelStep, ...]]) -> Attempts:
     """Try one walk after another; tell whether one failed before all had passed, or so many that it is enough."""
     for walk in walks:
         if search.tired:
@@ -72,7 +72,7 @@ def _bounds(length: int) -> Iterator[tuple[int, int]]:
         yield from ((begin, begin + size) for begin in range(length - size))
 
 
-def bypassed(search: Search) -> Attempts:
+def bypassed(search: ShrinkSearch) -> Attempts:
     """Try each bypass, those that save most first, until there is none that fails."""
     search.begin("bypass")
     best = search.best
@@ -81,10 +81,10 @@ def bypassed(search: Search) -> Attempts:
     return search.best is not best
 
 
-def _bypasses(search: Search) -> Iterator[tuple[Step, ...]]:
+def _bypasses(search: ShrinkSearch) -> Iterator[tuple[ModelStep, ...]]:
     steps = search.best.steps
     for begin in range(len(steps)):
         for end in range(begin + 2, len(steps)):
-            way = search.ways.path(steps[begin].node, steps[end].node, end - begin - 1)
+            way = search.ways.path(steps[begin].nodes, steps[end].nodes, end - begin - 1)
             if way:
                 yield (*steps[:begin], *way, *steps[end:])

@@ -6,20 +6,20 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from otf.core import Chooser, Oracle, Symbol, View
-from otf.shrink.inputs import Inputs
-from otf.shrink.issue import Candidate, Issue, Node, Step
+from otf.shrink.inputs import AllowedInputs
+from otf.shrink.issue import Candidate, Issue, ModelStep, NodeSet
 from otf.shrink.traits import kind
-from otf.shrink.ways import Ways
+from otf.shrink.ways import ModelMap
 
 SPARE: Final = 20  # inputs for detours, besides two for each step
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class StepPlan:
     """These steps: each from where it says to where it says, over the shortest ways that there are at that moment."""
 
-    steps: tuple[Step, ...]
-    ways: Ways = field(compare=False)
+    steps: tuple[ModelStep, ...]
+    ways: ModelMap = field(compare=False)
 
     @property
     def limit(self) -> int:
@@ -33,30 +33,30 @@ class Plan:
 
 def again(issue: Issue, oracle: Oracle) -> Candidate:
     """Return the candidate that shows an issue again: its inputs, planned where the model leaves choices on the way."""
-    ways = Ways(oracle)
+    ways = ModelMap(oracle)
     if not any(ways.open(step) for step in issue.steps):
-        return Inputs(issue.inputs)
+        return AllowedInputs(issue.inputs)
     ways.learn(issue.steps)
-    return Plan(ways.clean(issue.steps), ways)
+    return StepPlan(ways.clean(issue.steps), ways)
 
 
 class _Following:
     """Follows a plan. A step that did not lead where it should is taken once more: it may be the one that matters."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: StepPlan) -> None:
         self._steps = plan.steps
         self._ways = plan.ways
         self._spare = plan.limit - len(plan.steps)
         self._at = 0
-        self._given: Step | None = None
+        self._given: ModelStep | None = None
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None at the end of the plan."""
-        here = frozenset(view.places)
+        here = frozenset(view.nodes)
         self._look_back(here)
         while self._at < len(self._steps):
             step = self._steps[self._at]
-            inp = self._detour(here, step.node)
+            inp = self._detour(here, step.nodes)
             if inp is None:
                 inp, self._given = step.input, step
                 self._at += 1
@@ -66,34 +66,34 @@ class _Following:
             self._given = None
         return None
 
-    def _alike(self, view: View, step: Step) -> Symbol | None:
+    def _alike(self, view: View, step: ModelStep) -> Symbol | None:
         """Return what the step's input is now, where the system has chosen other names: the n-th of its kind."""
         now = [inp for inp in view.specified if kind(inp) == kind(step.input)]
         if not now:
             return None
-        then = [inp for inp in self._ways.offers(step.node) if kind(inp) == kind(step.input)]
+        then = [inp for inp in self._ways.offers(step.nodes) if kind(inp) == kind(step.input)]
         at = then.index(step.input) if step.input in then else 0
         return now[min(at, len(now) - 1)]
 
-    def _look_back(self, here: Node) -> None:
+    def _look_back(self, here: NodeSet) -> None:
         given, self._given = self._given, None
-        if given is not None and self._spare and not _meet(here, given.target) and self._reach(here, given.node):
+        if given is not None and self._spare and not _meet(here, given.target) and self._reach(here, given.nodes):
             self._spare -= 1
             self._at -= 1
 
-    def _detour(self, here: Node, node: Node) -> Symbol | None:
+    def _detour(self, here: NodeSet, nodes: NodeSet) -> Symbol | None:
         """Return the first input of the way to the node, None where there is none or it is reached."""
-        if self._spare <= 0 or _meet(here, node):
+        if self._spare <= 0 or _meet(here, nodes):
             return None
-        way = self._ways.path(here, node)
+        way = self._ways.path(here, nodes)
         if not way:
             return None
         self._spare -= 1
         return way[0].input
 
-    def _reach(self, here: Node, node: Node) -> bool:
-        return _meet(here, node) or self._ways.path(here, node) is not None
+    def _reach(self, here: NodeSet, nodes: NodeSet) -> bool:
+        return _meet(here, nodes) or self._ways.path(here, nodes) is not None
 
 
-def _meet(here: Node, there: Node) -> bool:
+def _meet(here: NodeSet, there: NodeSet) -> bool:
     return not there or not here.isdisjoint(there)

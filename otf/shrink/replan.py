@@ -10,25 +10,25 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from otf.shrink.goals import goals_of
-from otf.shrink.issue import Node, Step
-from otf.shrink.search import Attempts, Search
+from otf.shrink.issue import ModelStep, NodeSet
+from otf.shrink.search import Attempts, ShrinkSearch
 from otf.shrink.traits import Trait
 
 WIDE: Final = 4000
 TRIES: Final = 2  # walks for one list of goals; with four, a tenth more work found nothing more
 FEW: Final = 3  # with more goals than these only the first walk is tried
-Wanted: TypeAlias = frozenset[Trait]
+WantedTraits: TypeAlias = frozenset[Trait]
 
 
-class _Spot(NamedTuple):
+class _WalkState(NamedTuple):
     """Where a walk is: how many goals are met, and where the first was, since that makes walks different."""
 
-    node: Node
+    nodes: NodeSet
     met: int
-    first: Node | None
+    first: NodeSet | None
 
 
-def replanned(search: Search) -> Attempts:
+def replanned(search: ShrinkSearch) -> Attempts:
     """Try the shortest walks through the goals of the best, taken ever less exactly."""
     search.begin("replan")
     best = search.best
@@ -39,7 +39,7 @@ def replanned(search: Search) -> Attempts:
     return search.best is not best
 
 
-def _try(search: Search, wanted: Sequence[Wanted], tries: int) -> Attempts:
+def _try(search: ShrinkSearch, wanted: Sequence[WantedTraits], tries: int) -> Attempts:
     for walk, first in _walks(search, wanted):
         if not tries or len(walk) >= len(search.best):
             return False
@@ -51,19 +51,19 @@ def _try(search: Search, wanted: Sequence[Wanted], tries: int) -> Attempts:
     return False
 
 
-def _walks(search: Search, wanted: Sequence[Wanted]) -> Iterator[tuple[tuple[Step, ...], int]]:
+def _walks(search: ShrinkSearch, wanted: Sequence[WantedTraits]) -> Iterator[tuple[tuple[ModelStep, ...], int]]:
     """Yield walks through transitions as wanted, the shortest first, and where the first of these is."""
-    start = _Spot(search.ways.start, 0, None)
-    came: dict[_Spot, tuple[_Spot, Step] | None] = {start: None}
+    start = _WalkState(search.ways.start, 0, None)
+    came: dict[_WalkState, tuple[_WalkState, ModelStep] | None] = {start: None}
     todo = deque([(start, 0)])
     while todo and len(came) < WIDE:
         spot, depth = todo.popleft()
         if depth + len(wanted) - spot.met >= len(search.best):
             continue
-        for step in search.ways.steps(spot.node):
+        for step in search.ways.steps(spot.nodes):
             hit = wanted[spot.met] <= search.traits.fine(step)
-            first = step.node if hit and not spot.met and len(wanted) <= FEW else spot.first
-            then = _Spot(step.target, spot.met + hit, first)
+            first = step.nodes if hit and not spot.met and len(wanted) <= FEW else spot.first
+            then = _WalkState(step.target, spot.met + hit, first)
             if then.met == len(wanted):
                 yield _walk(came, spot, step)
             elif then not in came:
@@ -71,7 +71,9 @@ def _walks(search: Search, wanted: Sequence[Wanted]) -> Iterator[tuple[tuple[Ste
                 todo.append((then, depth + 1))
 
 
-def _walk(came: dict[_Spot, tuple[_Spot, Step] | None], spot: _Spot, last: Step) -> tuple[tuple[Step, ...], int]:
+def _walk(
+    came: dict[_WalkState, tuple[_WalkState, ModelStep] | None], spot: _WalkState, last: ModelStep
+) -> tuple[tuple[ModelStep, ...], int]:
     steps, met = [last], [spot.met]
     before = came[spot]
     while before is not None:

@@ -8,10 +8,10 @@ from enum import Enum, auto
 from typing import Final, TypeAlias
 
 from otf.shrink.evidence import Evidence
-from otf.shrink.issue import Candidate, Issue, Node, Step
-from otf.shrink.plan import Plan
+from otf.shrink.issue import Candidate, Issue, ModelStep, NodeSet
+from otf.shrink.plan import StepPlan
 from otf.shrink.traits import Trait, Traits, kind
-from otf.shrink.ways import Ways
+from otf.shrink.ways import ModelMap
 
 FEW: Final = 3
 MANY: Final = 12
@@ -31,10 +31,10 @@ Attempt: TypeAlias = Generator[Candidate, Issue | None, Came]
 Attempts: TypeAlias = Generator[Candidate, Issue | None, bool]
 
 
-class Search:
+class ShrinkSearch:
     """What all means of the search share."""
 
-    def __init__(self, issue: Issue, ways: Ways) -> None:
+    def __init__(self, issue: Issue, ways: ModelMap) -> None:
         self.best: Issue = issue
         self.ways = ways
         self.traits: Traits = Traits(ways.model)
@@ -46,7 +46,7 @@ class Search:
         self._cost = 0
 
     @property
-    def last(self) -> Step:
+    def last(self) -> ModelStep:
         """Return the step that fails."""
         return self.best.steps[-1]
 
@@ -63,44 +63,46 @@ class Search:
         self._means = means
         self._row = self._cost = 0
 
-    def attempt(self, steps: Iterable[Step], *, simpler: bool = False) -> Attempt:
+    def attempt(self, steps: Iterable[ModelStep], *, simpler: bool = False) -> Attempt:
         """Try a candidate if it is worth a run: shorter, or (if asked) as long and simpler, and not known to pass."""
         walk = self._cut(self.ways.along(steps))
         if not walk or not self._better(walk, simpler=simpler) or self.evidence.passes(walk):
             return Came.SPARED
         self.spent[self._means] += len(walk)
-        answer = yield Plan(walk, self.ways)
+        answer = yield StepPlan(walk, self.ways)
         return self._note(walk, answer)
 
-    def fails(self, steps: Iterable[Step], *, simpler: bool = False) -> Attempts:
+    def fails(self, steps: Iterable[ModelStep], *, simpler: bool = False) -> Attempts:
         """Try a candidate; tell whether it is the best now."""
         return (yield from self.attempt(steps, simpler=simpler)) is Came.FAILED
 
-    def rank(self, steps: Iterable[Step]) -> int:
+    def rank(self, steps: Iterable[ModelStep]) -> int:
         """Return how simple inputs are: their places in the order in which the model offers them, summed up."""
-        return sum(self.place(step) for step in steps)
+        return sum(self.node(step) for step in steps)
 
-    def bears(self, step: Step) -> bool:
+    def bears(self, step: ModelStep) -> bool:
         """Tell whether a step can fail as the issue does; its signature holds the same types."""
-        return self.traits.label(step) == self.traits.label(self.last) if step.node else kind(step.input) in self.wanted
+        return (
+            self.traits.label(step) == self.traits.label(self.last) if step.nodes else kind(step.input) in self.wanted
+        )
 
     @property
     def wanted(self) -> frozenset[Trait]:
         """Return what a step has that does the same kind of thing as the one that fails."""
         return self.traits.coarse(self.last)
 
-    def _cut(self, walk: tuple[Step, ...]) -> tuple[Step, ...]:
+    def _cut(self, walk: tuple[ModelStep, ...]) -> tuple[ModelStep, ...]:
         end = len(walk)
         while end and not self.bears(walk[end - 1]):
             end -= 1
         return walk[:end]
 
-    def _better(self, walk: tuple[Step, ...], *, simpler: bool) -> bool:
+    def _better(self, walk: tuple[ModelStep, ...], *, simpler: bool) -> bool:
         if len(walk) != len(self.best):
             return len(walk) < len(self.best)
         return simpler and self.rank(walk) < self.rank(self.best.steps)
 
-    def _note(self, walk: tuple[Step, ...], answer: Issue | None) -> Came:
+    def _note(self, walk: tuple[ModelStep, ...], answer: Issue | None) -> Came:
         same = answer is not None and answer.signature == self.best.signature
         if answer is not None:
             self._learn(answer)
@@ -120,17 +122,17 @@ class Search:
         self.ways.learn(issue.steps)
         self.evidence.learn(issue.steps[:-1])
 
-    def place(self, step: Step) -> int:
+    def node(self, step: ModelStep) -> int:
         """Return how simple an input is: its place in the order in which the model offers them there."""
-        offered: tuple[object, ...] = self.ways.offers(step.node)
+        offered: tuple[object, ...] = self.ways.offers(step.nodes)
         return offered.index(step.input) if step.input in offered else len(offered)
 
 
-def joined(ways: Ways, goals: Iterable[Step], node: Node | None = None) -> tuple[Step, ...]:
+def joined(ways: ModelMap, goals: Iterable[ModelStep], nodes: NodeSet | None = None) -> tuple[ModelStep, ...]:
     """Return the goals with the shortest ways between them, from the start if no node is given; empty where none is."""
-    here, walk = ways.start if node is None else node, list[Step]()
+    here, walk = ways.start if nodes is None else nodes, list[ModelStep]()
     for goal in goals:
-        way = ways.path(here, goal.node) if goal.node else ()
+        way = ways.path(here, goal.nodes) if goal.nodes else ()
         if way is None:
             return ()
         walk += [*way, goal]

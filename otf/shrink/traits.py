@@ -8,8 +8,8 @@ from typing import TypeAlias, TypeGuard
 
 from otf.core import Model, Symbol
 from otf.core.failure import expected
-from otf.core.places import Move
-from otf.shrink.issue import Node, Step
+from otf.core.nodes import Move
+from otf.shrink.issue import ModelStep, NodeSet
 
 Trait: TypeAlias = Hashable
 """Something that a transition has: its label, the kind of its input, its input, or its outputs."""
@@ -20,40 +20,40 @@ class Traits:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._known: dict[tuple[Node, Symbol], tuple[Trait, ...]] = {}
+        self._known: dict[tuple[NodeSet, Symbol], tuple[Trait, ...]] = {}
 
-    def of(self, step: Step) -> tuple[Trait, ...]:
+    def of(self, step: ModelStep) -> tuple[Trait, ...]:
         """Return the traits of a transition; where the state is not known, only those of the input."""
         known = self._known.get(step[:2])
         if known is None:
-            known = self._known[step[:2]] = tuple(self._find(step.node, step.input))
+            known = self._known[step[:2]] = tuple(self._find(step.nodes, step.input))
         return known
 
-    def label(self, step: Step) -> Trait:
+    def label(self, step: ModelStep) -> Trait:
         """Return the types of state, input and expected output: what a failure signature is made of."""
-        moves = self._moves(step.node, step.input)
-        states = frozenset(type(place.value) for place in step.node)
+        moves = self._moves(step.nodes, step.input)
+        states = frozenset(type(node.value) for node in step.nodes)
         return "label", states, type(step.input.value), frozenset(kind for move in moves for kind in _expected(move))
 
-    def coarse(self, step: Step) -> frozenset[Trait]:
+    def coarse(self, step: ModelStep) -> frozenset[Trait]:
         """Return what a transition that does the same kind of thing has: label and kind of input."""
-        return frozenset(self.of(step)[: 2 if step.node else 1])
+        return frozenset(self.of(step)[: 2 if step.nodes else 1])
 
-    def fine(self, step: Step) -> frozenset[Trait]:
+    def fine(self, step: ModelStep) -> frozenset[Trait]:
         """Return what a transition that does the same thing has, in whatever state."""
         return frozenset(self.of(step))
 
-    def _find(self, node: Node, inp: Symbol) -> Iterator[Trait]:
-        if node:
-            yield self.label(Step(node, inp))
+    def _find(self, nodes: NodeSet, inp: Symbol) -> Iterator[Trait]:
+        if nodes:
+            yield self.label(ModelStep(nodes, inp))
         yield kind(inp)
         yield "input", inp
-        outputs = frozenset(text for move in self._moves(node, inp) for text in move.texts)
+        outputs = frozenset(text for move in self._moves(nodes, inp) for text in move.texts)
         if outputs:
             yield "outputs", outputs
 
-    def _moves(self, node: Node, inp: Symbol) -> list[Move]:
-        return [move for place in node for move in self._model.moves(place, inp)]
+    def _moves(self, nodes: NodeSet, inp: Symbol) -> list[Move]:
+        return [move for node in nodes for move in self._model.moves(node, inp)]
 
 
 def kind(inp: Symbol) -> Trait:
@@ -78,5 +78,5 @@ def is_tuple(value: object) -> TypeGuard[tuple[Hashable, ...]]:
 def _expected(move: Move) -> Iterator[str]:
     if move.opening is not None:
         yield "accepted outputs"
-    for _, chain in move.owes:
+    for _, chain in move.emitted:
         yield from expected(chain)

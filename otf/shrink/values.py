@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from otf.core import Symbol
-from otf.shrink.issue import Step
-from otf.shrink.search import Attempts, Search
+from otf.shrink.issue import ModelStep
+from otf.shrink.search import Attempts, ShrinkSearch
 from otf.shrink.traits import kind
 
 LONG: Final = 10
@@ -19,7 +19,7 @@ TWO: Final = 2  # nought makes many things the same, one does not
 PRICE: Final = 50  # transitions, and four times the length: simpler values alone make no trace shorter
 
 
-def uniform(search: Search) -> Attempts:
+def uniform(search: ShrinkSearch) -> Attempts:
     """Make all inputs of a kind in a long walk the same: its parts are then alike, and few are left to be tried."""
     search.begin("uniform")
     best = search.best
@@ -29,66 +29,66 @@ def uniform(search: Search) -> Attempts:
     return search.best is not best
 
 
-def _alike(search: Search, like: Step) -> Attempts:
+def _alike(search: ShrinkSearch, like: ModelStep) -> Attempts:
     name = kind(like.input)
-    places = [at for at, step in enumerate(search.best.steps) if kind(step.input) == name]
+    nodes = [at for at, step in enumerate(search.best.steps) if kind(step.input) == name]
     for inp in _kin(search, like)[:TWO]:
-        if (yield from search.fails(_put(search, inp, places), simpler=True)):
+        if (yield from search.fails(_put(search, inp, nodes), simpler=True)):
             return True
     return False
 
 
-def simplified(search: Search) -> Attempts:
+def simplified(search: ShrinkSearch) -> Attempts:
     """Replace each input by a simpler one: everywhere in the best, or in halves, quarters, ... of its places."""
     search.begin("values")
     best = search.best
-    for like in sorted({step.input: step for step in best.steps}.values(), key=search.place, reverse=True):
+    for like in sorted({step.input: step for step in best.steps}.values(), key=search.node, reverse=True):
         simpler = _simpler(search, like)
         if simpler and not (yield from _simplest(search, like.input, simpler)):
             yield from _in_places(search, like.input, simpler[0])
     return search.best is not best
 
 
-def _simplest(search: Search, old: Symbol, values: Sequence[Symbol]) -> Attempts:
+def _simplest(search: ShrinkSearch, old: Symbol, values: Sequence[Symbol]) -> Attempts:
     """Try the simplest value, and where that is too simple, halve: what is large enough fails, as a rule."""
     low, high = -1, len(values)
     while high - low > 1 and _worth(search):
         middle = 0 if low < 0 else (low + high) // 2
-        if (yield from search.fails(_put(search, values[middle], _places(search, old)), simpler=True)):
+        if (yield from search.fails(_put(search, values[middle], _nodes(search, old)), simpler=True)):
             old, high = values[middle], middle
         else:
             low = middle
     return high == 0
 
 
-def _in_places(search: Search, old: Symbol, new: Symbol) -> Attempts:
-    size = len(_places(search, old)) // 2
+def _in_places(search: ShrinkSearch, old: Symbol, new: Symbol) -> Attempts:
+    size = len(_nodes(search, old)) // 2
     while size:
         at = 0
-        while (places := _places(search, old)[at : at + size]) and _worth(search):
-            if not (yield from search.fails(_put(search, new, places), simpler=True)):
+        while (nodes := _nodes(search, old)[at : at + size]) and _worth(search):
+            if not (yield from search.fails(_put(search, new, nodes), simpler=True)):
                 at += size
         size //= 2
     return True
 
 
-def _worth(search: Search) -> bool:
+def _worth(search: ShrinkSearch) -> bool:
     limit = PRICE + 4 * len(search.best)
     return not search.tired and search.spent["values"] < limit
 
 
-def _places(search: Search, inp: Symbol) -> list[int]:
+def _nodes(search: ShrinkSearch, inp: Symbol) -> list[int]:
     return [at for at, step in enumerate(search.best.steps) if step.input == inp]
 
 
-def _put(search: Search, inp: Symbol, places: Sequence[int]) -> list[Step]:
-    return [Step(step.node, inp) if at in places else step for at, step in enumerate(search.best.steps)]
+def _put(search: ShrinkSearch, inp: Symbol, nodes: Sequence[int]) -> list[ModelStep]:
+    return [ModelStep(step.nodes, inp) if at in nodes else step for at, step in enumerate(search.best.steps)]
 
 
-def _simpler(search: Search, step: Step) -> Sequence[Symbol]:
+def _simpler(search: ShrinkSearch, step: ModelStep) -> Sequence[Symbol]:
     kin = _kin(search, step)
     return kin[: kin.index(step.input)] if step.input in kin else kin
 
 
-def _kin(search: Search, step: Step) -> list[Symbol]:
-    return [inp for inp in search.ways.offers(step.node) if kind(inp) == kind(step.input)]
+def _kin(search: ShrinkSearch, step: ModelStep) -> list[Symbol]:
+    return [inp for inp in search.ways.offers(step.nodes) if kind(inp) == kind(step.input)]

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from otf.errors import ModelError
-from otf.simulate.faults import Fault, faulty
+from otf.simulate.faults import Mutation, faulty
 from otf.simulate.system import System
 from otf.simulate.walk import Act
 from otf.spec import Spec
@@ -17,7 +17,7 @@ from otf.values import show
 
 def acting(
     spec: Spec[Any, Any],
-    fault: Fault | None = None,
+    fault: Mutation | None = None,
     *,
     seed: int = 0,
     invent: Callable[[Any], Any] | None = None,

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from otf.simulate.system import Emission
-from otf.simulate.world import Action, World
+from otf.simulate.world import Callback, World
 
 Direction: TypeAlias = Literal["in", "out"]
 
@@ -38,7 +38,7 @@ class Stray:
 
     direction: Direction
     port: str
-    come: Action
+    come: Callback
     left: int
 
     def before(self, direction: Direction, port: str) -> bool:
@@ -47,7 +47,7 @@ class Stray:
 
 
 @dataclass(kw_only=True)
-class Unreliable(World):
+class UnreliableWorld(World):
     """A world in which a channel lies between the system and its ports."""
 
     net: Net
@@ -81,7 +81,7 @@ class Unreliable(World):
     def _emitted(self, emission: Emission, moment: float) -> None:
         super()._emit([emission], max(moment, self.now))
 
-    def _pass(self, direction: Direction, port: str, come: Action, moment: float) -> None:
+    def _pass(self, direction: Direction, port: str, come: Callback, moment: float) -> None:
         """Let a message pass, or two, or none."""
         net = self.net
         if port not in (net.inputs if direction == "in" else net.outputs):

@@ -8,24 +8,24 @@ from typing import Any, Literal
 
 from otf.spec import Accept, Spec, TimerAction, TimerStop, Transition, start
 
-Kind = Literal["output", "transfer", "missing", "surplus", "late", "early", "dead"]
+MutationKind = Literal["output", "transfer", "missing", "surplus", "late", "early", "dead"]
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class Mutation:
     """One wrong transition: in `state` on `input` (None: unasked) something is off, as `kind` says.
 
     `instead` is the wrong output or next state; for `late` and `early` the seconds by which the window moves, or those
     of the timers that it starts. `dead`: it never happens, as when a timer does not go off.
     """
 
-    kind: Kind
+    kind: MutationKind
     state: object
     input: object
     instead: Any = None
 
 
-def faulty(spec: Spec[Any, Any], fault: Fault) -> Spec[Any, Any]:
+def faulty(spec: Spec[Any, Any], fault: Mutation) -> Spec[Any, Any]:
     """Return the spec with the fault in it: a system made from it does not conform to the spec."""
 
     def step(state: Any, inp: Any) -> Iterable[Transition[Any] | Accept]:  # noqa: ANN401 -- any spec's state and input
@@ -39,13 +39,13 @@ def faulty(spec: Spec[Any, Any], fault: Fault) -> Spec[Any, Any]:
     return Spec(step, spec.initial, spec.inputs, emits if spec.emits is not None else None, name=spec.name)
 
 
-def _wrong(ways: Sequence[Transition[Any] | Accept], fault: Fault) -> list[Transition[Any] | Accept]:
+def _wrong(ways: Sequence[Transition[Any] | Accept], fault: Mutation) -> list[Transition[Any] | Accept]:
     if fault.kind == "dead":
         return []
     return [_changed(way, fault) if isinstance(way, Transition) else way for way in ways]
 
 
-def _changed(way: Transition[Any], fault: Fault) -> Transition[Any]:
+def _changed(way: Transition[Any], fault: Mutation) -> Transition[Any]:
     match fault.kind:
         case "output":
             return replace(way, outputs=(*way.outputs[:-1], fault.instead))

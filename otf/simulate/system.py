@@ -12,8 +12,8 @@ from otf.spec import Accept, AnyOrder, On, OneOf, Spec, TimerAction, Transition
 from otf.spec.outputs import vague
 from otf.values import show
 
-Port = Callable[[Any], str]
-Way: TypeAlias = Transition[Any] | Accept
+PortChoice = Callable[[Any], str]
+SystemMove: TypeAlias = Transition[Any] | Accept
 
 
 class Emission(NamedTuple):
@@ -32,7 +32,7 @@ class Happening(NamedTuple):
     timers: tuple[TimerAction, ...] = ()
 
 
-class Device(Protocol):
+class SimulatedSystem(Protocol):
     """What a world holds: a system made from a spec, or one that was written by hand."""
 
     @property
@@ -44,11 +44,11 @@ class Device(Protocol):
         """Take an input."""
         ...
 
-    def unasked(self) -> Sequence[Way]:
+    def spontaneous(self) -> Sequence[SystemMove]:
         """Return what it may do by itself now, each with its window from now on or the timer that brings it, if any."""
         ...
 
-    def do(self, way: Way, /) -> Happening:
+    def do(self, way: SystemMove, /) -> Happening:
         """Do one of these."""
         ...
 
@@ -64,10 +64,10 @@ class System:
     """
 
     spec: Spec[Any, Any]
-    port: Port
+    port: PortChoice
     random: Random
     invent: Callable[[Any], Any] | None = None
-    otherwise: Callable[[Any, Any], Iterable[Way]] | None = None
+    otherwise: Callable[[Any, Any], Iterable[SystemMove]] | None = None
     state: object = None
 
     def __post_init__(self) -> None:
@@ -81,15 +81,15 @@ class System:
             ways = list(self.otherwise(self.state, inp))
         return self._make(ways) if ways else Happening(self.state, (), None)
 
-    def unasked(self) -> list[Way]:
+    def spontaneous(self) -> list[SystemMove]:
         """Return what the system may do by itself now."""
         return list(self.spec.emits(self.state)) if self.spec.emits is not None else []
 
-    def do(self, way: Way) -> Happening:
+    def do(self, way: SystemMove) -> Happening:
         """Make one transition."""
         return self._make([way])
 
-    def _make(self, ways: Sequence[Way]) -> Happening:
+    def _make(self, ways: Sequence[SystemMove]) -> Happening:
         way = ways[0] if len(ways) == 1 else self.random.choice(ways)
         if isinstance(way, Accept):
             seen, emitted = self._accepted(way)

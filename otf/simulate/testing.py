@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from otf.core import Ping, Send, Session, Stop, Wait
-from otf.simulate.system import Port
+from otf.simulate.system import PortChoice
 from otf.simulate.world import World
 from otf.trace.events import Event, Sent
 from otf.trace.verdict import Verdict
 
-Record: TypeAlias = Callable[[Event], None]
+OnSimulatedEvent: TypeAlias = Callable[[Event], None]
 Think: TypeAlias = Callable[[], float]
 
 
 def conduct(
-    session: Session, world: World, port: Port, record: Record | None = None, think: Think | None = None
+    session: Session, world: World, port: PortChoice, record: OnSimulatedEvent | None = None, think: Think | None = None
 ) -> Verdict:
     """Let a session test a world to its verdict; `port` tells the port of an input.
 
@@ -38,8 +38,8 @@ class _Conducting:
 
     session: Session
     world: World
-    port: Port
-    tell: Record
+    port: PortChoice
+    tell: OnSimulatedEvent
     think: Think
     ready: float | None = None
 

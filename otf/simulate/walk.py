@@ -13,8 +13,8 @@ from random import Random
 from typing import Any, Final, TypeAlias
 
 from otf.core import Chooser, Monitor, Oracle
-from otf.core.fused import Table, Ways, events, follow
 from otf.core.ledger import Ledger
+from otf.core.macro_step import MacroSteps, StepTable, events, follow
 from otf.errors import USERS_OWN, OtfError
 from otf.trace.events import Ended, Event
 from otf.trace.verdict import Verdict
@@ -27,7 +27,7 @@ Act: TypeAlias = Callable[[Any], Iterable[object]]
 KEPT: Final = 1_000
 """Steps of a walk that are kept: all of them would fill the memory."""
 
-Step: TypeAlias = tuple[Any, tuple[object, ...]]
+WalkStep: TypeAlias = tuple[Any, tuple[object, ...]]
 
 
 class Walk:
@@ -40,12 +40,12 @@ class Walk:
 
     def __init__(self, oracle: Oracle, act: Act, keep: int | None = KEPT) -> None:
         self.verdict: Verdict | None = None
-        self.history: deque[Step] = deque(maxlen=keep)
+        self.history: deque[WalkStep] = deque(maxlen=keep)
         self.steps: int = 0
         self._outputs = 0
         self._oracle = oracle
         self._act = act
-        self._ways = Ways.start(oracle)
+        self._ways = MacroSteps.start(oracle)
 
     def uniform(self, random: Random, steps: int) -> Verdict:
         """Go so many steps with inputs drawn uniformly from those specified; the fastest there is.
@@ -103,7 +103,7 @@ class Walk:
         for inp, outputs in islice(self.history, max(0, len(self.history) - (self.steps - since)), None):
             yield from events(self._oracle, inp, outputs)
 
-    def _went(self, ways: Ways, steps: int, outputs: int) -> None:
+    def _went(self, ways: MacroSteps, steps: int, outputs: int) -> None:
         self._ways = ways
         self.steps += steps
         self._outputs += outputs
@@ -113,7 +113,7 @@ class Walk:
         self._outputs += len(outputs)
         self.history.append((inp, outputs))
 
-    def _go(self, inp: object, table: Table) -> Ways | None:
+    def _go(self, inp: object, table: StepTable) -> MacroSteps | None:
         try:
             outputs = tuple(self._act(inp))
         except (OtfError, *USERS_OWN):

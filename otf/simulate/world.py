@@ -16,28 +16,28 @@ from itertools import count
 from random import Random
 from typing import Final, Literal, TypeAlias
 
-from otf.simulate.system import Device, Emission, Way
+from otf.simulate.system import Emission, SimulatedSystem, SystemMove
 from otf.spec import TimerAction, TimerStart
 from otf.trace.events import Seen
 
-Action = Callable[[], None]
+Callback = Callable[[], None]
 Chance: TypeAlias = Literal["uniform", "extreme", "lopsided"]
 HALF: Final = 0.5
 FOREVER: Final = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class TimeBounds:
     """The true bounds of a world in seconds: latency of one way through a port, and time busy with one input.
 
-    `unasked` is the mean pause before something that may come unasked does come. `chance`: times are drawn uniformly,
+    `spontaneous` is the mean pause before a spontaneous output. `chance`: times are drawn uniformly,
     or are always one end of their bounds or the other (`extreme`), latencies the same one for a port in one direction
     (`lopsided`).
     """
 
     latency: float = 0.002
     busy: float = 0.002
-    unasked: float = 0.01
+    spontaneous: float = 0.01
     chance: Chance = "uniform"
 
 
@@ -51,8 +51,8 @@ class World:
     `choosy`: of inputs that wait on different ports, any is taken next, instead of the one that has waited longest.
     """
 
-    system: Device
-    bounds: Bounds
+    system: SimulatedSystem
+    bounds: TimeBounds
     random: Random
     now: float = 0.0
     arrived: list[Seen] = field(default_factory=list[Seen])
@@ -65,12 +65,12 @@ class World:
     _named: dict[str, int] = field(default_factory=dict[str, int])
     _last: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
     _slow: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
-    _due: list[tuple[float, int, Action]] = field(default_factory=list[tuple[float, int, Action]])
+    _due: list[tuple[float, int, Callback]] = field(default_factory=list[tuple[float, int, Callback]])
     _order: count[int] = field(default_factory=count)
 
     def __post_init__(self) -> None:
         """Let the initial state do what it may do unasked."""
-        ends = [way.within[1] for way in self.system.unasked() if way.within]
+        ends = [way.within[1] for way in self.system.spontaneous() if way.within]
         self._arm(self._between(-min(ends), self.now) if self.wavering and ends and min(ends) < FOREVER else self.now)
 
     def send(self, inp: object, port: str) -> None:
@@ -138,26 +138,26 @@ class World:
     def _arm(self, entered: float) -> None:
         """Plan what the new state does unasked; another state calls the plans off."""
         self._plans.clear()
-        for number, way in enumerate(self.system.unasked()):
+        for number, way in enumerate(self.system.spontaneous()):
             if not way.after:
                 self._plan(number, way, entered)
 
-    def _plan(self, number: int, way: Way, since: float) -> None:
+    def _plan(self, number: int, way: SystemMove, since: float) -> None:
         self._plans[number] = plan = next(self._order)
         pause = self._between(*way.within) if way.within else self._pause()
-        self._at(max(since + pause, self._free), partial(self._unasked, number, way, plan))
+        self._at(max(since + pause, self._free), partial(self._spontaneous, number, way, plan))
 
-    def _unasked(self, number: int, way: Way, plan: int) -> None:
+    def _spontaneous(self, number: int, way: SystemMove, plan: int) -> None:
         if self._plans.get(number) != plan:
             return
         if self._free > self.now:
-            self._at(self._free, partial(self._unasked, number, way, plan))
+            self._at(self._free, partial(self._spontaneous, number, way, plan))
             return
         if not self._do(way):
             # a timer that went off is set anew, whatever the others do
             self._plan(number, way, self.now)
 
-    def _do(self, way: Way) -> bool:
+    def _do(self, way: SystemMove) -> bool:
         """Let the system do something by itself; return whether that sets the timers of its state anew."""
         before = self.system.state
         happening = self.system.do(way)
@@ -183,14 +183,14 @@ class World:
             self._at(self._free, partial(self._expire, name, run))
             return
         del self._named[name]
-        ways = [way for way in self.system.unasked() if way.after == name]
+        ways = [way for way in self.system.spontaneous() if way.after == name]
         if ways:
             self._do(self.random.choice(ways))
 
     def _pause(self) -> float:
         if self.bounds.chance == "uniform":
-            return self.random.expovariate(1 / self.bounds.unasked)
-        return self._between(0.0, 2 * self.bounds.unasked)
+            return self.random.expovariate(1 / self.bounds.spontaneous)
+        return self._between(0.0, 2 * self.bounds.spontaneous)
 
     def _between(self, lo: float, hi: float) -> float:
         if hi == FOREVER:
@@ -214,5 +214,5 @@ class World:
         self._last[direction, port] = arrival
         return arrival
 
-    def _at(self, time: float, action: Action) -> None:
+    def _at(self, time: float, action: Callback) -> None:
         heapq.heappush(self._due, (time, next(self._order), action))

@@ -1,6 +1,6 @@
 """Specs: the model as a function, and the words in which it says what may happen."""
 
-from otf.spec.channels import Held, InNet, duplicating, lossy, reordering
+from otf.spec.channels import InNet, NetMessage, duplicating, lossy, reordering
 from otf.spec.combine import restrict, total
 from otf.spec.outputs import Accept, AnyOrder, On, OneOf, Where, on
 from otf.spec.spec import Spec
@@ -10,8 +10,8 @@ from otf.spec.transition import Transition, goto
 __all__ = [
     "Accept",
     "AnyOrder",
-    "Held",
     "InNet",
+    "NetMessage",
     "On",
     "OneOf",
     "Spec",

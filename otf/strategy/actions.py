@@ -7,7 +7,7 @@ from enum import Enum
 
 from otf.core import Symbol, View
 from otf.strategy.pool import Pool
-from otf.strategy.visits import Visits
+from otf.strategy.visits import VisitCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class LeastAction:
     """Chooses among the inputs of the kind that was used least, whatever the state; ties by chance."""
 
     pool: Pool
-    visits: Visits
+    visits: VisitCounts
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None where nothing may be offered."""

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from otf.core import Chooser, Place, Symbol, View
+from otf.core import Chooser, Node, Symbol, View
 from otf.errors import UsageError
 from otf.explore import Graph
-from otf.strategy.kinds import Kind, Maker
+from otf.strategy.kinds import Maker, StrategyKind
 from otf.strategy.pool import Pool
-from otf.strategy.visits import Visits
+from otf.strategy.visits import VisitCounts
 from otf.values import show
 
 KINDS: Final = ("states", "transitions", "inputs", "outputs", "pairs")
-_Step = tuple[Place, Symbol, Place]
+_Step = tuple[Node, Symbol, Node]
 
 
 @dataclass(slots=True)
@@ -26,23 +26,23 @@ class Coverage:
     """
 
     graph: Graph | None = None
-    states: set[Place] = field(default_factory=set[Place])
+    states: set[Node] = field(default_factory=set[Node])
     steps: set[_Step] = field(default_factory=set[_Step])
-    pairs: set[tuple[Place, Symbol]] = field(default_factory=set[tuple[Place, Symbol]])
+    pairs: set[tuple[Node, Symbol]] = field(default_factory=set[tuple[Node, Symbol]])
     texts: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
 
     def note(self, before: View | None, chosen: Symbol | None, now: View) -> None:
         """Take that `chosen` led from one view to another."""
-        self.states.update(now.places)
+        self.states.update(now.nodes)
         if before is None or chosen is None:
             return
-        places = set(now.places)
+        nodes = set(now.nodes)
         # what the model leaves open may be tried as well, and is no part of it
-        for place in (place for place in before.places if before.model.specified(place, chosen)):
-            for move in before.model.moves(place, chosen):
-                if isinstance(move.target, Place) and move.target in places:
-                    self.pairs.add((place, chosen))
-                    self.steps.add((place, chosen, move.target))
+        for node in (node for node in before.nodes if before.model.specified(node, chosen)):
+            for move in before.model.moves(node, chosen):
+                if isinstance(move.target, Node) and move.target in nodes:
+                    self.pairs.add((node, chosen))
+                    self.steps.add((node, chosen, move.target))
                     self.texts.add(move.texts)
 
     def met(self) -> dict[str, int]:
@@ -111,18 +111,18 @@ class Until:
         return coverage.met()[self.what] >= needed
 
 
-def covering(kind: Kind, coverage: Coverage, until: Until | None = None) -> Kind:
+def covering(kind: StrategyKind, coverage: Coverage, until: Until | None = None) -> StrategyKind:
     """Return the strategy, with what it covers noted; with `until` its paths end as soon as that is reached."""
     if until is not None and coverage.graph is not None:
         until.check(coverage.graph)
-    return Kind(kind.name, kind.says, tuple(_noting(maker, coverage, until) for maker in kind.makers))
+    return StrategyKind(kind.name, kind.says, tuple(_noting(maker, coverage, until) for maker in kind.makers))
 
 
 def _noting(maker: Maker, coverage: Coverage, until: Until | None) -> Maker:
     def stop() -> bool:
         return until is not None and until.reached(coverage)
 
-    def make(pool: Pool, visits: Visits) -> Chooser:
+    def make(pool: Pool, visits: VisitCounts) -> Chooser:
         return _Noting(maker(pool, visits), coverage, stop)
 
     return make

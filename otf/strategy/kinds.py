@@ -13,14 +13,14 @@ from otf.strategy.planned import Goal, Nearest
 from otf.strategy.pool import Pool
 from otf.strategy.random import Uniform
 from otf.strategy.script import Script
-from otf.strategy.visits import LeastInput, LeastNext, LeastState, Visits
+from otf.strategy.visits import LeastInput, LeastNext, LeastState, VisitCounts
 from otf.strategy.weighted import Weighted, Weights
 
-Maker: TypeAlias = Callable[[Pool, Visits], Chooser]
+Maker: TypeAlias = Callable[[Pool, VisitCounts], Chooser]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class StrategyKind:
     """A strategy: its name, what it does in a line, and what makes the choosers of its paths, in turn."""
 
     name: str
@@ -32,27 +32,29 @@ class Kind:
         return self.name
 
 
-def weighted(weights: Weights) -> Kind:
+def weighted(weights: Weights) -> StrategyKind:
     """Return the strategy that draws inputs by weight: a number for each class or value, or a function of the input.
 
     What is not named weighs 1; what weighs 0 is never chosen.
     """
-    return Kind("weighted", "inputs by their weights", (lambda pool, _: Weighted(pool, weights),))
+    return StrategyKind("weighted", "inputs by their weights", (lambda pool, _: Weighted(pool, weights),))
 
 
-def goal(reached: Callable[[Any], bool]) -> Kind:
+def goal(reached: Callable[[Any], bool]) -> StrategyKind:
     """Return the strategy that goes to a state for which `reached` is true, and then tries what was tried least."""
-    return Kind("goal", "to a goal, then the input tried least", (lambda pool, visits: Goal(pool, visits, reached),))
+    return StrategyKind(
+        "goal", "to a goal, then the input tried least", (lambda pool, visits: Goal(pool, visits, reached),)
+    )
 
 
-def script(*paths: Iterable[Any], skip: bool = True) -> Kind:
+def script(*paths: Iterable[Any], skip: bool = True) -> StrategyKind:
     """Return the strategy that sends these inputs, one list for each path.
 
     An input that the model does not allow where it comes is skipped; without `skip` that is a ModelError.
     """
     if not paths:
         raise UsageError("script(): give at least one list of inputs")
-    return Kind("script", "given inputs", tuple(_scripted(path, skip=skip) for path in paths))
+    return StrategyKind("script", "given inputs", tuple(_scripted(path, skip=skip) for path in paths))
 
 
 def _scripted(path: Iterable[Any], *, skip: bool) -> Maker:
@@ -60,22 +62,24 @@ def _scripted(path: Iterable[Any], *, skip: bool) -> Maker:
     return lambda _pool, _visits: Script(inputs, skip=skip)
 
 
-def own(make: Callable[[], Chooser]) -> Kind:
+def own(make: Callable[[], Chooser]) -> StrategyKind:
     """Return the strategy of a class of yours, with `choose(view)` that returns one of `view.specified`, or None.
 
     Each path gets a new object.
     """
-    return Kind(getattr(make, "__name__", "own"), "a class of your own", (lambda _pool, _visits: make(),))
+    return StrategyKind(getattr(make, "__name__", "own"), "a class of your own", (lambda _pool, _visits: make(),))
 
 
 _KINDS: Final = (
     # the two find different faults: the least tried input covers transitions, the least visited state goes deep
-    Kind("alternating", "least tried input on one path, least visited next state on the next", (LeastInput, LeastNext)),
-    Kind("least-input", "the input tried least in the possible states", (LeastInput,)),
-    Kind("least-next", "the input that leads to the least visited state, for some time", (LeastNext,)),
-    Kind("least-state", "the input that leads to the least visited state, always", (LeastState,)),
-    Kind("least-action", "the kind of input that was used least", (LeastAction,)),
-    Kind("nearest", "the nearest input that was not tried yet, on a planned way", (Nearest,)),
-    Kind("random", "any input with the same probability", (lambda pool, _visits: Uniform(pool),)),
+    StrategyKind(
+        "alternating", "least tried input on one path, least visited next state on the next", (LeastInput, LeastNext)
+    ),
+    StrategyKind("least-input", "the input tried least in the possible states", (LeastInput,)),
+    StrategyKind("least-next", "the input that leads to the least visited state, for some time", (LeastNext,)),
+    StrategyKind("least-state", "the input that leads to the least visited state, always", (LeastState,)),
+    StrategyKind("least-action", "the kind of input that was used least", (LeastAction,)),
+    StrategyKind("nearest", "the nearest input that was not tried yet, on a planned way", (Nearest,)),
+    StrategyKind("random", "any input with the same probability", (lambda pool, _visits: Uniform(pool),)),
 )
-STRATEGIES: Final[Mapping[str, Kind]] = {kind.name: kind for kind in _KINDS}
+STRATEGIES: Final[Mapping[str, StrategyKind]] = {kind.name: kind for kind in _KINDS}

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from otf.core import Place, Symbol, View
+from otf.core import Node, Symbol, View
 from otf.strategy.pool import Pool
-from otf.strategy.visits import LeastInput, Visits
+from otf.strategy.visits import LeastInput, VisitCounts
 
 FAR: Final = 20_000  # states looked at for one plan
 
-Wanted = Callable[[Place], "Symbol | bool"]
+WantedStep = Callable[[Node], "Symbol | bool"]
 
 
 @dataclass(slots=True)
@@ -24,7 +24,7 @@ class Nearest:
     """
 
     pool: Pool
-    visits: Visits
+    visits: VisitCounts
     plan: _Plan = field(init=False)
 
     def __post_init__(self) -> None:
@@ -33,19 +33,19 @@ class Nearest:
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None where nothing may be offered."""
-        chosen = self.plan.next(view, lambda place: self._untried(view, place))
+        chosen = self.plan.next(view, lambda node: self._untried(view, node))
         if chosen is None:
             return LeastInput(self.pool, self.visits).choose(view)
         self.visits.note(view, chosen)
         return chosen
 
-    def _untried(self, view: View, place: Place) -> Symbol | bool:
-        tried = self.visits.inputs[place]
-        fresh = [inp for inp in view.model.offers(place) if not tried[inp] and self._may(view, place, inp)]
+    def _untried(self, view: View, node: Node) -> Symbol | bool:
+        tried = self.visits.inputs[node]
+        fresh = [inp for inp in view.model.offers(node) if not tried[inp] and self._may(view, node, inp)]
         return self.pool.random.choice(fresh) if fresh else False
 
-    def _may(self, view: View, place: Place, inp: Symbol) -> bool:
-        specified = view.model.specified(place, inp)
+    def _may(self, view: View, node: Node, inp: Symbol) -> bool:
+        specified = view.model.specified(node, inp)
         return specified or self.pool.mode in {"all", "mixed"}
 
 
@@ -54,7 +54,7 @@ class Goal:
     """Goes the shortest way to a goal, and from there on tries what was tried least."""
 
     pool: Pool
-    visits: Visits
+    visits: VisitCounts
     reached: Callable[[Any], bool]
     plan: _Plan = field(init=False)
     done: bool = False
@@ -65,8 +65,8 @@ class Goal:
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None where nothing may be offered."""
-        self.done = self.done or any(self.reached(place.value) for place in view.places)
-        chosen = None if self.done else self.plan.next(view, lambda place: self.reached(place.value))
+        self.done = self.done or any(self.reached(node.value) for node in view.nodes)
+        chosen = None if self.done else self.plan.next(view, lambda node: self.reached(node.value))
         if chosen is None:
             return LeastInput(self.pool, self.visits).choose(view)
         self.visits.note(view, chosen)
@@ -78,39 +78,39 @@ class _Plan:
     """The rest of a planned way: inputs, each with the state in which it is to be sent."""
 
     pool: Pool
-    steps: deque[tuple[Place, Symbol]] = field(default_factory=deque[tuple[Place, Symbol]])
+    steps: deque[tuple[Node, Symbol]] = field(default_factory=deque[tuple[Node, Symbol]])
 
-    def next(self, view: View, wanted: Wanted) -> Symbol | None:
+    def next(self, view: View, wanted: WantedStep) -> Symbol | None:
         """Return the next input on the way, planned anew where the system went another one; None without a way."""
-        if not self.steps or self.steps[0][0] not in view.places:
+        if not self.steps or self.steps[0][0] not in view.nodes:
             self.steps = next(
-                (way for place in view.places if (way := _way(view, place, wanted))), deque[tuple[Place, Symbol]]()
+                (way for node in view.nodes if (way := _way(view, node, wanted))), deque[tuple[Node, Symbol]]()
             )
         chosen = self.steps.popleft()[1] if self.steps else None
         return chosen if chosen is not None and view.allows(chosen) else None
 
 
-def _way(view: View, start: Place, wanted: Wanted) -> deque[tuple[Place, Symbol]]:
+def _way(view: View, start: Node, wanted: WantedStep) -> deque[tuple[Node, Symbol]]:
     """Return the shortest way to what is wanted, empty where there is none."""
-    came: dict[Place, tuple[Place, Symbol] | None] = {start: None}
+    came: dict[Node, tuple[Node, Symbol] | None] = {start: None}
     queue = deque([start])
     while queue and len(came) < FAR:
-        place = queue.popleft()
-        found = wanted(place)
+        node = queue.popleft()
+        found = wanted(node)
         if found is not False:
-            last = [(place, found)] if isinstance(found, Symbol) else []
-            return deque([*_back(came, place), *last])
-        for inp in view.model.offers(place):
-            for move in view.model.moves(place, inp):
-                if isinstance(move.target, Place) and move.target not in came:
-                    came[move.target] = (place, inp)
+            last = [(node, found)] if isinstance(found, Symbol) else []
+            return deque([*_back(came, node), *last])
+        for inp in view.model.offers(node):
+            for move in view.model.moves(node, inp):
+                if isinstance(move.target, Node) and move.target not in came:
+                    came[move.target] = (node, inp)
                     queue.append(move.target)
     return deque()
 
 
-def _back(came: dict[Place, tuple[Place, Symbol] | None], place: Place) -> list[tuple[Place, Symbol]]:
-    way: list[tuple[Place, Symbol]] = []
-    while (step := came[place]) is not None:
+def _back(came: dict[Node, tuple[Node, Symbol] | None], node: Node) -> list[tuple[Node, Symbol]]:
+    way: list[tuple[Node, Symbol]] = []
+    while (step := came[node]) is not None:
         way.append(step)
-        place = step[0]
+        node = step[0]
     return way[::-1]

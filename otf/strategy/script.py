@@ -32,7 +32,7 @@ class Script:
                 self._sent += 1
                 return symbol
             if not self._skip:
-                states = " or ".join(show(place.value) for place in view.places)
+                states = " or ".join(show(node.value) for node in view.nodes)
                 where = f"input {self._sent + 1} of the script, {show(symbol.value)}, is not allowed in {states}"
                 raise ModelError(f"{where}: was it allowed where the script was made? Then the model changed meanwhile")
             if self._truncates:

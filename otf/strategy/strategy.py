@@ -8,20 +8,20 @@ from random import Random
 
 from otf.core import Chooser, InputMode
 from otf.errors import UsageError
-from otf.strategy.kinds import STRATEGIES, Kind
+from otf.strategy.kinds import STRATEGIES, StrategyKind
 from otf.strategy.pool import Pool
-from otf.strategy.visits import Visits
+from otf.strategy.visits import VisitCounts
 
 
 @dataclass(slots=True)
 class Strategy:
-    """A strategy at work in one campaign, by name or as a `Kind`; what was visited is kept over the paths."""
+    """A strategy at work in one campaign, by name or as a `StrategyKind`; what was visited is kept over the paths."""
 
-    name: str | Kind
+    name: str | StrategyKind
     mode: InputMode
     seed: int
-    visits: Visits = field(default_factory=Visits)
-    kind: Kind = field(init=False)
+    visits: VisitCounts = field(default_factory=VisitCounts)
+    kind: StrategyKind = field(init=False)
 
     def __post_init__(self) -> None:
         """Find the kind. Raises UsageError for a name that does not exist, with the nearest that does."""
@@ -34,9 +34,9 @@ class Strategy:
         return makers[(number - 1) % len(makers)](Pool(self.mode, random), self.visits)
 
 
-def known(name: str | Kind) -> Kind:
+def known(name: str | StrategyKind) -> StrategyKind:
     """Return the strategy of that name. Raises UsageError for one that does not exist, with the nearest that does."""
-    if isinstance(name, Kind):
+    if isinstance(name, StrategyKind):
         return name
     if name in STRATEGIES:
         return STRATEGIES[name]

@@ -7,36 +7,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from otf.core import Place, Symbol, View
+from otf.core import Node, Symbol, View
 from otf.strategy.pool import Pool
 
 STAYS: Final = 0.05  # the chance, before each step, that a path goes no deeper
 
 
-def _counts() -> defaultdict[Place, defaultdict[Symbol, int]]:
+def _counts() -> defaultdict[Node, defaultdict[Symbol, int]]:
     return defaultdict(lambda: defaultdict(int))
 
 
 @dataclass(slots=True)
-class Visits:
+class VisitCounts:
     """How often each state was reached, each input was tried in it, and each kind of input was used."""
 
-    states: defaultdict[Place, int] = field(default_factory=lambda: defaultdict[Place, int](int))
-    inputs: defaultdict[Place, defaultdict[Symbol, int]] = field(default_factory=_counts)
+    states: defaultdict[Node, int] = field(default_factory=lambda: defaultdict[Node, int](int))
+    inputs: defaultdict[Node, defaultdict[Symbol, int]] = field(default_factory=_counts)
     actions: defaultdict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
 
     def note(self, view: View, chosen: Symbol) -> None:
         """Count a choice."""
-        for place in view.places:
-            self.states[place] += 1
-            self.inputs[place][chosen] += 1
+        for node in view.nodes:
+            self.states[node] += 1
+            self.inputs[node][chosen] += 1
 
     def tried(self, view: View, offered: Sequence[Symbol]) -> list[int]:
         """Return how often each input was tried where it was tried least."""
-        if len(view.places) == 1:
+        if len(view.nodes) == 1:
             # nearly always: a deterministic system, or one that has shown what it chose
-            return list(map(self.inputs[view.places[0]].__getitem__, offered))
-        tables = [self.inputs[place] for place in view.places]
+            return list(map(self.inputs[view.nodes[0]].__getitem__, offered))
+        tables = [self.inputs[node] for node in view.nodes]
         return [min(table[inp] for table in tables) for inp in offered]
 
     def reached(self, view: View, offered: Sequence[Symbol]) -> list[int]:
@@ -50,7 +50,7 @@ class LeastInput:
     """Chooses the input that was tried least in the possible states; ties by chance."""
 
     pool: Pool
-    visits: Visits
+    visits: VisitCounts
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None where nothing may be offered."""
@@ -69,7 +69,7 @@ class LeastNext:
     """
 
     pool: Pool
-    visits: Visits
+    visits: VisitCounts
     stays: bool = False
 
     def choose(self, view: View) -> Symbol | None:
@@ -87,7 +87,7 @@ class LeastState:
     """Chooses the input that leads to the least visited state; ties by chance."""
 
     pool: Pool
-    visits: Visits
+    visits: VisitCounts
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None where nothing may be offered."""
@@ -95,7 +95,9 @@ class LeastState:
         return _chosen(self.pool, self.visits, view, offered, self.visits.reached(view, offered))
 
 
-def _chosen(pool: Pool, visits: Visits, view: View, offered: Sequence[Symbol], counts: Sequence[Any]) -> Symbol | None:
+def _chosen(
+    pool: Pool, visits: VisitCounts, view: View, offered: Sequence[Symbol], counts: Sequence[Any]
+) -> Symbol | None:
     if not offered:
         return None
     least = min(counts)

@@ -1,7 +1,7 @@
 """Suites made before anything runs: inputs that cover a model, or prove a system right within bounds."""
 
 from otf.suite.adaptive import ADAPTIVE, AdaptiveSuite, adaptive
-from otf.suite.machine import Machine, machine
+from otf.suite.machine import NumberedMachine, machine
 from otf.suite.methods import METHODS, Method
 from otf.suite.minimal import completed, minimised
 from otf.suite.suite import Suite, suite
@@ -10,8 +10,8 @@ __all__ = [
     "ADAPTIVE",
     "METHODS",
     "AdaptiveSuite",
-    "Machine",
     "Method",
+    "NumberedMachine",
     "Suite",
     "adaptive",
     "completed",

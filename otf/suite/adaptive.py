@@ -20,7 +20,7 @@ from otf.errors import UsageError
 from otf.explore import Graph
 from otf.suite.decisions import Decisions, Juncture, Trials
 from otf.suite.observable import Observable, observable
-from otf.suite.sure import Apart, groups, reaching, separating
+from otf.suite.sure import SeparatingInputs, groups, reaching, separating
 from otf.values import show
 
 Met = tuple[int, ...]
@@ -68,7 +68,7 @@ class _Sure:
 
     machine: Observable
     ways: dict[int, dict[int, int]]
-    apart: Apart
+    apart: SeparatingInputs
     groups: list[frozenset[int]]
 
 

@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections import deque
 
 from otf.suite.checks import Checks, asked, short
-from otf.suite.machine import Machine, Word
+from otf.suite.machine import NumberedMachine, Word
 from otf.suite.reach import cover, only_back
 from otf.suite.words import Words
 
 
-def chain(machine: Machine) -> list[Word]:
+def chain(machine: NumberedMachine) -> list[Word]:
     """Return the paths of the suite for a complete, minimal, connected machine."""
     checks = short(machine)
     walk = _Chain(machine, checks)
@@ -31,7 +31,7 @@ def chain(machine: Machine) -> list[Word]:
 
 
 class _Chain:
-    def __init__(self, machine: Machine, checks: Checks) -> None:
+    def __init__(self, machine: NumberedMachine, checks: Checks) -> None:
         self.machine = machine
         self.words = Words(machine)
         self._checks = checks

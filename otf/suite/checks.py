@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from otf.suite.identify import Choice, experiment, uio
-from otf.suite.machine import Machine, Word
+from otf.suite.machine import NumberedMachine, Word
 from otf.suite.reach import distances
 from otf.suite.splitting import Splitting
 
@@ -22,7 +22,7 @@ class _Left:
     pairs: tuple[tuple[int, int], ...]
 
 
-def short(machine: Machine) -> Checks:
+def short(machine: NumberedMachine) -> Checks:
     """Return for each state one word that only it answers so, and from which the way back is short.
 
     All begin as one adaptive experiment does, so that states have much in common and few words are needed to tell each
@@ -45,7 +45,7 @@ def short(machine: Machine) -> Checks:
     return _mixed(machine, found)
 
 
-def _mixed(machine: Machine, found: dict[int, Word]) -> Checks:
+def _mixed(machine: NumberedMachine, found: dict[int, Word]) -> Checks:
     tree = Splitting(machine)
     checks: Checks = []
     for state in range(machine.size):
@@ -54,7 +54,7 @@ def _mixed(machine: Machine, found: dict[int, Word]) -> Checks:
     return checks
 
 
-def _leaves(machine: Machine, node: Choice, word: Word) -> Iterator[_Left]:
+def _leaves(machine: NumberedMachine, node: Choice, word: Word) -> Iterator[_Left]:
     if node.then:
         for below in node.then.values():
             yield from _leaves(machine, below, word + node.word)
@@ -62,7 +62,7 @@ def _leaves(machine: Machine, node: Choice, word: Word) -> Iterator[_Left]:
         yield _Left(word, node.pairs)
 
 
-def asked(machine: Machine, checks: Checks) -> list[set[Word]]:
+def asked(machine: NumberedMachine, checks: Checks) -> list[set[Word]]:
     """Return for each state the words that must be tried in it, so that every other state's check tells it apart."""
     words: list[set[Word]] = [set(each) for each in checks]
     for state, own in enumerate(checks):
@@ -72,13 +72,13 @@ def asked(machine: Machine, checks: Checks) -> list[set[Word]]:
     return words
 
 
-def _parting(machine: Machine, words: list[Word], state: int, other: int) -> Word:
+def _parting(machine: NumberedMachine, words: list[Word], state: int, other: int) -> Word:
     """Return the shortest beginning of one of these words on which two states differ."""
     partings = [part for word in words if (part := _differs(machine, word, state, other))]
     return min(partings, key=len)
 
 
-def _differs(machine: Machine, word: Word, one: int, other: int) -> Word:
+def _differs(machine: NumberedMachine, word: Word, one: int, other: int) -> Word:
     for place, inp in enumerate(word, 1):
         if machine.out[one][inp] != machine.out[other][inp]:
             return word[:place]

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import product
 
-from otf.suite.machine import Machine, Word
+from otf.suite.machine import NumberedMachine, Word
 from otf.suite.places import Places
 from otf.suite.reach import cover, only_back
 from otf.suite.splitting import Splitting
 from otf.suite.words import Words
 
 
-def w(machine: Machine, extra: int = 0) -> list[Word]:
+def w(machine: NumberedMachine, extra: int = 0) -> list[Word]:
     """Return the W suite: after each transition, and up to k further inputs, all words that tell states apart."""
     tree, words = Splitting(machine), Words(machine)
     for node in _middles(machine, words, extra + 1):
@@ -24,7 +24,7 @@ def w(machine: Machine, extra: int = 0) -> list[Word]:
     return list(words.paths())
 
 
-def wp(machine: Machine, extra: int = 0) -> list[Word]:
+def wp(machine: NumberedMachine, extra: int = 0) -> list[Word]:
     """Return the Wp suite: all words after states, after transitions only those that identify their targets."""
     tree, words = Splitting(machine), Words(machine)
     states = set(_middles(machine, words, extra))
@@ -35,7 +35,7 @@ def wp(machine: Machine, extra: int = 0) -> list[Word]:
     return list(words.paths())
 
 
-def hsi(machine: Machine, extra: int = 0) -> list[Word]:
+def hsi(machine: NumberedMachine, extra: int = 0) -> list[Word]:
     """Return the HSI suite: after each transition the words that identify its target; they are harmonised."""
     tree, words = Splitting(machine), Words(machine)
     for node in _middles(machine, words, extra + 1):
@@ -43,7 +43,7 @@ def hsi(machine: Machine, extra: int = 0) -> list[Word]:
     return list(words.paths())
 
 
-def h(machine: Machine, extra: int = 0) -> list[Word]:
+def h(machine: NumberedMachine, extra: int = 0) -> list[Word]:
     """Return the H suite: for any two places that lead to different states some word after both tells them apart."""
     tree, words = Splitting(machine), Words(machine)
     roots = [words.add(word) for word in cover(machine)]
@@ -58,7 +58,7 @@ def h(machine: Machine, extra: int = 0) -> list[Word]:
     return list(words.paths())
 
 
-def spy(machine: Machine, extra: int = 0) -> list[Word]:
+def spy(machine: NumberedMachine, extra: int = 0) -> list[Word]:
     """Return the SPY suite: identifying words are spread over all places that are known to be the same state."""
     tree, words = Splitting(machine), Words(machine)
     roots = [words.add(word) for word in cover(machine)]
@@ -111,13 +111,13 @@ def _parted(words: Words, one: int, other: int) -> bool:
     return False
 
 
-def _middles(machine: Machine, words: Words, length: int) -> list[int]:
+def _middles(machine: NumberedMachine, words: Words, length: int) -> list[int]:
     """Return the places after the cover and up to so many inputs more."""
     return list(
         dict.fromkeys(words.add(root + ending) for root in cover(machine) for ending in _endings(machine, length))
     )
 
 
-def _endings(machine: Machine, length: int) -> Iterator[Word]:
+def _endings(machine: NumberedMachine, length: int) -> Iterator[Word]:
     for each in range(length + 1):
         yield from product(range(len(machine.inputs)), repeat=each)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from otf.core import Place, Symbol, View
+from otf.core import Node, Symbol, View
 from otf.errors import ModelError
 from otf.suite.adaptive import AdaptiveSuite
 from otf.values import show
@@ -13,7 +13,7 @@ from otf.values import show
 class Deciding:
     """Chooses the inputs of one test, by the state that the outputs have led the model to."""
 
-    def __init__(self, suite: AdaptiveSuite, numbers: Mapping[Place, int], test: int) -> None:
+    def __init__(self, suite: AdaptiveSuite, numbers: Mapping[Node, int], test: int) -> None:
         self._suite = suite
         self._numbers = numbers
         self._next: Mapping[int, int] = {0: test}
@@ -33,9 +33,9 @@ class Deciding:
         return inp if view.allows(inp) else None
 
     def _state(self, view: View) -> int:
-        known = [self._numbers.get(place) for place in view.places]
+        known = [self._numbers.get(node) for node in view.nodes]
         if len(known) != 1 or known[0] is None:
-            names = ", ".join(show(place.value) for place in view.places)
+            names = ", ".join(show(node.value) for node in view.nodes)
             message = f"{self._suite.name}: the outputs do not tell which state it is in ({names}); use `otf run`"
             raise ModelError(message)
         return known[0]

@@ -6,46 +6,46 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
-from otf.suite.machine import Machine, Word
+from otf.suite.machine import NumberedMachine, Word
 
-Kind = Literal["output", "transfer", "ignored"]
+MachineMutationKind = Literal["output", "transfer", "ignored"]
 
 
-class Fault(NamedTuple):
+class MachineMutation(NamedTuple):
     """One wrong transition: another output, another next state, or neither output nor change."""
 
-    kind: Kind
+    kind: MachineMutationKind
     state: int
     input: int
     out: int
     next: int
 
 
-def single_faults(machine: Machine) -> Iterator[Fault]:
+def single_faults(machine: NumberedMachine) -> Iterator[MachineMutation]:
     """Yield every single fault of the specified transitions of a machine, with the outputs that occur in it."""
     outs = sorted(
         {each for state, inp in machine.transitions for each in (machine.out[state][inp],)} | {machine.silent}
     )
     for state, inp in machine.transitions:
         out, to = machine.out[state][inp], machine.next[state][inp]
-        yield from (Fault("output", state, inp, other, to) for other in outs if other != out)
-        yield from (Fault("transfer", state, inp, out, other) for other in range(machine.size) if other != to)
-        yield Fault("ignored", state, inp, machine.silent, state)
+        yield from (MachineMutation("output", state, inp, other, to) for other in outs if other != out)
+        yield from (MachineMutation("transfer", state, inp, out, other) for other in range(machine.size) if other != to)
+        yield MachineMutation("ignored", state, inp, machine.silent, state)
 
 
-def with_fault(machine: Machine, fault: Fault) -> Machine:
+def with_fault(machine: NumberedMachine, fault: MachineMutation) -> NumberedMachine:
     """Return the machine with the fault in it."""
     next_, out = ([list(row) for row in table] for table in (machine.next, machine.out))
     next_[fault.state][fault.input], out[fault.state][fault.input] = fault.next, fault.out
     return replace(machine, next=next_, out=out)
 
 
-def passes(machine: Machine, system: Machine, paths: Iterable[Word]) -> bool:
+def passes(machine: NumberedMachine, system: NumberedMachine, paths: Iterable[Word]) -> bool:
     """Tell whether a complete machine, as the system, gives the expected outputs on all paths."""
     return all(_same(machine, system, path) for path in paths)
 
 
-def _same(machine: Machine, system: Machine, path: Word) -> bool:
+def _same(machine: NumberedMachine, system: NumberedMachine, path: Word) -> bool:
     here = there = 0
     for inp in path:
         if machine.out[here][inp] != system.out[there][inp]:
@@ -54,7 +54,7 @@ def _same(machine: Machine, system: Machine, path: Word) -> bool:
     return True
 
 
-def equal(machine: Machine, system: Machine) -> bool:
+def equal(machine: NumberedMachine, system: NumberedMachine) -> bool:
     """Tell whether two complete machines behave alike."""
     seen, left = {(0, 0)}, [(0, 0)]
     while left:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 
-from otf.suite.machine import NOTHING, Machine, Word
+from otf.suite.machine import NOTHING, NumberedMachine, Word
 
 
-def a2(machine: Machine) -> Iterator[Word]:
+def a2(machine: NumberedMachine) -> Iterator[Word]:
     """Yield every path in which no transition occurs twice and which cannot be made longer.
 
     Their number grows beyond all bounds: 118 for nine transitions, 27,848 for eighteen.
@@ -41,17 +41,17 @@ def a2(machine: Machine) -> Iterator[Word]:
             word.pop()
 
 
-def a3(machine: Machine) -> Iterator[Word]:
+def a3(machine: NumberedMachine) -> Iterator[Word]:
     """Yield paths in which every transition occurs twice: what is done after one tells where it led."""
     return _covering(machine, 2, lambda _state: ())
 
 
-def a4(machine: Machine, check: Callable[[int], Word]) -> Iterator[Word]:
+def a4(machine: NumberedMachine, check: Callable[[int], Word]) -> Iterator[Word]:
     """Yield paths in which every transition occurs, each with the inputs at its end that check the state there."""
     return _covering(machine, 1, check)
 
 
-def _covering(machine: Machine, times: int, check: Callable[[int], Word]) -> Iterator[Word]:
+def _covering(machine: NumberedMachine, times: int, check: Callable[[int], Word]) -> Iterator[Word]:
     rows = [[inp for inp, target in enumerate(row) if target != NOTHING] for row in machine.next]
     used: Counter[tuple[int, int]] = Counter()
 
@@ -68,7 +68,7 @@ def _covering(machine: Machine, times: int, check: Callable[[int], Word]) -> Ite
         yield (*word, *check(state))
 
 
-def _nearest(machine: Machine, rows: list[list[int]], wanted: Callable[[int], int | None]) -> Word | None:
+def _nearest(machine: NumberedMachine, rows: list[list[int]], wanted: Callable[[int], int | None]) -> Word | None:
     """Return a shortest word to a state with a transition that is wanted, None where there is none."""
     seen, queue = {0}, deque[tuple[int, Word]]([(0, ())])
     while queue:

@@ -7,15 +7,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from otf.suite.machine import NOTHING, Machine, Word
+from otf.suite.machine import NOTHING, NumberedMachine, Word
 
 TRIED: Final = 20_000  # sets of states looked at for one word
 Pairs: TypeAlias = tuple[tuple[int, int], ...]  # of a state at the beginning and where it is now
-Allowed: TypeAlias = Callable[[int, int], bool]
+PairFilter: TypeAlias = Callable[[int, int], bool]
 
 
 def uio(
-    machine: Machine, state: int, others: Iterable[int], allowed: Allowed | None = None, home: list[int] | None = None
+    machine: NumberedMachine,
+    state: int,
+    others: Iterable[int],
+    allowed: PairFilter | None = None,
+    home: list[int] | None = None,
 ) -> Word | None:
     """Return a shortest word whose outputs only `state` gives, and none of the others; None where none was found.
 
@@ -44,7 +48,7 @@ def uio(
 
 
 def _steps(
-    machine: Machine, now: int, rest: frozenset[int], allowed: Allowed | None
+    machine: NumberedMachine, now: int, rest: frozenset[int], allowed: PairFilter | None
 ) -> Iterable[tuple[int, int, frozenset[int]]]:
     for inp, end in enumerate(machine.next[now]):
         if end == NOTHING or (allowed is not None and not allowed(now, inp)):
@@ -66,7 +70,7 @@ class Choice:
     pairs: Pairs = ()
 
 
-def experiment(machine: Machine, *, immediate: bool = False) -> Choice | None:
+def experiment(machine: NumberedMachine, *, immediate: bool = False) -> Choice | None:
     """Return an adaptive distinguishing sequence, None where there is none (or none was found in a bounded search).
 
     With `immediate`, as far as single inputs split what is left: then the leaves may have several states.
@@ -89,7 +93,7 @@ def experiment(machine: Machine, *, immediate: bool = False) -> Choice | None:
     return root
 
 
-def _after(machine: Machine, pairs: Pairs, word: Word) -> dict[tuple[int, ...], Pairs]:
+def _after(machine: NumberedMachine, pairs: Pairs, word: Word) -> dict[tuple[int, ...], Pairs]:
     groups = defaultdict[tuple[int, ...], list[tuple[int, int]]](list)
     for first, now in pairs:
         outputs, end = machine.run(word, now)
@@ -97,7 +101,7 @@ def _after(machine: Machine, pairs: Pairs, word: Word) -> dict[tuple[int, ...], 
     return {outputs: tuple(each) for outputs, each in groups.items()}
 
 
-def _best(machine: Machine, pairs: Pairs) -> int | None:
+def _best(machine: NumberedMachine, pairs: Pairs) -> int | None:
     """Return the input that splits a set into most parts, without merging states; of these, one that moves fewest."""
     best, score = None, (1, 0)
     for inp in range(len(machine.inputs)):
@@ -112,7 +116,7 @@ def _best(machine: Machine, pairs: Pairs) -> int | None:
     return best
 
 
-def _splitting(machine: Machine, pairs: Pairs) -> Word | None:
+def _splitting(machine: NumberedMachine, pairs: Pairs) -> Word | None:
     """Return a shortest word that splits a set and never merges two states on the way, None where none was found."""
     start = frozenset(now for _, now in pairs)
     seen, queue = {start}, deque[tuple[frozenset[int], Word]]([(start, ())])
@@ -131,7 +135,7 @@ def _splitting(machine: Machine, pairs: Pairs) -> Word | None:
     return None
 
 
-def distinguishing(machine: Machine) -> Word | None:
+def distinguishing(machine: NumberedMachine) -> Word | None:
     """Return a shortest fixed word on which every state gives other outputs, None where none was found."""
     start: frozenset[Pairs] = frozenset([tuple((state, state) for state in range(machine.size))])
     seen, queue = {start}, deque[tuple[frozenset[Pairs], Word]]([(start, ())])

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from otf.errors import UsageError
 from otf.explore import Graph
-from otf.explore.graph import OPEN, UNASKED
+from otf.explore.graph import OPEN, SPONTANEOUS
 from otf.suite.labels import labels
 from otf.values import show
 
@@ -18,7 +18,7 @@ Word: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Machine:
+class NumberedMachine:
     """`next[state][input]` and `out[state][input]`, both `NOTHING` where unspecified; the initial state is 0.
 
     Outputs are numbers of labels: two with different numbers can always be told apart, and `silent` is that of no
@@ -64,7 +64,7 @@ class Machine:
         return [self.inputs[inp] for inp in word]
 
 
-def machine(graph: Graph) -> Machine:
+def machine(graph: Graph) -> NumberedMachine:
     """Return the machine of a graph. Raises UsageError for one that has no suite, and says why."""
     whole(graph)
     numbers, silent, written, notes = labels(graph)
@@ -83,7 +83,7 @@ def machine(graph: Graph) -> Machine:
             raise UsageError(message)
         next_[arc.source][arc.input], out[arc.source][arc.input] = arc.target, numbers[arc.outputs]
         exact[arc.source][arc.input] |= {written[arc.outputs]}
-    return Machine(graph.name, graph.values, graph.inputs, next_, out, silent, (*sampled(graph), *notes), exact)
+    return NumberedMachine(graph.name, graph.values, graph.inputs, next_, out, silent, (*sampled(graph), *notes), exact)
 
 
 def sampled(graph: Graph) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ def whole(graph: Graph) -> None:
             "give fewer values, or restrict its states"
         )
         raise UsageError(message)
-    if UNASKED in graph.input:
+    if SPONTANEOUS in graph.input:
         message = f"{graph.name} has outputs that come unasked; a fixed list of inputs cannot tell when: use `otf run`"
         raise UsageError(message)
     if OPEN in graph.target:

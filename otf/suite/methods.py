@@ -12,7 +12,7 @@ from otf.suite.chain import chain
 from otf.suite.complete import h, hsi, spy, w, wp
 from otf.suite.gast import a2, a3, a4
 from otf.suite.identify import Choice, distinguishing, experiment, uio
-from otf.suite.machine import NOTHING, Machine, Word
+from otf.suite.machine import NOTHING, NumberedMachine, Word
 from otf.suite.minimal import blocks, completed, minimised
 from otf.suite.reach import distances
 from otf.suite.tour import Leg, checked, tour, transitions
@@ -30,12 +30,12 @@ class Method:
     """
 
     says: str
-    make: Callable[[Machine, int], Made]
+    make: Callable[[NumberedMachine, int], Made]
     base: Base = "minimal"
     complete: bool = True
     extra: bool = True
 
-    def machine(self, explored: Machine) -> Machine:
+    def machine(self, explored: NumberedMachine) -> NumberedMachine:
         """Return the machine that the method works on."""
         if self.base == "specified":
             return explored
@@ -43,7 +43,7 @@ class Method:
         return minimised(whole) if self.base == "minimal" else whole
 
 
-def _a2(machine: Machine, _extra: int) -> Made:
+def _a2(machine: NumberedMachine, _extra: int) -> Made:
     paths = list(islice(a2(machine), PATHS + 1))
     if len(paths) > PATHS:
         message = f"{machine.name}: A2 gives more than {PATHS:,} paths; tour covers every transition with one"
@@ -51,26 +51,26 @@ def _a2(machine: Machine, _extra: int) -> Made:
     return paths, ()
 
 
-def _a3(machine: Machine, _extra: int) -> Made:
+def _a3(machine: NumberedMachine, _extra: int) -> Made:
     return list(a3(machine)), ()
 
 
-def _a4(machine: Machine, _extra: int) -> Made:
+def _a4(machine: NumberedMachine, _extra: int) -> Made:
     checks, notes = _uios(machine)
     return list(a4(machine, checks.__getitem__)), notes
 
 
-def _tour(machine: Machine, _extra: int) -> Made:
+def _tour(machine: NumberedMachine, _extra: int) -> Made:
     return _optimal(machine, transitions(machine))
 
 
-def _uio(machine: Machine, _extra: int) -> Made:
+def _uio(machine: NumberedMachine, _extra: int) -> Made:
     checks, notes = _uios(machine)
     paths, more = _optimal(machine, checked(machine, checks.__getitem__))
     return paths, notes + more
 
 
-def _ds(machine: Machine, _extra: int) -> Made:
+def _ds(machine: NumberedMachine, _extra: int) -> Made:
     word = distinguishing(machine)
     if word is None:
         message = f"{machine.name}: no distinguishing sequence was found; try ads, uio or chain"
@@ -78,7 +78,7 @@ def _ds(machine: Machine, _extra: int) -> Made:
     return _optimal(machine, checked(machine, lambda _state: word))
 
 
-def _ads(machine: Machine, _extra: int) -> Made:
+def _ads(machine: NumberedMachine, _extra: int) -> Made:
     root = experiment(machine)
     if root is None:
         message = f"{machine.name}: no adaptive distinguishing sequence was found; try uio or chain"
@@ -94,12 +94,12 @@ def _decisions(node: Choice, word: Word) -> Iterator[tuple[int, Word]]:
         yield from _decisions(below, word + node.word)
 
 
-def _optimal(machine: Machine, legs: list[Leg]) -> Made:
+def _optimal(machine: NumberedMachine, legs: list[Leg]) -> Made:
     found = tour(machine, legs)
     return found.paths, () if found.optimal else ("its parts had to be joined: there may be a shorter tour",)
 
 
-def _uios(machine: Machine) -> tuple[list[Word], tuple[str, ...]]:
+def _uios(machine: NumberedMachine) -> tuple[list[Word], tuple[str, ...]]:
     """Return for each state a word that only it answers so, of inputs that are specified; () where it has none."""
     whole, home = completed(machine), distances(machine)
     numbers = blocks(whole)
@@ -116,7 +116,7 @@ def _uios(machine: Machine) -> tuple[list[Word], tuple[str, ...]]:
     ) if without else ()
 
 
-def _plain(make: Callable[[Machine, int], Sequence[Word]]) -> Callable[[Machine, int], Made]:
+def _plain(make: Callable[[NumberedMachine, int], Sequence[Word]]) -> Callable[[NumberedMachine, int], Made]:
     return lambda machine, extra: (list(make(machine, extra)), ())
 
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from otf.errors import UsageError
 from otf.explore.refine import refine
-from otf.suite.machine import NOTHING, Machine
+from otf.suite.machine import NOTHING, NumberedMachine
 from otf.values import show
 
 
-def completed(machine: Machine) -> Machine:
+def completed(machine: NumberedMachine) -> NumberedMachine:
     """Return the machine in which an unspecified input is ignored: no output, no change of state."""
     if machine.complete:
         return machine
@@ -30,7 +30,7 @@ def completed(machine: Machine) -> Machine:
     )
 
 
-def minimised(machine: Machine) -> Machine:
+def minimised(machine: NumberedMachine) -> NumberedMachine:
     """Return the smallest machine with the same behaviour: states that nothing can tell apart become one.
 
     Partition refinement; inputs that are not specified count as an output of their own. Raises UsageError where two
@@ -54,7 +54,7 @@ def minimised(machine: Machine) -> Machine:
     )
 
 
-def _refuse_unclear(machine: Machine, heads: list[int]) -> None:
+def _refuse_unclear(machine: NumberedMachine, heads: list[int]) -> None:
     """Raise UsageError where states would become one whose outputs are not the same, but may look it."""
     for state, head in enumerate(heads):
         if machine.exact and _allowed(machine, state) != _allowed(machine, head):
@@ -66,12 +66,12 @@ def _refuse_unclear(machine: Machine, heads: list[int]) -> None:
             raise UsageError(message)
 
 
-def _allowed(machine: Machine, state: int) -> list[frozenset[int]]:
+def _allowed(machine: NumberedMachine, state: int) -> list[frozenset[int]]:
     # where nothing is specified no output is expected, which is 0
     return [each or frozenset({0}) for each in machine.exact[state]]
 
 
-def blocks(machine: Machine) -> list[int]:
+def blocks(machine: NumberedMachine) -> list[int]:
     """Return for each state the number of those that nothing can tell from it, in the order of their first ones."""
     rows = zip(machine.next, machine.out, strict=True)
     return refine([list(zip(enumerate(out), next_, strict=True)) for next_, out in rows])

@@ -6,11 +6,11 @@ from collections import deque
 from collections.abc import Iterable
 
 from otf.errors import UsageError
-from otf.suite.machine import NOTHING, Machine, Word
+from otf.suite.machine import NOTHING, NumberedMachine, Word
 from otf.values import show
 
 
-def cover(machine: Machine) -> list[Word]:
+def cover(machine: NumberedMachine) -> list[Word]:
     """Return a shortest word to each state; what these words begin with is among them. Raises UsageError."""
     words = reach(neighbours(machine), [0], machine.size)
     missing = [machine.states[state] for state, word in enumerate(words) if word is None]
@@ -20,7 +20,7 @@ def cover(machine: Machine) -> list[Word]:
     return [word for word in words if word is not None]
 
 
-def neighbours(machine: Machine) -> list[dict[int, int]]:
+def neighbours(machine: NumberedMachine) -> list[dict[int, int]]:
     """Return for each state the states that one input leads to, with the first such input."""
     table: list[dict[int, int]] = [{} for _ in range(machine.size)]
     for state, inp in machine.transitions:
@@ -43,7 +43,7 @@ def reach(table: list[dict[int, int]], starts: Iterable[int], size: int) -> list
     return words
 
 
-def distances(machine: Machine) -> list[list[int]]:
+def distances(machine: NumberedMachine) -> list[list[int]]:
     """Return how many inputs lead from each state to each other; more than there are states: none do."""
     table, far = neighbours(machine), machine.size + 1
     return [
@@ -52,6 +52,6 @@ def distances(machine: Machine) -> list[list[int]]:
     ]
 
 
-def only_back(words: list[Word], machine: Machine) -> set[tuple[int, int]]:
+def only_back(words: list[Word], machine: NumberedMachine) -> set[tuple[int, int]]:
     """Return the transitions that the words of a cover are made of."""
     return {(machine.run(word[:-1])[1], word[-1]) for word in words if word and word[-1] != NOTHING}

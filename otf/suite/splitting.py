@@ -11,28 +11,28 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from otf.errors import UsageError
-from otf.suite.machine import Machine, Word
+from otf.suite.machine import NumberedMachine, Word
 from otf.values import show
 
 
 @dataclass(eq=False)
-class Node:
+class SplitNode:
     """A set of states; once it is split, the word that did it, and the parts."""
 
     states: list[int]
-    above: Node | None = None
+    above: SplitNode | None = None
     depth: int = 0
     word: Word = ()
-    parts: list[Node] = field(default_factory=list["Node"])
+    parts: list[SplitNode] = field(default_factory=list["SplitNode"])
 
 
 class Splitting:
     """The splitting tree of a complete machine. Raises UsageError for one that is not minimal."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: NumberedMachine) -> None:
         self._machine = machine
-        root = Node(list(range(machine.size)))
-        self.leaf: list[Node] = [root] * machine.size
+        root = SplitNode(list(range(machine.size)))
+        self.leaf: list[SplitNode] = [root] * machine.size
         open_ = [root] if machine.size > 1 else []
         while open_:
             left = [part for node in open_ for part in self._split(node)]
@@ -61,7 +61,7 @@ class Splitting:
         every = {word: None for state in range(self._machine.size) for word in self.identifiers(state)}
         return _longest(every)
 
-    def _split(self, node: Node) -> list[Node]:
+    def _split(self, node: SplitNode) -> list[SplitNode]:
         """Split a set if that is possible now; return what of it is still to be split."""
         word = self._word(node)
         if not word:
@@ -71,12 +71,12 @@ class Splitting:
         for state in node.states:
             parts[tuple(self._machine.run(word, state)[0])].append(state)
         for states in parts.values():
-            node.parts.append(part := Node(states, node, node.depth + 1))
+            node.parts.append(part := SplitNode(states, node, node.depth + 1))
             for state in states:
                 self.leaf[state] = part
         return [part for part in node.parts if len(part.states) > 1]
 
-    def _word(self, node: Node) -> Word:
+    def _word(self, node: SplitNode) -> Word:
         """Return a shortest word that splits a set by what is known so far; () where none does."""
         machine = self._machine
         best: Word = ()
@@ -90,7 +90,7 @@ class Splitting:
                 best = word if not best or len(word) < len(best) else best
         return best
 
-    def _meet(self, states: list[int] | set[int]) -> Node:
+    def _meet(self, states: list[int] | set[int]) -> SplitNode:
         nodes = {id(self.leaf[state]): self.leaf[state] for state in states}
         while len(nodes) > 1:
             deepest = max(nodes.values(), key=lambda node: node.depth)

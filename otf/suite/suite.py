@@ -10,7 +10,7 @@ from typing import Any
 from otf.errors import UsageError
 from otf.explore import Graph, explore
 from otf.spec import Spec
-from otf.suite.machine import Machine, Word, machine
+from otf.suite.machine import NumberedMachine, Word, machine
 from otf.suite.methods import METHODS, Method
 from otf.values import show
 
@@ -26,7 +26,7 @@ class Suite:
 
     name: str
     method: str
-    machine: Machine
+    machine: NumberedMachine
     words: Sequence[Word]
     guarantee: str
     notes: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ def _known(method: str, extra: int) -> Method:
     return known
 
 
-def guarantee(method: Method, made: Machine, extra: int) -> str:
+def guarantee(method: Method, made: NumberedMachine, extra: int) -> str:
     """Return what is known of a system that passes."""
     if not method.complete:
         return f"a system that passes has taken every specified transition with the right outputs, if {ASSUMED}"

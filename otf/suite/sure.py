@@ -20,7 +20,7 @@ Options = Iterable[tuple[P, int, list[P]]]
 """Places, each with an input and the places that the system may choose after it."""
 Sends = dict[int, int]
 """The input to send in each state."""
-Apart = dict[tuple[int, int], int]
+SeparatingInputs = dict[tuple[int, int], int]
 """For each pair of states, in both orders, the input to send where the system may be in either."""
 
 
@@ -67,7 +67,7 @@ def reaching(machine: Observable) -> dict[int, Sends]:
     return {goal: strategy for goal, strategy in found.items() if goal == 0 or 0 in strategy}
 
 
-def separating(machine: Observable) -> Apart:
+def separating(machine: Observable) -> SeparatingInputs:
     """Return for all pairs of states that can surely be told apart the input with which that begins.
 
     No system is right in both states of such a pair: what it answers at last is wrong in one of them.
@@ -88,7 +88,7 @@ def _pairs(machine: Observable) -> Options[tuple[int, int]]:
     return sorted(options, key=lambda option: -at_once[option[1]])
 
 
-def groups(size: int, apart: Apart, sure: set[int]) -> list[frozenset[int]]:
+def groups(size: int, apart: SeparatingInputs, sure: set[int]) -> list[frozenset[int]]:
     """Return sets of states that can be told apart pairwise, at least one with each state; any such sets will do.
 
     Those that can surely be reached are taken first: the more of these are in a set, the sooner a test may end.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from otf.suite.flow import MANY, Flow
-from otf.suite.machine import Machine, Word
+from otf.suite.machine import NumberedMachine, Word
 from otf.suite.reach import neighbours, reach
 
 RESET: Final = 1 << 20  # inputs that a reset is worth: paths come first, then inputs
@@ -37,12 +37,12 @@ class Tour:
     optimal: bool
 
 
-def transitions(machine: Machine) -> list[Leg]:
+def transitions(machine: NumberedMachine) -> list[Leg]:
     """Return every transition as a leg."""
     return [Leg(state, (inp,), machine.next[state][inp]) for state, inp in machine.transitions]
 
 
-def checked(machine: Machine, check: Callable[[int], Word]) -> list[Leg]:
+def checked(machine: NumberedMachine, check: Callable[[int], Word]) -> list[Leg]:
     """Return every transition as a leg, with the word that checks its target."""
     legs: list[Leg] = []
     for state, inp in machine.transitions:
@@ -51,7 +51,7 @@ def checked(machine: Machine, check: Callable[[int], Word]) -> list[Leg]:
     return legs
 
 
-def tour(machine: Machine, legs: list[Leg], reset: int = RESET) -> Tour:
+def tour(machine: NumberedMachine, legs: list[Leg], reset: int = RESET) -> Tour:
     """Return paths that walk all legs; `reset` says how many inputs a further path is worth."""
     ways = [Leg(state, (inp,), target) for state, row in enumerate(neighbours(machine)) for target, inp in row.items()]
     more = _balanced(machine.size, legs, ways, reset)
@@ -76,7 +76,7 @@ def _balanced(size: int, legs: list[Leg], ways: list[Leg], reset: int) -> list[L
     return more + [Leg(state, (), 0) for state, arc in enumerate(resets) for _ in range(flow.used(arc))]
 
 
-def _joined(machine: Machine, legs: list[Leg]) -> tuple[list[Leg], bool]:
+def _joined(machine: NumberedMachine, legs: list[Leg]) -> tuple[list[Leg], bool]:
     """Return the legs with round trips to those parts that are not connected to the initial state."""
     joined = False
     while lost := _lost(legs):
@@ -110,7 +110,7 @@ def _lost(legs: list[Leg]) -> set[int]:
     return {leg.start for leg in legs if leg.start not in there}
 
 
-def _cheapest(machine: Machine, there: set[int], lost: set[int]) -> tuple[Word, int]:
+def _cheapest(machine: NumberedMachine, there: set[int], lost: set[int]) -> tuple[Word, int]:
     words = reach(neighbours(machine), sorted(there), machine.size)
     ways: list[Word] = [word for state in lost if (word := words[state]) is not None]
     best = min(ways, key=len)
@@ -118,7 +118,7 @@ def _cheapest(machine: Machine, there: set[int], lost: set[int]) -> tuple[Word, 
     return best, start
 
 
-def _steps(machine: Machine, state: int, word: Word) -> list[Leg]:
+def _steps(machine: NumberedMachine, state: int, word: Word) -> list[Leg]:
     legs: list[Leg] = []
     for inp in word:
         legs.append(Leg(state, (inp,), machine.next[state][inp]))

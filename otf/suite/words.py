@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from otf.suite.machine import Machine, Word
+from otf.suite.machine import NumberedMachine, Word
 
 
 class Words:
     """A set of words with all that they begin with; each node of the tree knows the machine's state there."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: NumberedMachine) -> None:
         self.machine = machine
         self.state: list[int] = [0]
         self.depth: list[int] = [0]

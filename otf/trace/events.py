@@ -65,7 +65,7 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Garbled:
+class Undecodable:
     """The output that stands for bytes that the codec cannot decode; no spec can allow it."""
 
     raw: bytes

@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from otf.errors import TraceError
 
-Address: TypeAlias = tuple[str, int]
+Endpoint: TypeAlias = tuple[str, int]
 """An IP address as text, and a port number."""
 
 MAGIC: Final = {
@@ -35,7 +35,7 @@ _ETHERNET: Final = 1
 _IPV6_MORE: Final = (0, 43, 60)  # headers that may stand before the next, eight bytes and more each
 
 
-class Source(Protocol):
+class CaptureSource(Protocol):
     """What a capture is read from."""
 
     def read(self, size: int, /) -> bytes:
@@ -52,8 +52,8 @@ class Packet(NamedTuple):
     number: int
     at: float
     kind: Literal["udp", "tcp"]
-    source: Address
-    target: Address
+    source: Endpoint
+    target: Endpoint
     data: bytes
     seq: int = 0
     flags: int = 0
@@ -66,7 +66,7 @@ class Capture:
     `cut`: it ends inside a packet, which is left out.
     """
 
-    source: Source
+    source: CaptureSource
     name: str
     skipped: Counter[str] = field(default_factory=Counter[str])
     cut: bool = False

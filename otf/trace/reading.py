@@ -10,7 +10,7 @@ import msgspec
 
 from otf.errors import TraceError
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
-from otf.trace.record import FORMAT, Header, Line
+from otf.trace.record import FORMAT, Header, TraceLine
 from otf.trace.tagged import Registry
 from otf.values import show
 
@@ -33,7 +33,7 @@ class Told:
     event: Event
     line: int
     raw: bytes | None
-    data: Line
+    data: TraceLine
     slack: float = 0.0
 
 
@@ -46,7 +46,7 @@ class TraceReader:
 
     def __init__(self, source: Iterable[bytes], name: str) -> None:
         self.name = name
-        self.end: Line | None = None
+        self.end: TraceLine | None = None
         self.cut: bool = False
         self._lines = self._decoded(source)
         self.header: Header = self._header()
@@ -67,7 +67,7 @@ class TraceReader:
         message = f"{self.name}, line {number}: {why}"
         raise TraceError(message)
 
-    def _told(self, number: int, line: Line, registry: Registry) -> Told:
+    def _told(self, number: int, line: TraceLine, registry: Registry) -> Told:
         try:
             raw = bytes.fromhex(line["raw"]) if "raw" in line else None
             return Told(_event(line, registry), number, raw, line, _seconds(line.get("slack", 0.0)))
@@ -95,7 +95,7 @@ class TraceReader:
         except msgspec.ValidationError as error:
             self.fail(number, f"the header is malformed: {error}")
 
-    def _decoded(self, source: Iterable[bytes]) -> Iterator[tuple[int, Line]]:
+    def _decoded(self, source: Iterable[bytes]) -> Iterator[tuple[int, TraceLine]]:
         for number, text in enumerate(source, 1):
             whole = text.endswith(b"\n")
             if len(text) > LONGEST:
@@ -115,7 +115,7 @@ def bounded(file: BinaryIO) -> Iterator[bytes]:
         yield line
 
 
-def _object(text: bytes) -> Line:
+def _object(text: bytes) -> TraceLine:
     data: Any = msgspec.json.decode(text)
     if not isinstance(data, dict) or not isinstance(data.get("event"), str):  # pyright: ignore[reportUnknownMemberType] -- JSON
         message = "it is no JSON object with an event"
@@ -123,7 +123,7 @@ def _object(text: bytes) -> Line:
     return data  # pyright: ignore[reportUnknownVariableType] -- JSON objects have string keys
 
 
-def _event(line: Line, registry: Registry) -> Event:
+def _event(line: TraceLine, registry: Registry) -> Event:
     at = _seconds(line["at"])
     match line["event"]:
         case "sent":

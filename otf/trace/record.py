@@ -12,12 +12,12 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from otf.trace.events import Closed, Event, Garbled, Quiet, Seen, Sent, Taken
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken, Undecodable
 from otf.trace.tagged import encode
 from otf.trace.verdict import Verdict
 
 FORMAT: Final = 1
-Line = dict[str, Any]
+TraceLine = dict[str, Any]
 _NAMES: Final[Mapping[type, str]] = {kind: kind.__name__.lower() for kind in (Sent, Seen, Quiet, Taken, Closed)}
 
 
@@ -47,7 +47,7 @@ class Header:
     format: int = FORMAT
 
 
-def header_line(header: Header, timestamp: str) -> Line:
+def header_line(header: Header, timestamp: str) -> TraceLine:
     """Return the first line of a trace."""
     data = asdict(header)
     # L and R are the names that the documentation and the literature use for the two bounds
@@ -71,9 +71,9 @@ class Passed(msgspec.Struct):
     raw: str
 
 
-def event_line(number: int, event: Event, timestamp: str, raw: bytes | None = None, **more: Any) -> Line:  # noqa: ANN401 -- JSON data
+def event_line(number: int, event: Event, timestamp: str, raw: bytes | None = None, **more: Any) -> TraceLine:  # noqa: ANN401 -- JSON data
     """Return the line of an event; `raw` are the bytes on the wire."""
-    line: Line = {
+    line: TraceLine = {
         "event": _NAMES[event.__class__],
         "level": "info",
         "timestamp": timestamp,
@@ -84,7 +84,7 @@ def event_line(number: int, event: Event, timestamp: str, raw: bytes | None = No
         line["port"], line["value"] = event.port, encode(event.input)
     elif isinstance(event, Seen):
         line["port"], line["value"] = event.port, encode(event.output)
-        if isinstance(event.output, Garbled):
+        if isinstance(event.output, Undecodable):
             line["level"] = "warning"
     elif isinstance(event, Closed):
         line["port"], line["reason"] = event.port, event.reason
@@ -98,7 +98,7 @@ def event_line(number: int, event: Event, timestamp: str, raw: bytes | None = No
     return line
 
 
-def end_line(verdict: Verdict, timestamp: str, steps: int) -> Line:
+def end_line(verdict: Verdict, timestamp: str, steps: int) -> TraceLine:
     """Return the last line of a trace."""
     level = {"pass": "info", "inconclusive": "warning", "fail": "error"}[verdict.outcome]
     reason = asdict(verdict.failure) if verdict.failure else None

@@ -17,7 +17,7 @@ HERE: Final = "   <== here"
 
 
 @dataclass(slots=True)
-class Row:
+class StoryRow:
     """A step: its number, its input, and what came after it until the next one."""
 
     number: int
@@ -37,12 +37,12 @@ def story(events: Iterable[Event], failure: Failure | None = None) -> str:
     return "\n".join(_table(rows)) if rows else ""
 
 
-def _rows(events: Iterable[Event], failure: Failure | None) -> list[Row]:
-    rows = [Row(0, "(before any input)")]
+def _rows(events: Iterable[Event], failure: Failure | None) -> list[StoryRow]:
+    rows = [StoryRow(0, "(before any input)")]
     for number, event in enumerate(events, 1):
         here = failure is not None and failure.event == number
         if isinstance(event, Sent):
-            rows.append(Row(len(rows), show(event.input)))
+            rows.append(StoryRow(len(rows), show(event.input)))
         text = _text(event, here=here)
         if text:
             rows[-1].outputs.append(text + HERE if here else text)
@@ -61,7 +61,7 @@ def _text(event: Event, *, here: bool) -> str:
             return "nothing more" if here else ""
 
 
-def _table(rows: Sequence[Row]) -> Iterator[str]:
+def _table(rows: Sequence[StoryRow]) -> Iterator[str]:
     last = rows[-STEPS:]
     wide = min(WIDEST, max(len(row.input) for row in last))
     yield f"  step  {'input':{wide}}      outputs"

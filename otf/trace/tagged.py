@@ -15,13 +15,16 @@ from types import UnionType
 from typing import Any, Final, Literal, NewType, TypeGuard, Union, get_args, get_origin, get_type_hints
 
 from otf.errors import UsageError
-from otf.trace.events import Ended, Garbled
+from otf.trace.events import Ended, Undecodable
 from otf.values import FiniteFunction, show
 from otf.values.classes import is_uuid
 
 Json = Any
 _PLAIN: Final = (str, bool, int, float, type(None))
-_ALWAYS: Final = (Ended, Garbled)
+_ALWAYS: Final = (Ended, Undecodable)
+_RENAMED: Final = {"Garbled": "Undecodable"}
+"""Names in traces of earlier versions, with those of today."""
+
 _ENDLESS: Final = ("nan", "inf", "-inf")
 _DEEPEST: Final = 200
 """Values within values: far more than any message has, and fewer than any interpreter can follow."""
@@ -71,6 +74,7 @@ class Registry:
 
     def _tagged(self, data: Json) -> object:
         name, rest = _untagged(data)
+        name = _RENAMED.get(name, name) if name not in self.types else name
         if name in self.types:
             return self._typed(self.types[name], rest)
         if name in _BASIC and rest.keys() == {"value"}:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Outcome: TypeAlias = Literal["pass", "fail", "inconclusive"]
-Kind: TypeAlias = Literal["wrong", "unasked", "missing", "undecodable", "ended", "flood", "late", "early"]
+FailureKind: TypeAlias = Literal["wrong", "unasked", "missing", "undecodable", "ended", "flood", "late", "early"]
 
-WORDS: dict[Kind, str] = {
+WORDS: dict[FailureKind, str] = {
     "wrong": "an output came that the model does not allow there",
     "unasked": "an output came where the model allows none",
     "missing": "an output that the model requires did not come",
@@ -32,7 +32,7 @@ class Allowed:
 class Signature:
     """What makes two failures the same: the kind, and the types of state, input, expected and seen output."""
 
-    kind: Kind
+    kind: FailureKind
     state: str
     input: str
     expected: str
@@ -64,7 +64,7 @@ class Failure:
     times: tuple[str, ...] = ()
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> FailureKind:
         """Return the kind of failure."""
         return self.signature.kind
 

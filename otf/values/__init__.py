@@ -5,7 +5,7 @@ from otf.values.atoms import PRINTABLE
 from otf.values.bounds import Alphabet, Among, Char, Range, Size
 from otf.values.enumeration import Enumeration
 from otf.values.flat import Flat
-from otf.values.front import Source, Values, enumerated, every, is_type, ready
+from otf.values.front import Values, ValueSource, enumerated, every, is_type, ready
 from otf.values.functions import FiniteFunction
 from otf.values.identity import key
 from otf.values.instead import given, is_enumeration
@@ -26,7 +26,7 @@ __all__ = [
     "Range",
     "Rows",
     "Size",
-    "Source",
+    "ValueSource",
     "Values",
     "block_start",
     "enumerated",

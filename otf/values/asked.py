@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, get_args
 
 from otf.values.bounds import Bounds
-from otf.values.record import Record
+from otf.values.record import RecordTiers
 from otf.values.tiers import Tiers
 
 
@@ -17,7 +17,7 @@ class Reads(Protocol):
         """Return the values of a type; `where` is the path to it."""
         ...
 
-    def record(self, kind: object, where: str, new: Record) -> tuple[Record, bool]:
+    def record(self, kind: object, where: str, new: RecordTiers) -> tuple[RecordTiers, bool]:
         """Return the record of a type, which may be met again inside itself, and whether it is the new one."""
         ...
 

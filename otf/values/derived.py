@@ -92,7 +92,7 @@ class Once(Tiers):
         return len(self._seen) > before
 
 
-class Either(Tiers):
+class UnionTiers(Tiers):
     """The values of several types, a tier of each in turn."""
 
     passes_on = True

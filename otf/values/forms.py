@@ -11,11 +11,11 @@ from otf.values.asked import Asked
 from otf.values.bounds import Among, Bounds
 from otf.values.builtin import BUILTIN, NEED_ARGUMENTS
 from otf.values.classes import builder, is_alias, is_class, is_frozen, is_new_type, is_record, is_uuid, members
-from otf.values.derived import Either, Filtered, Once
+from otf.values.derived import Filtered, Once, UnionTiers
 from otf.values.flat import Flat
 from otf.values.generic import field_types, table_types
 from otf.values.instead import distinct, given, is_enumeration
-from otf.values.record import Kept, Record
+from otf.values.record import RecordTiers, RecursiveTiers
 from otf.values.sameness import fingerprint
 from otf.values.strategies import is_strategy
 from otf.values.tiers import Tiers
@@ -61,7 +61,7 @@ def _union(asked: Asked) -> Tiers:
 
 
 def _either(parts: list[Tiers]) -> Tiers:
-    both = Either(parts)
+    both = UnionTiers(parts)
     kinds = [kind for part in parts for kind in part.kinds or ()]
     # only where a value may belong to two of them is it worth the memory to look for those that were there
     apart = both.kinds is not None and len(kinds) == len(both.kinds)
@@ -74,25 +74,25 @@ def _enum(asked: Asked) -> Tiers:
 
 def _record(asked: Asked) -> Tiers:
     kind = get_origin(asked.kind) or asked.kind
-    record, is_new = asked.reader.record(asked.kind, asked.where, Record(kind, frozen=is_frozen(kind)))
+    record, is_new = asked.reader.record(asked.kind, asked.where, RecordTiers(kind, frozen=is_frozen(kind)))
     if is_new:
         fields = field_types(asked.kind, asked.where)
         parts = [asked.reader.read(field, f"{asked.where}.{name}") for name, field in fields.items()]
         record.hold(together(parts), builder(kind, list(fields)), min(len(fields), 1))
-    return record if is_new else Kept(record)
+    return record if is_new else RecursiveTiers(record)
 
 
 def _typed_dict(asked: Asked) -> Tiers:
-    record, is_new = asked.reader.record(asked.kind, asked.where, Record(dict, frozen=False))
+    record, is_new = asked.reader.record(asked.kind, asked.where, RecordTiers(dict, frozen=False))
     if is_new:
         fields = table_types(asked.kind, asked.where)
         parts = [
-            Either([_ABSENT, part]) if absent else part
+            UnionTiers([_ABSENT, part]) if absent else part
             for name, (field, absent) in fields.items()
             for part in (asked.reader.read(field, f"{asked.where}[{name!r}]"),)
         ]
         record.hold(together(parts), _filled(list(fields)), min(len(fields), 1))
-    return record if is_new else Kept(record)
+    return record if is_new else RecursiveTiers(record)
 
 
 def _filled(names: list[str]) -> Callable[..., dict[str, Any]]:
@@ -110,10 +110,10 @@ def _new_type(asked: Asked) -> Tiers:
 
 def _alias(asked: Asked) -> Tiers:
     # what is declared by `type` may name itself, as a class may: so it costs one, as a class does
-    record, is_new = asked.reader.record(asked.kind, asked.where, Record(None, frozen=True))
+    record, is_new = asked.reader.record(asked.kind, asked.where, RecordTiers(None, frozen=True))
     if is_new:
         record.hold(Alone(asked.reader.read(asked.kind.__value__, asked.where)), _itself, 1)
-    return record if is_new else Kept(record)
+    return record if is_new else RecursiveTiers(record)
 
 
 def _itself(value: object) -> object:

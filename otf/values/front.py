@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 T = TypeVar("T")
-Source: TypeAlias = "type[T] | Iterable[T] | SearchStrategy[T]"
+ValueSource: TypeAlias = "type[T] | Iterable[T] | SearchStrategy[T]"
 Values: TypeAlias = Mapping[Any, Any]  # what stands instead of the values of a type, by type
 
 

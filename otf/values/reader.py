@@ -13,7 +13,7 @@ from otf.values.enumeration import Enumeration
 from otf.values.flat import Flat
 from otf.values.forms import FORMS
 from otf.values.graph import everything, filled
-from otf.values.record import Record
+from otf.values.record import RecordTiers
 from otf.values.tiers import Tiers
 
 
@@ -22,7 +22,7 @@ class Reader:
 
     def __init__(self, instead: Callable[[object], Enumeration[Any] | None]) -> None:
         self._instead = instead
-        self._records: dict[tuple[int, str], tuple[Record, str, object]] = {}
+        self._records: dict[tuple[int, str], tuple[RecordTiers, str, object]] = {}
 
     def enumeration(self, kind: object, where: str) -> Enumeration[Any]:
         """Return the values of a type. Raises UsageError with the path to the part that cannot be enumerated."""
@@ -48,14 +48,14 @@ class Reader:
             f"values={{{name}: [...]}}, Annotated[{name}, Among(...)] or register({name}, ...)"
         )
 
-    def record(self, kind: object, where: str, new: Record) -> tuple[Record, bool]:
+    def record(self, kind: object, where: str, new: RecordTiers) -> tuple[RecordTiers, bool]:
         """Return the record of a type, and whether it is the new one."""
         # by identity and text: Pair[Literal[1]] and Pair[Literal[True]] are equal for Python
         name = (id(kind) if is_class(kind) else 0, repr(kind))
         known, _, _ = self._records.setdefault(name, (new, where, kind))
         return known, known is new
 
-    def _end(self, record: Record, where: str, kind: object) -> None:
+    def _end(self, record: RecordTiers, where: str, kind: object) -> None:
         """Refuse a record that holds itself for ever; where a part has no values there is nothing to refuse."""
         having = filled(record)
         if all(each.parts or id(each) in having for each in everything(record)):

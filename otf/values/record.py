@@ -8,7 +8,7 @@ from typing import Any
 from otf.values.tiers import Tiers
 
 
-class Record(Tiers):
+class RecordTiers(Tiers):
     """What a class makes of rows of arguments: larger by one than its arguments together, so that it may hold itself.
 
     Without arguments it is one value, which costs nothing. A class that raises ValueError has no such value.
@@ -44,10 +44,10 @@ class Record(Tiers):
             yield value
 
 
-class Kept(Tiers):
+class RecursiveTiers(Tiers):
     """A record inside itself: what it has made already, so that no value is made from the beginning again."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: RecordTiers) -> None:
         super().__init__()
         self.parts: tuple[Tiers, ...] = (record,)
         self.kinds: frozenset[type] | None = record.kinds

@@ -133,12 +133,12 @@ def test_a_value_without_a_port(bench: Bench, kind: type[OtfError], says: str) -
 )
 def test_the_input_mode_says_how_runs_are_judged(*, mode: InputMode, relation: Relation, judged: bool) -> None:
     """Where unspecified inputs are offered they should be ignored; elsewhere anything goes after one."""
-    oracle = Bench(SPEC, codec=Words(), ports={}, outputs=("b",), inputs=mode, limits=Limits(unasked=7)).oracle()
+    oracle = Bench(SPEC, codec=Words(), ports={}, outputs=("b",), inputs=mode, limits=Limits(spontaneous=7)).oracle()
     monitor = Monitor(oracle)
     for event in (Sent("a.back", "a", 0.0), Seen("b.back", "b", 0.1)):
         monitor.tell(event)
     assert monitor.end().failed == judged
-    assert (oracle.relation, oracle.limits.unasked) == (relation, 7)
+    assert (oracle.relation, oracle.limits.spontaneous) == (relation, 7)
 
 
 def test_all_ports_bring_outputs_unless_told_otherwise() -> None:

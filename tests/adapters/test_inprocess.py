@@ -11,7 +11,7 @@ from trio.testing import MockClock
 
 from otf.adapter import Ending, LineLost
 from otf.adapters import inprocess
-from otf.adapters.inprocess import InprocessLine, Reply, System, open_inprocess
+from otf.adapters.inprocess import FrameHandler, InprocessLine, Reply, open_inprocess
 from otf.errors import ContactError, UsageError
 from tests.adapters.harness import arrive, frames, over
 
@@ -23,7 +23,7 @@ virtual = pytest.mark.parametrize(
 """A test in trio's virtual time, which jumps whenever all tasks wait."""
 
 
-def answering(*replies: Reply) -> Callable[[], System]:
+def answering(*replies: Reply) -> Callable[[], FrameHandler]:
     """What makes a system that gives these replies to each frame."""
     return lambda: lambda _: list(replies)
 
@@ -31,7 +31,7 @@ def answering(*replies: Reply) -> Callable[[], System]:
 async def test_each_path_has_a_fresh_function() -> None:
     """What a function remembers does not leak from one path into the next."""
 
-    def make() -> System:
+    def make() -> FrameHandler:
         numbers = count()
         return lambda _: str(next(numbers)).encode()
 
@@ -223,14 +223,14 @@ async def test_what_is_no_reply_is_told(answer: object) -> None:
 async def test_a_function_that_cannot_be_made_is_told() -> None:
     """Where `make` raises, there is no system to talk to."""
 
-    def make() -> System:
+    def make() -> FrameHandler:
         raise KeyError("config")
 
     with pytest.raises(ContactError, match=r"behind port 'panel' cannot be made: KeyError: 'config'; see <function"):
         await opened(make)
 
 
-async def opened(make: Callable[[], System]) -> None:
+async def opened(make: Callable[[], FrameHandler]) -> None:
     """Open a line."""
     async with inprocess(make, port="panel")() as line:
         assert isinstance(line, InprocessLine)

@@ -12,7 +12,7 @@ import pytest
 
 from otf.adapter import Ending
 from otf.adapter.device import Opened
-from otf.adapter.keeping import Held, keeping
+from otf.adapter.keeping import OpenPort, keeping
 from otf.adapters import serialport
 from otf.adapters.serialport import SerialLine, device, open_serial
 from otf.errors import ContactError
@@ -189,7 +189,7 @@ class Talking:
 
 async def test_one_that_never_stops_talking_keeps_no_path_from_beginning() -> None:
     """Old input is dropped up to a limit: what comes without end is for the path to judge."""
-    assert Held(device("loop://"), Opened(None, []), Talking()).refreshed()
+    assert OpenPort(device("loop://"), Opened(None, []), Talking()).refreshed()
 
 
 async def test_a_failure_tells_that_it_was_kept() -> None:

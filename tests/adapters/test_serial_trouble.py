@@ -166,7 +166,7 @@ async def test_garbage_at_the_wrong_baud_rate(tmp_path: Path) -> None:
     """Bytes that are none of the system's words are shown as they came; nobody takes them for silence, or for words."""
     told = await failing(Noisy(b"\x00\xf8\x80\xe0\xfe\n"), tmp_path)
     assert "FAIL (undecodable): bytes came that do not decode" in told
-    assert r"Garbled(raw=b'\x00\xf8\x80\xe0\xfe'" in told
+    assert r"Undecodable(raw=b'\x00\xf8\x80\xe0\xfe'" in told
 
 
 async def test_garbage_without_an_end(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from otf.adapter import Ending, LineLost, Trouble
 from otf.adapter.carrier import Direct
 from otf.adapter.device import Device, Opened
-from otf.adapter.keeping import Held
+from otf.adapter.keeping import OpenPort
 from otf.adapter.refused import holders, ports
 from otf.adapter.waiting import alarms
 from otf.adapters import serialport
@@ -90,7 +90,7 @@ async def test_a_program_that_goes_away_hangs_up() -> None:
 async def test_a_device_that_is_gone_is_the_trouble_of_the_line() -> None:
     """A device that is unplugged says nothing about the system: it is told apart from an ending."""
     async with terminal() as (name, far), alarms() as alarm, open_serial(device(name)) as opened:
-        unplugged = Held(device(name), Opened(opened.port, []), Direct(opened.port))
+        unplugged = OpenPort(device(name), Opened(opened.port, []), Direct(opened.port))
         line = SerialLine(unplugged, lines(), alarm)
         os.close(far)
         arrived = await arrive(line, 1)

@@ -385,7 +385,7 @@ def test_a_listener_is_told(tmp_path: Path) -> None:
     summary = run(bench(TEA), tmp_path, told, traces=5)
     assert sum(isinstance(event, Sent) for event in told.events) == summary.steps
     assert len(told.offers) == 5
-    assert [[place.value for place in view.places] for view in told.offers[1][:1]] == [[0]]
+    assert [[node.value for node in view.nodes] for view in told.offers[1][:1]] == [[0]]
     assert [number for number, _ in told.paths] == [1, 2, 3, 4, 5]
     assert told.paths[-1][1] == summary.steps
     [group] = summary.failures.values()

@@ -16,7 +16,7 @@ from otf.campaign.headers import header
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.tries import Tries
-from otf.shrink import BEST, Inputs, Issue, issue_of
+from otf.shrink import BEST, AllowedInputs, Issue, issue_of
 from otf.strategy import Script
 from tests.campaign.machine import DIES, MOST, TEA, THIEF, Button, Coin, Machine, Refund, bench, inputs, judged, made_by
 from tests.runner.playing import virtually
@@ -39,8 +39,8 @@ def _tries(tested: Bench, out: Path, failing: PathResult) -> Tries:
     return Tries(tested, tested.oracle(), head, failing, failing.verdict.failure.signature)
 
 
-def _candidate(tries: Tries, sent: Sequence[object]) -> Inputs:
-    return Inputs(tuple(tries.oracle.model.symbol(inp) for inp in sent))
+def _candidate(tries: Tries, sent: Sequence[object]) -> AllowedInputs:
+    return AllowedInputs(tuple(tries.oracle.model.symbol(inp) for inp in sent))
 
 
 def _shrunk(tested: Bench, out: Path, mode: Literal["strict", "eager"], algorithm: str = BEST) -> tuple[Shrunk, float]:

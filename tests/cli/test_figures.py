@@ -7,7 +7,7 @@ from pathlib import Path
 from otf.campaign import Settings
 from otf.cli.figures import Figures
 from otf.core import Model, Monitor, Oracle, Routes, View
-from otf.core.offer import view
+from otf.core.enabled import view
 from otf.spec import Spec, Transition, goto
 from otf.trace.events import Quiet, Seen, Sent
 

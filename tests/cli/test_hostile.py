@@ -142,7 +142,7 @@ ODD: list[object] = [
     {"type": "tuple", "value": []},
     {"type": "frozenset", "value": [1]},
     {"type": "Ended", "reason": "x"},
-    {"type": "Garbled", "raw": {"type": "bytes", "value": "00"}, "why": ""},
+    {"type": "Undecodable", "raw": {"type": "bytes", "value": "00"}, "why": ""},
     {"type": "Coin", "cents": 5},
     {"type": "float", "value": "nan"},
 ]

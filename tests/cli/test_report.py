@@ -153,15 +153,15 @@ def test_on_a_terminal_it_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -
 
 DEPARTED = """
 
-from otf.adapter import Departure
+from otf.adapter import KnownIssue
 
-excused = Departure(lambda failure: failure.kind == "missing", "it is out of coffee")
+excused = KnownIssue(lambda failure: failure.kind == "missing", "it is out of coffee")
 
 
 def known(broken: bool = False):
     from dataclasses import replace
 
-    return replace(make(broken), departures=(excused,))
+    return replace(make(broken), known_issues=(excused,))
 """
 
 

@@ -155,6 +155,6 @@ def test_a_trace_that_is_dear_to_judge(folder: Path, monkeypatch: pytest.MonkeyP
     done = otf("replay", rewrite(folder / "dear.jsonl", [head, *[sent] * 3000]), "--json")
     assert (done.status, done.data[0]["verdict"]) == (3, "inconclusive")
     assert done.data[0]["steps"] < 3000
-    garbled = {"event": "seen", "at": 0.1, "port": "line", "value": "a cup"}
-    done = otf("replay", rewrite(folder / "dear.jsonl", [head, garbled, *[sent] * 3000]), "--json")
+    undecodable = {"event": "seen", "at": 0.1, "port": "line", "value": "a cup"}
+    done = otf("replay", rewrite(folder / "dear.jsonl", [head, undecodable, *[sent] * 3000]), "--json")
     assert (done.status, done.data[0]["verdict"]) == (1, "fail")

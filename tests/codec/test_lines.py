@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otf.codec import Codec, Lines, lines
+from otf.codec import Codec, LineCodec, lines
 from otf.errors import CodecError, UsageError
 
 
@@ -84,7 +84,7 @@ VALUES = (
 )
 
 
-def written(codec: Lines, value: object) -> bytes:
+def written(codec: LineCodec, value: object) -> bytes:
     """The line of a value."""
     line = codec.encode(value)
     assert isinstance(line, bytes)

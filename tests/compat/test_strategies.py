@@ -14,7 +14,7 @@ from otf.compat.pymodel import bench, selecting, tidying
 from otf.errors import ModelError, UsageError
 from otf.models.coffee import bench as coffee
 from otf.simulate import Walk
-from otf.strategy import Kind
+from otf.strategy import StrategyKind
 from otf.strategy.strategy import Strategy
 from tests.compat.samples import SPEED, STACK, SWITCH, write
 
@@ -27,7 +27,7 @@ def select_action(enabled):
 """
 
 
-def walked(tested: Bench, strategy: str | Kind, steps: int = 20, path: int = 1) -> list[str]:
+def walked(tested: Bench, strategy: str | StrategyKind, steps: int = 20, path: int = 1) -> list[str]:
     """Return the inputs of a path."""
     assert tested.system is not None
     walk = Walk(tested.oracle(), tested.system())

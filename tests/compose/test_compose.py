@@ -20,7 +20,7 @@ from otf.compose.regex import expression
 from otf.errors import UsageError
 from otf.explore import explore
 from otf.explore.analysis import dead, liveness
-from otf.explore.finding import Verdict
+from otf.explore.finding import LawVerdict
 from otf.explore.scenarios import allows, forbids
 from otf.trace.events import Sent
 from otf.trace.reading import TraceReader
@@ -63,23 +63,23 @@ STACK: Spec[Stack, Push | Pop] = Spec(step, START, [Push(0), Push(1), Pop()], na
 def test_a_scenario_that_a_model_allows(told: Any) -> None:  # noqa: ANN401 -- in three forms
     """Push 1, then pop gives 1: as an expression, as a list, and as a machine."""
     found = allows(STACK, told)
-    assert found.verdict is Verdict.PROVEN
+    assert found.verdict is LawVerdict.PROVEN
     assert [str(each) for each in found.way] == ["Push(x=1) / nothing", "Pop() / 1"]
-    assert forbids(STACK, told).verdict is Verdict.REFUTED
+    assert forbids(STACK, told).verdict is LawVerdict.REFUTED
 
 
 @pytest.mark.parametrize("told", ["Push(1) Pop/0", [Push(1), does(Pop(), 0)], "(Push Pop)* Pop"])
 def test_a_scenario_that_a_model_forbids(told: Any) -> None:  # noqa: ANN401 -- in two forms
     """Pop gives what was pushed last, and an empty stack gives nothing: the example of the paper on PyModel."""
-    assert allows(STACK, told).verdict is Verdict.REFUTED
-    assert forbids(STACK, told).verdict is Verdict.PROVEN
+    assert allows(STACK, told).verdict is LawVerdict.REFUTED
+    assert forbids(STACK, told).verdict is LawVerdict.PROVEN
 
 
 def test_within_bounds_nothing_is_proven() -> None:
     """As many pushes as one likes, then too many pops: not decided among a hundred states."""
-    assert allows(STACK, "Push* Pop/7", 100).verdict is Verdict.UNDECIDED
+    assert allows(STACK, "Push* Pop/7", 100).verdict is LawVerdict.UNDECIDED
     assert not allows(STACK, "Push* Pop/7", 100)
-    assert forbids(STACK, "Push* Pop/7", 100).verdict is Verdict.PASSED
+    assert forbids(STACK, "Push* Pop/7", 100).verdict is LawVerdict.PASSED
 
 
 def test_a_product_with_a_forbidden_scenario_ends_in_a_dead_state() -> None:
@@ -198,7 +198,7 @@ def test_outputs_that_come_unasked_are_actions_too() -> None:
     """Wound up once it ticks twice."""
     assert allows(CLOCK, "wind !tick !tick")
     assert allows(CLOCK, ["wind", out("tick")])
-    assert forbids(CLOCK, "wind !tick !tick !tick").verdict is Verdict.PROVEN
+    assert forbids(CLOCK, "wind !tick !tick !tick").verdict is LawVerdict.PROVEN
     assert not allows(CLOCK, [out("tick"), "wind"])
 
 

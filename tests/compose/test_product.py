@@ -301,7 +301,7 @@ def _session(name: str, timer: str, *, output: str = "bye", opening: str = "a") 
     return Spec(step, "closed", [opening, "z"], emits, name=name)
 
 
-def _unasked(spec: Spec[Any, Any], state: object) -> list[Any]:
+def _spontaneous(spec: Spec[Any, Any], state: object) -> list[Any]:
     assert spec.emits is not None
     return list(spec.emits(state))
 
@@ -310,7 +310,7 @@ def test_named_timers_are_kept_in_a_product() -> None:
     """Each has its own run: what is done together starts and stops those of all."""
     both = product(_session("one", "t"), _session("two", "u", output="gone", opening="b"), actions=[["a"], ["b"]])
     assert list(both.step(("closed", "closed"), "a")) == [goto(("open", "closed"), timers=[start("t", 3, 5)])]
-    assert _unasked(both, ("open", "open")) == [
+    assert _spontaneous(both, ("open", "open")) == [
         goto(("closed", "open"), "bye", after="t"),
         goto(("open", "closed"), "gone", after="u"),
     ]
@@ -331,10 +331,10 @@ def test_what_comes_after_a_timer_is_shared_with_what_has_none() -> None:
     session = _session("one", "t")
     other: Spec[int, str] = Spec(lambda state, _inp: [goto(state)], 0, [], lambda _s: [goto(1, "bye", within=(1, 9))])
     both = product(session, other, actions=[["a", "z", "bye"], ["bye"]])
-    assert _unasked(both, ("open", 0)) == [goto(("closed", 1), "bye", after="t")]
+    assert _spontaneous(both, ("open", 0)) == [goto(("closed", 1), "bye", after="t")]
     both = product(session, _session("two", "u"), actions=[["a", "z", "bye"], ["a", "z", "bye"]])
     with pytest.raises(ModelError, match="share 'bye', each after a timer of its own: t and u"):
-        _unasked(both, ("open", "open"))
+        _spontaneous(both, ("open", "open"))
 
 
 def test_a_timer_in_a_product_keeps_its_end_only() -> None:
@@ -417,9 +417,9 @@ class Pair:
     ) -> bool:
         """Whether this is an edge: owned by both it is one of both, else one of one model, and the other stays."""
         owns, moves, stays = list[bool](), list[bool](), list[bool]()
-        for at, (inputs, unasked) in enumerate(self.own):
+        for at, (inputs, spontaneous) in enumerate(self.own):
             asked, alone = self.models[at][source[at]]
-            owns.append(bool(unasked & {*outputs}) if inp is None else inp in inputs)
+            owns.append(bool(spontaneous & {*outputs}) if inp is None else inp in inputs)
             moves.append((outputs, target[at]) in (alone if inp is None else asked.get(inp, [])))
             stays.append(source[at] == target[at])
         if all(owns):

@@ -63,14 +63,14 @@ class Machine:
     """A spec as a table; what it does not list is left unspecified."""
 
     steps: Mapping[tuple[str, str], tuple[Turn, ...]]
-    unasked: Mapping[str, tuple[Turn, ...]]
+    spontaneous: Mapping[str, tuple[Turn, ...]]
     inputs: Mapping[str, str]  # each input's port
     outputs: Mapping[str, str]  # each output's port
     initial: str = "s0"
 
     def spec(self) -> Spec[str, str]:
         """Return the table as a spec."""
-        return Spec(self._step, self.initial, list(self.inputs), self._emits if self.unasked else None)
+        return Spec(self._step, self.initial, list(self.inputs), self._emits if self.spontaneous else None)
 
     def routes(self) -> Routes:
         """Return the ports."""
@@ -84,7 +84,7 @@ class Machine:
     @cached_property
     def by_itself(self) -> dict[str, list[Way]]:
         """What may happen unasked."""
-        return {state: self._ways(turns) for state, turns in self.unasked.items()}
+        return {state: self._ways(turns) for state, turns in self.spontaneous.items()}
 
     def _ways(self, turns: Iterable[Turn]) -> list[Way]:
         return list(dict.fromkeys(way for turn in turns for way in self._spelled(turn)))
@@ -105,7 +105,7 @@ class Machine:
         return list(map(_transition, self.steps.get((state, inp), ())))
 
     def _emits(self, state: str) -> list[Transition[str] | Accept]:
-        return list(map(_transition, self.unasked.get(state, ())))
+        return list(map(_transition, self.spontaneous.get(state, ())))
 
 
 def _transition(turn: Turn) -> Transition[str] | Accept:

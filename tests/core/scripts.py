@@ -98,7 +98,7 @@ def outcome(judge: Oracle | Spec[Any, Any], *script: str | Event) -> str:
 
 def states(judge: Oracle | Spec[Any, Any], *script: str | Event) -> set[object]:
     """Return the states that are possible after a script."""
-    return {place.value for place in told(judge, *script).states}
+    return {node.value for node in told(judge, *script).states}
 
 
 def once(*outputs: object) -> Spec[str, str]:

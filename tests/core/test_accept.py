@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from otf.spec import Accept, Spec, Transition, goto
-from otf.trace.events import Closed, Garbled
+from otf.trace.events import Closed, Undecodable
 from tests.core.scripts import outcome, run, seen, spec_of, states
 
 
@@ -129,7 +129,7 @@ def test_it_may_come_unasked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("event", "kind"), [(Closed("P", "exit status 1", 0), "ended"), (seen(Garbled(b"?")), "undecodable")]
+    ("event", "kind"), [(Closed("P", "exit status 1", 0), "ended"), (seen(Undecodable(b"?")), "undecodable")]
 )
 def test_it_accepts_outputs_only(event: Closed, kind: str) -> None:
     """The end of a port and bytes that do not decode are never handed to the model's function."""

@@ -9,7 +9,7 @@ from typing import Any
 from otf.core import Barrier, Model, Oracle, Ping, Routes, Session, Timing
 from otf.core.eager import Eager
 from otf.core.strict import Strict
-from otf.simulate import Bounds, System, World, conduct
+from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Spec, Transition, goto, on
 from otf.strategy import Script
 from otf.trace.events import Event, Quiet, Seen, Sent
@@ -98,7 +98,7 @@ def test_a_conforming_system_passes_and_no_time_is_lost() -> None:
         for pacing in (Strict(TIMING), Eager(TIMING)):
             random, told = Random(seed), list[Event]()
             world = World(
-                System(Spec(_server, 0, ["say A"]), lambda v: str(v)[-1], random), Bounds(0.125, 0.25), random
+                System(Spec(_server, 0, ["say A"]), lambda v: str(v)[-1], random), TimeBounds(0.125, 0.25), random
             )
             verdict = conduct(
                 _session(*["say A", "mute B"] * 10, pacing=pacing), world, lambda v: str(v)[-1], told.append

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from otf.core.burst import Burst
-from otf.simulate import Bounds, System, World, conduct
+from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Spec, Transition, goto
 from otf.trace.events import Event
 from otf.trace.verdict import Verdict
@@ -54,7 +54,10 @@ def run(
     """Return the verdict on a system that takes inputs on different ports in any order, at the ends of its bounds."""
     random, record = Random(number), list[Event]()
     world = World(
-        System(system, PORTS.__getitem__, random), Bounds(0.1, 0.2, chance="extreme"), random, choosy=bool(number % 2)
+        System(system, PORTS.__getitem__, random),
+        TimeBounds(0.1, 0.2, chance="extreme"),
+        random,
+        choosy=bool(number % 2),
     )
     burst = session(spec, script, Burst(TIMING, size))
     return conduct(burst, world, PORTS.__getitem__, record.append), record

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 import pytest
 
 from otf.core import Limits, Routes
+from otf.core.enabled import view
 from otf.core.model import HEAVY
-from otf.core.offer import view
 from otf.errors import ModelError
 from otf.spec import Accept, Spec, Transition, goto, on, total
 from otf.trace.events import Event, Sent
 from tests.core.scripts import QUIET, events, machine, oracle, outcome, run, seen, spec_of, states, told
 
-TWO = Limits(unasked=2)
+TWO = Limits(spontaneous=2)
 STEPS = machine("s0 -/y-> s1", "s1 -/y-> s2", "s2 -/y-> s3", "s3 -/x-> s3", "s3 -a/w-> s4", "s4 -a-> s4")
 BEATING = machine("s0 -/y-> s0", "s0 -a/x-> s0")
 
@@ -29,8 +29,8 @@ def test_unasked_outputs_beyond_the_cap_make_a_run_inconclusive() -> None:
 def test_they_do_so_only_where_they_would_explain_what_was_seen() -> None:
     """However many y are on their way, no state gives z."""
     assert outcome(oracle(STEPS, limits=TWO), "z!") == "fail: unasked"
-    assert outcome(oracle(BEATING, limits=Limits(unasked=0)), "a? z!") == "fail: wrong"
-    assert outcome(oracle(BEATING, limits=Limits(unasked=0)), "a? x! x!") == "fail: wrong"
+    assert outcome(oracle(BEATING, limits=Limits(spontaneous=0)), "a? z!") == "fail: wrong"
+    assert outcome(oracle(BEATING, limits=Limits(spontaneous=0)), "a? x! x!") == "fail: wrong"
 
 
 def test_a_doubt_does_not_outlast_silence() -> None:
@@ -43,7 +43,7 @@ def test_a_doubt_does_not_outlast_silence() -> None:
 
 def test_after_the_outputs_that_are_followed_a_doubt_explains_anything_on_their_port() -> None:
     """One y is followed, a second is in doubt; what comes on Q after both is not judged any more."""
-    judge = oracle(machine("s0 -/y-> s0", "s0 -a/x-> s1"), limits=Limits(unasked=1))
+    judge = oracle(machine("s0 -/y-> s0", "s0 -a/x-> s1"), limits=Limits(spontaneous=1))
     assert outcome(judge, "a? x! y! quiet") == "pass"
     assert outcome(judge, "a? x! y! y! quiet") == "inconclusive"
     assert outcome(judge, "a? x! y! y! w!") == "inconclusive"
@@ -52,7 +52,7 @@ def test_after_the_outputs_that_are_followed_a_doubt_explains_anything_on_their_
 
 def test_what_an_answer_adds_behind_a_doubt_is_not_followed_either() -> None:
     """The w of a comes after an unknown number of y: neither it nor its absence is a failure."""
-    judge = oracle(machine("s0 -/y-> s0", "s0 -a/x w-> s1"), limits=Limits(unasked=1))
+    judge = oracle(machine("s0 -/y-> s0", "s0 -a/x w-> s1"), limits=Limits(spontaneous=1))
     assert outcome(judge, "a? x! y! y! y! w! quiet") == "inconclusive"
     assert outcome(judge, "a? x! y! y! quiet") == "inconclusive"
     assert outcome(judge, "a? x! y! quiet") == "fail: missing"
@@ -65,14 +65,14 @@ def test_an_accept_behind_a_doubt_leaves_everything_open() -> None:
         return [Accept(lambda seen: [seen] if "y" not in seen else [], "Q")] if inp == "a" else [goto("end", "x")]
 
     spec = Spec[object, str](step, "new", ["a", "c"], emits=lambda state: [goto(state, "y")] if state == "new" else [])
-    judge = oracle(spec, limits=Limits(unasked=1))
+    judge = oracle(spec, limits=Limits(spontaneous=1))
     assert outcome(judge, "a? c? x! y! w! quiet") == "pass"
     assert outcome(judge, "a? c? x! y! y! y! w!") == "inconclusive"
 
 
 def test_a_doubt_may_be_taken_from_a_port_by_the_proof_that_an_input_was_taken() -> None:
     """What came by itself before a was taken was seen, so no y is followed and none is in doubt."""
-    judged = told(oracle(BEATING, limits=Limits(unasked=0)), "a? taken")
+    judged = told(oracle(BEATING, limits=Limits(spontaneous=0)), "a? taken")
     assert [each.beyond for each in judged.belief.hypotheses] == [()]
 
 
@@ -142,7 +142,7 @@ def wandering(width: int) -> Spec[int, str]:
 
 def test_too_much_to_think_of_ends_a_run_soon() -> None:
     """Silent inputs in flight and free moves between them: the search gives up long before it has all explanations."""
-    judge = oracle(wandering(50), limits=Limits(hypotheses=2, unasked=6))
+    judge = oracle(wandering(50), limits=Limits(hypotheses=2, spontaneous=6))
     monitor = told(judge, "a? b? a? b? a? y!")
     assert monitor.end().outcome == "inconclusive"
     assert monitor.end().why.startswith("more than 10 explanations left")

@@ -260,7 +260,7 @@ def test_orders_that_nothing_tells_apart_are_not_multiplied() -> None:
         judge, [*(Sent(inp, inp[0], 0) for inp in inputs), *(Seen(inp, inp[0], 0) for inp in inputs), Quiet(0)]
     )
     assert most < 300
-    assert [place.value for place in judge.states] == [(3, 3, 3, 3)]
+    assert [node.value for node in judge.states] == [(3, 3, 3, 3)]
 
 
 @pytest.mark.parametrize("counts", [(1, 1), (2, 2), (3, 2), (4, 4)])
@@ -278,7 +278,7 @@ def test_orders_that_the_state_tells_apart_are_all_kept(counts: tuple[int, int])
         for at in range(sum(counts)):
             state = _mixed(state, "p" if at in firsts else "q")
         expected.add(state)
-    assert {place.value for place in judge.states} == expected
+    assert {node.value for node in judge.states} == expected
 
 
 def test_an_order_that_an_answer_tells_is_the_only_one() -> None:
@@ -287,7 +287,7 @@ def test_an_order_that_an_answer_tells_is_the_only_one() -> None:
     judge = monitor(spec)
     passed(judge, [*(Sent(inp, inp[0], 0) for inp in ("p1", "q1", "p2", "p3")), Seen("q1/p2", "q", 0)])
     passed(judge, [*(Seen(inp, "p", 0) for inp in ("p1", "p2", "p3")), Quiet(0)])
-    assert {place.value for place in judge.states} == {"p3"}
+    assert {node.value for node in judge.states} == {"p3"}
     assert len(judge.belief.hypotheses) == 1
 
 

@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from otf.core import Limits, Model, Monitor, Oracle
-from otf.core.places import UNKNOWN
+from otf.core.nodes import UNKNOWN
 from otf.trace.events import Event
 from otf.trace.verdict import Verdict
 from tests.core.enumeration import explained
@@ -20,8 +20,8 @@ from tests.core.random_specs import Machine, Shape, mutated, random_events, rand
 
 CHUNK = 500
 CASES = int(os.environ.get("OTF_CASES", "100000"))
-PATIENT = Limits(unasked=4)  # as many as hardly any case needs
-IMPATIENT = Limits(unasked=1)
+PATIENT = Limits(spontaneous=4)  # as many as hardly any case needs
+IMPATIENT = Limits(spontaneous=1)
 RICH = Shape(rich=0.5)
 RESTLESS = Shape(emits=1, unspecified=0.05)
 
@@ -86,7 +86,7 @@ def agree_on_rich_specs(seed: int) -> int:
         if verdict.outcome == "inconclusive":
             open_cases += 1
             continue
-        pending = not verdict.failed and any(each.spot is UNKNOWN for each in monitor.belief.hypotheses)
+        pending = not verdict.failed and any(each.position is UNKNOWN for each in monitor.belief.hypotheses)
         assert pending or verdict.failed != explained(machine, events), number
     return open_cases
 

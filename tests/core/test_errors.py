@@ -12,7 +12,7 @@ import pytest
 
 from otf.codec import lines
 from otf.core import Model, Routes
-from otf.core.offer import view
+from otf.core.enabled import view
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
 from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on, total

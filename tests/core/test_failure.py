@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from otf.spec import AnyOrder, OneOf, Spec, Where, goto, on
-from otf.trace.events import Closed, Event, Garbled, Quiet, Seen
+from otf.trace.events import Closed, Event, Quiet, Seen, Undecodable
 from otf.trace.verdict import Failure
 from tests.core.scripts import machine, once, run, seen, spec_of, told
 
@@ -44,7 +44,7 @@ def test_it_names_the_event_and_the_step() -> None:
         (Seen("w", "P", 0), "wrong", "'w'"),
         (Seen("w", "Q", 0), "unasked", "'w'"),
         (Quiet(0), "missing", "nothing more"),
-        (Seen(Garbled(b"?"), "P", 0), "undecodable", "Garbled(raw=b'?', why='')"),
+        (Seen(Undecodable(b"?"), "P", 0), "undecodable", "Undecodable(raw=b'?', why='')"),
         (Closed("P", "exit status 1", 0), "ended", "the port ended: exit status 1"),
     ],
 )
@@ -66,7 +66,7 @@ def test_its_signature_is_that_of_the_step() -> None:
 def test_the_end_and_garbled_bytes_are_told_apart_by_the_signature() -> None:
     """What was seen is named by its type."""
     assert failure(once("x"), "a?", Closed("P", "gone", 0)).signature.seen == "Ended"
-    assert failure(once("x"), "a?", seen(Garbled(b"?"))).signature.seen == "Garbled"
+    assert failure(once("x"), "a?", seen(Undecodable(b"?"))).signature.seen == "Undecodable"
 
 
 def test_before_any_input_there_is_none() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from otf.trace.events import Closed, Event, Garbled
+from otf.trace.events import Closed, Event, Undecodable
 from tests.core.scripts import QUIET, machine, run, seen
 
 ECHO = machine("s0 -a/x-> s0", "s0 -b/y-> s0")
@@ -12,7 +12,12 @@ ECHO = machine("s0 -a/x-> s0", "s0 -b/y-> s0")
 
 @pytest.mark.parametrize(
     ("event", "kind"),
-    [(QUIET, "missing"), (seen("z"), "wrong"), (seen(Garbled(b"?")), "undecodable"), (Closed("P", "gone", 0), "ended")],
+    [
+        (QUIET, "missing"),
+        (seen("z"), "wrong"),
+        (seen(Undecodable(b"?")), "undecodable"),
+        (Closed("P", "gone", 0), "ended"),
+    ],
 )
 @pytest.mark.parametrize("inputs", [2, 900, 1_500])
 def test_a_failure_is_explained_however_many_inputs_are_in_flight(inputs: int, event: Event, kind: str) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from otf.spec import AnyOrder, OneOf, Where, on
-from otf.trace.events import Closed, Ended, Garbled
+from otf.trace.events import Closed, Ended, Undecodable
 from tests.core.scripts import once, outcome, seen
 
 ANY = on("P", str)
@@ -172,10 +172,10 @@ def test_an_output_comes_on_its_port() -> None:
     assert outcome(once(on("Q", "x")), "a?", seen("x", "Q"), "quiet") == "pass"
 
 
-@pytest.mark.parametrize("item", [str, object, short, Garbled, Garbled(b"?", "no text")])
+@pytest.mark.parametrize("item", [str, object, short, Undecodable, Undecodable(b"?", "no text")])
 def test_nothing_allows_bytes_that_do_not_decode(item: object) -> None:
     """No class, no test, not even their own value: garbled bytes are a failure wherever the model says anything."""
-    assert outcome(once(on("P", item)), "a?", seen(Garbled(b"?", "no text"))) == "fail: undecodable"
+    assert outcome(once(on("P", item)), "a?", seen(Undecodable(b"?", "no text"))) == "fail: undecodable"
 
 
 @pytest.mark.parametrize("item", [Ended, Ended("exit status 0")])

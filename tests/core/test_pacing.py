@@ -9,7 +9,7 @@ from otf.core import Session, Timing
 from otf.core.burst import Burst
 from otf.core.eager import MOST, Eager
 from otf.core.strict import Strict
-from otf.simulate import Bounds, System, World, conduct
+from otf.simulate import System, TimeBounds, World, conduct
 from otf.trace.events import Quiet, Seen, Taken
 from tests.core.scripts import PORTS, machine, oracle
 from tests.core.test_session import answer, sends, sent, session, silent, stops, waits
@@ -155,7 +155,7 @@ def test_with_any_relation_of_latency_and_busy_time_a_conforming_system_passes()
         random = Random(seed)
         run = session(spec, "".join(random.choices("ab", k=20)), Eager(Timing(0.0, latency, busy)))
         system = System(spec, PORTS.__getitem__, random)
-        verdict = conduct(run, World(system, Bounds(latency, busy), random), PORTS.__getitem__)
+        verdict = conduct(run, World(system, TimeBounds(latency, busy), random), PORTS.__getitem__)
         assert verdict.outcome == "pass", (seed, latency, busy)
 
 

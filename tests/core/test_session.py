@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from otf.core import Command, Limits, Monitor, Oracle, Pacing, Send, Session, Stop, Symbol, Timing, View, Wait
+from otf.core import Limits, Monitor, Oracle, Pacing, Send, Session, SessionCommand, Stop, Symbol, Timing, View, Wait
 from otf.core.strict import Strict
 from otf.spec import Accept, Spec
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
@@ -42,19 +42,19 @@ def session(
     return Session(judge, Script(inputs), pacing, steps=steps, flood=flood)
 
 
-def sends(command: Command) -> object:
+def sends(command: SessionCommand) -> object:
     """Return the input that is to be sent."""
     assert isinstance(command, Send), command
     return command.input.value
 
 
-def waits(command: Command) -> float:
+def waits(command: SessionCommand) -> float:
     """Return the time until which to wait."""
     assert isinstance(command, Wait), command
     return command.until
 
 
-def stops(command: Command) -> Verdict:
+def stops(command: SessionCommand) -> Verdict:
     """Return the verdict at the end."""
     assert isinstance(command, Stop), command
     return command.verdict
@@ -308,7 +308,7 @@ def test_a_flood_that_the_model_may_leave_open_is_no_failure() -> None:
 def test_a_flood_in_doubt_is_no_failure() -> None:
     """X came after an unknown number of y, so no silence is believed, however long it lasts between those seen."""
     beating = machine("s0 -/y-> s0", "s0 -a/x-> s0")
-    run = session(oracle(beating, limits=Limits(unasked=1)), "a", flood=5)
+    run = session(oracle(beating, limits=Limits(spontaneous=1)), "a", flood=5)
     silent(run)
     sent(run, 2.0)
     answer(run, "xyyyyyy", 2.0)

@@ -7,8 +7,8 @@ from tests.core.scripts import machine, outcome
 OVERTAKEN = machine("s0 -a-> s1", "s0 -b/x-> s1", "s1 -a-> s1", "s1 -b-> s1")
 CROSSED = machine("s0 -a/x-> s1", "s0 -b-> s0", "s1 -a-> s1", "s1 -b/y-> s1")
 LEFT_IN_TIME = machine("s0 -a-> s1", "s0 -/z-> s0", "s1 -/x-> s1")
-UNASKED_FIRST = machine("s0 -/x-> s1", "s0 -b-> s0", "s1 -b/y-> s1")
-UNASKED_NEXT = machine("s0 -a/x-> s1", "s1 -/y-> s1")
+SPONTANEOUS_FIRST = machine("s0 -/x-> s1", "s0 -b-> s0", "s1 -b/y-> s1")
+SPONTANEOUS_NEXT = machine("s0 -a/x-> s1", "s1 -/y-> s1")
 
 
 def test_inputs_on_different_ports_overtake_each_other() -> None:
@@ -47,21 +47,21 @@ def test_what_may_come_unasked_comes_before_its_state_is_left() -> None:
 
 def test_an_unasked_output_may_come_before_the_input_is_taken_and_be_seen_after_its_answer() -> None:
     """X was emitted in s0, b was taken in s1, and y was seen first."""
-    assert outcome(UNASKED_FIRST, "b? y! x! quiet") == "pass"
+    assert outcome(SPONTANEOUS_FIRST, "b? y! x! quiet") == "pass"
 
 
 def test_the_unasked_output_that_explains_an_answer_must_come() -> None:
     """Y without x is not the system's; neither is x twice."""
-    assert outcome(UNASKED_FIRST, "b? y! quiet") == "fail: missing"
-    assert outcome(UNASKED_FIRST, "b? y! x! x!") == "fail: wrong"
+    assert outcome(SPONTANEOUS_FIRST, "b? y! quiet") == "fail: missing"
+    assert outcome(SPONTANEOUS_FIRST, "b? y! x! x!") == "fail: wrong"
 
 
 def test_an_unasked_output_may_overtake_the_answer_before_it() -> None:
     """Y follows x, on another port, and is seen first."""
-    assert outcome(UNASKED_NEXT, "a? y! x! quiet") == "pass"
+    assert outcome(SPONTANEOUS_NEXT, "a? y! x! quiet") == "pass"
 
 
 def test_the_answer_that_an_unasked_output_has_overtaken_must_come() -> None:
     """Y tells that a was taken, so x is owed; and before any a there is no y."""
-    assert outcome(UNASKED_NEXT, "a? y! quiet") == "fail: missing"
-    assert outcome(UNASKED_NEXT, "y!") == "fail: unasked"
+    assert outcome(SPONTANEOUS_NEXT, "a? y! quiet") == "fail: missing"
+    assert outcome(SPONTANEOUS_NEXT, "y!") == "fail: unasked"

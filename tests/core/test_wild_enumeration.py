@@ -13,7 +13,7 @@ from random import Random
 import pytest
 
 from otf.core import Limits, Model, Monitor, Oracle
-from otf.core.places import UNCONSTRAINED
+from otf.core.nodes import UNCONSTRAINED
 from otf.trace.events import Event, Quiet, Seen, Sent
 from tests.core.enumeration import ANYTHING, explained, explanations
 from tests.core.random_specs import Accepting, Alternatives, Going, Machine, mutated, random_events
@@ -21,7 +21,7 @@ from tests.core.wild_specs import turns_of, wild_machine
 
 CHUNK = 250
 CASES = int(os.environ.get("OTF_CASES", "100000"))
-PATIENT = Limits(unasked=4)
+PATIENT = Limits(spontaneous=4)
 
 
 def cases(seed: int) -> Iterator[tuple[int, Machine, list[Event]]]:
@@ -93,9 +93,9 @@ def test_the_possible_states_are_those_of_the_enumeration(seed: int) -> None:
 
 
 def _states(monitor: Monitor) -> set[object]:
-    spots = {each.spot for each in monitor.belief.hypotheses}
-    anything = {ANYTHING} if UNCONSTRAINED in spots else set[str]()
-    return {place.value for place in monitor.states} | anything
+    positions = {each.position for each in monitor.belief.hypotheses}
+    anything = {ANYTHING} if UNCONSTRAINED in positions else set[str]()
+    return {node.value for node in monitor.states} | anything
 
 
 def test_the_cases_are_of_all_kinds() -> None:

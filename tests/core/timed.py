@@ -13,7 +13,7 @@ from otf.core import Model, Monitor, Oracle, Pacing, Send, Session, Stop, Timing
 from otf.core.burst import Burst
 from otf.core.eager import Eager
 from otf.core.strict import Strict
-from otf.simulate import Bounds, System, World, conduct
+from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Spec
 from otf.strategy import Script
 from otf.trace.events import Event, Quiet, Seen, Sent, Taken
@@ -21,7 +21,7 @@ from otf.trace.verdict import Verdict
 from tests.core.scripts import PORTS, ROUTES
 
 TIMING: Final = Timing(quiescence=0.5, latency=0.1, busy=0.2)
-TRUE: Final = Bounds(latency=0.1, busy=0.2, unasked=0.3)
+TRUE: Final = TimeBounds(latency=0.1, busy=0.2, spontaneous=0.3)
 PACINGS: Final[dict[str, Callable[[Timing], Pacing]]] = {
     "strict": Strict,
     "eager": Eager,
@@ -73,7 +73,7 @@ def driven(
     system: Spec[Any, Any] | None = None,
     number: int = 1,
     timing: Timing = TIMING,
-    bounds: Bounds = TRUE,
+    bounds: TimeBounds = TRUE,
     accepted: tuple[str, ...] = ("x",),
 ) -> tuple[Verdict, list[Event]]:
     """Return the verdict on a simulated system of the spec (or of `system`), and the events of the run.

@@ -37,10 +37,10 @@ def wild_machine(random: Random, wild: Wild | None = None) -> Machine:
     def turns() -> tuple[Turn, ...]:
         return tuple(_turn(random, wild, states) for _ in range(1 + (random.random() < wild.ambiguous)))
 
-    unasked = {state: (_alone(random, wild, states),) for state in states if random.random() < 0.5}
+    spontaneous = {state: (_alone(random, wild, states),) for state in states if random.random() < 0.5}
     return Machine(
         {(state, inp): turns() for state in states for inp in INPUTS if random.random() >= wild.unspecified},
-        unasked if random.random() < wild.emits else {},
+        spontaneous if random.random() < wild.emits else {},
         INPUTS,
         OUTPUTS,
     )
@@ -94,5 +94,5 @@ def _bags(random: Random) -> Iterator[Item]:
 
 def turns_of(machine: Machine) -> Iterator[Turn]:
     """Yield all that a machine may do."""
-    for ways in (*machine.steps.values(), *machine.unasked.values()):
+    for ways in (*machine.steps.values(), *machine.spontaneous.values()):
         yield from ways

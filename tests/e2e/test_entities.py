@@ -175,13 +175,19 @@ def test_an_entity_that_floods(folder: Path, program: str) -> None:
 @pytest.mark.parametrize(
     ("program", "shown"),
     [
-        (r"os.write(1, b'\xff\xfe\x1b[31m\n')", r"Garbled(raw=b'\xff\xfe\x1b[31m', why=\"'utf-8' codec can't decode"),
+        (
+            r"os.write(1, b'\xff\xfe\x1b[31m\n')",
+            r"Undecodable(raw=b'\xff\xfe\x1b[31m', why=\"'utf-8' codec can't decode",
+        ),
         (
             r"os.write(1, b'hello\n')",
-            "Garbled(raw=b'hello', why=\"the line b'hello' is not of the form: data NICK TEXT",
+            "Undecodable(raw=b'hello', why=\"the line b'hello' is not of the form: data NICK TEXT",
         ),
-        (r"sock.sendto(b'Z\x01', peers[0])", r"Garbled(raw=b'Z\x01', why='the datagram 5a 01 has bytes missing"),
-        (r"sock.sendto(b'', peers[0])", "Garbled(raw=b'', why='the datagram  does not begin with a type and the id 1"),
+        (r"sock.sendto(b'Z\x01', peers[0])", r"Undecodable(raw=b'Z\x01', why='the datagram 5a 01 has bytes missing"),
+        (
+            r"sock.sendto(b'', peers[0])",
+            "Undecodable(raw=b'', why='the datagram  does not begin with a type and the id 1",
+        ),
     ],
 )
 def test_bytes_that_do_not_decode(folder: Path, program: str, shown: str) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
 from otf.explore.analysis import dead, general, liveness, minimal, reachable, safety, transitions, unsafe
-from otf.explore.finding import Verdict
+from otf.explore.finding import LawVerdict
 from otf.fronts import table
 from otf.models.coffees import C0, C1, C2, C3, C4, IO, c4, fair, solvent
 from otf.models.queue import QUEUE, In, New, Queue
@@ -55,7 +55,7 @@ def test_a_machine_without_end_is_proven_within_its_states() -> None:
         return [way for way in c4(paid, inp) if way.state <= 100]
 
     limited = Spec(step, 0, C4.inputs)
-    assert transitions(explore(limited), fair).verdict is Verdict.PROVEN
+    assert transitions(explore(limited), fair).verdict is LawVerdict.PROVEN
     assert str(safety(explore(C4, states=lambda paid: paid <= 100), lambda paid: paid >= 0)) == (
         "safe: proven within the states given: 21 states, 60 transitions"
     )
@@ -82,7 +82,7 @@ def test_what_was_seen_whole_within_bounds_is_proven_within_them() -> None:
     assert said(liveness, positive, depth=3) == "passed"
     found = {each.law: str(each.verdict) for each in general(explore(C4, depth=3))}
     assert (found["deterministic"], found["total"], found["minimal"]) == ("proven within", "proven within", "passed")
-    assert general(explore(C4, states=small))[0].verdict is Verdict.PASSED
+    assert general(explore(C4, states=small))[0].verdict is LawVerdict.PASSED
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def test_inputs_without_end_are_named_as_the_sample_that_they_are() -> None:
     endless = Spec(_adds, 0)
     found = safety(explore(endless), lambda total: total < 3)
     assert (found.verdict, found.says) == (
-        Verdict.WITHIN,
+        LawVerdict.WITHIN,
         "the first 100 inputs of Add: 3 states, 306 transitions",
     )
     told = str(suite(endless, "tour"))
@@ -110,14 +110,14 @@ def test_inputs_without_end_are_named_as_the_sample_that_they_are() -> None:
     strategy: Any = st.sampled_from([Add(1), Add(2)])
     drawn = Spec(_adds, 0, strategy)
     assert "the first 2 inputs of what is given" in safety(explore(drawn), lambda total: total < 3).says
-    assert safety(explore(Spec(_adds, 0, [Add(1), True])), lambda total: total < 3).verdict is Verdict.PROVEN
+    assert safety(explore(Spec(_adds, 0, [Add(1), True])), lambda total: total < 3).verdict is LawVerdict.PROVEN
 
 
 def test_the_queue_is_as_the_paper_says() -> None:
     """Deterministic; not total, since `Init` twice is left open; adding enlarges a queue that was started."""
     graph = explore(QUEUE, states=lambda state: isinstance(state, New) or len(state.elements) < 3)
     found = {each.law: each for each in general(graph)}
-    assert found["deterministic"].verdict is Verdict.PASSED
+    assert found["deterministic"].verdict is LawVerdict.PASSED
     assert found["total"].says == "nothing is said in Queue(elements=()) of Init()"
 
     def size(state: New | Queue) -> int:
@@ -132,7 +132,7 @@ def test_the_queue_is_as_the_paper_says() -> None:
         return isinstance(state, New) or enlarges(state, inp, after, outputs)
 
     started = transitions(graph, grows)
-    assert started.verdict is Verdict.WITHIN
+    assert started.verdict is LawVerdict.WITHIN
 
 
 def test_what_is_not_safe_is_shown_on_the_shortest_way() -> None:
@@ -145,7 +145,7 @@ def test_what_is_not_safe_is_shown_on_the_shortest_way() -> None:
         "    2  'kick' / nothing",
     ]
     assert {graph.values[number] for number in unsafe(graph, lambda state: state != "broken")} == {"broken"}
-    assert safety(graph, bool).verdict is Verdict.PROVEN
+    assert safety(graph, bool).verdict is LawVerdict.PROVEN
 
 
 def test_a_dead_end_may_have_ways_out() -> None:
@@ -153,7 +153,7 @@ def test_a_dead_end_may_have_ways_out() -> None:
     graph = explore(DOOR)
     assert {graph.values[number] for number in dead(graph)} == {"broken"}
     assert [step.input for step in liveness(graph).way] == ["lock", "kick"]
-    assert liveness(graph, lambda state: state == "broken").verdict is Verdict.PROVEN
+    assert liveness(graph, lambda state: state == "broken").verdict is LawVerdict.PROVEN
 
 
 def test_without_accepting_states_a_dead_end_has_no_way_out() -> None:
@@ -165,16 +165,16 @@ def test_what_lies_beyond_a_bound_may_be_alive() -> None:
     """No state from which a bound cut something off is called dead."""
     graph = explore(Spec(lambda state, _inp: [goto(state + 1)], 0, ["a"]), 5)
     assert dead(graph, lambda state: state > 100) == set()
-    assert liveness(graph, lambda state: state > 100).verdict is Verdict.PASSED
+    assert liveness(graph, lambda state: state > 100).verdict is LawVerdict.PASSED
 
 
 def test_a_goal_is_reached_or_not_or_nobody_knows() -> None:
     """Proven with a way, refuted where all states were seen, undecided where they were not."""
     graph = explore(DOOR)
     assert [step.input for step in reachable(graph, lambda state: state == "locked").way] == ["lock"]
-    assert reachable(graph, lambda state: state == "gone").verdict is Verdict.REFUTED
+    assert reachable(graph, lambda state: state == "gone").verdict is LawVerdict.REFUTED
     cut = explore(DOOR, 2)
-    assert reachable(cut, lambda state: state == "gone").verdict is Verdict.UNDECIDED
+    assert reachable(cut, lambda state: state == "gone").verdict is LawVerdict.UNDECIDED
     assert not reachable(cut, lambda state: state == "gone")
 
 
@@ -182,9 +182,9 @@ def test_several_transitions_with_one_output_are_told_apart_from_those_with_seve
     """Nondeterministic, but its outputs tell which way it went; and one where they do not."""
     told = table([(0, "a", ["x"], 1), (0, "a", ["y"], 2)])
     untold = table([(0, "a", ["x"], 1), (0, "a", ["x"], 2)])
-    for spec, verdict in ((told, Verdict.PROVEN), (untold, Verdict.REFUTED)):
+    for spec, verdict in ((told, LawVerdict.PROVEN), (untold, LawVerdict.REFUTED)):
         found = {each.law: each for each in general(explore(spec))}
-        assert (found["deterministic"].verdict, found["output-deterministic"].verdict) == (Verdict.REFUTED, verdict)
+        assert (found["deterministic"].verdict, found["output-deterministic"].verdict) == (LawVerdict.REFUTED, verdict)
 
 
 def test_states_that_nothing_tells_apart_are_named() -> None:
@@ -204,14 +204,14 @@ def test_input_enabled_asks_for_every_input() -> None:
 
     graph = explore(Spec(lambda state, inp: [goto(1)] if inp in inputs(state) else [], 0, inputs))
     found = {each.law: each.verdict for each in general(graph)}
-    assert (found["total"], found["input-enabled"]) == (Verdict.PROVEN, Verdict.REFUTED)
+    assert (found["total"], found["input-enabled"]) == (LawVerdict.PROVEN, LawVerdict.REFUTED)
 
 
 def test_where_outputs_decide_nothing_is_proven() -> None:
     """The states after an Accept are not known."""
     graph = explore(Spec(lambda _state, _inp: [Accept(lambda seen: seen)], 0, ["a"]))
     assert str(safety(graph, lambda _state: True)).endswith("not all were seen: outputs that decide the next state")
-    assert minimal(graph).verdict is Verdict.PASSED
+    assert minimal(graph).verdict is LawVerdict.PASSED
 
 
 def _broken(_state: object) -> bool:
@@ -224,9 +224,9 @@ def _refuses(_state: object) -> bool:
 
 def test_what_comes_unasked_is_no_transition_on_an_input() -> None:
     """An invariant of transitions is about inputs; general laws are about inputs, too."""
-    ticking = table([(0, "a", [], 1)], unasked=[(1, ["tick"], 0), (1, ["tock"], 0)])
-    assert transitions(explore(ticking), lambda *parts: parts[0] == 0).verdict is Verdict.PROVEN
-    assert general(explore(ticking))[0].verdict is Verdict.PROVEN
+    ticking = table([(0, "a", [], 1)], spontaneous=[(1, ["tick"], 0), (1, ["tock"], 0)])
+    assert transitions(explore(ticking), lambda *parts: parts[0] == 0).verdict is LawVerdict.PROVEN
+    assert general(explore(ticking))[0].verdict is LawVerdict.PROVEN
 
 
 def test_an_error_on_purpose_comes_out_as_it_is() -> None:

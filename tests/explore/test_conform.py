@@ -12,7 +12,7 @@ from otf.errors import UsageError
 from otf.explore import explore
 from otf.explore.conform import conforms
 from otf.explore.equivalent import equivalent
-from otf.explore.finding import Verdict
+from otf.explore.finding import LawVerdict
 from otf.fronts import table
 from otf.models.altbit import Error, Message, receiver
 from otf.models.coffees import C0, C1, C2, C3, C4, MACHINES
@@ -36,7 +36,7 @@ def test_the_matrix_of_the_coffee_machines_is_that_of_the_paper() -> None:
     before = time.process_time()
     found = {(system.name, spec.name): conforms(system, spec) for system in MACHINES for spec in MACHINES}
     assert time.process_time() - before < 1
-    assert {each.verdict for each in found.values()} == {Verdict.PROVEN, Verdict.REFUTED}
+    assert {each.verdict for each in found.values()} == {LawVerdict.PROVEN, LawVerdict.REFUTED}
     assert {
         name: " ".join(spec for (system, spec), each in found.items() if system == name and each) for name in CONFORMS
     } == CONFORMS
@@ -49,7 +49,7 @@ def test_the_matrix_of_the_coffee_machines_is_that_of_the_paper() -> None:
 def test_each_refutation_has_a_shortest_trace(system: Spec[Any, Any], spec: Spec[Any, Any], steps: int) -> None:
     """Two coins too much tell c2, c3 and c4 apart; a second cup takes one more."""
     found = conforms(system, spec)
-    assert (found.verdict, len(found.way)) == (Verdict.REFUTED, steps)
+    assert (found.verdict, len(found.way)) == (LawVerdict.REFUTED, steps)
 
 
 def test_a_refutation_says_what_was_allowed() -> None:
@@ -70,14 +70,16 @@ def test_a_machine_of_states_without_end_is_not_proven() -> None:
     """Against itself it is, since it is the same; against a copy of itself it passes within the limit."""
     copy = Spec(C4.step, 5, C4.inputs, name="copy")
     assert conforms(C4, C4).says == "it is the spec itself"
-    assert conforms(copy, Spec(C4.step, 5, C4.inputs, lambda _state: [], name="c5"), limit=50).verdict is Verdict.PASSED
+    assert (
+        conforms(copy, Spec(C4.step, 5, C4.inputs, lambda _state: [], name="c5"), limit=50).verdict is LawVerdict.PASSED
+    )
 
 
 @pytest.mark.parametrize("relation", ["uioco", "any"])
 def test_a_nondeterministic_spec_allows_either(relation: Any) -> None:  # noqa: ANN401 -- a relation
     """Tea or coffee: one that makes coffee only conforms, also if it does more when it is hit; cacao does not."""
-    assert conforms(COFFEE_ONLY, TEA, relation=relation).verdict is Verdict.PROVEN
-    assert conforms(BANG, TEA, relation=relation).verdict is Verdict.PROVEN
+    assert conforms(COFFEE_ONLY, TEA, relation=relation).verdict is LawVerdict.PROVEN
+    assert conforms(BANG, TEA, relation=relation).verdict is LawVerdict.PROVEN
     assert [str(step) for step in conforms(CACAO, TEA, relation=relation).way] == [
         "'Button' / nothing",
         "'Coin' / 'cacao'",
@@ -88,14 +90,14 @@ def ticking(*outputs: str) -> Spec[Any, Any]:
     """A machine that says these things unasked, once it is on."""
     return table(
         [("off", "go", [], 0)],
-        unasked=[(at, [each], at + 1) for at, each in enumerate(outputs)],
+        spontaneous=[(at, [each], at + 1) for at, each in enumerate(outputs)],
         name="ticking",
     )
 
 
 def test_what_comes_unasked_is_judged_too() -> None:
     """May, not must: to say less is allowed, to say something else is not."""
-    assert conforms(ticking("tick"), ticking("tick", "tock")).verdict is Verdict.PROVEN
+    assert conforms(ticking("tick"), ticking("tick", "tock")).verdict is LawVerdict.PROVEN
     found = conforms(ticking("tick", "tack"), ticking("tick", "tock"))
     assert [str(step) for step in found.way] == ["'go' / nothing", "(unasked) / 'tick'", "(unasked) / 'tack'"]
     assert found.says == "allowed was 'tock'"
@@ -109,11 +111,11 @@ def test_outputs_in_any_order_and_alternatives() -> None:
     one = table([(0, "a", ["x"], 0)], name="one")
     text = table([(0, "a", [str], 0)], name="text")
     for system, spec, verdict in [
-        (row, bag, Verdict.PROVEN),
-        (bag, row, Verdict.REFUTED),
-        (one, either, Verdict.PROVEN),
-        (either, one, Verdict.REFUTED),
-        (one, text, Verdict.PROVEN),
+        (row, bag, LawVerdict.PROVEN),
+        (bag, row, LawVerdict.REFUTED),
+        (one, either, LawVerdict.PROVEN),
+        (either, one, LawVerdict.REFUTED),
+        (one, text, LawVerdict.PROVEN),
     ]:
         assert conforms(system, spec).verdict is verdict
     for odd in (
@@ -134,12 +136,12 @@ def test_ports_have_no_order_among_each_other() -> None:
         return [goto(way.state, *reversed(way.outputs)) for way in ways]
 
     routes = Routes(("net", "user"), lambda value: "user" if type(value).__name__ == "Deliver" else "net")
-    assert conforms(Spec(other, 0, spec.inputs, name="other"), spec, routes=routes).verdict is Verdict.PROVEN
+    assert conforms(Spec(other, 0, spec.inputs, name="other"), spec, routes=routes).verdict is LawVerdict.PROVEN
 
 
 def test_completing_is_not_the_same_for_both() -> None:
     """`enableInput` of the paper: of c0 it gives c2, of c1 it does not."""
-    assert equivalent(total(C0), C2).verdict is Verdict.PROVEN
+    assert equivalent(total(C0), C2).verdict is LawVerdict.PROVEN
     found = equivalent(total(C1), C2)
     assert (found.says, str(found.way[-1])) == ("only c1 does that", "Button / nothing")
 
@@ -148,12 +150,12 @@ def test_the_table_and_the_function_of_the_conference_are_equivalent() -> None:
     """Figure 8.1 and the function, for entities, nicknames, conferences and messages."""
     for sizes in ((1, 1, 1, 1), (2, 2, 2, 2), (3, 2, 1, 1)):
         written = explore(figure(Sizes(*sizes)))
-        assert equivalent(written, conference(Sizes(*sizes))).verdict is Verdict.PROVEN
+        assert equivalent(written, conference(Sizes(*sizes))).verdict is LawVerdict.PROVEN
 
 
 def test_equivalence_within_bounds_is_passed() -> None:
     """And of what is open nothing is said."""
-    assert equivalent(explore(C4, 10), explore(C4, 10)).verdict is Verdict.PASSED
+    assert equivalent(explore(C4, 10), explore(C4, 10)).verdict is LawVerdict.PASSED
     with pytest.raises(UsageError, match="equivalence cannot be decided"):
         equivalent(Spec(lambda _state, _inp: [Accept(lambda seen: seen)], 0, ["a"]), C0)
 
@@ -162,9 +164,9 @@ def test_two_that_choose_alike_are_equivalent() -> None:
     """However their states are called, and whenever they decide: the traces count."""
     early = table([(0, "a", [], 1), (0, "a", [], 2), (1, "b", ["x"], 0), (2, "b", ["y"], 0)])
     late = table([("s", "a", [], "t"), ("t", "b", ["x"], "s"), ("t", "b", ["y"], "s")])
-    assert equivalent(early, late).verdict is Verdict.PROVEN
+    assert equivalent(early, late).verdict is LawVerdict.PROVEN
 
 
 def test_on_a_port_is_the_value() -> None:
     """Where there is one port only, naming it changes nothing for the implementation."""
-    assert conforms(table([(0, "a", [on("sut", "x")], 0)]), table([(0, "a", ["x"], 0)])).verdict is Verdict.PROVEN
+    assert conforms(table([(0, "a", [on("sut", "x")], 0)]), table([(0, "a", ["x"], 0)])).verdict is LawVerdict.PROVEN

@@ -21,7 +21,7 @@ from otf.explore.marks import Marks, marks
 from otf.explore.mermaid import mermaid
 from otf.explore.quotient import depths, drawable
 from otf.fronts import table
-from otf.fronts.table import Row
+from otf.fronts.table import TableRow
 from otf.models.coffees import C4
 from otf.models.stack import STACK
 from otf.spec import Accept, AnyOrder, Spec, Where, goto, on
@@ -75,7 +75,9 @@ def test_a_cut_state_is_dashed() -> None:
 
 def test_several_transitions_are_one_arrow_and_long_labels_are_short() -> None:
     """Five lines of 56 characters; the whole text is the tooltip."""
-    rows: list[Row] = [(0, f"an input with number {number}, and more than has room here", [], 1) for number in range(8)]
+    rows: list[TableRow] = [
+        (0, f"an input with number {number}, and more than has room here", [], 1) for number in range(8)
+    ]
     lines = dot(explore(table(rows))).splitlines()
     (arrow,) = [line for line in lines if line.startswith("  s0 -> s1")]
     label, _, tooltip = arrow.partition(" tooltip=")
@@ -141,7 +143,7 @@ def test_values_are_short_in_pictures() -> None:
 
 def test_what_comes_unasked_is_written() -> None:
     """Without an input."""
-    graph = explore(table([(0, "a", [], 1)], unasked=[(1, ["tick"], 0)]))
+    graph = explore(table([(0, "a", [], 1)], spontaneous=[(1, ["tick"], 0)]))
     assert '(1, "(unasked) / tick", 0)' in aut(graph)
     assert as_data(graph)["transitions"][1]["input"] is None
 
@@ -190,4 +192,4 @@ def test_depth_bounds_and_inputs_bound() -> None:
     assert graph.cuts == {"depth": 1} or graph.values == [0]
     spec = Spec(lambda state, inp: [goto(state + inp)], 0, [1])
     assert explore(spec, depth=2, inputs=[10]).values == [0, 10, 20]
-    assert [place.value for place in explore(spec, depth=2).frontier] == [2]
+    assert [node.value for node in explore(spec, depth=2).frontier] == [2]

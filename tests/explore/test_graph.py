@@ -37,8 +37,8 @@ def _count(state: int, inp: str) -> Iterator[Transition[int] | Accept]:
 def test_a_bound_that_cuts_says_so() -> None:
     """A machine without end is explored as far as the limit allows, and what was left out is named."""
     graph = explore(Spec(_count, initial=0, inputs=["more"]), limit=4)
-    assert [place.value for place in graph.states] == [0, 1, 2, 3]
-    assert [place.value for place in graph.frontier] == [3]
+    assert [node.value for node in graph.states] == [0, 1, 2, 3]
+    assert [node.value for node in graph.frontier] == [3]
     assert (graph.whole, graph.cuts) == (False, {"limit": 1})
 
 

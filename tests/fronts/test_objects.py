@@ -18,14 +18,14 @@ from otf.errors import ModelError, UsageError
 from otf.explore import explore
 from otf.explore.analysis import dead
 from otf.explore.conform import conforms
-from otf.explore.finding import Verdict
+from otf.explore.finding import LawVerdict
 from otf.explore.scenarios import allows
 from otf.fronts import Call, Command, Commands, Result, action, actions, behaviour, generated, observable, table
 from otf.fronts.freezing import frozen, thawed
 from otf.models.coffees import C0, C2, C3, CENTS, INPUTS, IO, PRICE
 from otf.models.stack import PROGRAM
 from otf.simulate.acting import acting
-from otf.simulate.faults import Fault
+from otf.simulate.faults import Mutation
 from otf.strategy import script
 from otf.values import key
 
@@ -227,7 +227,7 @@ class Cup:
 def test_an_object_is_proven_right_or_wrong() -> None:
     """Its state can be copied, so that all of it can be seen: no test is needed."""
     right = behaviour(Cup, Cup.act, INPUTS)
-    assert conforms(right, C0).verdict is Verdict.PROVEN
+    assert conforms(right, C0).verdict is LawVerdict.PROVEN
     wrong = behaviour(lambda: Cup(free=True), Cup.act, INPUTS, name="free")
     assert [str(step) for step in conforms(wrong, C2).way] == ["Dime / nothing", "Button / Coffee", "Button / Coffee"]
 
@@ -236,7 +236,7 @@ def test_an_object_is_proven_right_or_wrong() -> None:
 def test_a_model_with_a_fault_stands_for_a_wrong_system(tmp_path: Path, kind: Any) -> None:  # noqa: ANN401 -- a kind
     """One wrong transition: the button gives another output, leads elsewhere, gives nothing, or too much."""
     instead = 10 if kind == "transfer" else IO.NICKEL
-    wrong = acting(C3, Fault(kind, 10, IO.BUTTON, instead))
+    wrong = acting(C3, Mutation(kind, 10, IO.BUTTON, instead))
     with pytest.raises(NonconformanceError):
         run(Bench(C3, system=wrong, types=(IO,)), out=tmp_path, traces=5, seed=1)
 

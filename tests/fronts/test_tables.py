@@ -13,7 +13,7 @@ from otf.explore import explore
 from otf.explore.aut import aut
 from otf.explore.dot import dot
 from otf.explore.equivalent import equivalent
-from otf.explore.finding import Verdict
+from otf.explore.finding import LawVerdict
 from otf.fronts import read_aut, read_dot, table
 from otf.models.coffees import C1, C3
 from otf.spec import goto
@@ -37,7 +37,7 @@ def test_values_of_another_type_are_others() -> None:
 
 def test_a_table_of_what_comes_unasked() -> None:
     """It needs an initial state where nothing is asked."""
-    spec = table([], initial=0, unasked=[(0, ["tick"], 1)])
+    spec = table([], initial=0, spontaneous=[(0, ["tick"], 1)])
     assert spec.emits is not None
     assert (list(spec.emits(0)), list(spec.emits(1))) == ([goto(1, "tick")], [])
 
@@ -76,7 +76,7 @@ def test_what_is_written_is_read_again(rows: Any) -> None:  # noqa: ANN401 -- a 
     graph = explore(table(rows))
     text = aut(graph)
     again = read_aut(text)
-    assert equivalent(graph, again).verdict is Verdict.PROVEN
+    assert equivalent(graph, again).verdict is LawVerdict.PROVEN
     assert aut(explore(read_aut(aut(explore(again))))) == aut(explore(again))
     assert len(explore(again).values) == len(graph.values)
 

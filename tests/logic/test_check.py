@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import otf
 from otf.errors import UsageError
-from otf.logic import Outcome, Property, Result, check, for_all, implies
+from otf.logic import Property, PropertyOutcome, PropertyResult, check, for_all, implies
 from otf.values import every
 
 NO, YES = False, True
@@ -43,7 +43,7 @@ def raises(number: int) -> bool:
     return 1 / (number - 1) < 2
 
 
-SAID: list[tuple[Callable[[], Result], str]] = [
+SAID: list[tuple[Callable[[], PropertyResult], str]] = [
     (lambda: check(pairs, range(3)), "proof after 6 tests"),
     (lambda: check(pairs, [7], [True]), "proof after 1 test"),
     (lambda: check(pairs), "passed 1,000 tests"),
@@ -68,7 +68,7 @@ SAID: list[tuple[Callable[[], Result], str]] = [
 
 
 @pytest.mark.parametrize(("checked", "text"), SAID, ids=[str(at) for at in range(len(SAID))])
-def test_the_verdict_says_what_it_rests_on(checked: Callable[[], Result], text: str) -> None:
+def test_the_verdict_says_what_it_rests_on(checked: Callable[[], PropertyResult], text: str) -> None:
     """A proof where all values were tried, passed where more are left, and never more than was tested."""
     result = checked()
     assert str(result) == text
@@ -92,7 +92,7 @@ def test_the_result_is_data() -> None:
         {"number": 1},
     )
     assert isinstance(result.error, ZeroDivisionError)
-    assert result.outcome is Outcome.COUNTEREXAMPLE
+    assert result.outcome is PropertyOutcome.COUNTEREXAMPLE
 
 
 def spoils(xs: list[int]) -> bool:
@@ -119,7 +119,7 @@ def test_drawn_values_prove_nothing() -> None:
 def test_strategies_and_enumerations_shrink_together() -> None:
     """Each by its own measure."""
     result = check(lambda x, y: x + y < 9, st.integers(0, 20), every(int), tests=500)
-    assert result.outcome is Outcome.COUNTEREXAMPLE
+    assert result.outcome is PropertyOutcome.COUNTEREXAMPLE
     assert result.values["x"] + result.values["y"] == 9  # type: ignore[operator]
 
 

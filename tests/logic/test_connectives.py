@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from otf.errors import UsageError
 from otf.logic import Property, all_of, any_of, check, exists, for_all, iff, implies, not_
-from otf.logic.finding import Finding, all_hold, equal, one_holds, opposite
+from otf.logic.finding import Truth, all_hold, equal, one_holds, opposite
 
 NO, YES = False, True
 REJECTED = implies(NO, YES)
@@ -65,11 +65,11 @@ def test_not_turns_everything_round_but_a_rejection() -> None:
     assert [told(not_(PARTS[part])) for part in "TtFf-"] == ["F", "f", "T", "t", "-"]
 
 
-FINDINGS = st.builds(Finding, st.sampled_from([True, False, None]), st.booleans(), st.just(()))
+FINDINGS = st.builds(Truth, st.sampled_from([True, False, None]), st.booleans(), st.just(()))
 
 
 @given(FINDINGS, FINDINGS, FINDINGS)
-def test_the_order_of_parts_does_not_matter(one: Finding, other: Finding, third: Finding) -> None:
+def test_the_order_of_parts_does_not_matter(one: Truth, other: Truth, third: Truth) -> None:
     """And, or are commutative and associative."""
     for join in (all_hold, one_holds):
         assert join(one, other) == join(other, one)
@@ -80,7 +80,7 @@ def test_the_order_of_parts_does_not_matter(one: Finding, other: Finding, third:
 @given(st.booleans() | st.none(), st.booleans() | st.none())
 def test_what_is_sure_follows_logic(one: bool | None, other: bool | None) -> None:
     """Where nothing was rejected or left open, these are the tables of logic."""
-    both = Finding(one), Finding(other)
+    both = Truth(one), Truth(other)
     if None not in {one, other}:
         assert all_hold(*both).truth == (one and other)
         assert one_holds(*both).truth == (one or other)

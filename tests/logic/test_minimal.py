@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from otf.logic import Outcome, Property, check
+from otf.logic import Property, PropertyOutcome, check
 from otf.values import Rows, rows
 from tests.logic.faulty import FAULTY, Put, Take
 
@@ -19,7 +19,7 @@ def first(prop: Callable[..., Any], table: Rows) -> tuple[int, Any]:
     """Find the first counterexample by trying one value after the other, without any help."""
     for number, (value,) in enumerate(table.values, 1):
         told: bool | Property = prop(value)
-        if check(told).outcome is Outcome.COUNTEREXAMPLE:
+        if check(told).outcome is PropertyOutcome.COUNTEREXAMPLE:
             return number, value
     raise AssertionError
 
@@ -73,7 +73,7 @@ def test_drawn_values_are_shrunk_as_hypothesis_does(name: str) -> None:
     """Where values come from a strategy, small is what Hypothesis takes for small."""
     prop, smallest = FAULTY[name]
     result = check(prop, DRAWN[name])
-    assert result.outcome is Outcome.COUNTEREXAMPLE
+    assert result.outcome is PropertyOutcome.COUNTEREXAMPLE
     values: list[Any] = list(result.values.values())
     assert [len(value) for value in values] == [len(smallest)]
     assert not check(prop, [*result.values.values()])

@@ -74,13 +74,13 @@ def test_tests_that_are_coroutines(session: Session) -> None:
 PORTS = """
 from otf import Bench, Codec
 from otf.adapter import Ending
-from otf.codec import Deed
+from otf.codec import PortAction
 from otf.adapters import inprocess
 
 class TwoPorts:
     types = (str,)
     def port(self, value): return value[0]
-    def encode(self, value): return Deed.CONNECT if value == "pc" else value.encode()
+    def encode(self, value): return PortAction.CONNECT if value == "pc" else value.encode()
     def decode(self, port, data):
         from otf import CodecError
         if data == b"?": raise CodecError("no")
@@ -97,7 +97,7 @@ def test_ports(otf_open):
     talk.send("q2")
     assert talk.receive("q") == "q2"
     assert talk.receive("p") == "P1"
-    assert str(talk.receive()) == "Garbled(raw=b'?', why='no')"
+    assert str(talk.receive()) == "Undecodable(raw=b'?', why='no')"
     talk.send("q9")
     assert talk.receive().reason == "exit status 3"
 
@@ -136,12 +136,12 @@ from contextlib import asynccontextmanager
 from otf import Bench, ContactError
 from otf.adapter import Trouble
 from otf.adapters import process
-from otf.codec import Deed
+from otf.codec import PortAction
 
 class Echo:
     types = (str,)
     def port(self, value): return "p"
-    def encode(self, value): return Deed.FINISH if value == "enough" else value.encode()
+    def encode(self, value): return PortAction.FINISH if value == "enough" else value.encode()
     def decode(self, port, data): return data.decode()
 
 echo = Bench(coffee.coffee, codec=Echo(), ports={"p": process("cat", ready=None)}, quiescence=0.05)

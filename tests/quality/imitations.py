@@ -12,7 +12,7 @@ from random import Random
 from typing import Final, TypeAlias
 
 from otf.simulate import Emission, Happening
-from otf.simulate.system import Way
+from otf.simulate.system import SystemMove
 from otf.spec import Spec, Transition, goto
 
 Clock: TypeAlias = Callable[[], float]
@@ -109,13 +109,13 @@ class TftpServer:
             return self._send(self.block + 1, 1) if self.block < BLOCKS else self._end()
         return Happening(self.state, (), None)
 
-    def unasked(self) -> list[Way]:
+    def spontaneous(self) -> list[SystemMove]:
         """Return the timer, as long as a block is on its way."""
         if not self.block or self.fault == "dead":
             return []
         return [_timer(self.deadline - self.clock())]
 
-    def do(self, _way: Way) -> Happening:
+    def do(self, _way: SystemMove) -> Happening:
         """Send the block again, or give up."""
         return self._send(self.block, self.time + 1) if self.time < TIMES else self._end()
 
@@ -254,11 +254,11 @@ class JobQueue:
         word = self._words[type(inp)](getattr(inp, "worker", 0))
         return Happening(self.state, (Emission(Said(job_port(inp), word), job_port(inp)),), None)
 
-    def unasked(self) -> list[Way]:
+    def spontaneous(self) -> list[SystemMove]:
         """Return the timer of the job that is being done."""
         return [_timer(self.deadline - self.clock())] if self.worker and self.fault != "dead" else []
 
-    def do(self, _way: Way) -> Happening:
+    def do(self, _way: SystemMove) -> Happening:
         """Make the job ready again."""
         self.ready, self.worker = self.ready + 1, 0
         return Happening(self.state, (), None)

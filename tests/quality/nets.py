@@ -14,7 +14,7 @@ from otf.core.strict import Strict
 from otf.models import altbit
 from otf.models.conference import Sizes, conference
 from otf.models.conference.codec import ConferenceCodec
-from otf.simulate import Bounds, Net, System, Unreliable, conduct
+from otf.simulate import Net, System, TimeBounds, UnreliableWorld, conduct
 from otf.spec import Spec, duplicating, lossy, reordering, total
 from otf.strategy import Strategy
 from otf.trace.events import Event
@@ -25,7 +25,7 @@ Kind: TypeAlias = Literal["lossy", "duplicating", "reordering"]
 Combinator: TypeAlias = Callable[[Spec[Any, Any]], Spec[Any, Any]]
 Record: TypeAlias = Callable[[Session, Event], None]
 KINDS: tuple[Kind, ...] = ("lossy", "duplicating", "reordering")
-BOUNDS = Bounds()
+BOUNDS = TimeBounds()
 SHAPE = Shape(emits=0.3)
 # copies and what was held up come on top of the input that is waited for: the system may be busy with all of them
 TIMING = Timing(0.02, BOUNDS.latency, 10 * BOUNDS.busy)
@@ -109,10 +109,10 @@ def random_bench(random: Random) -> Subject:
     return Subject(total(machine.spec()), machine.routes(), inputs, outputs if inputs else frozenset("P"))
 
 
-def world_of(subject: Subject, line: Line, random: Random, made: Spec[Any, Any] | None = None) -> Unreliable:
+def world_of(subject: Subject, line: Line, random: Random, made: Spec[Any, Any] | None = None) -> UnreliableWorld:
     """Return a system that conforms to the subject's spec, or is made from another one, behind the channel."""
     system = System(made or subject.spec, subject.port, random)
-    return Unreliable(
+    return UnreliableWorld(
         system, BOUNDS, random, ignoring=random.random() < 0.5, choosy=random.random() < 0.5, net=line.net(subject)
     )
 

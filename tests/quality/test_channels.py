@@ -153,7 +153,7 @@ def test_sets_stay_small_on_the_conference_bench() -> None:
 
 def verdict_of(spec: Spec[Any, Any], subject: Subject, events: list[Event]) -> tuple[str, int, int]:
     """Return the verdict on events, when it was reached, and how many explanations there were."""
-    monitor = Monitor(subject.oracle(spec, Limits(hypotheses=3000, unasked=4)))
+    monitor = Monitor(subject.oracle(spec, Limits(hypotheses=3000, spontaneous=4)))
     for event in events:
         if monitor.tell(event) is not None:
             break

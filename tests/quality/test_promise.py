@@ -15,7 +15,7 @@ from benchmarks.controls import CONTROLS
 from benchmarks.seeded import FIELDS, hunt
 from benchmarks.subjects import SUBJECTS
 from benchmarks.trials import BOUND, controlled, sound
-from otf.simulate.faults import Kind
+from otf.simulate.faults import MutationKind
 
 RUNS, SEED = 160, 7
 FAULTS = [(name, kind) for name, kinds in FIELDS for kind in kinds]
@@ -39,7 +39,7 @@ def test_without_a_rule_there_are_false_alarms(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "kind"), FAULTS)
-def test_a_seeded_fault_is_found(name: str, kind: Kind) -> None:
+def test_a_seeded_fault_is_found(name: str, kind: MutationKind) -> None:
     """Wrong, missing and surplus outputs, wrong next states; late, early and dead timers; strictly and eagerly."""
     assert [found for found in hunt(name, kind, 1, SEED, BOUND) if found.steps is None] == []
 

@@ -11,8 +11,8 @@ import pytest
 
 from benchmarks.campaigns import TESTERS, Notes
 from otf.core import Model, Oracle, Routes, Session, Timing
-from otf.simulate import Bounds, Device, World, conduct
-from otf.simulate.system import Port
+from otf.simulate import SimulatedSystem, TimeBounds, World, conduct
+from otf.simulate.system import PortChoice
 from otf.simulate.world import Chance
 from otf.spec import Spec
 from otf.strategy import Strategy
@@ -29,8 +29,8 @@ class Kind:
     """A model, the system that imitates what it is a model of, and the ports."""
 
     spec: Spec[Any, Any]
-    device: Callable[[Callable[[], float], Random, str], Device]
-    port: Port
+    device: Callable[[Callable[[], float], Random, str], SimulatedSystem]
+    port: PortChoice
     outputs: tuple[str, ...]
 
 
@@ -58,7 +58,7 @@ def campaign(kind: Kind, fault: str, mode: str, seed: int, paths: int) -> list[V
     strategy = Strategy("random", "uioco", seed)
     while len(verdicts) < paths and not any(each.failed for each in verdicts):
         random = Random(f"{seed}/{len(verdicts)}")
-        bounds, now = Bounds(L, R, chance=random.choice(CHANCES)), Now()
+        bounds, now = TimeBounds(L, R, chance=random.choice(CHANCES)), Now()
         now.world = World(kind.device(now, random, fault), bounds, random)
         pacing = TESTERS[mode].pacing(timing, notes)
         session = Session(oracle, strategy.path(len(verdicts) + 1), pacing, steps=30)

@@ -8,7 +8,7 @@ from otf import run
 from otf.cli.benches import load
 from tests.real.needs import needs, needs_module
 
-DEPARTURES = [
+KNOWN_ISSUES = [
     pytest.param("gtp", "many", marks=needs("gnugo")),
     pytest.param("uci", "debug", marks=needs("stockfish")),
     pytest.param("uci", "order", marks=needs("stockfish")),
@@ -22,10 +22,10 @@ DEPARTURES = [
 
 
 @pytest.mark.real
-@pytest.mark.parametrize(("name", "also"), DEPARTURES)
+@pytest.mark.parametrize(("name", "also"), KNOWN_ISSUES)
 def test_a_known_departure_shows(name: str, also: str, tmp_path: Path) -> None:
     """With the inputs that bring it to light the departure is seen, told, and counted; nothing else is wrong."""
     summary = run(load(name, {"also": also}), traces=2, steps=100, time=4.0, seed=1, out=tmp_path)
     assert summary.verdict == "pass"
     # the one that was asked for stands last; others may show at any time
-    assert summary.departures[-1].count > 0
+    assert summary.known_issues[-1].count > 0

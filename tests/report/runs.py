@@ -7,8 +7,8 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from otf.core import Model
-from otf.report import Found, Gathered
-from otf.report import Path as Walked
+from otf.report import Gathered, ReportedFailure
+from otf.report import PathSummary as Walked
 from otf.spec import Spec, goto
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
 from otf.trace.record import Header
@@ -54,7 +54,7 @@ def step(paid: int, inp: object) -> Any:  # noqa: ANN401 -- transitions
     return [goto(0, "coffee")] if inp == "button" and paid else []
 
 
-def gathered(*paths: Walked, found: Found | None = None, **more: Any) -> Gathered:  # noqa: ANN401 -- the same
+def gathered(*paths: Walked, found: ReportedFailure | None = None, **more: Any) -> Gathered:  # noqa: ANN401 -- the same
     """What came of these paths."""
     made = Gathered.of(header(**more), Model(Spec(step, initial=0, inputs=["coin", "button"])))
     if found is not None:

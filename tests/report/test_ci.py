@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from otf.report import Found, Path, github, junit
+from otf.report import PathSummary, ReportedFailure, github, junit
 from tests.report.runs import EVENTS, HOSTILE, failure, gathered, parsed
 
-FOUND = Found(failure(), "out/path-0002.jsonl", 2, EVENTS)
+FOUND = ReportedFailure(failure(), "out/path-0002.jsonl", 2, EVENTS)
 SIGNATURE = str(FOUND.failure.signature)
 PATHS = (
-    Path(1, "path-0001.jsonl", "pass", 50, 0.5),
-    Path(2, "path-0002.jsonl", "fail", 2, 0.25, signature=SIGNATURE),
-    Path(3, "path-0003.jsonl", "inconclusive", 9, 0.1, why="the line was lost"),
+    PathSummary(1, "path-0001.jsonl", "pass", 50, 0.5),
+    PathSummary(2, "path-0002.jsonl", "fail", 2, 0.25, signature=SIGNATURE),
+    PathSummary(3, "path-0003.jsonl", "inconclusive", 9, 0.1, why="the line was lost"),
 )
 
 
@@ -44,9 +44,9 @@ def test_annotations() -> None:
 def test_what_a_system_says_is_no_command() -> None:
     """Neither in XML nor for GitHub, where a new line would begin another command."""
     evil = f"{HOSTILE}\n::set-env name=PATH::x]]>"
-    found = Found(failure(seen=evil, why=evil), evil, 2, EVENTS)
-    path = Path(1, evil, "fail", 2, 0.1, signature=str(found.failure.signature))
-    unsure = Path(2, evil, "inconclusive", 2, 0.1, why=evil)
+    found = ReportedFailure(failure(seen=evil, why=evil), evil, 2, EVENTS)
+    path = PathSummary(1, evil, "fail", 2, 0.1, signature=str(found.failure.signature))
+    unsure = PathSummary(2, evil, "inconclusive", 2, 0.1, why=evil)
     made = gathered(path, unsure, found=found, bench=evil)
     assert len(parsed(junit(made))[0].findall("testcase")) == 2
     lines = github(made).splitlines()

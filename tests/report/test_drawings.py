@@ -13,7 +13,7 @@ from otf.report.curves import duration, growth, histogram
 from otf.report.layout import layout
 from otf.report.space import space
 from otf.report.states import DRAWN, states
-from otf.report.visits import Visits
+from otf.report.visits import VisitedSpace
 from otf.spec import Accept, Spec, Transition, goto
 from tests.report.runs import parsed, step
 
@@ -39,7 +39,7 @@ def test_a_long_row_is_broken() -> None:
 def drawing(spec: Spec[int, str]) -> list[str]:
     """Return the classes of all groups that are drawn of a model that nobody visited, arrows before states."""
     found = space(Model(spec))
-    drawn = states(found, Visits(found), set())
+    drawn = states(found, VisitedSpace(found), set())
     assert drawn is not None
     return [group.get("class", "") for group in parsed(drawn).iter("g")]
 
@@ -61,8 +61,8 @@ def test_what_was_visited_and_what_failed() -> None:
     """A failure is drawn over all else; an arrow for several transitions may be visited in part."""
     model = Model(Spec(lamp, initial=0, inputs=["left", "right", "off"]))
     found = space(model)
-    visits = Visits(found)
-    dark, light = model.place(0), model.place(1)
+    visits = VisitedSpace(found)
+    dark, light = model.node(0), model.node(1)
     visits.went(dark, model.symbol("left"), light)
     visits.went(light, model.symbol("off"), dark)
     drawn = states(found, visits, {("1", "'left'")})
@@ -79,22 +79,22 @@ def test_what_was_visited_and_what_failed() -> None:
 def test_what_comes_unasked() -> None:
     """Such transitions are drawn, and not counted."""
     timer = Spec(step, initial=0, inputs=["coin"], emits=lambda paid: [goto(0, "refund")] if paid else [])
-    assert drawing(timer).count("unasked") == 2
+    assert drawing(timer).count("spontaneous") == 2
 
 
 def test_both_at_once() -> None:
     """A way that can be asked for and that comes by itself is one arrow, of which the first is counted."""
     asked = Spec(lamp, initial=0, inputs=["left"], emits=lambda _: [goto(1, "on")])
     found = space(Model(asked))
-    drawn = states(found, Visits(found), set())
+    drawn = states(found, VisitedSpace(found), set())
     titles = [group[0].text for group in parsed(drawn or "")][:2]
-    assert titles[0] == "0 to 1, 0 of 1 visited\n'left' -> no output\n(unasked) -> 'on'"
+    assert titles[0] == "0 to 1, 0 of 1 visited\n'left' -> no output\n(spontaneous) -> 'on'"
 
 
 def test_a_long_list_of_transitions_is_cut() -> None:
     """A tooltip has room for twenty."""
     found = space(Model(Spec(lamp, initial=0, inputs=[f"switch {number}" for number in range(30)])))
-    drawn = states(found, Visits(found), set())
+    drawn = states(found, VisitedSpace(found), set())
     assert "\n… and 10 more" in (parsed(drawn or "")[0][0].text or "")
 
 
@@ -112,14 +112,14 @@ def test_states_behind_outputs_are_not_known() -> None:
 def test_an_arrow_to_a_state_that_was_left_out_is_not_drawn() -> None:
     """There is no place for it."""
     found = space(Model(Spec(lambda state, _: [goto(state + 1)], initial=0, inputs=["go"])), most=2)
-    assert (states(found, Visits(found), set()) or "").count('class="unvisited"') == 1
+    assert (states(found, VisitedSpace(found), set()) or "").count('class="unvisited"') == 1
 
 
 def test_too_many_states_are_not_drawn() -> None:
     """Of them a picture says nothing."""
     found = space(Model(Spec(lambda state, _: [goto(state + 1)] if state < DRAWN else [], initial=0, inputs=["go"])))
     assert len(found.states) == DRAWN + 1
-    assert states(found, Visits(found), set()) is None
+    assert states(found, VisitedSpace(found), set()) is None
 
 
 def test_a_model_without_end_is_cut() -> None:

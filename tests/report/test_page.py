@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from otf.core import Model
-from otf.report import Found, Gathered, page
-from otf.report import Path as Walked
+from otf.report import Gathered, ReportedFailure, page
+from otf.report import PathSummary as Walked
 from otf.spec import Spec, goto
 from tests.cli.command import otf
 from tests.report.browser import CHROMIUM, Browser, browser
@@ -18,7 +18,7 @@ from tests.report.runs import EVENTS, HOSTILE, campaign, failure, gathered, head
 
 def test_what_it_says() -> None:
     """The verdict, the numbers, each failure with its explanation, each path, and what was not tried."""
-    found = Found(failure(), "out/path-0002.shrunk.jsonl", 2, EVENTS, shrunk=True)
+    found = ReportedFailure(failure(), "out/path-0002.shrunk.jsonl", 2, EVENTS, shrunk=True)
     name = str(found.failure.signature)
     paths = [
         Walked(1, "path-0001.jsonl", "pass", 50, 0.5),
@@ -61,7 +61,7 @@ def test_long_tables_are_cut() -> None:
 
 def hostile(folder: Path) -> Path:
     """Write the page of a run in which all that can be a text is hostile."""
-    found = Found(failure(seen=HOSTILE, why=HOSTILE), HOSTILE, 2, EVENTS)
+    found = ReportedFailure(failure(seen=HOSTILE, why=HOSTILE), HOSTILE, 2, EVENTS)
     path = Walked(1, HOSTILE, "fail", 2, 0.1, why=HOSTILE, signature=str(found.failure.signature))
     made = gathered(path, found=found, bench=HOSTILE, parameters={HOSTILE: HOSTILE}, versions={HOSTILE: HOSTILE})
     made.notes[HOSTILE] = None
@@ -157,7 +157,7 @@ def test_a_large_report_opens_soon(tmp_path: Path) -> None:
     made = gathered(bench="large")
     for number in range(1_000):
         kind = failure(why=f"Kind{number % 40}")
-        found = Found(kind, f"path-{number}.jsonl", 40, EVENTS * 20)
+        found = ReportedFailure(kind, f"path-{number}.jsonl", 40, EVENTS * 20)
         made.failed(found)
         made.done(Walked(number, found.file, "fail", 1_000, 1.0, signature=str(kind.signature)))
     file = tmp_path / "report.html"
@@ -171,7 +171,7 @@ def test_more_kinds_of_failure_than_are_drawn() -> None:
     """The first thirty are; how many there are besides is told."""
     made = gathered()
     for number in range(33):
-        made.failed(Found(failure(why=f"Kind{number}"), "x.jsonl", 2, EVENTS))
+        made.failed(ReportedFailure(failure(why=f"Kind{number}"), "x.jsonl", 2, EVENTS))
     assert "… and 3 other kinds of failure" in page(made)
 
 

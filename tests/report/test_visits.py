@@ -9,7 +9,7 @@ import pytest
 from otf.core import Model, Monitor, Oracle
 from otf.core.compile import Routes
 from otf.report.space import space
-from otf.report.visits import Visits, Walker
+from otf.report.visits import VisitedSpace, Walker
 from otf.spec import Spec, Transition, goto, total
 from otf.trace.events import Event, Quiet, Seen, Sent
 from tests.report.runs import gathered, step
@@ -24,7 +24,7 @@ def walked(spec: Spec[Any, Any], *events: Event, judged: Spec[Any, Any] | None =
     """Return the states, the inputs tried and the transitions of a run, in words."""
     routes = Routes(("p",), lambda _: "p")
     found = space(Model(spec, routes))
-    visits = Visits(found)
+    visits = VisitedSpace(found)
     monitor = Monitor(Oracle(Model(judged or spec, routes)))
     walker = Walker(visits, monitor.oracle.model)
     for event in events:

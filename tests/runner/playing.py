@@ -16,14 +16,14 @@ from trio.testing import MockClock
 
 from otf.adapter import Arrival, Bench, Ending, Frame, Line
 from otf.adapter.waiting import Alarm, alarms
-from otf.adapters.inprocess import Reply, System, inprocess
+from otf.adapters.inprocess import FrameHandler, Reply, inprocess
 from otf.core import Session
 from otf.core.strict import Strict
 from otf.errors import CodecError
 from otf.runner import drive
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
-from otf.trace.events import Closed, Event, Garbled, Quiet, Seen, Sent
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Undecodable
 from otf.trace.record import Header
 from otf.trace.verdict import Failure, Verdict
 
@@ -225,7 +225,7 @@ def _line(event: Event) -> str:
     match event:
         case Sent(value):
             return f"{at} > {value}"
-        case Seen(Garbled(raw), port):
+        case Seen(Undecodable(raw), port):
             return f"{at} < {port} garbled {raw.hex()}"
         case Seen(value):
             return f"{at} < {value}"
@@ -268,7 +268,7 @@ def ping(state: int, inp: str) -> Iterator[Transition[int]]:
         yield goto(state + 1)
 
 
-def on_function(make: Callable[[], System], **more: Any) -> Bench:  # noqa: ANN401 -- the fields of a bench
+def on_function(make: Callable[[], FrameHandler], **more: Any) -> Bench:  # noqa: ANN401 -- the fields of a bench
     """Return a bench with one port, behind which is the function that `make` returns; it should do as `ping`."""
     given: dict[str, Any] = {"spec": spec(ping), "codec": Words(), "ports": {"p": inprocess(make)}, "quiescence": 1.0}
     return Bench(**{**given, **more})

@@ -17,11 +17,11 @@ import pytest
 from otf.adapter import Arrival, Bench, Ending, Frame, Line, LineLost
 from otf.campaign.recorder import Recorder
 from otf.core import Pacing, Session, Symbol, View
+from otf.core.cached_run import CachedRun
 from otf.core.eager import Eager
-from otf.core.known import Go, Then
-from otf.core.trip import Trip
+from otf.core.step_cache import CachedInput, CachedOutput
 from otf.runner import TraceWriter, drive
-from otf.runner.swift import Swift
+from otf.runner.fast_path import FastPath
 from otf.spec import Accept, Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Event, Seen, Sent
@@ -187,7 +187,7 @@ class Shown(Script):
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input."""
-        self.views.append({place.value for place in view.places})
+        self.views.append({node.value for node in view.nodes})
         return super().choose(view)
 
 
@@ -213,15 +213,15 @@ HEADER: Final = Header("id", "b", {}, "0", 1, "script", "eager", "uioco", 0.01, 
 
 def told(plan: Plan, out: Path, monkeypatch: pytest.MonkeyPatch, *, quick: bool) -> Story:
     """Conduct a campaign, the quick way or the long one; in the last path goes wrong what is to go wrong."""
-    story, sent, seen = Story(), Trip.sent, Trip.seen
+    story, sent, seen = Story(), CachedRun.sent, CachedRun.seen
 
-    def counted(trip: Trip, go: Go, event: Sent) -> None:
+    def counted(cached_run: CachedRun, go: CachedInput, event: Sent) -> None:
         story.quick += 1
-        sent(trip, go, event)
+        sent(cached_run, go, event)
 
-    def noted(trip: Trip, then: Then, event: Seen) -> None:
+    def noted(cached_run: CachedRun, then: CachedOutput, event: Seen) -> None:
         story.heard += 1
-        seen(trip, then, event)
+        seen(cached_run, then, event)
 
     offered = ["p.ping", "p.more", "p.hush", "p.long", "p.go", *(["q.ping", "p.both"] if "q" in plan.ports else [])]
     given: dict[str, Any] = {
@@ -233,10 +233,10 @@ def told(plan: Plan, out: Path, monkeypatch: pytest.MonkeyPatch, *, quick: bool)
     bench = Bench(**{**given, **plan.bench})
     oracle, proven = bench.oracle(), set[Any]()
     with monkeypatch.context() as patch:
-        patch.setattr(Trip, "sent", counted)
-        patch.setattr(Trip, "seen", noted)
+        patch.setattr(CachedRun, "sent", counted)
+        patch.setattr(CachedRun, "seen", noted)
         if not quick:
-            patch.setattr(Swift, "ready", property(lambda _self: False))
+            patch.setattr(FastPath, "ready", property(lambda _self: False))
         for number in range(1, plan.paths + 1):
             last = number == plan.paths
             pacing = plan.pacing(bench) if plan.pacing else Eager(bench.timing, proven)

@@ -9,7 +9,7 @@ import pytest
 from otf.adapter import Bench
 from otf.errors import CodecError, ModelError, UsageError
 from otf.spec import Transition, goto
-from otf.trace.events import Garbled, Seen
+from otf.trace.events import Seen, Undecodable
 from tests.runner.playing import Words, answering, on_function, on_still, play, spec
 
 
@@ -53,8 +53,8 @@ def _anything(state: int, _inp: object) -> Iterator[Transition[int]]:
 def test_a_codec_that_stumbles_over_bytes() -> None:
     """Whatever a codec raises on bytes of the system, these bytes do not decode."""
     played = play(on_function(lambda: lambda _frame: b"pong", codec=Stumbling()), "p.ping")
-    garbled = [event.output for event in played.events if isinstance(event, Seen)]
-    assert garbled == [Garbled(b"pong", "IndexError: beyond ")]
+    undecodable = [event.output for event in played.events if isinstance(event, Seen)]
+    assert undecodable == [Undecodable(b"pong", "IndexError: beyond ")]
 
 
 @pytest.mark.parametrize(

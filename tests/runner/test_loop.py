@@ -17,7 +17,7 @@ from otf.core import Pacing, Session
 from otf.core.pacing import Moment, Pause
 from otf.core.strict import Strict
 from otf.runner import Wire, drive
-from otf.runner.glance import FIRST, SHORT, TURN, Glance
+from otf.runner.spin_wait import FIRST, SHORT, TURN, SpinWait
 from otf.spec import Transition, goto
 from otf.strategy import Pool, Uniform
 from otf.trace.events import Event, Seen
@@ -147,30 +147,30 @@ def test_a_system_that_always_answers_at_once(loop: str, quiescence: float) -> N
 # Short waits without the loop
 
 
-def _glanced(at: Line | dict[int, str], seconds: float, *, turned: float = 0.0, others: int = 1) -> tuple[bool, float]:
+def _spun(at: Line | dict[int, str], seconds: float, *, turned: float = 0.0, others: int = 1) -> tuple[bool, float]:
     """Return what a glance at a line, or at descriptors, says, and how long it took, in an asyncio loop."""
 
     async def run() -> tuple[bool, float]:
-        glance, descriptors = Glance(), at if isinstance(at, dict) else dict.fromkeys(at.descriptors(), "p")
-        glance.turned()
+        spin_wait, descriptors = SpinWait(), at if isinstance(at, dict) else dict.fromkeys(at.descriptors(), "p")
+        spin_wait.turned()
         while time.monotonic() < began + turned:
             pass
         looked = time.monotonic()
-        return glance.wait(descriptors, seconds) is not None, time.monotonic() - looked
+        return spin_wait.wait(descriptors, seconds) is not None, time.monotonic() - looked
 
-    before, Glance.open = Glance.open, others
+    before, SpinWait.open = SpinWait.open, others
     began = time.monotonic()
     try:
         return anyio.run(run)
     finally:
-        Glance.open = before
+        SpinWait.open = before
 
 
 @pytest.mark.real
 def test_a_short_wait_is_over_when_the_time_is() -> None:
     """A wait of up to two milliseconds with nothing to be seen is spent as a whole, and exactly."""
     with answering() as line:
-        over, took = _glanced(line, SHORT)
+        over, took = _spun(line, SHORT)
         assert over
         assert took >= SHORT
 
@@ -179,7 +179,7 @@ def test_a_short_wait_is_over_when_the_time_is() -> None:
 def test_a_long_wait_is_left_to_the_loop() -> None:
     """Of a longer wait only the first moment is spent; the loop does the rest."""
     with answering() as line:
-        over, took = _glanced(line, 60.0)
+        over, took = _spun(line, 60.0)
         assert not over
         assert took >= FIRST
 
@@ -189,31 +189,31 @@ def test_what_is_there_ends_a_wait() -> None:
     """A frame that has come is seen at once, however long the wait was to be."""
     with answering() as line:
         line.far.send(b"pong")
-        assert _glanced(line, 60.0)[0]
+        assert _spun(line, 60.0)[0]
 
 
 @pytest.mark.real
 def test_a_wait_for_the_past_is_over() -> None:
     """A time that has gone by is not waited for."""
     with answering() as line:
-        assert _glanced(line, -1.0)[0]
+        assert _spun(line, -1.0)[0]
 
 
 @pytest.mark.real
 def test_where_a_glance_is_not_possible() -> None:
     """The loop waits where there is nothing to look at, where others need it, and where it has not had its turn."""
-    assert not _glanced({}, 0.0)[0]
-    assert not _glanced({1024: "p"}, 0.0)[0]
+    assert not _spun({}, 0.0)[0]
+    assert not _spun({1024: "p"}, 0.0)[0]
     with answering() as line:
-        assert not _glanced(line, 0.0, others=2)[0]
-        assert not _glanced(line, 0.0, turned=2 * TURN)[0]
+        assert not _spun(line, 0.0, others=2)[0]
+        assert not _spun(line, 0.0, turned=2 * TURN)[0]
 
 
 def test_virtual_time_is_not_waited_for() -> None:
     """Only asyncio's clock is known to be the real one."""
 
     async def run() -> bool:
-        return Glance().wait({0: "p"}, 0.0) is not None
+        return SpinWait().wait({0: "p"}, 0.0) is not None
 
     assert not anyio.run(run, backend="trio")
 
@@ -223,11 +223,11 @@ def test_wires_are_counted() -> None:
     """While two runs are under way neither keeps the loop from the other."""
 
     async def run() -> list[int]:
-        counts = [Glance.open]
+        counts = [SpinWait.open]
         async with Wire({"p": Still()}):
-            counts.append(Glance.open)
+            counts.append(SpinWait.open)
             async with Wire({"p": Still()}):
-                counts.append(Glance.open)
-        return [*counts, Glance.open]
+                counts.append(SpinWait.open)
+        return [*counts, SpinWait.open]
 
     assert anyio.run(run) == [0, 1, 2, 0]

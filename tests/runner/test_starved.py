@@ -8,16 +8,16 @@ import pytest
 
 from otf.runner import starved
 from otf.runner.starved import excused, killed_for_memory
-from otf.trace.verdict import Failure, Kind, Signature, Verdict
+from otf.trace.verdict import Failure, FailureKind, Signature, Verdict
 
 
-def failed(kind: Kind) -> Verdict:
+def failed(kind: FailureKind) -> Verdict:
     """A verdict with a failure of this kind."""
     return Verdict("fail", Failure(Signature(kind, "", "", "", ""), 1, 1, "", "the port ended: killed by SIGKILL", "p"))
 
 
 @pytest.mark.parametrize("kind", ["ended", "missing", "late"])
-def test_a_death_while_memory_was_short(kind: Kind) -> None:
+def test_a_death_while_memory_was_short(kind: FailureKind) -> None:
     """A system that has gone, or is late, may have been killed by the kernel: that is inconclusive, and says why."""
     verdict = excused(failed(kind), 2)
     assert verdict.outcome == "inconclusive"
@@ -25,7 +25,7 @@ def test_a_death_while_memory_was_short(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", ["wrong", "unasked", "undecodable", "flood", "early"])
-def test_what_lack_of_memory_does_not_bring(kind: Kind) -> None:
+def test_what_lack_of_memory_does_not_bring(kind: FailureKind) -> None:
     """What the system said it has said."""
     assert excused(failed(kind), 2).failed
 

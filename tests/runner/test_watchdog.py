@@ -99,7 +99,7 @@ def test_one_watchdog_is_enough() -> None:
 
     def asking() -> None:
         with watched(other.append, patience=0.001):
-            model.unasked(model.initial)
+            model.spontaneous(model.initial)
 
     assert hanging.told(asking)
     assert not other

@@ -292,8 +292,8 @@ def test_a_flood_of_large_outputs_is_a_verdict() -> None:
         f"more than {FLOOD} bytes of outputs without a pause",
     )
     assert sum(line.startswith("1 <") for line in played.script) >= FLOOD // len(large)
-    owed = Spec[int, str](lambda state, _inp: [goto(state, *[str] * 1200)], 0, ["p.ping"])
-    assert play(on_function(lambda: lambda _frame: [large] * 1200, spec=owed), "p.ping").script[-1] == "1 quiet"
+    outstanding = Spec[int, str](lambda state, _inp: [goto(state, *[str] * 1200)], 0, ["p.ping"])
+    assert play(on_function(lambda: lambda _frame: [large] * 1200, spec=outstanding), "p.ping").script[-1] == "1 quiet"
 
 
 def test_a_heavy_inbox_stops_the_reading() -> None:

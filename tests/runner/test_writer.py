@@ -20,9 +20,9 @@ from otf.core import Session
 from otf.core.strict import Strict
 from otf.errors import ModelError, TraceError, UsageError
 from otf.runner import TraceWriter, drive
-from otf.runner.codebook import KEPT
+from otf.runner.codec_cache import KEPT
 from otf.strategy import Script
-from otf.trace.events import Closed, Event, Garbled, Quiet, Seen, Sent, Taken
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken, Undecodable
 from otf.trace.reading import TraceReader, bounded
 from otf.trace.tagged import Registry
 from otf.trace.verdict import Allowed, Failure, Signature, Verdict
@@ -56,7 +56,7 @@ EVENTS: Sequence[Event] = [
     Sent("second", "tap", 0.001),
     Taken(2, 0.25),
     Seen(ORDER, "spout", 0.5),
-    Seen(Garbled(b"\xff\xfe", "no UTF-8"), "spout", 0.75),
+    Seen(Undecodable(b"\xff\xfe", "no UTF-8"), "spout", 0.75),
     Quiet(1.5),
     Closed("spout", "exit status 3", 1.75),
 ]
@@ -205,7 +205,7 @@ VALUES = st.recursive(ORDERS | PLAIN, lambda inner: st.lists(inner).map(tuple))
 PORTS = st.text(st.characters(codec="utf-8"))
 ANY_EVENT = st.one_of(
     st.builds(Sent, VALUES, PORTS, TIMES),
-    st.builds(Seen, VALUES | st.builds(Garbled, st.binary(), ANY_TEXT), PORTS, TIMES),
+    st.builds(Seen, VALUES | st.builds(Undecodable, st.binary(), ANY_TEXT), PORTS, TIMES),
     st.builds(Quiet, TIMES),
     st.builds(Taken, st.integers(0), TIMES),
     st.builds(Closed, PORTS, PORTS, TIMES),

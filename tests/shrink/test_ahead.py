@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otf.shrink import Ahead, Inputs, Issue, Shrinking, repeats, shrinking
+from otf.shrink import Ahead, AllowedInputs, Issue, Shrinking, repeats, shrinking
 from tests.shrink.simulated import Bench, lamp, values
 
 RUNS = st.lists(st.sampled_from(["press", "look", "wait"]), max_size=25)
@@ -42,7 +42,7 @@ def test_the_result_is_the_same(algorithm: str, run: list[str], presses: int, mo
 def test_bets_are_candidates_that_follow_if_those_before_pass() -> None:
     """Candidates come in the order of the search; a lost bet takes those after it back."""
     issue = lamp(2).failing(["press", "wait", "press", "press", "look"])
-    a, b, c = (Inputs(issue.inputs[at:]) for at in range(3))
+    a, b, c = (AllowedInputs(issue.inputs[at:]) for at in range(3))
 
     def search() -> Shrinking:
         first = yield a
@@ -72,7 +72,7 @@ def test_a_search_without_candidates_is_done_at_once() -> None:
 def test_a_bet_that_was_lost_at_the_end() -> None:
     """A search that is over but for one candidate goes on if that one fails."""
     issue = lamp(1).failing(["press", "wait", "look"])
-    asked: Iterator[Inputs] = iter([Inputs(issue.inputs[:2]), Inputs(issue.inputs[:1])])
+    asked: Iterator[AllowedInputs] = iter([AllowedInputs(issue.inputs[:2]), AllowedInputs(issue.inputs[:1])])
     first, second = asked
 
     def search() -> Shrinking:

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from otf.core import Model, Oracle
-from otf.shrink import Issue, Setting, Step, shrinking
+from otf.shrink import Issue, ModelStep, Setting, shrinking
 from otf.shrink.issue import ANYWHERE
-from otf.shrink.search import Search
+from otf.shrink.search import ShrinkSearch
 from otf.shrink.simulated import Simulated, drive
 from otf.shrink.traits import Traits, kind
 from otf.shrink.tree import Tree
-from otf.shrink.ways import Ways
+from otf.shrink.ways import ModelMap
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 from tests.shrink.simulated import LAMP, Bench, acting, lamp, sent
@@ -237,9 +237,9 @@ def test_another_failure_is_not_taken_for_this_one() -> None:
 
 def _restless(state: object, inp: object) -> Iterator[Transition[object]]:
     match state, inp:
-        case "calm", "poke":
+        case "quiescence_predicted", "poke":
             yield goto("awake")
-        case (("calm" | "awake"), "look"):
+        case (("quiescence_predicted" | "awake"), "look"):
             yield goto(state, state)
         case "awake", "poke":
             yield goto("awake")
@@ -249,15 +249,15 @@ def _restless(state: object, inp: object) -> Iterator[Transition[object]]:
 
 def _sleep(state: object) -> Iterator[Transition[object]]:
     if state == "awake":
-        yield goto("calm", "yawn")
+        yield goto("quiescence_predicted", "yawn")
 
 
 def test_what_comes_unasked_may_have_come() -> None:
     """Where the model may move by itself, the ways through it hold the states of both before and after."""
-    spec: Spec[object, object] = Spec(_restless, initial="calm", inputs=["poke", "look"], emits=_sleep)
-    ways = Ways(Oracle(Model(spec)))
+    spec: Spec[object, object] = Spec(_restless, initial="quiescence_predicted", inputs=["poke", "look"], emits=_sleep)
+    ways = ModelMap(Oracle(Model(spec)))
     (poke,) = [step for step in ways.steps(ways.start) if step.input.value == "poke"]
-    assert {place.value for place in poke.target} == {"calm", "awake"}
+    assert {node.value for node in poke.target} == {"quiescence_predicted", "awake"}
 
 
 def test_by_the_older_relation_one_state_that_says_something_is_enough() -> None:
@@ -272,7 +272,7 @@ def test_by_the_older_relation_one_state_that_says_something_is_enough() -> None
 
     spec: Spec[object, object] = Spec(step, initial=0, inputs=["go", "on"])
     for relation, open_ in (("any", 1), ("uioco", 0)):
-        ways = Ways(Oracle(Model(spec), relation))  # type: ignore[arg-type]
+        ways = ModelMap(Oracle(Model(spec), relation))  # type: ignore[arg-type]
         (go,) = ways.steps(ways.start)
         assert len(ways.steps(go.target)) == open_
 
@@ -306,22 +306,22 @@ def test_one_input_is_as_short_as_it_can_be() -> None:
 def test_ways_where_nothing_is_known() -> None:
     """From anywhere an input may lead anywhere; what leads nowhere is not found; its input alone has traits."""
     tried = lamp(1)
-    ways, inp = Ways(tried.setting.oracle), tried.failing(["press", "look"]).inputs[0]
+    ways, inp = ModelMap(tried.setting.oracle), tried.failing(["press", "look"]).inputs[0]
     assert [outcome.target for outcome in ways.outcomes(ANYWHERE, inp)] == [ANYWHERE]
     assert ways.nearest(ways.start, lambda _step: False) is None
     assert len([*Tree(ways.start, ways.steps, 10).nodes(1)]) == 1
-    assert Traits(ways.model).of(Step(ANYWHERE, inp)) == (kind(inp), ("input", inp))
+    assert Traits(ways.model).of(ModelStep(ANYWHERE, inp)) == (kind(inp), ("input", inp))
 
 
 def test_a_tree_grows_no_further_than_it_may() -> None:
     """Beyond its bound no way is found, and what was found stays."""
-    ways = Ways(lamp(1).setting.oracle)
+    ways = ModelMap(lamp(1).setting.oracle)
 
-    def far() -> Ways:
+    def far() -> ModelMap:
         def step(state: Any, inp: object) -> Iterator[Transition[object]]:  # noqa: ANN401 -- a number
             yield goto(state + 1 if inp == "more" else 0)
 
-        return Ways(Oracle(Model(Spec(step, initial=0, inputs=["more", "zero"]))))
+        return ModelMap(Oracle(Model(Spec(step, initial=0, inputs=["more", "zero"]))))
 
     endless = far()
     tree = Tree(endless.start, endless.steps, 10)
@@ -368,8 +368,8 @@ def test_what_undoes_itself_is_left_out_of_a_detour() -> None:
             yield goto((a + (1 if inp == "a" else -1), b))
 
     tried = Bench(Spec(step, initial=(0, 0), inputs=["a", "b", "undo"]), lambda state, _inp: (state, []))
-    ways = Ways(tried.setting.oracle)
-    walk = ways.along([Step(ANYWHERE, ways.model.symbol(inp)) for inp in ("a", "b", "undo")])
+    ways = ModelMap(tried.setting.oracle)
+    walk = ways.along([ModelStep(ANYWHERE, ways.model.symbol(inp)) for inp in ("a", "b", "undo")])
     assert [step.input.value for step in ways.shortened(walk)] == ["b"]
 
 
@@ -385,5 +385,5 @@ def test_what_is_told_of_an_input_that_is_not_offered() -> None:
     issue = tried.run(Script([("put", "ann", 0), "sum"]), 2)
     assert issue is not None
     assert len(drive(shrinking(issue, Setting(oracle), "partial"), tried.shows)) == 2
-    search = Search(issue, Ways(oracle))
-    assert [search.place(step) for step in issue.steps] == [1, 0]
+    search = ShrinkSearch(issue, ModelMap(oracle))
+    assert [search.node(step) for step in issue.steps] == [1, 0]

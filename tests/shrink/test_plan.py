@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from otf.shrink import Inputs, Plan, again
-from otf.shrink.ways import Ways
+from otf.shrink import AllowedInputs, StepPlan, again
+from otf.shrink.ways import ModelMap
 from otf.spec import Accept, Spec, Transition, goto
 from tests.shrink.simulated import Bench, lamp, sent, values
 
@@ -51,7 +51,7 @@ def test_a_deterministic_failure_is_shown_again_by_its_inputs() -> None:
     """Where the model leaves no choice, the inputs are enough."""
     tried = lamp(2)
     candidate = again(tried.failing(["press", "press", "press", "look"]), tried.setting.oracle)
-    assert isinstance(candidate, Inputs)
+    assert isinstance(candidate, AllowedInputs)
 
 
 def test_a_step_that_is_missed_is_taken_once_more() -> None:
@@ -59,7 +59,7 @@ def test_a_step_that_is_missed_is_taken_once_more() -> None:
     issue = stair().failing(["up", "up", "up", "where"])
     tried = stair(1, 3)
     candidate = again(issue, tried.setting.oracle)
-    assert isinstance(candidate, Plan)
+    assert isinstance(candidate, StepPlan)
     shown = tried.system.shows(candidate)
     assert shown is not None
     assert values(shown.inputs) == ["up", "up", "up", "up", "up", "where"]
@@ -85,9 +85,9 @@ def test_a_plan_that_cannot_be_kept_ends() -> None:
 def test_from_another_place_the_way_is_found() -> None:
     """Where the system is further up than planned, it is brought back down."""
     tried = stair()
-    ways = Ways(tried.setting.oracle)
+    ways = ModelMap(tried.setting.oracle)
     steps = tried.failing(["up", "up", "up", "where"]).steps
-    assert sent(Plan((steps[2], steps[0], steps[3]), ways), stair()) == [
+    assert sent(StepPlan((steps[2], steps[0], steps[3]), ways), stair()) == [
         "up",
         "up",
         "up",
@@ -116,7 +116,7 @@ def test_what_cannot_be_given_is_skipped() -> None:
     """A step that the model does not allow where the system is, and to which no way leads, is left out."""
     tried, flat = stair(), Bench(Spec(_stair, initial=5, inputs=["where"]), lambda at, _inp: (at, [5]), 5)
     steps = tried.failing(["up", "up", "up", "where"]).steps
-    assert sent(Plan(steps, Ways(flat.setting.oracle)), flat) == ["where"]
+    assert sent(StepPlan(steps, ModelMap(flat.setting.oracle)), flat) == ["where"]
 
 
 # ---- jobs with numbers that the system chooses
@@ -159,7 +159,7 @@ def test_names_that_the_system_chooses_are_followed() -> None:
     issue = tried.failing(["new", "new", "new", ("ask", 10), ("ask", 12), ("ask", 11)])
     assert issue.signature is not None
     plan = again(issue, tried.setting.oracle)
-    assert sent(Plan(issue.steps, Ways(tried.setting.oracle)), tried)[-1] == ("ask", 18)
+    assert sent(StepPlan(issue.steps, ModelMap(tried.setting.oracle)), tried)[-1] == ("ask", 18)
     shown = tried.system.shows(plan)
     assert shown is not None
     assert values(shown.inputs)[-1] == ("ask", 25)

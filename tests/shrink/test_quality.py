@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.shrink import Row, rows
 from benchmarks.shrink_subjects import SYSTEMS, Remembered, Subject
-from otf.shrink import Inputs, Setting, again, shrinking
+from otf.shrink import AllowedInputs, Setting, again, shrinking
 from otf.shrink.simulated import Simulated, drive
 
 BOUNDS = {
@@ -75,7 +75,7 @@ def test_a_run_that_is_planned_shows_the_failure_whatever_is_refused() -> None:
     subject = SYSTEMS["refusing"][3]
     issue, system = subject.issue(0), subject.simulated(0)
     found = drive(shrinking(issue, Setting(system.oracle)), system.shows)
-    plan, script = again(found, system.oracle), Inputs(found.inputs)
+    plan, script = again(found, system.oracle), AllowedInputs(found.inputs)
     planned, scripted = ([system.shows(each) is not None for _ in range(50)] for each in (plan, script))
     assert all(planned)
     assert sum(scripted) < 45

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otf.errors import UsageError
-from otf.shrink import ALGORITHMS, Candidate, Inputs, Issue, issue_of, shrinking
+from otf.shrink import ALGORITHMS, AllowedInputs, Candidate, Issue, issue_of, shrinking
 from otf.shrink.simulated import drive
 from otf.spec import Spec, Transition, goto
 from otf.trace.events import Event, Quiet, Seen, Sent
@@ -177,4 +177,4 @@ def test_an_unknown_algorithm_is_refused() -> None:
 def test_equal_inputs_are_equal_candidates() -> None:
     """Candidates are told apart by their value."""
     symbols = lamp(1).failing(["press", "look"]).inputs
-    assert Inputs(symbols) == Inputs(tuple(symbols))
+    assert AllowedInputs(symbols) == AllowedInputs(tuple(symbols))

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from otf.simulate import Fault, faulty
-from otf.simulate.faults import Kind
+from otf.simulate import Mutation, faulty
+from otf.simulate.faults import MutationKind
 from otf.spec import Accept, Spec, Transition, goto
 
 TIMER = goto(0, "ring", within=(2.0, 3.0))
@@ -28,9 +28,9 @@ SPEC: Spec[int, str] = Spec(
         ("surplus", "z", goto(1, "x", "y", "z")),
     ],
 )
-def test_a_fault_is_in_one_place(kind: Kind, instead: object, then: Transition[int]) -> None:
+def test_a_fault_is_in_one_place(kind: MutationKind, instead: object, then: Transition[int]) -> None:
     """There the transition is another one, elsewhere it is what it was."""
-    wrong = faulty(SPEC, Fault(kind, 0, "a", instead))
+    wrong = faulty(SPEC, Mutation(kind, 0, "a", instead))
     assert list(wrong.step(0, "a")) == [then]
     assert list(wrong.step(1, "a")) == [goto(2, "x", "y")]
     assert wrong.emits is not None
@@ -41,9 +41,9 @@ def test_a_fault_is_in_one_place(kind: Kind, instead: object, then: Transition[i
     ("kind", "instead", "then"),
     [("late", 1.0, [(3.0, 4.0)]), ("early", -1.5, [(0.5, 1.5)]), ("early", -2.5, [(0.0, 0.5)]), ("dead", None, [])],
 )
-def test_a_timer_is_late_early_or_dead(kind: Kind, instead: Any, then: list[object]) -> None:  # noqa: ANN401 -- seconds
+def test_a_timer_is_late_early_or_dead(kind: MutationKind, instead: Any, then: list[object]) -> None:  # noqa: ANN401 -- seconds
     """Its window moves, not before now; or it never goes off."""
-    wrong = faulty(SPEC, Fault(kind, 1, None, instead))
+    wrong = faulty(SPEC, Mutation(kind, 1, None, instead))
     assert wrong.emits is not None
     assert [way.within for way in wrong.emits(1)] == then
     assert list(wrong.emits(0)) == []
@@ -51,5 +51,5 @@ def test_a_timer_is_late_early_or_dead(kind: Kind, instead: Any, then: list[obje
 
 def test_an_accept_is_as_it_was() -> None:
     """What it takes is a function, in which nothing can be seeded."""
-    (way,) = faulty(SPEC, Fault("missing", 0, "b")).step(0, "b")
+    (way,) = faulty(SPEC, Mutation("missing", 0, "b")).step(0, "b")
     assert isinstance(way, Accept)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from otf.core import Timing
-from otf.simulate import Fault, faulty
+from otf.simulate import Mutation, faulty
 from otf.spec import Spec, Transition, goto, start, stop
 from otf.trace.events import Event, Seen
 from tests.core.timed import PACINGS, driven
@@ -75,12 +75,12 @@ def test_a_timer_that_means_nothing_in_a_state_expires_without_effect(number: in
 @pytest.mark.parametrize(
     ("fault", "kinds"),
     [
-        (Fault("late", "off", "a", 4.0), {"missing", "late"}),
-        (Fault("early", "off", "a", -1.5), {"early"}),
+        (Mutation("late", "off", "a", 4.0), {"missing", "late"}),
+        (Mutation("early", "off", "a", -1.5), {"early"}),
     ],
 )
 @pytest.mark.parametrize("number", range(10))
-def test_a_timer_that_runs_for_another_time_is_found(fault: Fault, kinds: set[str], number: int) -> None:
+def test_a_timer_that_runs_for_another_time_is_found(fault: Mutation, kinds: set[str], number: int) -> None:
     """Where it is waited for: too long or too short."""
     spec = device(stops=True)
     verdict, _ = driven(spec, "ac", "strict", system=faulty(spec, fault), number=number)
@@ -90,6 +90,6 @@ def test_a_timer_that_runs_for_another_time_is_found(fault: Fault, kinds: set[st
 
 def test_a_stop_that_is_late_stops_all_the_same() -> None:
     """What moves is when timers expire."""
-    (way,) = faulty(device(stops=True), Fault("late", "on", "b", 4.0)).step("on", "b")
+    (way,) = faulty(device(stops=True), Mutation("late", "on", "b", 4.0)).step("on", "b")
     assert isinstance(way, Transition)
     assert way.timers == (stop("tick"), stop("session"))

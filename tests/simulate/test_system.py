@@ -73,7 +73,7 @@ def test_what_comes_unasked_is_done_when_it_is_told() -> None:
     """The spec says what may happen; the world says when."""
     spec = Spec[int, str](lambda _state, _inp: [], 0, [], lambda state: [goto(state + 1, "tick")])
     clock = System(spec, lambda _value: "line", Random(1))
-    (way,) = clock.unasked()
+    (way,) = clock.spontaneous()
     assert clock.do(way).outputs == (Emission("tick", "line"),)
     assert clock.state == 1
-    assert system(goto(1, "x")).unasked() == []
+    assert system(goto(1, "x")).spontaneous() == []

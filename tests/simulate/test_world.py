@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from otf.simulate import Bounds, Net, System, Unreliable, World
+from otf.simulate import Net, System, TimeBounds, UnreliableWorld, World
 from otf.simulate.world import Chance
 from otf.spec import Spec, Transition, goto, on
 
@@ -36,7 +36,7 @@ ECHO: Spec[int, str] = Spec(_echo, 0, [])
 def world(seed: int, spec: Spec[Any, Any] = ECHO, chance: Chance = "uniform", *, choosy: bool = False) -> World:
     """Return a world of this spec."""
     random = Random(seed)
-    return World(System(spec, lambda value: value[0], random), Bounds(L, R, chance=chance), random, choosy=choosy)
+    return World(System(spec, lambda value: value[0], random), TimeBounds(L, R, chance=chance), random, choosy=choosy)
 
 
 def heard(there: World, *inputs: str, until: float = 60.0) -> list[Heard]:
@@ -75,7 +75,7 @@ def test_what_waits_longest_is_taken_next_unless_the_system_is_choosy(choosy: bo
     turns = set[str]()
     for seed in range(50):
         there = world(seed, choosy=choosy, chance="extreme")
-        there.bounds = Bounds(0.0, R, chance="extreme")
+        there.bounds = TimeBounds(0.0, R, chance="extreme")
         for inp in ("A1", "A2", "A3"):
             there.send(inp, "A")
         there.advance(0.01)
@@ -95,7 +95,7 @@ def test_an_input_that_changes_nothing_may_let_a_timer_run_on() -> None:
     for ignoring in (True, False):
         there = world(1, spec)
         there.ignoring = ignoring
-        there.bounds = Bounds(0.0, 0.0)
+        there.bounds = TimeBounds(0.0, 0.0)
         ticks[ignoring] = 0
         for turn in range(10):
             ticks[ignoring] += len(heard(there, "A", until=0.6 * (turn + 1)))
@@ -116,7 +116,7 @@ def test_a_cyclic_message_may_let_other_timers_run_on() -> None:
         stories[wavering] = set()
         for seed in range(50):
             there = world(seed, spec)
-            there.bounds = Bounds(0.0, 0.0)
+            there.bounds = TimeBounds(0.0, 0.0)
             there.wavering = wavering
             seen = heard(there, until=3.5)
             assert [each.at for each in seen if each.output == "tick"] == [1.0, 2.0, 3.0][: len(seen)] or wavering
@@ -150,7 +150,7 @@ def test_the_initial_state_may_have_been_entered_before() -> None:
     for seed in range(50):
         random = Random(seed)
         system = System(spec, lambda value: value[0], random)
-        there = World(system, Bounds(0.0, 0.0), random, wavering=seed % 2 == 0)
+        there = World(system, TimeBounds(0.0, 0.0), random, wavering=seed % 2 == 0)
         (up,) = heard(there)
         assert 0.0 <= up.at <= 1.0
         assert up.at == 1.0 or seed % 2 == 0
@@ -165,7 +165,7 @@ def test_only_outputs_on_one_port_have_an_order() -> None:
     orders = set[str]()
     for seed in range(50):
         there = world(seed, spec)
-        there.bounds = Bounds(0.0, R)
+        there.bounds = TimeBounds(0.0, R)
         orders.add("".join(each.output for each in heard(there, "A")))
     assert orders == {"xyz", "xzy", "zxy"}
 
@@ -174,7 +174,7 @@ def through(seed: int, net: Net, *inputs: str) -> list[str]:
     """Return what is heard through a net, by the inputs that are answered."""
     random = Random(seed)
     system = System(ECHO, lambda value: value[0], random)
-    there = Unreliable(system, Bounds(L, R), random, choosy=True, net=net)
+    there = UnreliableWorld(system, TimeBounds(L, R), random, choosy=True, net=net)
     return [event.output[:2] for event in heard(there, *inputs)]
 
 

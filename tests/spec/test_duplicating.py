@@ -15,7 +15,7 @@ from otf.spec.channels import memory
 from tests.core.scripts import machine, oracle, outcome, run, spec_of, states
 from tests.spec.nets import doubling, giving, port
 
-PASS, WRONG, UNASKED = "pass", "fail: wrong", "fail: unasked"
+PASS, WRONG, SPONTANEOUS = "pass", "fail: wrong", "fail: unasked"
 
 
 def systems(judge: Oracle | Spec[Any, Any], script: str) -> set[object]:
@@ -33,7 +33,7 @@ def systems(judge: Oracle | Spec[Any, Any], script: str) -> set[object]:
         ("a? quiet", "fail: missing"),
         ("a? x! z!", WRONG),
         ("a? x! quiet b? y! x! quiet", PASS),
-        ("a? x! quiet b? y! quiet b? y! quiet x!", UNASKED),
+        ("a? x! quiet b? y! quiet b? y! quiet x!", SPONTANEOUS),
         ("b? y! y!", WRONG),
     ],
 )
@@ -149,7 +149,7 @@ def alone(number: int) -> list[int]:
 def test_what_a_spec_answered_is_forgotten_when_there_is_too_much_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is asked again."""
     monkeypatch.setattr(memory, "REMEMBERED", 2)
-    answers = memory.Memory()
+    answers = memory.SpecAnswers()
     found = [answers.asked(alone, number) for number in (1, 2, 2, 3)]
     assert (found, len(answers)) == ([[1], [2], [2], [3]], 1)
 

@@ -14,7 +14,7 @@ from otf.core import Model, Symbol, View
 from otf.errors import UsageError
 from otf.explore import explore
 from otf.fronts import Call
-from otf.strategy import STRATEGIES, Coverage, Kind, Until, covering, goal, own, script, weighted
+from otf.strategy import STRATEGIES, Coverage, StrategyKind, Until, covering, goal, own, script, weighted
 from otf.strategy.actions import action
 
 LENGTH = 12
@@ -47,7 +47,7 @@ class Board:
         return ()
 
 
-def sent(strategy: str | Kind, path: Path, **settings: int) -> list[list[object]]:
+def sent(strategy: str | StrategyKind, path: Path, **settings: int) -> list[list[object]]:
     """The inputs of the paths of a campaign with a strategy."""
     seen: list[list[object]] = []
 

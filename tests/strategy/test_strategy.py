@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from otf.core import InputMode, Model, Monitor, Oracle, View
-from otf.core.offer import view
+from otf.core.enabled import view
 from otf.errors import UsageError
 from otf.spec import Spec, Transition, goto, total
 from otf.strategy import STRATEGIES, Pool, Script, Strategy
@@ -86,7 +86,7 @@ def test_least_input_is_fair() -> None:
     """In a state every input is tried before one is tried twice, in the mode `all`."""
     strategy = Strategy("least-input", "all", 1)
     _walk(strategy, 1, 400)
-    assert {place.value for place in strategy.visits.inputs} == {0, 1, 2, 3, 4}
+    assert {node.value for node in strategy.visits.inputs} == {0, 1, 2, 3, 4}
     for tried in strategy.visits.inputs.values():
         assert max(tried.values()) - min(tried.values()) <= 1
 

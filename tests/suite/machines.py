@@ -6,26 +6,26 @@ from collections.abc import Iterator
 from itertools import permutations, product
 from random import Random
 
-from otf.suite import Machine, minimised
+from otf.suite import NumberedMachine, minimised
 from otf.suite.machine import Word
 from otf.suite.reach import neighbours, reach
 
 Row = tuple[tuple[int, int], ...]
 
 
-def made(rows: list[Row]) -> Machine:
+def made(rows: list[Row]) -> NumberedMachine:
     """A machine from its table: for each state and input the next state and the output."""
     next_, out = ([[cell[side] for cell in row] for row in rows] for side in (0, 1))
-    return Machine("small", range(len(rows)), range(len(rows[0])), next_, out)
+    return NumberedMachine("small", range(len(rows)), range(len(rows[0])), next_, out)
 
 
-def every(states: int, inputs: int = 2, outputs: int = 2) -> Iterator[Machine]:
+def every(states: int, inputs: int = 2, outputs: int = 2) -> Iterator[NumberedMachine]:
     """All complete machines with so many states, inputs and outputs."""
     for rows in product(product(product(range(states), range(outputs)), repeat=inputs), repeat=states):
         yield made(list(rows))
 
 
-def renamed(machine: Machine) -> tuple[Row, ...]:
+def renamed(machine: NumberedMachine) -> tuple[Row, ...]:
     """The first, in order, of all tables that a machine of two outputs has under other names."""
     tables: list[tuple[Row, ...]] = []
     for inputs, outputs in product(permutations(range(len(machine.inputs))), permutations(range(2))):
@@ -40,13 +40,13 @@ def renamed(machine: Machine) -> tuple[Row, ...]:
     return min(tables)
 
 
-def different(states: int) -> list[Machine]:
+def different(states: int) -> list[NumberedMachine]:
     """All machines of so many states that can be reached, two inputs and two outputs, one for all of its names."""
     tables = {renamed(machine) for machine in every(states)}
     return [made(list(rows)) for rows in sorted(tables) if len(rows) == states]
 
 
-def models(states: int, number: int, seed: int = 1, inputs: int = 2, outputs: int = 2) -> Iterator[Machine]:
+def models(states: int, number: int, seed: int = 1, inputs: int = 2, outputs: int = 2) -> Iterator[NumberedMachine]:
     """Some machines that are minimal and connected, drawn by lot."""
     random = Random(seed)
     while number:
@@ -59,7 +59,7 @@ def models(states: int, number: int, seed: int = 1, inputs: int = 2, outputs: in
             yield machine
 
 
-def walked(machine: Machine, paths: list[Word]) -> set[tuple[int, int]]:
+def walked(machine: NumberedMachine, paths: list[Word]) -> set[tuple[int, int]]:
     """The transitions that paths go through; every input on the way must be specified."""
     found = set[tuple[int, int]]()
     for path in paths:

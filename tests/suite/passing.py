@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from otf.suite import Machine
+from otf.suite import NumberedMachine
 from otf.suite.machine import Word
 
 Place = tuple[int, int]  # a state and an input
@@ -25,7 +25,7 @@ class System:
         known = 1 + max(self.next.values(), default=0)
         return [System({**self.next, place: to}, dict(self.out)) for to in range(min(known + 1, states))]
 
-    def run(self, model: Machine, words: list[Word]) -> Place | bool:
+    def run(self, model: NumberedMachine, words: list[Word]) -> Place | bool:
         """Run a suite: whether it passes, or the transition whose next state has to be known first."""
         for word in words:
             here = there = 0
@@ -38,7 +38,7 @@ class System:
                 here, there = model.next[here][inp], self.next.get((there, inp), 0)
         return True
 
-    def equal(self, model: Machine) -> Place | bool:
+    def equal(self, model: NumberedMachine) -> Place | bool:
         """Whether it does what the model says; an output that no word saw may be a wrong one."""
         seen, left = {(0, 0)}, [(0, 0)]
         while left:
@@ -55,7 +55,7 @@ class System:
         return True
 
 
-def fooled(model: Machine, words: list[Word], states: int) -> System | None:
+def fooled(model: NumberedMachine, words: list[Word], states: int) -> System | None:
     """A system with at most so many states that passes a suite and is wrong, None where none is."""
     left = [System()]
     while left:

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from otf.suite import METHODS, Machine
+from otf.suite import METHODS, NumberedMachine
 from otf.suite.faults import equal, passes, single_faults, with_fault
 from otf.suite.machine import Word
 from tests.suite.machines import different, every, made, models
@@ -16,12 +16,12 @@ COMPLETE = [name for name, method in METHODS.items() if method.complete]
 SYSTEMS = list(every(3))
 
 
-def paths(machine: Machine, method: str, extra: int = 0) -> list[Word]:
+def paths(machine: NumberedMachine, method: str, extra: int = 0) -> list[Word]:
     """The suite of a machine."""
     return METHODS[method].make(machine, extra)[0]
 
 
-def wrong(machine: Machine, words: list[Word], systems: list[Machine]) -> list[Machine]:
+def wrong(machine: NumberedMachine, words: list[Word], systems: list[NumberedMachine]) -> list[NumberedMachine]:
     """The systems that pass a suite and are not what the model says."""
     return [system for system in systems if passes(machine, system, words) and not equal(machine, system)]
 
@@ -72,7 +72,7 @@ def test_a_suite_without_one_of_its_tests_lets_some_pass(method: str) -> None:
 ALL = {states: different(states) for states in (1, 2, 3)}
 
 
-def _fooled(method: str, extra: int, machines: list[Machine]) -> list[Machine]:
+def _fooled(method: str, extra: int, machines: list[NumberedMachine]) -> list[NumberedMachine]:
     """The models, minimised first where they are not minimal, whose suites a wrong system passes."""
     minimal = [METHODS[method].machine(machine) for machine in machines]
     return [each for each in minimal if fooled(each, paths(each, method, extra), each.size + extra)]
@@ -117,13 +117,13 @@ def test_a_wrong_system_is_found_where_there_is_one() -> None:
     assert told == {False, True}
 
 
-def _larger(states: int, number: int) -> list[Machine]:
+def _larger(states: int, number: int) -> list[NumberedMachine]:
     return list(models(states, number, seed=5, inputs=3, outputs=2))
 
 
 @pytest.mark.parametrize("method", COMPLETE)
 @pytest.mark.parametrize("machine", _larger(7, 2))
-def test_all_single_faults_of_larger_machines_are_found(method: str, machine: Machine) -> None:
+def test_all_single_faults_of_larger_machines_are_found(method: str, machine: NumberedMachine) -> None:
     """Seven states, three inputs: each output, each next state, and each ignored input."""
     words = paths(machine, method)
     mutants = [with_fault(machine, fault) for fault in single_faults(machine)]
@@ -135,7 +135,7 @@ def test_many_faults_at_once_are_found() -> None:
     random = Random(3)
     for machine in _larger(6, 2):
         faults = list(single_faults(machine))
-        mutants: list[Machine] = []
+        mutants: list[NumberedMachine] = []
         for _ in range(500):
             mutant = machine
             for fault in random.sample(faults, 3):
@@ -145,7 +145,7 @@ def test_many_faults_at_once_are_found() -> None:
             assert wrong(machine, paths(machine, method), mutants) == []
 
 
-def _grown(machine: Machine, random: Random) -> Machine:
+def _grown(machine: NumberedMachine, random: Random) -> NumberedMachine:
     """A system with a state more: a copy of one, to which some transitions lead instead; then one or two are wrong."""
     size, twin = machine.size, random.randrange(machine.size)
     next_ = [list(row) for row in (*machine.next, machine.next[twin])]

@@ -12,7 +12,7 @@ from otf.explore import explore
 from otf.models.coffee import coffee
 from otf.models.conference import Sizes, conference
 from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on
-from otf.suite import METHODS, Machine, adaptive, completed, machine, minimised, suite
+from otf.suite import METHODS, NumberedMachine, adaptive, completed, machine, minimised, suite
 from otf.suite.faults import equal
 from otf.suite.identify import Choice, distinguishing, experiment, uio
 from otf.suite.splitting import Splitting
@@ -198,13 +198,13 @@ def test_completed_machines_are_left_alone() -> None:
     assert minimised(whole) is whole
 
 
-def outputs(model: Machine, word: tuple[int, ...]) -> list[tuple[int, ...]]:
+def outputs(model: NumberedMachine, word: tuple[int, ...]) -> list[tuple[int, ...]]:
     """What each state answers to a word."""
     return [tuple(model.run(word, state)[0]) for state in range(model.size)]
 
 
 @pytest.mark.parametrize("model", list(models(4, 8, seed=9, outputs=3)))
-def test_words_that_identify_do(model: Machine) -> None:
+def test_words_that_identify_do(model: NumberedMachine) -> None:
     """A UIO is answered by its state alone; a distinguishing sequence by each state in its own way, adaptive or not."""
     for state in range(4):
         word = uio(model, state, [each for each in range(4) if each != state])

@@ -8,19 +8,19 @@ import pytest
 
 from otf.explore import explore
 from otf.models.conference import Sizes, conference
-from otf.suite import METHODS, Machine, machine
+from otf.suite import METHODS, NumberedMachine, machine
 from otf.suite.gast import a2
 from otf.suite.machine import Word
 from otf.suite.tour import Leg, tour, transitions
 from tests.suite.machines import made, models, walked
 
 
-def conf(*sizes: int) -> Machine:
+def conf(*sizes: int) -> NumberedMachine:
     """The machine of a conference protocol entity."""
     return machine(explore(conference(Sizes(*sizes))))
 
 
-def paths(model: Machine, method: str) -> list[Word]:
+def paths(model: NumberedMachine, method: str) -> list[Word]:
     """The suite of a machine as it is."""
     return METHODS[method].make(model, 0)[0]
 
@@ -66,7 +66,7 @@ def test_the_large_conference_is_toured_in_one_path() -> None:
     assert len(checked) <= 9_473
 
 
-def shortest(model: Machine) -> int:
+def shortest(model: NumberedMachine) -> int:
     """The inputs of a shortest single path through all transitions: breadth first over what was taken."""
     all_ = {each: 1 << at for at, each in enumerate(model.transitions)}
     seen, level, length = {(0, 0)}, {(0, 0)}, 0
@@ -84,7 +84,7 @@ def shortest(model: Machine) -> int:
 
 
 @pytest.mark.parametrize("model", list(models(3, 10, seed=4)))
-def test_a_tour_is_as_short_as_can_be(model: Machine) -> None:
+def test_a_tour_is_as_short_as_can_be(model: NumberedMachine) -> None:
     """Against a search through all walks, where one walk can take all."""
     found = tour(model, transitions(model))
     if len(found.paths) == 1:

@@ -6,7 +6,7 @@ from typing import get_args
 
 from otf.errors import ContactError, ModelError, OtfError, UsageError
 from otf.trace.events import Quiet, Seen, Sent
-from otf.trace.verdict import WORDS, Failure, Kind, Signature, Verdict
+from otf.trace.verdict import WORDS, Failure, FailureKind, Signature, Verdict
 
 SIGNATURE = Signature("wrong", "Idle", "Join", "JoinPDU", "LeavePDU")
 
@@ -38,7 +38,7 @@ def test_only_nonconformance_is_failure() -> None:
 
 def test_each_kind_of_failure_has_words_for_people() -> None:
     """No kind is shown as a bare word."""
-    assert set(WORDS) == set(get_args(Kind))
+    assert set(WORDS) == set(get_args(FailureKind))
 
 
 def test_errors_say_how_the_command_ends() -> None:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from otf.trace.explain import explanation
 from otf.trace.near import differences, near
-from otf.trace.verdict import Allowed, Failure, Kind, Signature, Verdict
+from otf.trace.verdict import Allowed, Failure, FailureKind, Signature, Verdict
 
 
-def failure(kind: Kind, seen: str, *ways: tuple[str, ...], before: tuple[str, ...] = ()) -> Failure:
+def failure(kind: FailureKind, seen: str, *ways: tuple[str, ...], before: tuple[str, ...] = ()) -> Failure:
     """A failure in a state that allows these ways on."""
     allowed = Allowed("0", tuple((way, "1") for way in ways))
     return Failure(Signature(kind, "int", "Go", "Out", "Out"), 1, 1, "Go()", seen, "p", before, (allowed,))

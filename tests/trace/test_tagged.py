@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otf.errors import UsageError
-from otf.trace.events import Ended, Garbled
+from otf.trace.events import Ended, Undecodable
 from otf.trace.tagged import Registry, encode
 from otf.values import key, likeness
 
@@ -155,7 +155,7 @@ VALUES = st.recursive(
     | POINTS
     | st.sampled_from(Level)
     | st.builds(Ended, TEXT)
-    | st.builds(Garbled, st.binary(), TEXT),
+    | st.builds(Undecodable, st.binary(), TEXT),
     lambda parts: st.lists(parts, max_size=3).map(tuple) | st.frozensets(parts, max_size=3),
     max_leaves=5,
 )
@@ -375,4 +375,4 @@ def test_two_types_of_one_name_are_refused() -> None:
 def test_a_type_may_be_named_twice() -> None:
     """By the bench and by a field, or in a union."""
     registry = Registry([Leaf, Tree, Leaf | Tree, Point | None, Number])
-    assert sorted(registry.types) == ["Colour", "Ended", "Garbled", "Leaf", "Point", "Tree"]
+    assert sorted(registry.types) == ["Colour", "Ended", "Leaf", "Point", "Tree", "Undecodable"]

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import strategies as st
 
 from otf.errors import UsageError
-from otf.logic import Outcome, check
+from otf.logic import PropertyOutcome, check
 from otf.spec import Spec, Transition, goto
 from otf.trace.tagged import Registry, encode
 from otf.values import FiniteFunction, Size, every, key
@@ -69,10 +69,10 @@ def test_a_property_of_functions_is_checked() -> None:
     def idempotent(function: Callable[[bool], bool]) -> bool:
         return all(function(function(value)) == function(value) for value in (False, True))
 
-    assert check(parts).outcome is Outcome.PASSED
-    assert check(twice).outcome is Outcome.PROOF
+    assert check(parts).outcome is PropertyOutcome.PASSED
+    assert check(twice).outcome is PropertyOutcome.PROOF
     found = check(idempotent)
-    assert found.outcome is Outcome.COUNTEREXAMPLE
+    assert found.outcome is PropertyOutcome.COUNTEREXAMPLE
     assert str(found.values["function"]) == "{False: True, else: False}"
 
 
@@ -178,6 +178,6 @@ def _never(_value: object) -> bool:
 @pytest.mark.parametrize("strategy", [st.nothing(), st.integers().filter(_never)])
 def test_a_strategy_without_values_has_none(strategy: Any) -> None:  # noqa: ANN401 -- a strategy
     """Then nothing is tested; one that cannot be is told as such."""
-    assert check(lambda value: value is None, strategy).outcome is Outcome.NOTHING
+    assert check(lambda value: value is None, strategy).outcome is PropertyOutcome.NOTHING
     with pytest.raises(UsageError, match=r"the strategy integers.* cannot be: .*max_value"):
         check(_never, st.integers(5, 1))

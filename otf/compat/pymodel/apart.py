@@ -26,7 +26,7 @@ PROGRAM: Final = "import sys; from otf.compat.pymodel.served import main; main(s
 START: Final = 10.0  # seconds for Python, and for what the stepper does when it is imported
 
 
-class Apart:
+class StepperProcess:
     """A stepper in a process of its own, for one path. It has `timeout` seconds for each action.
 
     Raises ContactError where it cannot be started; LostStepperError where it does not answer in time, or has ended.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from otf.adapter import Bench
 from otf.adapter.bench import SYSTEM
-from otf.compat.pymodel.apart import Apart
+from otf.compat.pymodel.apart import StepperProcess
 from otf.compat.pymodel.driving import Driven, StepperFailed, Waits
 from otf.compat.pymodel.live import Live
 from otf.compat.pymodel.loading import Loaded, load
@@ -89,7 +89,7 @@ class _Makes:
     def apart(self, timeout: float) -> Act:
         """Return a system behind a stepper in a process of its own, which ends with the path."""
         self._paths += 1
-        stepper = Apart(self._reference, self._folders, timeout)
+        stepper = StepperProcess(self._reference, self._folders, timeout)
         if self._paths > 1:
             stepper.reset()
         return Driven(self.spec, stepper, self._waits)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from otf.compat.pymodel.parts import Args, Chosen, Effect, Named, labels, listed, said
+from otf.compat.pymodel.parts import Args, Chosen, Effect, NamedArguments, labels, listed, said
 from otf.errors import UsageError
 from otf.fronts.freezing import frozen
 from otf.values import show
 
-Arrow: TypeAlias = tuple[Any, str, Args, Any, Any]
+PathArrow: TypeAlias = tuple[Any, str, Args, Any, Any]
 
 
 class FiniteMachine:
@@ -34,7 +34,7 @@ class FiniteMachine:
         ends = said(module, "accepting")
         self._ends = None if ends is None else tuple(ends)
 
-    def offers(self, state: Any) -> Iterator[Named]:  # noqa: ANN401 -- any state
+    def offers(self, state: Any) -> Iterator[NamedArguments]:  # noqa: ANN401 -- any state
         """Yield the actions at the transitions of a state."""
         return (line[1:3] for line in self._lines if line[0] == state)
 
@@ -57,7 +57,7 @@ class FiniteMachine:
         return True
 
 
-def _line(module: ModuleType, number: int, row: Any) -> tuple[Callable[..., Any], Arrow]:  # noqa: ANN401 -- whatever stands there
+def _line(module: ModuleType, number: int, row: Any) -> tuple[Callable[..., Any], PathArrow]:  # noqa: ANN401 -- whatever stands there
     try:
         source, (action, args, result), target = row
         return action, (source, action.__name__, tuple(map(frozen, args)), frozen(result), target)

@@ -11,7 +11,7 @@ from otf.errors import UsageError
 from otf.values import show
 
 Args: TypeAlias = tuple[Any, ...]
-Named: TypeAlias = tuple[str, Args]
+NamedArguments: TypeAlias = tuple[str, Args]
 
 
 class Effect(NamedTuple):
@@ -55,7 +55,7 @@ class Part(Protocol):
         """Return the state in which a run begins."""
         ...
 
-    def offers(self, state: Any) -> Iterator[Named]:  # noqa: ANN401 -- any state
+    def offers(self, state: Any) -> Iterator[NamedArguments]:  # noqa: ANN401 -- any state
         """Yield the actions that are worth trying in a state; no arguments where any will do."""
         ...
 

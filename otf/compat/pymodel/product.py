@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import product as every
 from typing import Any
 
-from otf.compat.pymodel.parts import Args, Effect, Named, Part
+from otf.compat.pymodel.parts import Args, Effect, NamedArguments, Part
 from otf.compat.pymodel.runs import RunSuite
 from otf.fronts import Call
 from otf.spec import Spec, Transition
@@ -86,7 +86,7 @@ class Composition(Spec[Any, Call]):
                     after[at] = way.state
                 yield Effect(said[0] if said else None, Joint(after))
 
-    def enabled(self, state: Any, *, observed: bool) -> Iterator[Named]:  # noqa: ANN401 -- any state
+    def enabled(self, state: Any, *, observed: bool) -> Iterator[NamedArguments]:  # noqa: ANN401 -- any state
         """Yield the actions that are worth trying in a state: the observable ones, or the others."""
         parts = list(zip(self.parts, self.split(state), strict=True))
         offered = [dict[str, dict[Args, None]]() for _ in parts]

@@ -8,7 +8,7 @@ from itertools import product
 from types import ModuleType
 from typing import Any, Final, TypeAlias
 
-from otf.compat.pymodel.parts import Args, Chosen, Effect, Named, labels, listed, said
+from otf.compat.pymodel.parts import Args, Chosen, Effect, NamedArguments, labels, listed, said
 from otf.errors import ModelError, UsageError
 from otf.fronts.actions import Attributes
 from otf.fronts.freezing import frozen, thawed
@@ -37,7 +37,7 @@ class ModelProgram:
         self.actions: tuple[str, ...] = tuple(self._actions)
         self.observed: frozenset[str] = labels(listed(module, "observables"))
         self.cleanup: frozenset[str] = labels(chosen.of(listed(module, "cleanup")))
-        self._taken = {each.__name__: _Signature(each) for each in left}
+        self._taken = {each.__name__: _ActionArguments(each) for each in left}
         self._enablers = {each.__name__: _enabler(module, each, self._taken[each.__name__]) for each in left}
         self._arguments = {each.__name__: _Arguments(module, each, self._taken[each.__name__]) for each in left}
         self._accepting: Condition = said(module, *ACCEPTING)
@@ -48,7 +48,7 @@ class ModelProgram:
         self._held: Attributes | None = self.initial
         self.notes: tuple[str, ...] = tuple(self._reset(said(module, *RESET)))
 
-    def offers(self, state: Attributes) -> Iterator[Named]:
+    def offers(self, state: Attributes) -> Iterator[NamedArguments]:
         """Yield the actions with the arguments in their domains that are enabled."""
         self._hold(state)
         for name in self.actions:
@@ -127,7 +127,7 @@ class ModelProgram:
             raise UsageError(f"{module.__file__}: {why}; name values that can be, and nothing that is open") from error
 
 
-class _Signature:
+class _ActionArguments:
     """How many arguments an action takes, and their names."""
 
     def __init__(self, action: Callable[..., Any]) -> None:
@@ -147,7 +147,7 @@ class _Signature:
 class _Arguments:
     """All lists of arguments that the domains of an action have: each with each, or side by side."""
 
-    def __init__(self, module: ModuleType, action: Callable[..., Any], taken: _Signature) -> None:
+    def __init__(self, module: ModuleType, action: Callable[..., Any], taken: _ActionArguments) -> None:
         domains: Mapping[str, Any] = _table(module, "domains").get(action, {})
         how = _table(module, "combinations").get(action, "all")
         if how not in {"all", "cases"}:
@@ -184,13 +184,15 @@ def _variables(module: ModuleType) -> tuple[str, ...]:
     return names
 
 
-def _enabler(module: ModuleType, action: Callable[..., Any], taken: _Signature) -> Callable[[Args], object] | None:
+def _enabler(
+    module: ModuleType, action: Callable[..., Any], taken: _ActionArguments
+) -> Callable[[Args], object] | None:
     given = _table(module, "enablers").get(action)
     if given is None:
         return None
     # PyModel never looks at a second one
     test: Callable[..., object] = given[0] if hasattr(given, "__getitem__") else given
-    wants = _Signature(test)
+    wants = _ActionArguments(test)
     if not wants.most:
         return lambda _args: test()
     if not any(wants.fits(int(number)) for number in (taken.least, min(taken.most, wants.most))):

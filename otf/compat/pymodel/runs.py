@@ -7,14 +7,14 @@ from itertools import takewhile
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from otf.compat.pymodel.parts import Args, Chosen, Effect, Named, labels, listed, said
+from otf.compat.pymodel.parts import Args, Chosen, Effect, NamedArguments, labels, listed, said
 from otf.errors import UsageError
 from otf.fronts.freezing import frozen
 from otf.values import show
 
 NAMES = ("test_suite", "testsuite", "testSuite")
 Run: TypeAlias = tuple[tuple[str, Args, Any], ...]
-At: TypeAlias = tuple[tuple[int, int], ...]
+RunPosition: TypeAlias = tuple[tuple[int, int], ...]
 """Where a run may be: the numbers of the runs that begin so, each with the number of actions done."""
 
 
@@ -36,7 +36,7 @@ class RunSuite:
         self._runs: Sequence[Run] = [
             tuple(takewhile(lambda each: each[0] in self.actions, (each for _, each in run))) for run in runs
         ]
-        self.initial: At = tuple((number, 0) for number in range(len(self._runs)))
+        self.initial: RunPosition = tuple((number, 0) for number in range(len(self._runs)))
 
     def __len__(self) -> int:
         """Return how many runs there are."""
@@ -48,11 +48,11 @@ class RunSuite:
         vars(one).update(vars(self), initial=self.initial[number : number + 1])
         return one
 
-    def offers(self, state: At) -> Iterator[Named]:
+    def offers(self, state: RunPosition) -> Iterator[NamedArguments]:
         """Yield the next actions."""
         return (name_args[:2] for _, name_args in self._next(state))
 
-    def effects(self, state: At, name: str, args: Args, *, filtered: bool) -> Iterator[Effect]:
+    def effects(self, state: RunPosition, name: str, args: Args, *, filtered: bool) -> Iterator[Effect]:
         """Yield what an action may bring: one effect for each result that the runs say."""
         del filtered
         went: dict[tuple[bool, Any], list[tuple[int, int]]] = {}
@@ -63,16 +63,16 @@ class RunSuite:
         for (free, result), then in went.items():
             yield Effect(result, tuple(then), free)
 
-    def accepting(self, state: At) -> bool:
+    def accepting(self, state: RunPosition) -> bool:
         """Return whether a run ends there."""
         return any(done == len(self._runs[number]) for number, done in state)
 
-    def safe(self, state: At) -> bool:
+    def safe(self, state: RunPosition) -> bool:
         """Return true: suites have no invariant."""
         del state
         return True
 
-    def _next(self, state: At) -> Iterator[tuple[tuple[int, int], tuple[str, Args, Any]]]:
+    def _next(self, state: RunPosition) -> Iterator[tuple[tuple[int, int], tuple[str, Args, Any]]]:
         for number, done in state:
             if done < len(self._runs[number]):
                 yield (number, done), self._runs[number][done]

@@ -13,7 +13,7 @@ from otf.simulate.walk import Act
 from otf.values import key
 
 
-class _Spot:
+class _GraphSpot:
     """A state, and where the actions that were asked so far lead."""
 
     __slots__ = ("state", "ways")
@@ -23,7 +23,7 @@ class _Spot:
         self.ways: dict[int, tuple[Call, list[_Way]]] = {}
 
 
-_Way: TypeAlias = tuple[tuple[object, ...], _Spot]
+_Way: TypeAlias = tuple[tuple[object, ...], _GraphSpot]
 
 
 class StandIn:
@@ -36,7 +36,7 @@ class StandIn:
         self._spec = spec
         self._seed = seed
         self._numbers = count(1)
-        self._spots: dict[Hashable, _Spot] = {}
+        self._spots: dict[Hashable, _GraphSpot] = {}
 
     def __call__(self) -> Act:
         """Return a system for one path."""
@@ -59,9 +59,9 @@ class StandIn:
 
         return act
 
-    def _spot(self, state: Any) -> _Spot:  # noqa: ANN401 -- any state
-        return self._spots.setdefault(key(state), _Spot(state))
+    def _spot(self, state: Any) -> _GraphSpot:  # noqa: ANN401 -- any state
+        return self._spots.setdefault(key(state), _GraphSpot(state))
 
-    def _asked(self, spot: _Spot, call: Call) -> list[_Way]:
+    def _asked(self, spot: _GraphSpot, call: Call) -> list[_Way]:
         happens = map(plainly, self._spec.effects(spot.state, call.name, call.arguments))
         return [(then.outputs, self._spot(then.state)) for then in happens]

@@ -15,18 +15,18 @@ from otf.errors import ModelError, UsageError
 from otf.fronts import Call
 from otf.fronts.actions import Attributes
 from otf.fronts.freezing import frozen, thawed
-from otf.strategy import Kind
+from otf.strategy import StrategyKind
 from otf.strategy.kinds import Maker
 from otf.strategy.pool import Pool
 from otf.strategy.strategy import known
-from otf.strategy.visits import Visits
+from otf.strategy.visits import VisitCounts
 from otf.values import key, show
 
 NAMES: Final = ("select_action", "selectaction", "SelectAction")
 SelectAction: TypeAlias = Callable[[Sequence[Any]], Any]
 
 
-def selecting(select: SelectAction | str, *, folder: str | Path = ".") -> Kind:
+def selecting(select: SelectAction | str, *, folder: str | Path = ".") -> StrategyKind:
     """Return the strategy of a function as PyModel has it, or of the module that has one, by name or path.
 
     The function gets a list of `(name, arguments, result, next_state, properties)` and returns `(name, arguments)`, or
@@ -42,23 +42,23 @@ def selecting(select: SelectAction | str, *, folder: str | Path = ".") -> Kind:
     return _kind(select.__name__, select, Random(0))
 
 
-def _kind(name: str, select: SelectAction, random: Random) -> Kind:
-    def make(pool: Pool, _visits: Visits) -> Chooser:
+def _kind(name: str, select: SelectAction, random: Random) -> StrategyKind:
+    def make(pool: Pool, _visits: VisitCounts) -> Chooser:
         # what the module draws by `random`, it draws from this
         random.seed(pool.random.random())
         return _Selecting(select)
 
-    return Kind(name, "a strategy of PyModel", (make,))
+    return StrategyKind(name, "a strategy of PyModel", (make,))
 
 
-def tidying(strategy: str | Kind, after: int) -> Kind:
+def tidying(strategy: str | StrategyKind, after: int) -> StrategyKind:
     """Return a strategy that takes only the cleanup actions of the model after so many steps, until a run may end.
 
     Give the campaign more steps than `after`: the difference is what `-c` of PyModel bounds.
     """
     base = known(strategy)
     makers = tuple(_tidied(make, after) for make in base.makers)
-    return Kind(f"{base.name}, then cleanup", f"{base.says}; cleanup after {after} steps", makers)
+    return StrategyKind(f"{base.name}, then cleanup", f"{base.says}; cleanup after {after} steps", makers)
 
 
 def _tidied(maker: Maker, after: int) -> Maker:
@@ -105,7 +105,7 @@ class _Tidying:
         if self._left:
             self._left -= 1
             return self._inner.choose(view)
-        if all(model.accepting(place.value) for place in view.places):
+        if all(model.accepting(node.value) for node in view.nodes):
             return None
         tidy = [inp for inp in view.specified if _call(inp).name in model.cleanup]
         return self._random.choice(tidy) if tidy else None
@@ -128,10 +128,10 @@ def _call(inp: Symbol) -> Call:
 def _enabled(view: View, offered: dict[Any, Symbol]) -> list[tuple[Any, ...]]:
     model = composition(view)
     found: dict[Any, tuple[Any, ...]] = {}
-    for place in view.places:
+    for node in view.nodes:
         for inp in offered.values():
             call = _call(inp)
-            for then in model.effects(place.value, call.name, call.arguments):
+            for then in model.effects(node.value, call.name, call.arguments):
                 properties = {
                     "accepting": model.accepting(then.state),
                     "statefilter": True,

@@ -2,8 +2,8 @@
 
 from otf.spec.channels.duplicating import duplicating
 from otf.spec.channels.lossy import lossy
-from otf.spec.channels.net import Held, InNet
+from otf.spec.channels.net import InNet, NetMessage
 from otf.spec.channels.reordering import reordering
 from otf.spec.channels.unreliable import Unreliable
 
-__all__ = ["Held", "InNet", "Unreliable", "duplicating", "lossy", "reordering"]
+__all__ = ["InNet", "NetMessage", "Unreliable", "duplicating", "lossy", "reordering"]

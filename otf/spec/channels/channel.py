@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from otf.errors import ModelError
-from otf.spec.channels.fewest import State, Way, fewest, full, whole
-from otf.spec.channels.net import Held, InNet, aged, same, with_one
+from otf.spec.channels.fewest import NetState, NetWay, fewest, full, whole
+from otf.spec.channels.net import InNet, NetMessage, aged, same, with_one
 from otf.spec.channels.pool import coming
 from otf.spec.channels.reactions import Reactions
 from otf.spec.channels.trouble import FOREVER, Rules
@@ -28,9 +28,9 @@ class Channel:
     system: Reactions
     rules: Rules
 
-    def step(self, net: State, inp: object) -> list[Way]:
+    def step(self, net: NetState, inp: object) -> list[NetWay]:
         """Return what may happen when an input goes into the net; nothing where the system's spec leaves it open."""
-        ways: list[Way] = []
+        ways: list[NetWay] = []
         for before, early in self._overdue(net):
             then = list(self._entered(self._aged(before, inp), inp))
             if not then:
@@ -38,12 +38,12 @@ class Channel:
             ways += [_after(early, way) for way in then]
         return fewest([self._full(way) for way in ways])
 
-    def emits(self, net: State) -> list[Way]:
+    def emits(self, net: NetState) -> list[NetWay]:
         """Return what may happen by itself: what the system does, inputs that arrive, outputs that come out."""
         ways = fewest([self._full(way) for way in self.system.by_itself(net)], net)
         return [*ways, *coming(net, self.rules, self._filled)]
 
-    def _overdue(self, net: State) -> Iterator[tuple[State, tuple[object, ...]]]:
+    def _overdue(self, net: NetState) -> Iterator[tuple[NetState, tuple[object, ...]]]:
         """Yield the ways in which all has come that must have come before one more input is taken."""
         late = [held for held in net.inputs if held.sure and not held.left]
         for held in late:
@@ -54,22 +54,22 @@ class Channel:
                 for then, outputs in self._overdue(way.state):
                     yield then, (*way.outputs, *outputs)
         if not late:
-            owed = [held.item for held in net.outputs if held.sure and not held.left]
-            yield net, (AnyOrder(*owed),) if len(owed) > 1 else tuple(owed)
+            outstanding = [held.item for held in net.outputs if held.sure and not held.left]
+            yield net, (AnyOrder(*outstanding),) if len(outstanding) > 1 else tuple(outstanding)
 
-    def _aged(self, net: State, inp: object) -> State:
+    def _aged(self, net: NetState, inp: object) -> NetState:
         inputs = aged(net.inputs)
         if self.rules.of_input(inp).ordered:
             port = self.rules.port(inp)
             inputs = tuple(held for held in inputs if self.rules.port(held.item) != port)
         return InNet(net.state, inputs, aged(net.outputs))
 
-    def _entered(self, net: State, inp: object) -> Iterator[Way]:
+    def _entered(self, net: NetState, inp: object) -> Iterator[NetWay]:
         trouble, ways = self.rules.of_input(inp), self.system.asked(net, inp)
         if not ways:
             return
         if trouble.kept:
-            fresh = Held(inp, trouble.late, 1 + trouble.copies, sure=trouble.sure)
+            fresh = NetMessage(inp, trouble.late, 1 + trouble.copies, sure=trouble.sure)
             net = InNet(net.state, with_one(net.inputs, fresh, FOREVER), net.outputs)
             (held,) = (each for each in net.inputs if same(each.item, inp))
             yield from self.system.taken(net, held, ways)
@@ -78,20 +78,20 @@ class Channel:
         if trouble.lost or trouble.held:
             yield Transition(net)
 
-    def _full(self, way: Way) -> Way:
+    def _full(self, way: NetWay) -> NetWay:
         if not isinstance(way, Accept):
             return replace(way, state=self._filled(way.state)) if whole(way) else way
 
-        def then(seen: Any) -> list[State]:  # noqa: ANN401 -- whatever the Accept asks for
+        def then(seen: Any) -> list[NetState]:  # noqa: ANN401 -- whatever the Accept asks for
             return [self._filled(state) for state in way.then(seen)]
 
         return replace(way, then=then)
 
-    def _filled(self, net: State) -> State:
+    def _filled(self, net: NetState) -> NetState:
         return full(net, self.system.again)
 
 
-def _after(early: tuple[object, ...], way: Way) -> Way:
+def _after(early: tuple[object, ...], way: NetWay) -> NetWay:
     if isinstance(way, Accept):
         if not early:
             return way

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from otf.spec.channels.trouble import Port, Trouble, at_least, rule
+from otf.spec.channels.trouble import NetTrouble, PortOf, at_least, rule
 from otf.spec.channels.unreliable import over
 from otf.spec.spec import Spec
 
@@ -17,7 +17,7 @@ def duplicating(  # noqa: PLR0913 -- past the spec they are given by name
     *,
     inputs: Iterable[str] = (),
     outputs: Iterable[str] = (),
-    port: Port | None = None,
+    port: PortOf | None = None,
     copies: int = 1,
     late: int = 1,
 ) -> Spec[Any, Input]:
@@ -31,9 +31,9 @@ def duplicating(  # noqa: PLR0913 -- past the spec they are given by name
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])
     >>> net = duplicating(spec, outputs=["line"])
     >>> for way in net.step(net.initial, "press"): print(way.outputs, way.state.outputs)
-    ('click',) (Held(item='click', left=1, more=2, sure=False),)
-    ('click', 'click') (Held(item='click', left=1, more=2, sure=False),)
+    ('click',) (NetMessage(item='click', left=1, more=2, sure=False),)
+    ('click', 'click') (NetMessage(item='click', left=1, more=2, sure=False),)
     """
     at_least(1, "copies", copies)
     at_least(0, "late", late)
-    return over(spec, rule(Trouble(copies=copies, late=late), inputs, outputs, port))
+    return over(spec, rule(NetTrouble(copies=copies, late=late), inputs, outputs, port))

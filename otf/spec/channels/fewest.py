@@ -9,8 +9,8 @@ from otf.spec.channels.net import InNet, covers
 from otf.spec.outputs import Accept
 from otf.spec.transition import Transition
 
-State: TypeAlias = InNet[Any]
-Way: TypeAlias = Transition[Any] | Accept
+NetState: TypeAlias = InNet[Any]
+NetWay: TypeAlias = Transition[Any] | Accept
 
 
 def whole(way: object) -> TypeGuard[Transition[Any]]:
@@ -18,17 +18,17 @@ def whole(way: object) -> TypeGuard[Transition[Any]]:
     return isinstance(way, Transition) and _is_tuple(way.outputs)
 
 
-def silent(way: Way) -> TypeGuard[Transition[State]]:
+def silent(way: NetWay) -> TypeGuard[Transition[NetState]]:
     """Tell whether nothing is seen of a way, at whatever time it is gone."""
     if not isinstance(way, Transition) or way.outputs != ():
         return False
     return way.within is None and not way.timers and not way.after
 
 
-def fewest(ways: Sequence[Way], origin: State | None = None) -> list[Way]:
+def fewest(ways: Sequence[NetWay], origin: NetState | None = None) -> list[NetWay]:
     """Return the ways without those that lead silently to less than others do, or to less than there is in `origin`."""
     there = [] if origin is None else [origin]
-    kept: list[Way] = []
+    kept: list[NetWay] = []
     for number, way in enumerate(ways):
         if silent(way):
             later = [other.state for other in ways[number + 1 :] if silent(other)]
@@ -39,7 +39,7 @@ def fewest(ways: Sequence[Way], origin: State | None = None) -> list[Way]:
     return kept
 
 
-def full(net: State, moves: Callable[[State], Iterable[Way]]) -> State:
+def full(net: NetState, moves: Callable[[NetState], Iterable[NetWay]]) -> NetState:
     """Return the state after all that may happen silently, as often as it likes, and only makes more possible.
 
     A retransmission into the net is such a move, and an input whose copy brings the same answer again.
@@ -50,7 +50,7 @@ def full(net: State, moves: Callable[[State], Iterable[Way]]) -> State:
     return net
 
 
-def _more(one: State, other: State) -> bool:
+def _more(one: NetState, other: NetState) -> bool:
     return covers(one, other) and not covers(other, one)
 
 

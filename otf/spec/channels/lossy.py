@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from otf.spec.channels.trouble import Port, Trouble, rule
+from otf.spec.channels.trouble import NetTrouble, PortOf, rule
 from otf.spec.channels.unreliable import over
 from otf.spec.spec import Spec
 
@@ -14,7 +14,7 @@ Input = TypeVar("Input")
 
 
 def lossy(
-    spec: Spec[State, Input], *, inputs: Iterable[str] = (), outputs: Iterable[str] = (), port: Port | None = None
+    spec: Spec[State, Input], *, inputs: Iterable[str] = (), outputs: Iterable[str] = (), port: PortOf | None = None
 ) -> Spec[State, Input]:
     """Return the spec of the system behind a net that loses messages.
 
@@ -28,4 +28,4 @@ def lossy(
     True ()
     False ()
     """
-    return over(spec, rule(Trouble(lost=True), inputs, outputs, port))
+    return over(spec, rule(NetTrouble(lost=True), inputs, outputs, port))

@@ -15,7 +15,7 @@ from otf.values import key, show
 REMEMBERED: Final = 100_000  # answers
 
 
-class Memory:
+class SpecAnswers:
     """The answers of one spec, by the state, and the input where there is one."""
 
     def __init__(self) -> None:

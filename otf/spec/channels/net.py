@@ -12,7 +12,7 @@ ANY: Final = 2  # of outputs, only once and any number of times are told apart
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class NetMessage:
     """A message in the net.
 
     It comes before more than `left` further inputs are taken, and `more` times at most (outputs: 2 is any number);
@@ -25,7 +25,7 @@ class Held:
     sure: bool = False
 
 
-Bag: TypeAlias = tuple[Held, ...]
+MessageBag: TypeAlias = tuple[NetMessage, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class InNet(Generic[State]):
     """
 
     state: State
-    inputs: Bag = ()
-    outputs: Bag = ()
+    inputs: MessageBag = ()
+    outputs: MessageBag = ()
 
 
 def same(one: object, other: object) -> bool:
@@ -46,7 +46,7 @@ def same(one: object, other: object) -> bool:
     return one is other or (one == other and key(one) == key(other))
 
 
-def with_one(bag: Bag, fresh: Held, most: float = ANY) -> Bag:
+def with_one(bag: MessageBag, fresh: NetMessage, most: float = ANY) -> MessageBag:
     """Return the messages with one more; of two that cannot be told apart the times add up, to `most`."""
     rest = tuple(held for held in bag if not same(held.item, fresh.item))
     for held in bag:
@@ -55,25 +55,25 @@ def with_one(bag: Bag, fresh: Held, most: float = ANY) -> Bag:
     return (*rest, fresh)
 
 
-def in_order(bag: Bag) -> Bag:
+def in_order(bag: MessageBag) -> MessageBag:
     """Return the messages in an order that does not tell which of them went into the net first."""
     return tuple(sorted(bag, key=_text)) if len(bag) > 1 else bag
 
 
-def without_one(bag: Bag, held: Held) -> Bag:
+def without_one(bag: MessageBag, held: NetMessage) -> MessageBag:
     """Return the messages when one of them has come once."""
-    left = (Held(held.item, held.left, held.more - 1, sure=held.sure),) if held.more > 1 else ()
+    left = (NetMessage(held.item, held.left, held.more - 1, sure=held.sure),) if held.more > 1 else ()
     return instead(bag, held, *left)
 
 
-def instead(bag: Bag, held: Held, *then: Held) -> Bag:
+def instead(bag: MessageBag, held: NetMessage, *then: NetMessage) -> MessageBag:
     """Return the messages with others at the place of one."""
     return tuple(new for each in bag for new in (then if each is held else (each,)))
 
 
-def aged(bag: Bag) -> Bag:
+def aged(bag: MessageBag) -> MessageBag:
     """Return the messages when one more input is taken; those that can come no more are gone."""
-    return tuple(Held(held.item, held.left - 1, held.more, sure=held.sure) for held in bag if held.left)
+    return tuple(NetMessage(held.item, held.left - 1, held.more, sure=held.sure) for held in bag if held.left)
 
 
 def covers(big: InNet[State], small: InNet[State]) -> bool:
@@ -81,25 +81,25 @@ def covers(big: InNet[State], small: InNet[State]) -> bool:
     return same(big.state, small.state) and _over(big.inputs, small.inputs) and _over(big.outputs, small.outputs)
 
 
-def _over(big: Bag, small: Bag) -> bool:
+def _over(big: MessageBag, small: MessageBag) -> bool:
     # that something has come already is no explanation for its not coming, unless it has to come
     return all(any(_at_least(more, held) for more in big) for held in small) and all(
         any(_owes(held, more) for held in small) for more in big if more.sure
     )
 
 
-def _at_least(big: Held, small: Held) -> bool:
+def _at_least(big: NetMessage, small: NetMessage) -> bool:
     return big.left >= small.left and big.more >= small.more and same(big.item, small.item)
 
 
-def _owes(small: Held, big: Held) -> bool:
+def _owes(small: NetMessage, big: NetMessage) -> bool:
     return small.sure and small.more == big.more and same(small.item, big.item)
 
 
-def _both(one: Held, other: Held, most: float) -> Held:
+def _both(one: NetMessage, other: NetMessage, most: float) -> NetMessage:
     more = int(min(one.more + other.more, most))
-    return Held(one.item, max(one.left, other.left), more, sure=one.sure or other.sure)
+    return NetMessage(one.item, max(one.left, other.left), more, sure=one.sure or other.sure)
 
 
-def _text(held: Held) -> str:
+def _text(held: NetMessage) -> str:
     return show(held.item)

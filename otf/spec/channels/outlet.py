@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import NamedTuple
 
-from otf.spec.channels.net import ANY, Bag, Held, in_order, with_one
-from otf.spec.channels.trouble import NONE, Rules, Trouble
+from otf.spec.channels.net import ANY, MessageBag, NetMessage, in_order, with_one
+from otf.spec.channels.trouble import NONE, NetTrouble, Rules
 from otf.spec.outputs import Accept, AnyOrder, On, OneOf, vague
 
 
@@ -16,7 +16,7 @@ class Leaf(NamedTuple):
 
     item: object
     port: str
-    trouble: Trouble
+    trouble: NetTrouble
 
 
 class Group(NamedTuple):
@@ -30,10 +30,10 @@ class Passing(NamedTuple):
     """One way through: what comes now, and what is in the net then."""
 
     outputs: tuple[object, ...]
-    kept: Bag
+    kept: MessageBag
 
 
-def passings(outputs: tuple[object, ...], kept: Bag, rules: Rules, *, late: bool) -> Iterator[Passing]:
+def passings(outputs: tuple[object, ...], kept: MessageBag, rules: Rules, *, late: bool) -> Iterator[Passing]:
     """Yield the ways in which the outputs of a transition may pass a net with these messages in it.
 
     `late`: the transition is not one that the last input brings at once.
@@ -81,7 +81,7 @@ def _leaves(item: object, port: str, rules: Rules) -> Iterator[Leaf]:
         yield Leaf(named, there, rules.of_output(there))
 
 
-def _holding(troubles: list[Trouble], *, late: bool) -> tuple[bool, ...]:
+def _holding(troubles: list[NetTrouble], *, late: bool) -> tuple[bool, ...]:
     # Held up one by one they would have 2^n ways: all go into the net together, from where each comes at any time. That
     # none is held up is therefore nothing else; it is said of what an input brings at once, for those who read failures
     if any(trouble.pooled for trouble in troubles):
@@ -89,7 +89,7 @@ def _holding(troubles: list[Trouble], *, late: bool) -> tuple[bool, ...]:
     return (False,)
 
 
-def _times(trouble: Trouble, *, held_up: bool) -> Iterable[int]:
+def _times(trouble: NetTrouble, *, held_up: bool) -> Iterable[int]:
     """Return how often an output may come now."""
     if trouble.pooled:
         return (0,) if held_up else (1,)
@@ -109,7 +109,7 @@ def _said(groups: list[Group], times: Iterator[int]) -> Iterator[object]:
             yield from said
 
 
-def _kept(groups: list[Group], kept: Bag, rules: Rules, *, held_up: bool) -> Bag:
+def _kept(groups: list[Group], kept: MessageBag, rules: Rules, *, held_up: bool) -> MessageBag:
     # what only comes from the net has no order there: the outputs of one transition are together in it
     kept = _passed(kept, [leaf for group in groups for leaf in group.leaves if leaf.trouble.pooled], rules)
     for group in groups:
@@ -117,11 +117,11 @@ def _kept(groups: list[Group], kept: Bag, rules: Rules, *, held_up: bool) -> Bag
         for item, _, trouble in group.leaves:
             if trouble.copies or (trouble.held and held_up):
                 more = ANY if trouble.copies else 1
-                kept = with_one(kept, Held(item, trouble.late, more, sure=trouble.sure and held_up))
+                kept = with_one(kept, NetMessage(item, trouble.late, more, sure=trouble.sure and held_up))
     return in_order(kept)
 
 
-def _passed(kept: Bag, leaves: list[Leaf], rules: Rules) -> Bag:
+def _passed(kept: MessageBag, leaves: list[Leaf], rules: Rules) -> MessageBag:
     """Return what may still come out of the net after these outputs."""
     ports = {leaf.port for leaf in leaves if leaf.trouble.ordered}
     return tuple(held for held in kept if port_of(held.item, rules) not in ports) if ports else kept

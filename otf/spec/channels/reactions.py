@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from otf.errors import ModelError
-from otf.spec.channels.fewest import State, Way, silent, whole
-from otf.spec.channels.memory import Memory
-from otf.spec.channels.net import Held, InNet, instead, same, without_one
+from otf.spec.channels.fewest import NetState, NetWay, silent, whole
+from otf.spec.channels.memory import SpecAnswers
+from otf.spec.channels.net import InNet, NetMessage, instead, same, without_one
 from otf.spec.channels.outlet import passings
 from otf.spec.channels.pool import window
 from otf.spec.channels.trouble import NONE, Rules
@@ -24,13 +24,13 @@ class Reactions:
 
     base: Spec[Any, Any]
     rules: Rules
-    memory: Memory
+    memory: SpecAnswers
 
-    def asked(self, net: State, inp: object) -> list[Way]:
+    def asked(self, net: NetState, inp: object) -> list[NetWay]:
         """Return what the system does on an input, without the net; nothing where its spec leaves that open."""
         return self.memory.asked(self.base.step, net.state, inp)
 
-    def out(self, net: State, ways: Iterable[Way], *, late: bool = False) -> Iterator[Way]:
+    def out(self, net: NetState, ways: Iterable[NetWay], *, late: bool = False) -> Iterator[NetWay]:
         """Yield how these transitions of the system are seen."""
         for way in ways:
             if isinstance(way, Accept):
@@ -41,10 +41,10 @@ class Reactions:
                 for outputs, kept in passings(way.outputs, net.outputs, self.rules, late=late):
                     yield replace(way, state=InNet(way.state, net.inputs, kept), outputs=outputs)
 
-    def taken(self, net: State, held: Held, ways: Iterable[Way], *, late: bool = False) -> Iterator[Way]:
+    def taken(self, net: NetState, held: NetMessage, ways: Iterable[NetWay], *, late: bool = False) -> Iterator[NetWay]:
         """Yield what may happen when the system takes an input out of the net by one of these transitions."""
         copies = self.rules.of_input(held.item).copies
-        left = Held(held.item, held.left, held.more, sure=held.sure and not copies)
+        left = NetMessage(held.item, held.left, held.more, sure=held.sure and not copies)
         inputs = instead(net.inputs, held, left)
         gone = InNet(net.state, without_one(inputs, left), net.outputs)
         stays = InNet(net.state, inputs, net.outputs) if copies else gone
@@ -55,26 +55,26 @@ class Reactions:
             counted = copies and not (any(map(silent, seen)) and whole(way) and same(way.state, net.state))
             yield from self.out(gone, [way], late=late) if counted else seen
 
-    def by_itself(self, net: State) -> Iterator[Way]:
+    def by_itself(self, net: NetState) -> Iterator[NetWay]:
         """Yield what the system may do unasked, and what it may do on the inputs that are in the net."""
-        yield from map(self._restarted, self.out(net, self._unasked(net), late=True))
+        yield from map(self._restarted, self.out(net, self._spontaneous(net), late=True))
         for held in net.inputs:
             yield from self.arriving(net, held)
 
-    def again(self, net: State) -> Iterator[Way]:
+    def again(self, net: NetState) -> Iterator[NetWay]:
         """Yield of that what leaves the system in its state and is seen, so that it may go on and on."""
-        yield from self.out(net, _staying(net, self._unasked(net)), late=True)
+        yield from self.out(net, _staying(net, self._spontaneous(net)), late=True)
         for held in net.inputs:
             yield from self.taken(net, held, _staying(net, self._late(net, held)), late=True)
 
-    def arriving(self, net: State, held: Held) -> Iterator[Way]:
+    def arriving(self, net: NetState, held: NetMessage) -> Iterator[NetWay]:
         """Yield what may happen when an input in the net comes to the system."""
         within = window(held, self.rules.of_input(held.item))
         for way in self.taken(net, held, self._late(net, held), late=True):
             # the window of the answer counts from when the system takes the input, which nobody knows
             yield replace(way, within=within) if isinstance(way, Accept) or whole(way) else way
 
-    def _late(self, net: State, held: Held) -> list[Way]:
+    def _late(self, net: NetState, held: NetMessage) -> list[NetWay]:
         ways = self.asked(net, held.item)
         if ways:
             return ways
@@ -84,26 +84,26 @@ class Reactions:
         )
         raise ModelError(message)
 
-    def _unasked(self, net: State) -> list[Way]:
+    def _spontaneous(self, net: NetState) -> list[NetWay]:
         return self.memory.asked(self.base.emits, net.state) if self.base.emits is not None else []
 
-    def _restarted(self, way: Way) -> Way:
+    def _restarted(self, way: NetWay) -> NetWay:
         # what happens in the net is a change of state for the oracle: since when the system is in its own is not known
         within = getattr(way, "within", None)
         return replace(way, within=(0.0, within[1])) if within and self.rules.kept else way
 
-    def _accepting(self, net: State, way: Accept) -> Accept:
+    def _accepting(self, net: NetState, way: Accept) -> Accept:
         ports = way.port if isinstance(way.port, tuple) else (way.port,)
         if any(self.rules.of_output(port) != NONE for port in ports):
             where = f"on the port {way.port!r}" if way.port else "on the only port"
             message = f"an Accept {where}, where outputs may be lost, doubled or held up: it could not tell its end"
             raise ModelError(message)
 
-        def then(seen: Any) -> list[State]:  # noqa: ANN401 -- whatever the Accept asks for
+        def then(seen: Any) -> list[NetState]:  # noqa: ANN401 -- whatever the Accept asks for
             return [InNet(state, net.inputs, net.outputs) for state in way.then(seen)]
 
         return replace(way, then=then)
 
 
-def _staying(net: State, ways: Iterable[Way]) -> list[Way]:
+def _staying(net: NetState, ways: Iterable[NetWay]) -> list[NetWay]:
     return [way for way in ways if whole(way) and way.outputs and same(way.state, net.state)]

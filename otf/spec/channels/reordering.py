@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from otf.spec.channels.trouble import FOREVER, Port, Trouble, at_least, rule
+from otf.spec.channels.trouble import FOREVER, NetTrouble, PortOf, at_least, rule
 from otf.spec.channels.unreliable import over
 from otf.spec.spec import Spec
 
@@ -17,7 +17,7 @@ def reordering(  # noqa: PLR0913 -- past the spec they are given by name
     *,
     inputs: Iterable[str] = (),
     outputs: Iterable[str] = (),
-    port: Port | None = None,
+    port: PortOf | None = None,
     late: int = 1,
     delay: float | None = None,
 ) -> Spec[Any, Input]:
@@ -31,10 +31,10 @@ def reordering(  # noqa: PLR0913 -- past the spec they are given by name
     >>> net = reordering(spec, outputs=["line"])
     >>> for way in net.step(net.initial, "press"): print(way.outputs, way.state.outputs)
     ('click',) ()
-    () (Held(item='click', left=1, more=1, sure=True),)
+    () (NetMessage(item='click', left=1, more=1, sure=True),)
     """
     at_least(0, "late", late)
     if delay is not None:
         at_least(0, "delay", delay)
-    trouble = Trouble(held=True, late=late, delay=FOREVER if delay is None else delay)
+    trouble = NetTrouble(held=True, late=late, delay=FOREVER if delay is None else delay)
     return over(spec, rule(trouble, inputs, outputs, port))

@@ -9,12 +9,12 @@ from typing import Any, Final
 from otf.errors import UsageError
 from otf.values import show
 
-Port = Callable[[Any], str]
+PortOf = Callable[[Any], str]
 FOREVER: Final = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class NetTrouble:
     """What may befall a message.
 
     `lost`: it may never come. `copies`: so many more of it may come. `held`: later messages may overtake it. What is
@@ -47,9 +47,9 @@ class Trouble:
         """Tell whether copies come before the next message on their port."""
         return self.copies > 0 and not self.held
 
-    def __or__(self, other: Trouble) -> Trouble:
+    def __or__(self, other: NetTrouble) -> NetTrouble:
         """Return both troubles at once."""
-        return Trouble(
+        return NetTrouble(
             self.lost or other.lost,
             max(self.copies, other.copies),
             self.held or other.held,
@@ -58,17 +58,17 @@ class Trouble:
         )
 
 
-NONE: Final = Trouble()
+NONE: Final = NetTrouble()
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A trouble, and the ports on which inputs and outputs have it; `port` tells the port of a value."""
 
-    trouble: Trouble
+    trouble: NetTrouble
     inputs: frozenset[str]
     outputs: frozenset[str]
-    port: Port | None
+    port: PortOf | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,10 @@ class Rules:
     """All rules of a net: the troubles of a message add up."""
 
     rules: tuple[Rule, ...]
-    _inputs: dict[str, Trouble] = field(default_factory=dict[str, Trouble], init=False, repr=False, compare=False)
-    _outputs: dict[str, Trouble] = field(default_factory=dict[str, Trouble], init=False, repr=False, compare=False)
+    _inputs: dict[str, NetTrouble] = field(default_factory=dict[str, NetTrouble], init=False, repr=False, compare=False)
+    _outputs: dict[str, NetTrouble] = field(
+        default_factory=dict[str, NetTrouble], init=False, repr=False, compare=False
+    )
 
     @property
     def kept(self) -> bool:
@@ -88,21 +90,21 @@ class Rules:
         """Return the port of a value; "" where there is just one, so that nobody has to tell."""
         return next((rule.port(value) for rule in self.rules if rule.port is not None), "")
 
-    def of_input(self, value: object) -> Trouble:
+    def of_input(self, value: object) -> NetTrouble:
         """Return what may befall an input."""
         port = self.port(value)
         if port not in self._inputs:
             self._inputs[port] = _sum(rule.trouble for rule in self.rules if _named(port, rule.inputs))
         return self._inputs[port]
 
-    def of_output(self, port: str) -> Trouble:
+    def of_output(self, port: str) -> NetTrouble:
         """Return what may befall the outputs on a port."""
         if port not in self._outputs:
             self._outputs[port] = _sum(rule.trouble for rule in self.rules if _named(port, rule.outputs))
         return self._outputs[port]
 
 
-def rule(trouble: Trouble, inputs: Iterable[str], outputs: Iterable[str], port: Port | None) -> Rule:
+def rule(trouble: NetTrouble, inputs: Iterable[str], outputs: Iterable[str], port: PortOf | None) -> Rule:
     """Return the rule for these ports. Raises UsageError where there are none."""
     named = Rule(trouble, _ports("inputs", inputs), _ports("outputs", outputs), port)
     if not (named.inputs or named.outputs):
@@ -134,7 +136,7 @@ def _named(port: str, ports: frozenset[str]) -> bool:
     return port in ports or (not port and bool(ports))
 
 
-def _sum(troubles: Iterable[Trouble]) -> Trouble:
+def _sum(troubles: Iterable[NetTrouble]) -> NetTrouble:
     found = NONE
     for trouble in troubles:
         found |= trouble

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from otf.spec.channels.channel import Channel
-from otf.spec.channels.fewest import State, Way, whole
-from otf.spec.channels.memory import Memory
+from otf.spec.channels.fewest import NetState, NetWay, whole
+from otf.spec.channels.memory import SpecAnswers
 from otf.spec.channels.net import InNet
 from otf.spec.channels.reactions import Reactions
 from otf.spec.channels.trouble import Rule, Rules
 from otf.spec.outputs import Accept
 from otf.spec.spec import Spec
 
-Step: TypeAlias = Callable[[Any, Any], list[Way]]
-Emits: TypeAlias = Callable[[Any], list[Way]]
+NetStep: TypeAlias = Callable[[Any, Any], list[NetWay]]
+NetEmits: TypeAlias = Callable[[Any], list[NetWay]]
 
 
 @dataclass(frozen=True, init=False)
@@ -53,12 +53,12 @@ def over(spec: Spec[Any, Any], rule: Rule) -> Spec[Any, Any]:
 
 
 def _remembering(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
-    memory = Memory()
+    memory = SpecAnswers()
 
-    def step(net: State, inp: object) -> list[Way]:
+    def step(net: NetState, inp: object) -> list[NetWay]:
         return _channel(base, rules, memory).step(net, inp)
 
-    def emits(net: State) -> list[Way]:
+    def emits(net: NetState) -> list[NetWay]:
         return _channel(base, rules, memory).emits(net)
 
     partial = None if base.partial is None else _behind(base.partial)
@@ -66,12 +66,12 @@ def _remembering(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
 
 
 def _forgetting(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
-    memory = Memory()
+    memory = SpecAnswers()
 
-    def step(state: object, inp: object) -> list[Way]:
+    def step(state: object, inp: object) -> list[NetWay]:
         return [_bare(way) for way in _channel(base, rules, memory).step(InNet(state), inp)]
 
-    def emits(state: object) -> list[Way]:
+    def emits(state: object) -> list[NetWay]:
         return [_bare(way) for way in _channel(base, rules, memory).emits(InNet(state))]
 
     return Spec(step, base.initial, base.inputs, emits if base.emits is not None else None, partial=base.partial)
@@ -79,19 +79,19 @@ def _forgetting(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
 
 def _behind(partial: Spec[Any, Any]) -> Spec[Any, Any]:
     """Return the spec for states behind a net, as far as it matters which inputs it specifies."""
-    memory = Memory()
+    memory = SpecAnswers()
 
-    def step(net: State, inp: object) -> list[Way]:
+    def step(net: NetState, inp: object) -> list[NetWay]:
         return _channel(partial, Rules(()), memory).step(InNet(net.state), inp)
 
     return Spec(step, InNet(partial.initial), lambda net: partial.inputs(net.state), name=partial.name)
 
 
-def _channel(base: Spec[Any, Any], rules: Rules, memory: Memory) -> Channel:
+def _channel(base: Spec[Any, Any], rules: Rules, memory: SpecAnswers) -> Channel:
     return Channel(Reactions(base, rules, memory), rules)
 
 
-def _bare(way: Way) -> Way:
+def _bare(way: NetWay) -> NetWay:
     if not isinstance(way, Accept):
         return replace(way, state=way.state.state) if whole(way) else way
 

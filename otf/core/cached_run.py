@@ -13,10 +13,10 @@ from typing import Final
 
 from otf.core.due import silent
 from otf.core.eager import Eager
-from otf.core.known import Frame, Go, Known, Then
 from otf.core.ledger import Ledger, done_by
 from otf.core.monitor import Oracle
 from otf.core.session import Session
+from otf.core.step_cache import CachedInput, CachedOutput, CachedSteps, PortFrame
 from otf.core.symbols import Symbol
 from otf.core.timing import Timing
 from otf.trace.events import Event, Seen, Sent
@@ -26,20 +26,20 @@ LONG: Final = 50
 
 
 @dataclass(slots=True)
-class Trip:
+class CachedRun:
     """How far a trip went; `last` are the events of its last step, which began in `before`."""
 
     session: Session
     pacing: Eager
-    known: Known
+    cached: CachedSteps
     ledger: Ledger
-    before: Known = field(init=False)
+    before: CachedSteps = field(init=False)
     done_by: float = field(init=False)
     before_by: float = field(init=False)
     oracle: Oracle = field(init=False)
     timing: Timing = field(init=False)
     room: int = field(init=False)
-    go: Go | None = None
+    go: CachedInput | None = None
     last: list[Event] = field(default_factory=list[Event])
     steps: int = 0
     events: int = 0
@@ -48,54 +48,54 @@ class Trip:
 
     def __post_init__(self) -> None:
         """Begin where the session is."""
-        self.before, self.done_by, self.before_by = self.known, self.ledger.done_by, self.ledger.done_by
+        self.before, self.done_by, self.before_by = self.cached, self.ledger.done_by, self.ledger.done_by
         self.oracle = self.session.monitor.oracle
         self.timing = self.oracle.timing
         self.room = self.session.steps - self.ledger.sent
 
     @staticmethod
-    def out(session: Session, codec: object) -> Trip | None:
+    def out(session: Session, codec: object) -> CachedRun | None:
         """Return a trip from where a session is; None where it has to be asked what comes next."""
         moment, pacing, monitor = session.moment, session.pacing, session.monitor
         if not isinstance(pacing, Eager) or session.asking or session.over or moment.quiet or moment.next is not None:
             return None
         belief, model = monitor.belief, monitor.oracle.model
-        if session.flood < LONG or model.timed or monitor.verdict is not None or belief.flying:
+        if session.flood < LONG or model.timed or monitor.verdict is not None or belief.in_flight:
             return None
         if not silent(model, belief) or not pacing.ready(moment):
             return None
-        return Trip(session, pacing, Known.of(monitor.oracle, belief, codec), monitor.ledger)
+        return CachedRun(session, pacing, CachedSteps.of(monitor.oracle, belief, codec), monitor.ledger)
 
     def choose(self) -> Symbol | None:
         """Return the input to be sent now, None where the session has to be asked, or knows that the path is over."""
         # looked up each time: a pacing forgets what it has proven when that is too much
         if self.steps >= self.room or (self.go is not None and not self.pacing.proven.issuperset(self.go.proofs)):
             return None
-        known = self.known
-        self.next = self.session.chooser.choose(known.view or known.offered(self.oracle))
+        cached = self.cached
+        self.next = self.session.chooser.choose(cached.view or cached.offered(self.oracle))
         self.over = self.next is None
         return self.next
 
-    def learn(self, symbol: Symbol, port: str, data: bytes) -> Go | None:
+    def learn(self, symbol: Symbol, port: str, data: bytes) -> CachedInput | None:
         """Return an input that was sent before without these bytes; None where it has not been, or brings no answer."""
-        return self.known.learn(self.oracle, symbol, port, data)
+        return self.cached.learn(self.oracle, symbol, port, data)
 
-    def heard(self, frame: Frame, output: object) -> Then | None:
+    def heard(self, frame: PortFrame, output: object) -> CachedOutput | None:
         """Return what it means that a frame came that was not looked up before; None where it is new, or odd."""
-        return self.known.heard(self.oracle, frame, output)
+        return self.cached.heard(self.oracle, frame, output)
 
-    def sent(self, go: Go, event: Sent) -> None:
+    def sent(self, go: CachedInput, event: Sent) -> None:
         """Take that an input was sent."""
-        self.before, self.before_by = self.known, self.done_by
-        self.known, self.go, self.last, self.next = go.known, go, [event], None
+        self.before, self.before_by = self.cached, self.done_by
+        self.cached, self.go, self.last, self.next = go.cached, go, [event], None
         # the ledger of one input that is answered at once, without its making: that took a tenth of a step
         self.done_by = done_by(self.done_by, event.at, self.timing)
         self.steps += 1
         self.events += 1
 
-    def seen(self, then: Then, event: Seen) -> None:
+    def seen(self, then: CachedOutput, event: Seen) -> None:
         """Take that an output was seen, by which the input is proven taken."""
-        self.known = then.known
+        self.cached = then.cached
         self.last.append(event)
         self.done_by = min(self.done_by, event.at + self.timing.busy)
         self.events += 1

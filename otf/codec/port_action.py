@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 
-class Deed(Enum):
+class PortAction(Enum):
     """Connecting and closing, as inputs: a codec returns one of these instead of the bytes of an input.
 
     What the tester ends by itself brings no output; that the system ends a port is the output `Ended`.

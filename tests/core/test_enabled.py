@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from otf.core import Limits, Model, Oracle, Relation, View
-from otf.core.offer import view
+from otf.core.enabled import view
 from otf.errors import ModelError
 from otf.spec import Accept, Spec, Transition, goto, restrict, total
 from tests.core.scripts import ROUTES, machine, oracle, told
@@ -68,7 +68,7 @@ def test_an_input_on_another_port_may_be_taken_before_those_in_flight() -> None:
     """B comes on B, so it may be taken in s0, which does not specify it, although a was sent before."""
     assert not offered(LADDER, "a?").allows(Model(LADDER, ROUTES).symbol("b"))
     assert specified(LADDER, "a? quiet") == "cb"
-    assert [place.value for place in offered(LADDER, "a? c?").places] == ["s2"]
+    assert [node.value for node in offered(LADDER, "a? c?").nodes] == ["s2"]
 
 
 def test_unasked_moves_count() -> None:
@@ -82,8 +82,8 @@ def test_unasked_moves_count_as_far_as_they_are_followed() -> None:
     chain = machine(
         "s0 -/x-> s1", "s1 -/x-> s2", "s0 --> s1", *(f"s{number} -c-> s0" for number in range(3)), "s0 -a-> s0"
     )
-    assert [place.value for place in offered(oracle(chain, limits=Limits(unasked=1)), "").places] == ["s0", "s1", "s2"]
-    assert [place.value for place in offered(oracle(chain, limits=Limits(unasked=0)), "").places] == ["s0", "s1"]
+    assert [node.value for node in offered(oracle(chain, limits=Limits(spontaneous=1)), "").nodes] == ["s0", "s1", "s2"]
+    assert [node.value for node in offered(oracle(chain, limits=Limits(spontaneous=0)), "").nodes] == ["s0", "s1"]
 
 
 def test_internal_steps_without_end_are_a_broken_model() -> None:
@@ -140,6 +140,6 @@ def test_where_ports_of_inputs_are_not_known_they_may_be_any() -> None:
 def test_where_an_input_may_lead_is_known() -> None:
     """To each state once, from all that are possible; an Accept tells no state before its outputs."""
     view = offered(FORKED, "a? quiet")
-    assert [place.value for place in view.targets(Model(FORKED).symbol("c"))] == ["s1", "s2"]
+    assert [node.value for node in view.targets(Model(FORKED).symbol("c"))] == ["s1", "s2"]
     assert view.targets(Model(FORKED).symbol("c")) is view.targets(Model(FORKED).symbol("c"))
     assert offered(choosing(), "").targets(Model(choosing()).symbol("a")) == ()

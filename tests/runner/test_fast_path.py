@@ -19,18 +19,18 @@ import pytest
 
 from otf.adapter import Arrival, Bench, Frame
 from otf.adapters import process
-from otf.codec import Deed
+from otf.codec import PortAction
 from otf.core import Barrier, Pacing, Session, Symbol, View
 from otf.core.burst import Burst
+from otf.core.cached_run import LONG, CachedRun
 from otf.core.eager import Eager
-from otf.core.known import Then
+from otf.core.step_cache import CachedOutput
 from otf.core.strict import Strict
-from otf.core.trip import LONG, Trip
 from otf.errors import CodecError, ModelError
 from otf.framing import lines
 from otf.runner import drive
-from otf.runner.glance import Glance
-from otf.runner.swift import Swift
+from otf.runner.fast_path import FastPath
+from otf.runner.spin_wait import SpinWait
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Pool, Script, Uniform
 from otf.trace.events import Event, Seen, Sent
@@ -212,13 +212,13 @@ class Endless(Near):
 @pytest.mark.parametrize("flood", [20, LONG, 200])
 def test_a_system_that_emits_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flood: int) -> None:
     """A frame at each look: it ends as a flood and not never, however much of it is known."""
-    quick, seen = list[Event](), Trip.seen
+    quick, seen = list[Event](), CachedRun.seen
 
-    def noting(trip: Trip, then: Then, event: Seen) -> None:
+    def noting(cached_run: CachedRun, then: CachedOutput, event: Seen) -> None:
         quick.append(event)
-        seen(trip, then, event)
+        seen(cached_run, then, event)
 
-    monkeypatch.setattr(Trip, "seen", noting)
+    monkeypatch.setattr(CachedRun, "seen", noting)
     spec = Spec(steps, 0, ["p.ping", "p.go"])
     bench = Bench(spec, codec=Words(), outputs=("p",), quiescence=0.01, latency=0.0, busy=0.0)
     oracle, story = bench.oracle(), Story()
@@ -255,15 +255,15 @@ class Closing(Words):
         """Return the bytes, the deed, or raise."""
         if value == "p.hush":
             raise CodecError("there is no such word")
-        return Deed.CLOSE if value == "p.more" else super().encode(value)
+        return PortAction.CLOSE if value == "p.more" else super().encode(value)
 
 
 class Doing(Near):
     """A line that is told to do something, and says two words then."""
 
-    async def perform(self, deed: Deed) -> None:
+    async def perform(self, port_action: PortAction) -> None:
         """Do it."""
-        assert deed is Deed.CLOSE
+        assert port_action is PortAction.CLOSE
         self.far.take("p", b"more")
 
 
@@ -363,7 +363,7 @@ def test_where_faults_are_injected_nothing_is_quick(both: Both) -> None:
 
 def test_where_others_need_the_loop_nothing_is_quick(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
     """With another run under way the loop is not kept from it."""
-    monkeypatch.setattr(Glance, "open", 1)
+    monkeypatch.setattr(SpinWait, "open", 1)
     assert both(inputs=["p.ping"] * 6).quick == 0
 
 
@@ -417,7 +417,7 @@ def test_a_child_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         story = Story()
         with monkeypatch.context() as patch:
             if not quick:
-                patch.setattr(Swift, "ready", property(lambda _self: False))
+                patch.setattr(FastPath, "ready", property(lambda _self: False))
             session = Session(bench.oracle(), Script(["p.ping"] * 100), Eager(bench.timing), steps=100)
             drove(bench, session, story, tmp_path)
         stories.append(story)
@@ -462,7 +462,7 @@ def test_answers_that_take_their_time(tmp_path: Path, monkeypatch: pytest.Monkey
         story, random = Story(), Random(1)
         with monkeypatch.context() as patch, connected(Right(), "p") as found:
             if not quick:
-                patch.setattr(Swift, "ready", property(lambda _self: False))
+                patch.setattr(FastPath, "ready", property(lambda _self: False))
             near = found["p"]
             near.far = Passing(Right(), near.far.ends)
             near.far.through = near.near

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from otf.errors import CodecError
-from otf.runner.codebook import KEPT, SHORT, Codebook
+from otf.runner.codec_cache import KEPT, SHORT, CodecCache
 
 
 class Counting:
@@ -37,7 +37,7 @@ class Counting:
 def test_what_was_asked_is_not_asked_again() -> None:
     """One object is encoded once, and the same bytes on the same port are decoded once."""
     codec, value = Counting(), "a b"
-    book = Codebook(codec)
+    book = CodecCache(codec)
     assert [book.encode(value), book.encode(value)] == [b"a b"] * 2
     assert [book.decode("p", b"x"), book.decode("q", b"x"), book.decode("p", b"x")] == ["p: x", "q: x", "p: x"]
     assert codec.asked == ["a b", b"x", b"x"]
@@ -46,7 +46,7 @@ def test_what_was_asked_is_not_asked_again() -> None:
 def test_what_is_raised_is_not_remembered() -> None:
     """Bytes that do not decode are tried again."""
     codec = Counting()
-    book = Codebook(codec)
+    book = CodecCache(codec)
     for _ in range(2):
         with pytest.raises(CodecError, match="no text"):
             book.decode("p", b"?")
@@ -55,14 +55,14 @@ def test_what_is_raised_is_not_remembered() -> None:
 
 def test_equal_values_of_different_types_stay_apart() -> None:
     """True is not 1: values are known by what they are, and not by what they equal."""
-    book = Codebook(Counting())
+    book = CodecCache(Counting())
     assert [book.encode(value) for value in (True, 1, 1.0)] == [b"True", b"1", b"1.0"]
 
 
 def test_a_long_run_does_not_fill_the_memory() -> None:
     """Long frames are not kept, and with very many short ones or values the book begins anew."""
     codec = Counting()
-    book, values = Codebook(codec), [str(number) for number in range(KEPT + 1)]
+    book, values = CodecCache(codec), [str(number) for number in range(KEPT + 1)]
     for value in values:
         assert book.encode(value) == value.encode()
         assert book.decode("p", value.encode()) == f"p: {value}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from otf.runner.codebook import KEPT, SHORT
+from otf.runner.codec_cache import KEPT, SHORT
 from otf.runner.moments import SECOND, Moments
 from otf.trace.events import Event, Seen, Sent
 
@@ -15,7 +15,7 @@ _PORT: Final = b',"port":'
 """What follows the time in such a line."""
 
 
-class Stencils:
+class LineTemplates:
     """What is known of lines, by the identity of the bytes on the wire, which are kept with it.
 
     A frame that is one of a few comes to the trace as the same object each time, and so does its value.

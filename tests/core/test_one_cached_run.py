@@ -11,16 +11,16 @@ import pytest
 from otf.core import Barrier, Limits, Model, Send, Session, Symbol, View, eager
 from otf.core.belief import Belief, Led
 from otf.core.burst import Burst
+from otf.core.cached_run import LONG, CachedRun
 from otf.core.eager import Eager
 from otf.core.pacing import Moment
 from otf.core.strict import Strict
-from otf.core.trip import LONG, Trip
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Seen, Sent
 from otf.trace.verdict import Verdict
+from tests.core.cached_running import CODEC, Output, Run, Side, World, conduct, never, quick, same, shot
 from tests.core.scripts import PORTS, ROUTES, machine
-from tests.core.tripping import CODEC, Output, Run, Side, World, conduct, never, quick, same, shot
 
 ECHO: Final = machine("s0 -a/x y-> s0", "s0 -b/z-> s0", "s0 -c-> s0")
 
@@ -42,7 +42,7 @@ def warm(spec: Spec[Any, Any] = ECHO, inputs: str = "abcabc") -> Side:
     side = Side(Model(spec, ROUTES), quick=True)
     for _ in range(3):
         walked(side, inputs)
-    side.steps = side.trips = 0
+    side.steps = side.cached_runs = 0
     return side
 
 
@@ -54,37 +54,37 @@ def begun(side: Side, inputs: str, steps: int = 100, flood: int = 10_000) -> Run
     return run
 
 
-def taken(run: Run, side: Side) -> Trip:
+def taken(run: Run, side: Side) -> CachedRun:
     """Return a trip on which one step was taken, whose end nobody has told the session."""
-    trip = Trip.out(run.session, side.codec)
-    assert trip is not None
-    stepped(run, trip)
-    return trip
+    cached_run = CachedRun.out(run.session, side.codec)
+    assert cached_run is not None
+    stepped(run, cached_run)
+    return cached_run
 
 
-def stepped(run: Run, trip: Trip) -> None:
+def stepped(run: Run, cached_run: CachedRun) -> None:
     """Take one step of a trip."""
-    symbol = trip.choose()
+    symbol = cached_run.choose()
     assert symbol is not None
-    go = trip.known.inputs.get(symbol) or trip.learn(symbol, PORTS[str(symbol.value)], b"?")
+    go = cached_run.cached.inputs.get(symbol) or cached_run.learn(symbol, PORTS[str(symbol.value)], b"?")
     assert go is not None
-    trip.sent(go, run.world.send(symbol.value, go.port))
+    cached_run.sent(go, run.world.send(symbol.value, go.port))
     while (seen := run.world.look()) is not None:
-        then = trip.known.frames.get((seen.port, str(seen.output).encode()))
-        then = then or trip.heard((seen.port, str(seen.output).encode()), seen.output)
+        then = cached_run.cached.frames.get((seen.port, str(seen.output).encode()))
+        then = then or cached_run.heard((seen.port, str(seen.output).encode()), seen.output)
         assert then is not None
-        trip.seen(then, seen)
+        cached_run.seen(then, seen)
 
 
 def test_all_steps_that_were_taken_before_are_one_trip() -> None:
     """All but the first and what is silent by the model: that has to be waited for, or thought about."""
     side = warm()
     run = walked(side, "abab" * 5)
-    assert (side.steps, side.trips) == (19, 1)
+    assert (side.steps, side.cached_runs) == (19, 1)
     assert run.verdict == Verdict("pass")
     side = warm()
     walked(side, "abcabc")
-    assert (side.steps, side.trips) == (2, 2)
+    assert (side.steps, side.cached_runs) == (2, 2)
 
 
 def test_a_run_has_as_many_steps_as_it_may() -> None:
@@ -119,8 +119,8 @@ def test_a_chooser_sees_what_the_session_would_show(monkeypatch: pytest.MonkeyPa
     side, shown = warm(), list[View]()
     run = begun(side, "aba")
     run.session.monitor.belief.view = None
-    trip = Trip.out(run.session, object())
-    assert trip is not None
+    cached_run = CachedRun.out(run.session, object())
+    assert cached_run is not None
     choose = run.session.chooser.choose
 
     def noting(view: View) -> Symbol | None:
@@ -128,7 +128,7 @@ def test_a_chooser_sees_what_the_session_would_show(monkeypatch: pytest.MonkeyPa
         return choose(view)
 
     monkeypatch.setattr(run.session.chooser, "choose", noting)
-    assert trip.choose() is not None
+    assert cached_run.choose() is not None
     assert shown[0] is run.session.view()
 
 
@@ -151,13 +151,13 @@ def test_what_was_chosen_and_not_sent_is_sent_next() -> None:
     """The chooser is not asked again, and the pacing knows the port."""
     side = warm()
     run = begun(side, "abab")
-    trip = taken(run, side)
-    chosen = trip.choose()
-    trip.back()
+    cached_run = taken(run, side)
+    chosen = cached_run.choose()
+    cached_run.back()
     assert chosen is not None
     assert (run.session.moment.next, run.session.moment.port) == (chosen, "A")
     assert run.session.command() == Send(chosen)
-    assert Trip.out(run.session, side.codec) is None
+    assert CachedRun.out(run.session, side.codec) is None
 
 
 def test_a_trip_without_a_step_changes_nothing() -> None:
@@ -165,9 +165,9 @@ def test_a_trip_without_a_step_changes_nothing() -> None:
     side = warm()
     run = begun(side, "aba")
     before = shot(run.session)
-    trip = Trip.out(run.session, side.codec)
-    assert trip is not None
-    trip.back()
+    cached_run = CachedRun.out(run.session, side.codec)
+    assert cached_run is not None
+    cached_run.back()
     assert shot(run.session) == before
 
 
@@ -175,40 +175,40 @@ def test_a_new_input_and_a_new_output_are_for_the_session() -> None:
     """What was never sent here, and what never came here, is not known."""
     side = warm(inputs="aaaa")
     run = begun(side, "ab")
-    trip = Trip.out(run.session, side.codec)
-    assert trip is not None
-    new = trip.choose()
+    cached_run = CachedRun.out(run.session, side.codec)
+    assert cached_run is not None
+    new = cached_run.choose()
     assert new is not None
-    assert trip.learn(new, "B", b"b") is None
+    assert cached_run.learn(new, "B", b"b") is None
     side = warm(inputs="aaaa")
     run = begun(side, "aa")
-    trip = Trip.out(run.session, side.codec)
-    assert trip is not None
-    known = trip.choose()
+    cached_run = CachedRun.out(run.session, side.codec)
+    assert cached_run is not None
+    known = cached_run.choose()
     assert known is not None
-    go = trip.learn(known, "A", b"a")
+    go = cached_run.learn(known, "A", b"a")
     assert go is not None
-    trip.sent(go, run.world.send("a", "A"))
-    assert trip.heard(("P", b"z"), "z") is None
-    assert trip.heard(("Q", b"x"), "x") is None
+    cached_run.sent(go, run.world.send("a", "A"))
+    assert cached_run.heard(("P", b"z"), "z") is None
+    assert cached_run.heard(("Q", b"x"), "x") is None
 
 
 def test_what_is_known_is_known_of_one_codec() -> None:
     """To another codec the same bytes mean something else; the inputs of one are no bytes of another."""
     side = warm()
-    first = Trip.out(begun(side, "ab").session, side.codec)
+    first = CachedRun.out(begun(side, "ab").session, side.codec)
     assert first is not None
-    assert Trip.out(begun(side, "ab").session, side.codec).known is first.known  # type: ignore[union-attr]
-    other = Trip.out(begun(side, "ab").session, object())
+    assert CachedRun.out(begun(side, "ab").session, side.codec).cached is first.cached  # type: ignore[union-attr]
+    other = CachedRun.out(begun(side, "ab").session, object())
     assert other is not None
-    assert (bool(first.known.inputs), bool(other.known.inputs)) == (True, False)
+    assert (bool(first.cached.inputs), bool(other.cached.inputs)) == (True, False)
 
 
 def test_what_goes_on_for_long_is_no_trip() -> None:
     """Where fewer outputs are a flood than a trip counts by itself, the session counts them all."""
     side = warm()
-    assert Trip.out(begun(side, "ab", flood=LONG).session, side.codec) is not None
-    assert Trip.out(begun(side, "ab", flood=LONG - 1).session, side.codec) is None
+    assert CachedRun.out(begun(side, "ab", flood=LONG).session, side.codec) is not None
+    assert CachedRun.out(begun(side, "ab", flood=LONG - 1).session, side.codec) is None
 
 
 def test_an_answer_that_is_longer_than_a_trip_is_told_all_the_same() -> None:
@@ -224,9 +224,9 @@ def test_an_answer_that_is_longer_than_a_trip_is_told_all_the_same() -> None:
 # Where there is no trip
 
 
-def no_trip(run: Run) -> bool:
+def no_cached_run(run: Run) -> bool:
     """Tell whether the session has to be asked."""
-    return Trip.out(run.session, CODEC) is None
+    return CachedRun.out(run.session, CODEC) is None
 
 
 def test_where_the_next_input_may_not_follow_there_is_no_trip() -> None:
@@ -234,35 +234,35 @@ def test_where_the_next_input_may_not_follow_there_is_no_trip() -> None:
     side = warm()
     fresh = Run(side.session(Script("ab"), 100), World(echo, Random(1)), PORTS.__getitem__)
     assert fresh.session.moment.quiet
-    assert no_trip(fresh)
+    assert no_cached_run(fresh)
     run = begun(side, "abab")
-    assert not no_trip(run)
+    assert not no_cached_run(run)
     run.session.over = True
-    assert no_trip(run)
+    assert no_cached_run(run)
     run = begun(side, "abab")
     run.session.tell(Sent("c", "A", 9.0))
     assert run.session.monitor.ledger.unproven
-    assert no_trip(run)
+    assert no_cached_run(run)
     run = begun(side, "abab")
     run.session.tell(Seen("x", "P", 9.0))
     assert run.session.verdict is not None
-    assert no_trip(run)
+    assert no_cached_run(run)
     run = begun(side, "abab")
     run.session.tell(Sent("b", "B", 9.0))
-    assert no_trip(run)
+    assert no_cached_run(run)
 
 
 def test_what_was_never_proven_quiet_is_waited_for() -> None:
     """A pacing that has not seen silence after the last transition wants to see it; so it is in the midst of a trip."""
     side = warm()
     run = begun(side, "aba")
-    trip = taken(run, side)
+    cached_run = taken(run, side)
     side.proven.clear()
     fresh = set[Any]()
-    trip.pacing.proven = fresh
-    assert trip.choose() is None
-    trip.back()
-    assert no_trip(run)
+    cached_run.pacing.proven = fresh
+    assert cached_run.choose() is None
+    cached_run.back()
+    assert no_cached_run(run)
     assert not isinstance(run.session.command(), Send)
 
 
@@ -272,16 +272,16 @@ def test_other_pacings_barriers_and_timed_models_have_no_trips() -> None:
     run = begun(side, "ab")
     for pacing in (Strict(side.timing), Burst(side.timing, 5)):
         run.session.pacing = pacing
-        assert no_trip(run)
+        assert no_cached_run(run)
     run = begun(side, "ab")
-    assert not no_trip(run)
+    assert not no_cached_run(run)
     side.model.timed = True
-    assert no_trip(run)
+    assert no_cached_run(run)
     side.model.timed = False
     barrier = Barrier({"A": "c"}, lambda _port, _output: False)
     asking = Session(side.oracle, Script("ab"), run.session.pacing, steps=9, barrier=barrier)
     asking.moment = run.session.moment
-    assert no_trip(Run(asking, run.world, run.ports))
+    assert no_cached_run(Run(asking, run.world, run.ports))
 
 
 class Hasty(Eager):
@@ -298,45 +298,45 @@ def test_in_the_midst_of_an_answer_there_is_no_trip() -> None:
     side = warm()
     run = begun(side, "ab")
     run.session.pacing = Hasty(side.timing, side.proven)
-    assert not no_trip(run)
+    assert not no_cached_run(run)
     run.tell(run.world.send("a", "A"))
     seen = run.world.look()
     assert seen is not None
     run.tell(seen)
     assert not run.session.monitor.ledger.unproven
-    assert no_trip(run)
+    assert no_cached_run(run)
 
 
-def on_the_way(side: Side) -> tuple[Run, Trip]:
+def on_the_way(side: Side) -> tuple[Run, CachedRun]:
     """Return a trip on which an input was sent, and nothing came yet."""
     run = begun(side, "aba")
-    trip = Trip.out(run.session, side.codec)
-    assert trip is not None
-    symbol = trip.choose()
+    cached_run = CachedRun.out(run.session, side.codec)
+    assert cached_run is not None
+    symbol = cached_run.choose()
     assert symbol is not None
-    go = trip.known.inputs.get(symbol) or trip.learn(symbol, "B", b"b")
+    go = cached_run.cached.inputs.get(symbol) or cached_run.learn(symbol, "B", b"b")
     assert go is not None
-    trip.sent(go, run.world.send("b", "B"))
-    return run, trip
+    cached_run.sent(go, run.world.send("b", "B"))
+    return run, cached_run
 
 
 def test_an_output_that_does_not_prove_the_input_taken() -> None:
     """Then the system may be busy with it for as long as ever, and nothing may follow yet."""
     side = warm()
-    _, trip = on_the_way(side)
+    _, cached_run = on_the_way(side)
     name = ("seen", "Q", side.model.symbol("w"))
-    trip.known.belief.after[name] = Led(trip.known.belief, (1,))
-    assert trip.heard(("Q", b"w"), "w") is None
-    _, trip = on_the_way(side)
-    calm, before = trip.before.belief, trip.known.belief
-    before.after[name] = Led(calm, (1,))
-    assert trip.heard(("Q", b"v"), "w") is None
-    flying = calm.after["sent", "A", side.model.symbol("c")].belief
-    assert flying.silent
-    before.after[name] = Led(flying)
-    assert trip.heard(("Q", b"v"), "w") is None
-    before.after[name] = Led(calm)
-    assert trip.heard(("Q", b"v"), "w") is not None
+    cached_run.cached.belief.after[name] = Led(cached_run.cached.belief, (1,))
+    assert cached_run.heard(("Q", b"w"), "w") is None
+    _, cached_run = on_the_way(side)
+    quiescence_predicted, before = cached_run.before.belief, cached_run.cached.belief
+    before.after[name] = Led(quiescence_predicted, (1,))
+    assert cached_run.heard(("Q", b"v"), "w") is None
+    in_flight = quiescence_predicted.after["sent", "A", side.model.symbol("c")].belief
+    assert in_flight.silent
+    before.after[name] = Led(in_flight)
+    assert cached_run.heard(("Q", b"v"), "w") is None
+    before.after[name] = Led(quiescence_predicted)
+    assert cached_run.heard(("Q", b"v"), "w") is not None
     del before.after[name]
 
 
@@ -344,15 +344,15 @@ def test_where_a_set_is_too_large_the_session_is_asked() -> None:
     """What is over its cap is for those who end the run; what is known of it counts no more."""
     side = warm()
     run = begun(side, "abab")
-    trip = Trip.out(run.session, side.codec)
-    assert trip is not None
-    symbol = trip.choose()
+    cached_run = CachedRun.out(run.session, side.codec)
+    assert cached_run is not None
+    symbol = cached_run.choose()
     assert symbol is not None
-    trip.known.inputs.clear()
+    cached_run.cached.inputs.clear()
     side.oracle.limits = Limits(hypotheses=0)
-    assert trip.learn(symbol, "B", b"b") is None
+    assert cached_run.learn(symbol, "B", b"b") is None
     side.oracle.limits = Limits(hypotheses=1)
-    assert trip.learn(symbol, "B", b"b") is not None
+    assert cached_run.learn(symbol, "B", b"b") is not None
 
 
 # Memory
@@ -362,10 +362,10 @@ def test_what_is_known_is_forgotten_with_the_rest() -> None:
     """An input and each output of its answer are remembered as long as there is room, and no longer."""
     side = warm(inputs="abab")
     run = begun(side, "abab")
-    trip = taken(run, side)
-    trip.back()
+    cached_run = taken(run, side)
+    cached_run.back()
     held: Belief = run.session.monitor.belief
-    known = trip.known
+    known = cached_run.cached
     assert (held.ahead.get(type(known)) is known, len(known.inputs)) == (True, 2)
     side.oracle.model.memory.limit = 1
     side.oracle.model.symbol("new")

@@ -12,7 +12,7 @@ import pytest
 
 from otf.adapter import Bench, Opener
 from otf.adapters import process, tcp, udp
-from otf.codec import Deed, lines
+from otf.codec import PortAction, lines
 from otf.errors import ModelError
 from otf.spec import Spec, Transition, goto, on
 from otf.trace.events import Ended
@@ -50,7 +50,15 @@ class Total:
     number: int
 
 
-CODEC = lines({Dial: Deed.CONNECT, Done: Deed.FINISH, Hangup: Deed.CLOSE, Say: "{number}", Total: "total {number}"})
+CODEC = lines(
+    {
+        Dial: PortAction.CONNECT,
+        Done: PortAction.FINISH,
+        Hangup: PortAction.CLOSE,
+        Say: "{number}",
+        Total: "total {number}",
+    }
+)
 
 
 def step(total: int | None, inp: object) -> Iterator[Transition[int | None]]:

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from otf.core.belief import Belief
 from otf.core.compile import Routes
+from otf.core.enabled import view
 from otf.core.monitor import PASS, TRUNCATED, Monitor, Oracle
-from otf.core.offer import view
 from otf.core.symbols import Symbol
 from otf.core.view import View
 from otf.errors import UsageError
@@ -22,17 +22,17 @@ from otf.trace.verdict import Verdict
 from otf.values.shape import shape
 
 
-class Then(NamedTuple):
+class StepEnd(NamedTuple):
     """Where a step led; `shape` has the types of its outputs where equal outputs can differ in type, else None."""
 
-    ways: Ways
+    ways: MacroSteps
     shape: Any = None
 
 
-Table: TypeAlias = dict[tuple[Any, ...], Then]
+StepTable: TypeAlias = dict[tuple[Any, ...], StepEnd]
 
 
-class Ways:
+class MacroSteps:
     """The ways on from a settled belief: for each input that may be offered, where which outputs lead."""
 
     __slots__ = ("belief", "inputs", "size", "tables", "view")
@@ -40,8 +40,8 @@ class Ways:
     def __init__(self, oracle: Oracle, belief: Belief) -> None:
         self.belief: Belief = belief
         self.view: View = view(oracle.model, oracle.relation, oracle.limits, belief)
-        self.tables: dict[Symbol, Table] = {inp: {} for inp in self.view.specified + self.view.others}
-        self.inputs: tuple[tuple[object, Table], ...] = tuple(
+        self.tables: dict[Symbol, StepTable] = {inp: {} for inp in self.view.specified + self.view.others}
+        self.inputs: tuple[tuple[object, StepTable], ...] = tuple(
             (inp.value, self.tables[inp]) for inp in self.view.specified
         )
         self.size: int = len(self.inputs)
@@ -52,17 +52,17 @@ class Ways:
         return TRUNCATED if self.belief.unconstrained else PASS
 
     @staticmethod
-    def start(oracle: Oracle) -> Ways:
+    def start(oracle: Oracle) -> MacroSteps:
         """Return the ways on from the start of a run."""
-        return Ways.of(oracle, oracle.start())
+        return MacroSteps.of(oracle, oracle.start())
 
     @staticmethod
-    def of(oracle: Oracle, belief: Belief) -> Ways:
+    def of(oracle: Oracle, belief: Belief) -> MacroSteps:
         """Return the ways on from a belief, made once."""
-        ways = belief.ahead.get(Ways)
-        if not isinstance(ways, Ways):
-            ways = Ways(oracle, belief)
-            oracle.model.memory.put(belief.ahead, Ways, ways)
+        ways = belief.ahead.get(MacroSteps)
+        if not isinstance(ways, MacroSteps):
+            ways = MacroSteps(oracle, belief)
+            oracle.model.memory.put(belief.ahead, MacroSteps, ways)
         return ways
 
 
@@ -78,7 +78,9 @@ def _seen(routes: Routes, output: object) -> Event:
     return Seen(output, routes.of(output), 0.0)
 
 
-def find(oracle: Oracle, ways: Ways, inp: object, outputs: tuple[object, ...], table: Table | None) -> Then | None:
+def find(
+    oracle: Oracle, ways: MacroSteps, inp: object, outputs: tuple[object, ...], table: StepTable | None
+) -> StepEnd | None:
     """Return where a step leads that was not seen before; None where the model does not allow it.
 
     It is remembered in the table, if there is one.
@@ -90,13 +92,15 @@ def find(oracle: Oracle, ways: Ways, inp: object, outputs: tuple[object, ...], t
         raise UsageError(f"{message}: put it behind otf.adapters.inprocess")
     if not passed:
         return None
-    then = Then(Ways.of(oracle, monitor.belief), None if all(map(_exact, outputs)) else shape(outputs))
+    then = StepEnd(MacroSteps.of(oracle, monitor.belief), None if all(map(_exact, outputs)) else shape(outputs))
     if table is None:
         return then
     return table.get(outputs) or oracle.model.memory.put(table, outputs, then)
 
 
-def follow(oracle: Oracle, ways: Ways, inp: object, table: Table, outputs: tuple[object, ...]) -> Ways | None:
+def follow(
+    oracle: Oracle, ways: MacroSteps, inp: object, table: StepTable, outputs: tuple[object, ...]
+) -> MacroSteps | None:
     """Return where a step leads, None where the model does not allow it."""
     try:
         then = table.get(outputs)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Final, NamedTuple, TypeAlias
 
-from otf.core.bags import Owes
+from otf.core.bags import Emitted
 from otf.core.symbols import Symbol
 from otf.core.texts import texts_of
 from otf.spec import Accept, TimerStart
 
-Windows: TypeAlias = tuple[tuple[int, float, float], ...]
+TransitionWindows: TypeAlias = tuple[tuple[int, float, float], ...]
 """The windows of spontaneous transitions: the number of the transition, and its bounds in seconds."""
 
 
-class Place(Symbol):
+class Node(Symbol):
     """A state of the model, with a memory of what the spec said of it: each function is called once a question.
 
     `moves` has an entry for each input that was asked for, and under None the spontaneous ones.
@@ -29,7 +29,7 @@ class Place(Symbol):
         self.specified: dict[Symbol, bool] | None = None
         self.independent: dict[tuple[Symbol, Symbol], bool] | None = None
         # of its spontaneous moves, once they are known: their windows, and the timers that they come after
-        self.windows: Windows = ()
+        self.windows: TransitionWindows = ()
         self.expiring: frozenset[str] = frozenset()
         self.offers: tuple[Symbol, ...] | None = None
 
@@ -49,25 +49,25 @@ class Unknown:
 class Midway:
     """The spot of a system on its way from a state, with a part of its outputs made: one of these moves comes next."""
 
-    __slots__ = ("moves", "origin", "unasked")
+    __slots__ = ("moves", "origin", "spontaneous")
 
-    def __init__(self, origin: Place, moves: tuple[Move, ...], *, unasked: bool) -> None:
-        self.origin: Place = origin
+    def __init__(self, origin: Node, moves: tuple[Move, ...], *, spontaneous: bool) -> None:
+        self.origin: Node = origin
         self.moves: tuple[Move, ...] = moves
-        self.unasked: bool = unasked
+        self.spontaneous: bool = spontaneous
 
 
 UNCONSTRAINED: Final = Unconstrained()
 UNKNOWN: Final = Unknown()
-Spot: TypeAlias = Place | Unconstrained | Unknown | Midway
+Position: TypeAlias = Node | Unconstrained | Unknown | Midway
 
 
-class Opening(NamedTuple):
+class OpenAccept(NamedTuple):
     """An `Accept` with the ports of its outputs, and the state in which it is made."""
 
     accept: Accept
     ports: tuple[str, ...]
-    origin: Place
+    origin: Node
 
     @property
     def ends(self) -> bool:
@@ -83,31 +83,31 @@ class Opening(NamedTuple):
 class Move:
     """A transition, compiled: where it leads, and what is owed on each port.
 
-    `target` is the state in the end, None where an `Accept` decides; `spot` is where the system is right after it.
+    `target` is the state in the end, None where an `Accept` decides; `position` is where the system is right after it.
     `starts` and `stops` are the timers that it starts and stops, `after` the timer that brings it about.
     """
 
-    __slots__ = ("_shown", "after", "opening", "owes", "spot", "starts", "stops", "target", "within")
+    __slots__ = ("_shown", "after", "emitted", "opening", "position", "starts", "stops", "target", "within")
 
     def __init__(  # noqa: PLR0913 -- what a transition is made of
         self,
-        spot: Spot,
-        owes: Owes,
+        position: Position,
+        emitted: Emitted,
         shown: tuple[object, ...] | str,
         *,
-        target: Place | None = None,
+        target: Node | None = None,
         within: tuple[float, float] | None = None,
-        opening: Opening | None = None,
+        opening: OpenAccept | None = None,
         starts: tuple[TimerStart, ...] = (),
         stops: frozenset[str] = frozenset(),
         after: str = "",
     ) -> None:
-        self.spot: Spot = spot
-        self.target: Place | None = spot if isinstance(spot, Place) else target
-        self.owes: Owes = owes
+        self.position: Position = position
+        self.target: Node | None = position if isinstance(position, Node) else target
+        self.emitted: Emitted = emitted
         self._shown = shown
         self.within: tuple[float, float] | None = within
-        self.opening: Opening | None = opening
+        self.opening: OpenAccept | None = opening
         self.starts: tuple[TimerStart, ...] = starts
         self.stops: frozenset[str] = stops
         self.after: str = after
@@ -120,9 +120,9 @@ class Move:
     @property
     def silent(self) -> bool:
         """Return whether nothing is seen of this move."""
-        return not self.owes and isinstance(self.spot, Place)
+        return not self.emitted and isinstance(self.position, Node)
 
     @property
     def ports(self) -> set[str]:
         """Return the ports on which it brings outputs."""
-        return {port for port, _ in self.owes}.union(self.opening.ports if self.opening else ())
+        return {port for port, _ in self.emitted}.union(self.opening.ports if self.opening else ())

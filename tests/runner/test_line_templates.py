@@ -15,10 +15,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from otf.runner import TraceWriter
-from otf.runner.codebook import KEPT
+from otf.runner.codec_cache import KEPT
+from otf.runner.line_templates import LineTemplates
 from otf.runner.moments import Moments
-from otf.runner.stencil import Stencils
-from otf.trace.events import Closed, Event, Garbled, Quiet, Seen, Sent
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Undecodable
 from tests.runner.playing import HEADER
 
 BEGAN: Final = datetime(2026, 11, 20, 23, 59, 58, 750_001, UTC)
@@ -84,7 +84,7 @@ def parsed(lines: bytes) -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return where a trace goes; the next one replaces it."""
-    return tmp_path_factory.mktemp("stencil") / "trace.jsonl"
+    return tmp_path_factory.mktemp("line_template") / "trace.jsonl"
 
 
 # A few things that happen again and again, as one of a few objects each
@@ -148,24 +148,24 @@ RAW: Final = bytes([1, 2])
 LINE: Final = b'{"event":"sent","level":"info","timestamp":"?","n":7,"at":0.5,"port":"p","value":"a","raw":"0102"}\n'
 
 
-def known(event: Event, raw: bytes | None, stencils: Stencils) -> list[Any] | None:
+def known(event: Event, raw: bytes | None, line_templates: LineTemplates) -> list[Any] | None:
     """Return the kind, number, time and value of the line that is known for an event, None where there is none."""
-    line = stencils.line(8, event, BEGAN, raw)
+    line = line_templates.line(8, event, BEGAN, raw)
     return None if line is None else [json.loads(line)[name] for name in ("event", "n", "at", "port", "value", "raw")]
 
 
-def learnt(event: Event) -> Stencils:
+def learnt(event: Event) -> LineTemplates:
     """Return stencils that know one line."""
-    stencils = Stencils(Moments())
-    stencils.learn(event, RAW, LINE)
-    return stencils
+    line_templates = LineTemplates(Moments())
+    line_templates.learn(event, RAW, LINE)
+    return line_templates
 
 
 def test_a_line_that_came_before_is_known() -> None:
     """Its number and its time are new, and so is its direction: the rest of a line says nothing of that."""
-    stencils = learnt(Sent("a", "p", 0.5))
-    assert known(Sent("a", "p", 61.000001), RAW, stencils) == ["sent", 8, 61.000001, "p", "a", "0102"]
-    assert known(Seen("a", "p", 0.25), RAW, stencils) == ["seen", 8, 0.25, "p", "a", "0102"]
+    line_templates = learnt(Sent("a", "p", 0.5))
+    assert known(Sent("a", "p", 61.000001), RAW, line_templates) == ["sent", 8, 61.000001, "p", "a", "0102"]
+    assert known(Seen("a", "p", 0.25), RAW, line_templates) == ["seen", 8, 0.25, "p", "a", "0102"]
     assert known(Sent("a", "p", 1.0), RAW, learnt(Seen("a", "p", 0.5))) == ["sent", 8, 1.0, "p", "a", "0102"]
 
 
@@ -177,7 +177,7 @@ def test_a_line_that_came_before_is_known() -> None:
         (Sent("a", "p", 1.0), None),
         (Sent("a", "q", 1.0), RAW),
         (Sent(("a",), "p", 1.0), RAW),
-        (Seen(Garbled(RAW), "p", 1.0), RAW),
+        (Seen(Undecodable(RAW), "p", 1.0), RAW),
         (Quiet(1.0), RAW),
         (Closed("p", "a", 1.0), RAW),
     ],
@@ -195,32 +195,32 @@ def test_only_what_was_sent_and_seen_is_learnt() -> None:
 
 def test_what_is_known_has_a_bound() -> None:
     """With one line too many all are forgotten."""
-    stencils = Stencils(Moments())
+    line_templates = LineTemplates(Moments())
     frames = [b"%d" % number for number in range(1000, 1000 + KEPT + 1)]
     for raw in frames[:-1]:
-        stencils.learn(Sent("a", "p", 0.5), raw, LINE)
-    assert known(Sent("a", "p", 1.0), frames[0], stencils) is not None
-    stencils.learn(Sent("a", "p", 0.5), frames[-1], LINE)
-    assert known(Sent("a", "p", 1.0), frames[0], stencils) is None
-    assert known(Sent("a", "p", 1.0), frames[-1], stencils) is not None
+        line_templates.learn(Sent("a", "p", 0.5), raw, LINE)
+    assert known(Sent("a", "p", 1.0), frames[0], line_templates) is not None
+    line_templates.learn(Sent("a", "p", 0.5), frames[-1], LINE)
+    assert known(Sent("a", "p", 1.0), frames[0], line_templates) is None
+    assert known(Sent("a", "p", 1.0), frames[-1], line_templates) is not None
 
 
 def test_known_lines_are_used(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The writer makes a line once, and fills in what changes from then on; not where more is to be said."""
     made = list[Event]()
-    learn = Stencils.learn
+    learn = LineTemplates.learn
 
-    def noting(self: Stencils, event: Event, raw: bytes, line: bytes) -> None:
+    def noting(self: LineTemplates, event: Event, raw: bytes, line: bytes) -> None:
         made.append(event)
         learn(self, event, raw, line)
 
-    monkeypatch.setattr(Stencils, "learn", noting)
+    monkeypatch.setattr(LineTemplates, "learn", noting)
     written(path, [(Sent("a", "p", float(at)), RAW) for at in range(5)])
     assert made == [Sent("a", "p", 0.0)]
     writer = TraceWriter(path, HEADER, BEGAN)
     writer.event(Seen("a", "p", 1.0), RAW)
     writer.event(Seen("a", "p", 2.0), RAW, late=True)
-    writer.event(Seen(Garbled(RAW), "p", 3.0), RAW)
+    writer.event(Seen(Undecodable(RAW), "p", 3.0), RAW)
     writer.event(Seen("a", "p", 4.0), RAW)
     writer.close()
     assert made[1:] == [Seen("a", "p", 1.0)]

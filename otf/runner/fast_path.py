@@ -12,31 +12,31 @@ from time import monotonic
 from typing import Final, TypeAlias
 
 from otf.adapter import Arrival, Frame, LineLost
-from otf.codec import Deed
+from otf.codec import PortAction
 from otf.core import Session, Symbol
+from otf.core.cached_run import LONG, CachedRun
 from otf.core.eager import Eager
-from otf.core.known import Go, Then
-from otf.core.trip import LONG, Trip
+from otf.core.step_cache import CachedInput, CachedOutput
 from otf.errors import CodecError
-from otf.runner.codebook import SHORT, Codebook
-from otf.runner.glance import AT_ONCE, FIRST
-from otf.runner.record import Record
+from otf.runner.codec_cache import SHORT, CodecCache
+from otf.runner.record import EventRecord
+from otf.runner.spin_wait import AT_ONCE, FIRST
 from otf.runner.wire import Wire
 from otf.trace.events import Seen, Sent
 
 DOUBT: Final = 100  # steps after which a system that was slower is believed to be prompt once more
 
-Found: TypeAlias = tuple[str, list[Arrival], float]
+PortArrivals: TypeAlias = tuple[str, list[Arrival], float]
 """A port, what arrived there, and when."""
 
-Encode: TypeAlias = Callable[[object], tuple[str, bytes | Deed]]
+Encode: TypeAlias = Callable[[object], tuple[str, bytes | PortAction]]
 """Returns the port of an input and its bytes. Raises ModelError."""
 
 
-class Swift:
+class FastPath:
     """Takes steps that were taken before; use one for each run."""
 
-    def __init__(self, session: Session, wire: Wire, codec: Codebook, encode: Encode, record: Record) -> None:
+    def __init__(self, session: Session, wire: Wire, codec: CodecCache, encode: Encode, record: EventRecord) -> None:
         self._session = session
         self._wire = wire
         self._codec = codec
@@ -53,23 +53,23 @@ class Swift:
 
     async def run(self) -> None:
         """Go on until something has to be decided; the session is as if it had been told everything."""
-        trip = Trip.out(self._session, self._codec.codec)
-        if trip is None:
+        cached_run = CachedRun.out(self._session, self._codec.codec)
+        if cached_run is None:
             return
         try:
-            await self._go(trip)
+            await self._go(cached_run)
         finally:
-            trip.back()
+            cached_run.back()
 
-    async def _go(self, trip: Trip) -> None:
+    async def _go(self, cached_run: CachedRun) -> None:
         # longer than other functions: with a call for each of its parts a step would take a tenth longer
-        wire, record, clock, calm = self._wire, self._record, self._wire.clock, True
+        wire, record, clock, quiescence_predicted = self._wire, self._record, self._wire.clock, True
         zero, turn = wire.zero, wire.turn
-        while calm and monotonic() < turn and not wire.waiting:
-            symbol = trip.choose()
+        while quiescence_predicted and monotonic() < turn and not wire.waiting:
+            symbol = cached_run.choose()
             if symbol is None:
                 return
-            go = trip.known.inputs.get(symbol) or self._learnt(trip, symbol)
+            go = cached_run.cached.inputs.get(symbol) or self._learnt(cached_run, symbol)
             if go is None:
                 return
             begun = clock()
@@ -80,35 +80,35 @@ class Swift:
                 return
             now = clock()
             sent = Sent(symbol.value, go.port, (begun if now - begun < AT_ONCE else now) - zero)
-            trip.sent(go, sent)
+            cached_run.sent(go, sent)
             record(sent, go.data)
             # what the loop took in while the line was busy came before what is there now
-            calm = not wire.waiting and self._answered(trip)
+            quiescence_predicted = not wire.waiting and self._answered(cached_run)
 
-    def _learnt(self, trip: Trip, symbol: Symbol) -> Go | None:
+    def _learnt(self, cached_run: CachedRun, symbol: Symbol) -> CachedInput | None:
         port, data = self._encode(symbol.value)
-        return trip.learn(symbol, port, data) if isinstance(data, bytes) else None
+        return cached_run.learn(symbol, port, data) if isinstance(data, bytes) else None
 
-    def _answered(self, trip: Trip) -> bool:
+    def _answered(self, cached_run: CachedRun) -> bool:
         """Tell whether the whole answer came, and nothing else."""
         wire = self._wire
-        while len(trip.last) < LONG:
+        while len(cached_run.last) < LONG:
             found = self._prompt() or self._waited()
             if found is None:
                 return False
             port, arrivals, at = found
-            then = self._known(trip, port, arrivals)
+            then = self._known(cached_run, port, arrivals)
             if then is None:
                 wire.keep(port, arrivals, at)
                 return False
             seen = Seen(then.output, port, at)
-            trip.seen(then, seen)
+            cached_run.seen(then, seen)
             self._record(seen, then.frame)
-            if then.calm:
+            if then.quiescence_predicted:
                 return True
         return False
 
-    def _prompt(self) -> Found | None:
+    def _prompt(self) -> PortArrivals | None:
         """Return what is there already: a system that was waiting for the input has often answered by now.
 
         With several ports nobody knows which to look at, and looking at one would put what comes on others off.
@@ -123,7 +123,7 @@ class Swift:
         self._hope = -DOUBT
         return None
 
-    def _waited(self) -> Found | None:
+    def _waited(self) -> PortArrivals | None:
         """Return what comes on one port in a short while; None where that is nothing, or on several."""
         wire = self._wire
         ready, _, _ = select(wire.watched, (), (), FIRST)
@@ -133,18 +133,18 @@ class Swift:
         port, at = wire.watched[ready[0]], wire.now
         return port, wire.lines[port].receive(), at
 
-    def _known(self, trip: Trip, port: str, arrivals: list[Arrival]) -> Then | None:
+    def _known(self, cached_run: CachedRun, port: str, arrivals: list[Arrival]) -> CachedOutput | None:
         arrival = arrivals[0] if len(arrivals) == 1 else None
         if not isinstance(arrival, Frame) or arrival.trouble:
             return None
         frame = port, arrival.data
-        return trip.known.frames.get(frame) or self._new(trip, frame)
+        return cached_run.cached.frames.get(frame) or self._new(cached_run, frame)
 
-    def _new(self, trip: Trip, frame: tuple[str, bytes]) -> Then | None:
+    def _new(self, cached_run: CachedRun, frame: tuple[str, bytes]) -> CachedOutput | None:
         if len(frame[1]) > SHORT:
             return None
         try:
             output = self._codec.decode(*frame)
         except Exception:  # noqa: BLE001 -- it is decoded again where it is told that it cannot be
             return None
-        return trip.heard(frame, output)
+        return cached_run.heard(frame, output)

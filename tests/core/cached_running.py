@@ -8,11 +8,11 @@ from random import Random
 from typing import Any, Final
 
 from otf.core import Limits, Model, Oracle, Send, Session, Stop, Timing
+from otf.core.cached_run import LONG, CachedRun
 from otf.core.eager import Eager
-from otf.core.hypothesis import Hypothesis, Owed
-from otf.core.places import Opening
+from otf.core.hypothesis import Hypothesis, Outstanding
+from otf.core.nodes import OpenAccept
 from otf.core.timers import Timers
-from otf.core.trip import LONG, Trip
 from otf.spec import Accept
 from otf.strategy import Strategy
 from otf.trace.events import Event, Seen, Sent
@@ -39,11 +39,11 @@ class Side:
     proven: set[Any] = field(default_factory=set[Any])
     timers: Timers = field(default_factory=Timers)
     steps: int = 0
-    trips: int = 0
+    cached_runs: int = 0
 
     def __post_init__(self) -> None:
         self.timing = Timing(*TIMES)
-        self.oracle = Oracle(self.model, self.relation, Limits(unasked=4), self.timing)
+        self.oracle = Oracle(self.model, self.relation, Limits(spontaneous=4), self.timing)
         self.choosing = Strategy(self.strategy, self.mode, 1)
 
     def session(self, chooser: Any, steps: int, flood: int = 10_000) -> Session:  # noqa: ANN401 -- a chooser of any kind
@@ -129,7 +129,7 @@ def shot(session: Session) -> dict[str, Any]:
     moment, monitor, times = session.moment, session.monitor, session.times
     hidden = {name: getattr(session, name) for name in ("_outputs", "_patient", "_round")}
     judged = {name: getattr(monitor, name) for name in NAMES}
-    last = moment.last and (set(moment.last.places), moment.last.input)
+    last = moment.last and (set(moment.last.nodes), moment.last.input)
     return {
         **hidden,
         **judged,
@@ -147,14 +147,16 @@ def shot(session: Session) -> dict[str, Any]:
 
 def _alike(each: Hypothesis) -> Hypothesis:
     # an Accept that was forgotten and asked for again has other functions, which do the same
-    owed = tuple((port, tuple(_plain(one) for one in owing)) for port, owing in each.owed)
-    return each._replace(owed=owed)
+    outstanding = tuple((port, tuple(_plain(one) for one in owing)) for port, owing in each.outstanding)
+    return each._replace(outstanding=outstanding)
 
 
-def _plain(owed: Owed) -> Owed:
-    if not isinstance(owed.what, Opening):
-        return owed
-    return owed._replace(what=Opening(Accept(list, owed.what.ports[0]), owed.what.ports, owed.what.origin))
+def _plain(outstanding: Outstanding) -> Outstanding:
+    if not isinstance(outstanding.what, OpenAccept):
+        return outstanding
+    return outstanding._replace(
+        what=OpenAccept(Accept(list, outstanding.what.ports[0]), outstanding.what.ports, outstanding.what.origin)
+    )
 
 
 # The quick way, as the runner goes it
@@ -162,47 +164,47 @@ def _plain(owed: Owed) -> Owed:
 
 def quick(run: Run, side: Side, chance: Callable[[], bool]) -> None:
     """Go on for as long as nothing is new; `chance` says where something else calls the trip off."""
-    trip = Trip.out(run.session, side.codec)
-    if trip is None:
+    cached_run = CachedRun.out(run.session, side.codec)
+    if cached_run is None:
         return
-    side.trips += 1
+    side.cached_runs += 1
     while not chance():
-        symbol = trip.choose()
+        symbol = cached_run.choose()
         if symbol is None or chance():
             break
-        go = trip.known.inputs.get(symbol)
+        go = cached_run.cached.inputs.get(symbol)
         if go is None:
-            go = trip.learn(symbol, run.ports(symbol.value), str(symbol.value).encode())
+            go = cached_run.learn(symbol, run.ports(symbol.value), str(symbol.value).encode())
         if go is None:
             break
         assert (go.port, go.data) == (run.ports(symbol.value), str(symbol.value).encode())
         event = run.world.send(go.symbol.value, go.port)
-        trip.sent(go, event)
+        cached_run.sent(go, event)
         run.events.append(event)
         side.steps += 1
-        if not answered(run, trip, chance):
+        if not answered(run, cached_run, chance):
             break
-    trip.back()
+    cached_run.back()
     run.look()
     if run.unheard is not None:
         unheard, run.unheard = run.unheard, None
         run.tell(unheard)
 
 
-def answered(run: Run, trip: Trip, chance: Callable[[], bool]) -> bool:
+def answered(run: Run, cached_run: CachedRun, chance: Callable[[], bool]) -> bool:
     """Tell whether the whole answer came, and nothing else."""
-    while len(trip.last) < LONG:
+    while len(cached_run.last) < LONG:
         if chance() or (seen := run.world.look()) is None:
             return False
         frame = seen.port, str(seen.output).encode()
-        then = trip.known.frames.get(frame) or trip.heard(frame, seen.output)
+        then = cached_run.cached.frames.get(frame) or cached_run.heard(frame, seen.output)
         if then is None:
             run.unheard = seen
             return False
         assert (then.output, then.frame) == (seen.output, frame[1])
-        trip.seen(then, seen)
+        cached_run.seen(then, seen)
         run.events.append(seen)
-        if then.calm:
+        if then.quiescence_predicted:
             return True
     return False
 

@@ -9,10 +9,10 @@ from otf.trace.verdict import Failure
 
 
 @dataclass(frozen=True, slots=True)
-class Departure:
+class KnownIssue:
     """A known departure: `shows` tells whether a failure is one of it, `says` tells people what it is.
 
-    >>> Departure(lambda failure: "Unknown command" in failure.seen, "it answers what it should ignore").says
+    >>> KnownIssue(lambda failure: "Unknown command" in failure.seen, "it answers what it should ignore").says
     'it answers what it should ignore'
     """
 

@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 
 from otf import NonconformanceError, run
-from otf.adapter import Bench, Departure
+from otf.adapter import Bench, KnownIssue
 from otf.models.coffee import bench
 from otf.trace.verdict import Failure
 from tests.cli.command import otf
 
-FREE = Departure(lambda failure: failure.kind == "unasked", "it gives coffee away")
-DRY = Departure(lambda failure: failure.kind == "missing", "it keeps the money")
+FREE = KnownIssue(lambda failure: failure.kind == "unasked", "it gives coffee away")
+DRY = KnownIssue(lambda failure: failure.kind == "missing", "it keeps the money")
 
 
-def machine(*departures: Departure) -> Bench:
+def machine(*known_issues: KnownIssue) -> Bench:
     """Return the coffee machine with the fault that it gives coffee away."""
-    return replace(bench(fault="free"), departures=departures)
+    return replace(bench(fault="free"), known_issues=known_issues)
 
 
 def test_a_campaign_goes_on_past_a_known_departure(tmp_path: Path) -> None:
@@ -25,8 +25,8 @@ def test_a_campaign_goes_on_past_a_known_departure(tmp_path: Path) -> None:
     summary = run(machine(FREE, DRY), out=tmp_path, traces=5, steps=20, seed=1)
     assert summary.verdict == "pass"
     assert summary.paths == 5
-    assert [(known.says, known.count > 0) for known in summary.departures] == [(FREE.says, True), (DRY.says, False)]
-    assert summary.departures[0].first is not None
+    assert [(known.says, known.count > 0) for known in summary.known_issues] == [(FREE.says, True), (DRY.says, False)]
+    assert summary.known_issues[0].first is not None
 
 
 def test_what_is_not_known_is_a_failure(tmp_path: Path) -> None:
@@ -43,17 +43,17 @@ def test_a_departure_is_asked_about_the_failure_as_it_is_told(tmp_path: Path) ->
         asked.append(failure)
         return True
 
-    run(machine(Departure(shows, "any")), out=tmp_path, traces=1, seed=1)
+    run(machine(KnownIssue(shows, "any")), out=tmp_path, traces=1, seed=1)
     assert {(failure.input, failure.seen) for failure in asked} == {("Button()", "Coffee()")}
 
 
 BENCH = """
 from dataclasses import replace
-from otf.adapter import Departure
+from otf.adapter import KnownIssue
 from otf.models import coffee
-free = Departure(lambda failure: failure.kind == "unasked", "it gives coffee away")
-known = free, Departure(lambda failure: False, "never")
-def bench(fault: str = "free"): return replace(coffee.bench(fault=fault), departures=known)
+free = KnownIssue(lambda failure: failure.kind == "unasked", "it gives coffee away")
+known = free, KnownIssue(lambda failure: False, "never")
+def bench(fault: str = "free"): return replace(coffee.bench(fault=fault), known_issues=known)
 """
 
 

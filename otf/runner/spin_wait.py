@@ -20,7 +20,7 @@ TURN: Final = 0.02  # so often the loop gets its turn all the same: signals come
 _HIGHEST: Final = 1024  # `select` takes no descriptor above
 
 
-class Glance:
+class SpinWait:
     """Waits on descriptors for at most two milliseconds; use one for each run."""
 
     open = 0
@@ -42,7 +42,7 @@ class Glance:
 
     def possible(self, descriptors: Mapping[int, object]) -> bool:
         """Tell whether waiting for these without the loop is possible, and the loop was not kept from its turn."""
-        if not self._possible or Glance.open != 1 or time.monotonic() > self.until:
+        if not self._possible or SpinWait.open != 1 or time.monotonic() > self.until:
             return False
         return bool(descriptors) and max(descriptors) < _HIGHEST
 

@@ -16,7 +16,7 @@ from otf.trace.events import Ended
 from otf.values import show
 
 
-class Want(Protocol):
+class Expectation(Protocol):
     """One expected output."""
 
     def matches(self, seen: Symbol) -> bool:
@@ -99,13 +99,13 @@ class Such:
 class Either:
     """One of several: the alternatives of a `OneOf` that belong to one port."""
 
-    wants: tuple[Want, ...]
+    expectations: tuple[Expectation, ...]
 
     def matches(self, seen: Symbol) -> bool:
         """Return whether `seen` is one of them."""
-        return any(want.matches(seen) for want in self.wants)
+        return any(expectation.matches(seen) for expectation in self.expectations)
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """Return the kinds of all alternatives."""
-        return tuple(kind for want in self.wants for kind in want.kinds)
+        return tuple(kind for expectation in self.expectations for kind in expectation.kinds)

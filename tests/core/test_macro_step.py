@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from otf.core import Limits, Model, Monitor, Oracle, Routes
-from otf.core.fused import Ways, events, follow
+from otf.core.macro_step import MacroSteps, events, follow
 from otf.errors import UsageError
 from otf.spec import Spec, Transition, goto, on
 from otf.trace.events import Closed, Ended
@@ -40,7 +40,7 @@ class Kin(Box):
     """Is equal to its like as a box is."""
 
 
-def step(oracle: Oracle, ways: Ways, inp: str, outputs: tuple[object, ...]) -> Ways | None:
+def step(oracle: Oracle, ways: MacroSteps, inp: str, outputs: tuple[object, ...]) -> MacroSteps | None:
     """Take one step."""
     symbol = oracle.model.symbol(inp)
     return follow(oracle, ways, inp, ways.tables.setdefault(symbol, {}), outputs)
@@ -59,9 +59,9 @@ def test_steps_at_once_are_steps_one_by_one(seed: int) -> None:
     """On random specs and answers: the same sets of states, and None exactly where an event fails."""
     random = Random(seed)
     table = random_machine(random)
-    judge = Oracle(Model(table.spec(), table.routes()), limits=Limits(unasked=6))
+    judge = Oracle(Model(table.spec(), table.routes()), limits=Limits(spontaneous=6))
     for _ in range(10):
-        ways, monitor, system = Ways.start(judge), Monitor(judge), System(table, random)
+        ways, monitor, system = MacroSteps.start(judge), Monitor(judge), System(table, random)
         for _ in range(5):
             inp = random.choice("ab")
             outputs = answers(random, table, system, inp)
@@ -92,7 +92,7 @@ def test_outputs_that_are_equal_but_of_other_types_are_told_apart(right: object,
     """Whichever came first, and however often: a remembered step is not taken for another."""
     spec = Spec[int, str](lambda state, _inp: [goto(state, on("P", right))], 0, ["a"])
     judge = oracle(spec, routes=Routes(("P",), lambda _value: "P"))
-    start = Ways.start(judge)
+    start = MacroSteps.start(judge)
     for _ in range(2):
         assert step(judge, start, "a", (wrong,)) is None
         assert step(judge, start, "a", (right,)) is start
@@ -108,23 +108,23 @@ def test_a_step_that_was_seen_before_is_remembered(output: object) -> None:
         return [goto(state, on("P", output))]
 
     judge = Oracle(Model(Spec[int, str](counted, 0, ["a"]), Routes(("P",), lambda _value: "P")))
-    ways = Ways.start(judge)
+    ways = MacroSteps.start(judge)
     for _ in range(3):
         assert step(judge, ways, "a", (output,)) is ways
     assert asked == ["a"]
-    assert Ways.of(judge, ways.belief) is ways
+    assert MacroSteps.of(judge, ways.belief) is ways
 
 
 def test_the_inputs_are_those_that_may_be_offered() -> None:
     """What the model specifies, with a table of steps for each."""
-    ways = Ways.start(oracle(machine("s0 -a-> s1", "s1 -b-> s0")))
+    ways = MacroSteps.start(oracle(machine("s0 -a-> s1", "s1 -b-> s0")))
     assert ([inp for inp, _ in ways.inputs], ways.size) == (["a"], 1)
 
 
 def test_a_run_that_the_model_says_nothing_of_any_more_is_cut_short() -> None:
     """B is unspecified in s0."""
     judge = oracle(machine("s0 -a-> s1"))
-    start = Ways.start(judge)
+    start = MacroSteps.start(judge)
     following = step(judge, start, "b", ())
     assert following is not None
     assert (start.verdict.truncated, following.verdict.truncated) == (False, True)
@@ -133,7 +133,7 @@ def test_a_run_that_the_model_says_nothing_of_any_more_is_cut_short() -> None:
 def test_an_end_is_told_as_the_end_of_a_port() -> None:
     """A system that has ended answers with `Ended`; a model that does not expect it is not met."""
     judge = oracle(machine("s0 -a-> s1"))
-    assert step(judge, Ways.start(judge), "a", (Ended("raised ValueError"),)) is None
+    assert step(judge, MacroSteps.start(judge), "a", (Ended("raised ValueError"),)) is None
     assert isinstance(events(judge, "a", (Ended("gone"),))[1], Closed)
 
 
@@ -141,4 +141,4 @@ def test_a_model_with_time_windows_is_refused() -> None:
     """A step takes no time: whatever the model says of time could only be wrong."""
     judge = Oracle(Model(Spec[int, str](lambda state, _inp: [goto(state, "x", within=(1, 2))], 0, ["a"])))
     with pytest.raises(UsageError, match=r"time windows.*otf\.adapters\.inprocess"):
-        step(judge, Ways.start(judge), "a", ("x",))
+        step(judge, MacroSteps.start(judge), "a", ("x",))

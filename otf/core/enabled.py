@@ -9,7 +9,7 @@ from otf.core.belief import Belief
 from otf.core.hypothesis import Hypothesis
 from otf.core.model import Model
 from otf.core.moves import INTERNAL, Limits, Moves, Next, Relation, endless
-from otf.core.places import UNKNOWN, Place
+from otf.core.nodes import UNKNOWN, Node
 from otf.core.view import Reach, View
 
 
@@ -20,15 +20,15 @@ def view(model: Model, relation: Relation, limits: Limits, belief: Belief) -> Vi
     offered then.
     """
     ends = list(reachable(Moves(model, limits=limits), belief.hypotheses))
-    if relation == "uioco" and any(each.spot is UNKNOWN for each in ends):
+    if relation == "uioco" and any(each.position is UNKNOWN for each in ends):
         ends = []
     return View.of(model, relation, tuple(dict.fromkeys(_reaches(ends))))
 
 
 def _reaches(ends: Iterable[Hypothesis]) -> Iterator[Reach]:
     for end in ends:
-        if isinstance(end.spot, Place):
-            yield Reach(end.spot, tuple(port for port, _ in end.flight))
+        if isinstance(end.position, Node):
+            yield Reach(end.position, tuple(port for port, _ in end.flight))
 
 
 def reachable(moves: Moves, starts: Iterable[Hypothesis]) -> Iterator[Hypothesis]:
@@ -37,28 +37,28 @@ def reachable(moves: Moves, starts: Iterable[Hypothesis]) -> Iterator[Hypothesis
     # those with fewer unasked outputs on the way come first, so that none is missed for having been found by a detour
     todo = deque((_bare(start), 0, 0) for start in starts)
     while todo:
-        now, unasked, internal = todo.popleft()
+        now, spontaneous, internal = todo.popleft()
         if now in seen:
             continue
         seen.add(now)
         yield now
         for step in moves.of(now):
             then = _bare(step.then)
-            if step.flying is not None:
-                todo.appendleft((then, unasked, 0))
+            if step.in_flight is not None:
+                todo.appendleft((then, spontaneous, 0))
             elif step.move is None or step.move.silent:
-                todo.appendleft((then, unasked, _deeper(internal, then)))
-            elif _followed(now, step) and unasked < moves.limits.unasked:
-                todo.append((then, unasked + isinstance(now.spot, Place), 0))
+                todo.appendleft((then, spontaneous, _deeper(internal, then)))
+            elif _followed(now, step) and spontaneous < moves.limits.spontaneous:
+                todo.append((then, spontaneous + isinstance(now.position, Node), 0))
 
 
 def _followed(now: Hypothesis, step: Next) -> bool:
     # an Accept that may come unasked at any time would leave nothing that may be offered, ever
-    return step.then.spot is not UNKNOWN or not isinstance(now.spot, Place)
+    return step.then.position is not UNKNOWN or not isinstance(now.position, Node)
 
 
 def _bare(start: Hypothesis) -> Hypothesis:
-    return Hypothesis(start.spot, (), start.flight)
+    return Hypothesis(start.position, (), start.flight)
 
 
 def _deeper(internal: int, then: Hypothesis) -> int:
