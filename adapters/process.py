@@ -13,9 +13,9 @@ from typing import Any, Final
 import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port, Trouble
-from otf.adapter.child import Child, Program, words
-from otf.adapter.halted import halted
-from otf.adapter.reading import PATIENCE, Reading
+from otf.adapter.child.child import Child, Program, words
+from otf.adapter.child.halted import halted
+from otf.adapter.child.reading import PATIENCE, Reading
 from otf.adapter.stream import PATIENCE as UNREAD
 from otf.adapter.waiting import Alarm, alarms
 from otf.codec import PortAction

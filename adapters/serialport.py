@@ -11,10 +11,10 @@ import anyio
 import msgspec
 
 from otf.adapter import Ending, LineLost, Port, Trouble
-from otf.adapter.carrier import is_network
-from otf.adapter.device import Device
-from otf.adapter.keeping import OpenPort, held
-from otf.adapter.polled import Polled
+from otf.adapter.serial.carrier import is_network
+from otf.adapter.serial.device import Device
+from otf.adapter.serial.keeping import OpenPort, held
+from otf.adapter.serial.polled import Polled
 from otf.adapter.stream import StreamLine
 from otf.adapter.waiting import Alarm, alarms
 from otf.errors import UsageError

@@ -10,9 +10,9 @@ from functools import partial
 from typing import Final
 
 from otf.adapter import Port
-from otf.adapter.connection import CHUNK, connected
-from otf.adapter.halted import halted
-from otf.adapter.socketline import SocketLine
+from otf.adapter.child.halted import halted
+from otf.adapter.socket.connection import CHUNK, connected
+from otf.adapter.socket.socketline import SocketLine
 from otf.adapter.waiting import alarms
 from otf.errors import UsageError
 from otf.framing import Framing, lines

@@ -32,7 +32,7 @@ from benchmarks.damage import CAPTURE, DESCRIPTION, TRACE, damaged, name
 from benchmarks.watched import Watch
 from otf.cli import called
 from otf.errors import Interruption
-from tests.campaign.captures import CaptureWriter
+from tests.offline.captures import CaptureWriter
 
 SECONDS: Final = 10.0  # of a processor: how busy the machine is with other things is not counted
 PATIENCE: Final = 60.0  # seconds on the clock, after which a command hangs

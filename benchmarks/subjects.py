@@ -8,6 +8,7 @@ from itertools import product
 from random import Random
 from typing import Any, Final, TypeAlias
 
+from otf.channels import lossy
 from otf.core import InputMode, Relation
 from otf.models import altbit
 from otf.models.absolute import ABSOLUTE
@@ -15,7 +16,7 @@ from otf.models.conference import Sizes, conference
 from otf.models.conference.codec import ConferenceCodec
 from otf.models.vending import VENDING, Text
 from otf.simulate.system import PortChoice
-from otf.spec import Accept, Spec, Transition, goto, lossy, total
+from otf.spec import Accept, Spec, Transition, goto, total
 from tests.core.random_specs import Going, Machine, Shape, random_machine
 
 TICK: Final = 1 / 1024  # all times are a whole number of ticks, so that bounds are met without rounding

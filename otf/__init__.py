@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from otf.campaign import InconclusiveError, NonconformanceError, Settings, Summary, run
     from otf.codec import Codec, lines
     from otf.errors import CodecError, ContactError, ModelError, OtfError, TraceError, UsageError
-    from otf.logic import check
-    from otf.runner.properties import check_async
+    from otf.logic import check, check_async
     from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on, restrict, start, stop, total
 
 __all__ = [
@@ -56,8 +55,7 @@ _HOMES = {
     "otf.campaign": ("InconclusiveError", "NonconformanceError", "Settings", "Summary", "run"),
     "otf.codec": ("Codec", "lines"),
     "otf.errors": ("CodecError", "ContactError", "ModelError", "OtfError", "TraceError", "UsageError"),
-    "otf.logic": ("check",),
-    "otf.runner.properties": ("check_async",),
+    "otf.logic": ("check", "check_async"),
     "otf.spec": (
         "Accept",
         "AnyOrder",

@@ -10,8 +10,8 @@ from typing import Any, Final
 import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost
-from otf.adapter.address import Address
-from otf.adapter.datagrams import datagram_socket, refusals
+from otf.adapter.socket.address import Address
+from otf.adapter.socket.datagrams import datagram_socket, refusals
 from otf.errors import ContactError
 from otf.models.serving import HOST
 from otf.models.tftp.messages import READ, WRITE

@@ -10,10 +10,10 @@ from typing import Final
 
 import anyio
 
-from otf.adapter.child import Child, Program, words
-from otf.adapter.hook import Hook, obey
+from otf.adapter.child.child import Child, Program, words
+from otf.adapter.child.hook import Hook, obey
+from otf.adapter.child.reading import Reading
 from otf.adapter.line import Ending, Line, LineLost, Trouble
-from otf.adapter.reading import Reading
 from otf.adapter.waiting import alarms, spawning
 from otf.errors import ContactError
 from otf.framing import lines

@@ -3,7 +3,6 @@
 from otf.campaign.budget import Budget
 from otf.campaign.campaign import Campaign
 from otf.campaign.listener import Listener
-from otf.campaign.replay import Judgement, judge
 from otf.campaign.rerun import rerun
 from otf.campaign.results import FailureGroup, PathResult, Retried, Shrunk, Summary
 from otf.campaign.run import InconclusiveError, NonconformanceError, decided, run
@@ -15,7 +14,6 @@ __all__ = [
     "Campaign",
     "FailureGroup",
     "InconclusiveError",
-    "Judgement",
     "Listener",
     "NonconformanceError",
     "PathResult",
@@ -25,7 +23,6 @@ __all__ = [
     "Shrunk",
     "Summary",
     "decided",
-    "judge",
     "rerun",
     "run",
 ]

@@ -12,7 +12,8 @@ import anyio
 
 from otf.adapter import Bench
 from otf.adapter.exits import blaming
-from otf.adapter.keeping import keeping
+from otf.adapter.serial.keeping import keeping
+from otf.adapter.watchdog import watched
 from otf.campaign.confirm import TOGETHER, at_once, confirm, unconfirmed
 from otf.campaign.headers import header
 from otf.campaign.journal import Journal
@@ -29,7 +30,6 @@ from otf.errors import ContactError, OtfError, WriteError
 from otf.explore.steady import ask_again
 from otf.runner.files import writing
 from otf.runner.path import AT_FAULT
-from otf.runner.watchdog import watched
 from otf.strategy import Strategy
 from otf.trace.verdict import Signature
 

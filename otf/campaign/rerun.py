@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 
 from otf.adapter import Bench
+from otf.adapter.watchdog import watched
 from otf.campaign.headers import header
 from otf.campaign.journal import Journal
 from otf.campaign.pace import Pace
@@ -17,7 +18,6 @@ from otf.campaign.settings import Settings
 from otf.core import Chooser
 from otf.core.timers import Timers
 from otf.explore.steady import ask_again
-from otf.runner.watchdog import watched
 from otf.shrink import again, issue_of
 from otf.strategy import Script
 from otf.trace.events import Event, Sent

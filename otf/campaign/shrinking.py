@@ -11,7 +11,8 @@ from typing import Final
 import anyio
 
 from otf.adapter import Bench
-from otf.adapter.keeping import keeping
+from otf.adapter.serial.keeping import keeping
+from otf.adapter.watchdog import watched
 from otf.campaign.budget import Budget
 from otf.campaign.program import program
 from otf.campaign.results import PathResult, Shrunk
@@ -21,7 +22,6 @@ from otf.campaign.tries import Tries, finished
 from otf.core import Oracle
 from otf.errors import OtfError, UsageError
 from otf.runner.files import put
-from otf.runner.watchdog import watched
 from otf.shrink import BEST, Ahead, Candidate, Issue, Setting, Shrinking, again, issue_of, repeats, shrinking
 from otf.trace.record import Header
 

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
+from otf.adapter.watchdog import watched
 from otf.cli.benches import named, parsed
 from otf.cli.ending import document, guarded, say
 from otf.cli.explore import as_law, bar, model, summary
@@ -18,7 +19,6 @@ from otf.explore.analysis import GENERAL, general, liveness, safety
 from otf.explore.expiring import LOST, UNKNOWN, expiring
 from otf.explore.finding import Finding, LawVerdict
 from otf.explore.steady import ask_twice
-from otf.runner.watchdog import watched
 
 LIVE: Final = "no dead end"
 REQUIRED: Final = (LIVE, LOST, UNKNOWN)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, TextIO, TypeGuard
 
 import typer
 
+from otf.adapter.watchdog import watched
 from otf.cli.benches import load, named, parsed
 from otf.cli.ending import document, guarded, say
 from otf.cli.options import AsJson, BenchName, Sets
@@ -29,7 +30,6 @@ from otf.explore.mermaid import mermaid
 from otf.explore.quotient import drawable
 from otf.explore.scenarios import known
 from otf.fronts import read_aut, read_dot
-from otf.runner.watchdog import watched
 from otf.spec import Spec
 
 FORMATS: Final = ("text", "json", "dot", "svg", "png", "mermaid", "graphml", "aut")

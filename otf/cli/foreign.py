@@ -10,11 +10,11 @@ from io import BufferedReader
 from typing import BinaryIO
 
 from otf.adapter import Bench
-from otf.campaign.captured import Captured
-from otf.campaign.foreign import ForeignJudge, Noted, Opinion, timed
-from otf.campaign.listed import listed
 from otf.cli.following import Growing
 from otf.cli.signals import SIGNALS
+from otf.offline.captured import Captured
+from otf.offline.listed import listed
+from otf.offline.logs import ForeignJudge, Noted, Opinion, timed
 from otf.trace.pcap import MAGIC, Capture
 from otf.trace.reading import LONGEST, bounded
 

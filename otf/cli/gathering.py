@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from otf.adapter import Bench
-from otf.campaign import Judgement, judge
 from otf.cli.traces import bench_of, reading
 from otf.core import Model, Monitor
 from otf.errors import UsageError
+from otf.offline import Judgement, judge
 from otf.report import Gathered, ReportedFailure
 from otf.report import PathSummary as Walked
 from otf.trace.reading import Told

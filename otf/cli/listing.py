@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from otf.adapter.refused import ports
+from otf.adapter.serial.refused import ports
 from otf.cli.benches import TIMES, load, parameters, shipped
 from otf.cli.ending import document, guarded, say
 from otf.cli.options import AsJson

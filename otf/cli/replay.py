@@ -10,8 +10,6 @@ from typing import Annotated, Any
 import typer
 
 from otf.adapter import Bench
-from otf.campaign import Judgement, judge
-from otf.campaign.foreign import Opinion
 from otf.campaign.journal import JOURNAL
 from otf.cli.benches import load, parsed
 from otf.cli.ending import document, guarded, say, trouble, warn
@@ -21,6 +19,8 @@ from otf.cli.suts import addressed
 from otf.cli.telling import counted
 from otf.cli.traces import bench_of, opened
 from otf.errors import FAIL, INCONCLUSIVE, PASS, USAGE, OtfError, TraceError, UsageError
+from otf.offline import Judgement, judge
+from otf.offline.logs import Opinion
 from otf.trace.explain import explanation
 from otf.trace.reading import TraceReader, bounded
 

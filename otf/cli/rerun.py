@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from otf.campaign import PathResult, Settings, judge
+from otf.campaign import PathResult, Settings
 from otf.campaign import rerun as drive_again
 from otf.cli.benches import parsed
 from otf.cli.ending import document, guarded, say
@@ -14,6 +14,7 @@ from otf.cli.replay import STATUS
 from otf.cli.suts import addressed
 from otf.cli.traces import bench_of, reading
 from otf.errors import INCONCLUSIVE
+from otf.offline import judge
 from otf.trace.explain import explanation
 
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from otf.campaign import judge
 from otf.cli.benches import parsed
 from otf.cli.ending import document, guarded, say
 from otf.cli.options import AsJson, FromBench, Sets, TraceName
@@ -16,6 +15,7 @@ from otf.cli.replay import notes
 from otf.cli.traces import bench_of, reading
 from otf.core import Monitor
 from otf.errors import PASS
+from otf.offline import judge
 from otf.report import Chart, chart, lifelines, mermaid, standalone
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.explain import explanation

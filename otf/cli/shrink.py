@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from otf.adapter import Bench
-from otf.campaign import Budget, Judgement, PathResult, Settings, Shrinker, Shrunk, judge
+from otf.campaign import Budget, PathResult, Settings, Shrinker, Shrunk
 from otf.campaign.headers import header
 from otf.campaign.table import table
 from otf.cli.benches import parsed
@@ -22,6 +22,7 @@ from otf.cli.suts import addressed
 from otf.cli.telling import counted, notes
 from otf.cli.traces import bench_of, reading
 from otf.errors import FAIL, INCONCLUSIVE
+from otf.offline import Judgement, judge
 from otf.shrink import ALGORITHMS, BEST
 from otf.trace.explain import explanation
 

@@ -8,6 +8,7 @@ from typing import Annotated, TextIO
 
 import typer
 
+from otf.adapter.watchdog import watched
 from otf.cli.benches import load, parsed
 from otf.cli.ending import guarded, say
 from otf.cli.folders import fresh
@@ -16,7 +17,6 @@ from otf.cli.options import BenchName, Out, Sets
 from otf.cli.walking import named, route, ways_of, why
 from otf.core import Model, Node, Symbol
 from otf.errors import PASS
-from otf.runner.watchdog import watched
 from otf.values import show
 
 HELP = (

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from otf.adapter import Bench
-from otf.campaign.headers import fingerprint
 from otf.errors import UsageError
 from otf.explore import Graph, explore
 from otf.spec import Spec
+from otf.spec.fingerprint import fingerprint
 from otf.suite import METHODS, AdaptiveSuite, Suite
 from otf.suite import suite as made
 from otf.trace.tagged import Registry, encode

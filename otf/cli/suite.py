@@ -12,6 +12,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from otf.adapter import Bench
+from otf.adapter.watchdog import watched
 from otf.campaign import Campaign, Settings
 from otf.campaign.settings import Mode
 from otf.cli import decided, stored
@@ -25,7 +26,6 @@ from otf.cli.progress import listening
 from otf.cli.telling import tell
 from otf.errors import FAIL, PASS, UsageError
 from otf.explore import Graph
-from otf.runner.watchdog import watched
 from otf.strategy import StrategyKind, script
 from otf.suite import ADAPTIVE, METHODS, AdaptiveSuite, adaptive
 from otf.suite import suite as made

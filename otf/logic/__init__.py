@@ -1,6 +1,6 @@
 """Logical properties: functions that say of values whether something holds, checked systematically."""
 
-from otf.logic.checking import TESTS, check, checking, quantified
+from otf.logic.checking import TESTS, check, check_async, checking, quantified
 from otf.logic.connectives import all_of, any_of, iff, implies, not_
 from otf.logic.judging import Property, Quantified, Testable, Waiting
 from otf.logic.quantifiers import exists, for_all
@@ -17,6 +17,7 @@ __all__ = [
     "all_of",
     "any_of",
     "check",
+    "check_async",
     "checking",
     "exists",
     "for_all",

@@ -10,7 +10,7 @@ from otf.errors import UsageError
 from otf.logic.judging import Property, Quantified, Testable, Waiting
 from otf.logic.minimal import minimal, simplest
 from otf.logic.result import PropertyResult
-from otf.logic.running import finish
+from otf.logic.running import answered, finish
 from otf.logic.trying import Tally, by_name, tried
 from otf.values import Values, ValueSource, rows, show
 
@@ -61,6 +61,27 @@ def check(
     """
     subject = quantified(prop, sources, values)
     return finish(checking(subject, tests, seed, waits=False))
+
+
+async def check_async(
+    prop: Testable,
+    *sources: object,
+    tests: int = TESTS,
+    seed: int | None = None,
+    values: Values | None = None,
+) -> PropertyResult:
+    """Check a property as `check` does, which may be an `async def`, or say something that has to be awaited.
+
+    One row of values is tried after the other, all on the loop of the caller.
+
+    >>> import anyio
+    >>> async def below_two(number: int) -> bool:
+    ...     await anyio.sleep(0)
+    ...     return number < 2
+    >>> anyio.run(check_async, below_two)
+    <counterexample after 4 tests: number=2>
+    """
+    return await answered(checking(quantified(prop, sources, values), tests, seed, waits=True))
 
 
 def quantified(prop: Testable, sources: Sequence[object] = (), values: Values | None = None) -> Quantified:

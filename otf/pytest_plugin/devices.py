@@ -16,7 +16,7 @@ from typing import Final
 import pytest
 
 from otf.adapter import Bench, Port
-from otf.adapter.device import Device
+from otf.adapter.serial.device import Device
 from otf.pytest_plugin.given import own_folder
 
 WORKER: Final = "PYTEST_XDIST_WORKER"

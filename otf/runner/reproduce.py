@@ -9,13 +9,13 @@ import anyio
 
 from otf.adapter import Bench
 from otf.adapter.acting import bounded, excused
+from otf.adapter.watchdog import watched
 from otf.core import Oracle, Session
 from otf.core.burst import Burst
 from otf.core.strict import Strict
 from otf.core.timers import Timers
 from otf.explore.steady import ask_again
 from otf.runner.path import drive
-from otf.runner.watchdog import watched
 from otf.shrink import AllowedInputs, Candidate, again, issue_of
 from otf.simulate import Walk
 from otf.trace.events import Event, Quiet, Seen, Sent

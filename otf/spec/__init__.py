@@ -1,6 +1,5 @@
 """Specs: the model as a function, and the words in which it says what may happen."""
 
-from otf.spec.channels import InNet, NetMessage, duplicating, lossy, reordering
 from otf.spec.combine import restrict, total
 from otf.spec.outputs import Accept, AnyOrder, On, OneOf, Where, on
 from otf.spec.spec import Spec
@@ -10,8 +9,6 @@ from otf.spec.transition import Transition, goto
 __all__ = [
     "Accept",
     "AnyOrder",
-    "InNet",
-    "NetMessage",
     "On",
     "OneOf",
     "Spec",
@@ -20,11 +17,8 @@ __all__ = [
     "TimerStop",
     "Transition",
     "Where",
-    "duplicating",
     "goto",
-    "lossy",
     "on",
-    "reordering",
     "restrict",
     "start",
     "stop",

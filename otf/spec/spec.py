@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Generic, TypeVar
 
 from otf.spec.offering import offering
@@ -80,3 +81,20 @@ class Spec(Generic[State, Input]):
         """Tell whether the model says what may happen on `inp` in `state`, before any completion."""
         spec = self.partial or self
         return any(True for _ in spec.step(state, inp))
+
+    def completed(self) -> Spec[State, Input]:
+        """Return the spec in which an unspecified input is ignored: see `total`."""
+
+        def step(state: State, inp: Input) -> Iterable[Transition[State] | Accept]:
+            yields = self.step(state, inp)
+            if not _listed(yields):
+                return yields  # the oracle says what is wrong with it, and where
+            happens = iter(yields)
+            first = next(happens, None)
+            return [Transition(state)] if first is None else chain([first], happens)
+
+        return Spec(step, self.initial, self.inputs, self.emits, name=self.name, partial=self.partial or self)
+
+
+def _listed(yields: object) -> bool:
+    return isinstance(yields, Iterable)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from otf.adapter.datagrams import datagram_socket, refusals
+from otf.adapter.socket.datagrams import datagram_socket, refusals
 
 HERE = ("127.0.0.1", 0)
 

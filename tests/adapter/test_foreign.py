@@ -13,8 +13,8 @@ from typing import Any
 import anyio
 import pytest
 
-from otf.adapter import sockets
-from otf.adapter.foreign import answer, answered
+from otf.adapter.bounded_call import answer, answered
+from otf.adapter.socket import sockets
 from otf.adapters import tcp, udp
 from otf.errors import ContactError
 from tests.adapters.harness import SECONDS, descriptors
@@ -63,8 +63,8 @@ def test_a_call_that_does_not_return_keeps_nobody_from_ending(call: str) -> None
     """The interpreter ends while it hangs."""
     program = f"""
 import time, anyio
-from otf.adapter.foreign import answered
-from otf.adapter.hook import obey
+from otf.adapter.bounded_call import answered
+from otf.adapter.child.hook import obey
 def call():
     time.sleep(1000)
 async def main():

@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from otf.adapter import halted
+from otf.adapter.child import halted
 from otf.adapters.process import open_process
 from otf.adapters.unix import open_unix
 from tests.adapters.harness import SECONDS, python

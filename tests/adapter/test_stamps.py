@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from otf.adapter import stamps
-from otf.adapter.stamps import Stamps
+from otf.adapter.socket import stamps
+from otf.adapter.socket.stamps import Stamps
 
 
 class Clocks:

@@ -16,10 +16,10 @@ import anyio
 import pytest
 
 from otf.adapter import Ending, Line, LineLost, Trouble
-from otf.adapter.carrier import Direct
-from otf.adapter.keeping import keeping
-from otf.adapter.polled import DRAIN, LARGEST
-from otf.adapter.pump import Pump
+from otf.adapter.serial.carrier import Direct
+from otf.adapter.serial.keeping import keeping
+from otf.adapter.serial.polled import DRAIN, LARGEST
+from otf.adapter.serial.pump import Pump
 from otf.adapters import serialport
 from otf.adapters.serialport import PolledLine, SerialLine
 from otf.errors import ContactError
@@ -42,7 +42,7 @@ def anyio_backend(request: pytest.FixtureRequest) -> Any:  # noqa: ANN401 -- wha
 def _windows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let serial ports be those of Windows."""
     monkeypatch.setattr("serial.Serial", ComPort)
-    monkeypatch.setattr("otf.adapter.carrier.PLATFORM", "nt")
+    monkeypatch.setattr("otf.adapter.serial.carrier.PLATFORM", "nt")
     monkeypatch.setitem(sys.modules, "serial_asyncio", transports_of_windows())
 
 
@@ -56,7 +56,7 @@ def _no_log(caplog: pytest.LogCaptureFixture) -> Any:  # noqa: ANN401 -- a gener
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a pair of terminals pass for a device."""
-    monkeypatch.setattr("otf.adapter.device._PTYS", "/nowhere/")
+    monkeypatch.setattr("otf.adapter.serial.device._PTYS", "/nowhere/")
 
 
 @asynccontextmanager

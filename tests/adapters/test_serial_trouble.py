@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.real]
 @pytest.fixture
 def link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The name of a device that can be unplugged: a pair of terminals that passes for one."""
-    monkeypatch.setattr("otf.adapter.device._PTYS", "/nowhere/")
+    monkeypatch.setattr("otf.adapter.serial.device._PTYS", "/nowhere/")
     return tmp_path / "device"
 
 

@@ -16,7 +16,8 @@ from typing import Any
 import anyio
 import pytest
 
-from otf.adapter import Ending, LineLost, device, pump
+from otf.adapter import Ending, LineLost
+from otf.adapter.serial import device, pump
 from otf.adapter.stream import StreamLine
 from otf.adapter.waiting import alarms
 from otf.adapters import serialport

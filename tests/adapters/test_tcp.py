@@ -62,7 +62,7 @@ async def test_a_connection_that_is_refused_does_not_time_out(within: float, mon
     async def answered(*_: object) -> int:
         return next(answers)
 
-    monkeypatch.setattr("otf.adapter.connection._call", answered)
+    monkeypatch.setattr("otf.adapter.socket.connection._call", answered)
     with pytest.raises(ContactError, match="connection refused"):
         async with open_tcp((LOCAL, 7), within=0.015):
             pass

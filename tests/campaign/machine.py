@@ -9,9 +9,10 @@ from typing import Any
 
 from otf.adapter import Bench, Ending
 from otf.adapters.inprocess import Reply, inprocess
-from otf.campaign import Campaign, Judgement, Listener, Settings, Summary, judge
+from otf.campaign import Campaign, Listener, Settings, Summary
 from otf.codec import lines
 from otf.errors import ContactError
+from otf.offline import Judgement, judge
 from otf.spec import Spec, Transition, goto
 from otf.trace.events import Sent
 from otf.trace.reading import TraceReader, bounded

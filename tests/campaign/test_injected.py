@@ -11,8 +11,8 @@ from otf.adapter import Bench
 from otf.adapters import Faults, inject
 from otf.campaign import Campaign, Settings, Summary
 from otf.campaign import rerun as drive_again
+from otf.channels import lossy
 from otf.models.coffee import bench as coffee
-from otf.spec import lossy
 from otf.trace.events import Event
 from otf.trace.reading import TraceReader
 from otf.trace.tagged import Registry

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.campaign.captures import CaptureWriter
 from tests.cli.command import otf
+from tests.offline.captures import CaptureWriter
 
 BENCH = """
 from otf.adapters import tcp

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from otf.campaign import judge
 from otf.cli.traces import bench_of
 from otf.errors import OtfError
+from otf.offline import judge
 from otf.trace.explain import explanation
 from otf.trace.reading import TraceReader, bounded
 from tests.cli.command import failed, judged, otf, recorded, refused, rewrite

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from otf import UsageError, trace_may_set
-from otf.campaign import replay
 from otf.cli.benches import load
 from otf.cli.recorded import repeated
 from otf.models import coffee
+from otf.offline import replay
 from tests.cli.command import failed, machine, otf, recorded, rewrite
 
 FROM = ("--bench", "machine.py:make")

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from otf.campaign.headers import fingerprint
 from otf.compat.pymodel import Live, load
 from otf.compat.pymodel.explored import explored
 from otf.compat.pymodel.modules import Modules
 from otf.errors import UsageError
 from otf.fronts import Call
+from otf.spec.fingerprint import fingerprint
 from tests.compat.samples import SPEED, STACK, SWITCH, write
 
 

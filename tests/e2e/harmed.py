@@ -14,12 +14,13 @@ import anyio
 
 from otf import Bench
 from otf.adapter import Line
-from otf.campaign import Settings, judge
+from otf.campaign import Settings
 from otf.campaign.headers import header
 from otf.campaign.pace import Pace
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
 from otf.core import Chooser
+from otf.offline import judge
 from otf.trace.reading import TraceReader
 from tests.cli.command import recorded
 from tests.e2e.harm import Harm

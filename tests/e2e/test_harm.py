@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from otf.adapter.reading import PATIENCE as LAST_WORDS
+from otf.adapter.child.reading import PATIENCE as LAST_WORDS
 from otf.core.pacing import PATIENCE
 from otf.trace.events import Closed, Quiet, Seen, Sent
 from tests.adapters.harness import children, descriptors

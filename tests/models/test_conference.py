@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otf.adapter import Bench
-from otf.campaign import Campaign, Settings, judge
+from otf.campaign import Campaign, Settings
 from otf.errors import CodecError, UsageError
 from otf.explore import explore
 from otf.models.conference import Conf, Idle, Sizes, bench, conference
@@ -40,6 +40,7 @@ from otf.models.conference.messages import (
     LeavePDUout,
 )
 from otf.models.conference.spec import State, inputs
+from otf.offline import judge
 from otf.spec import AnyOrder, Transition
 from otf.strategy import Strategy
 from otf.trace.events import Sent

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Literal, TypeAlias
 
+from otf.channels import duplicating, lossy, reordering
 from otf.core import Limits, Model, Oracle, Pacing, Routes, Session, Timing
 from otf.core.burst import Burst
 from otf.core.eager import Eager
@@ -15,7 +16,7 @@ from otf.models import altbit
 from otf.models.conference import Sizes, conference
 from otf.models.conference.codec import ConferenceCodec
 from otf.simulate import Net, System, TimeBounds, UnreliableWorld, conduct
-from otf.spec import Spec, duplicating, lossy, reordering, total
+from otf.spec import Spec, total
 from otf.strategy import Strategy
 from otf.trace.events import Event
 from otf.trace.verdict import Verdict

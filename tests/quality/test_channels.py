@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
+from otf.channels import channel
 from otf.core import Limits, Monitor, Session
 from otf.models.conference.messages import AnswerPDUout, DataPDUout, JoinPDUout
 from otf.spec import Accept, AnyOrder, Spec, Transition
-from otf.spec.channels import channel
 from otf.trace.events import Event, Quiet
 from tests.core.random_specs import mutated, random_machine
 from tests.quality.nets import KINDS, MODES, SHAPE, Line, Path, Subject, altbit_bench, conference_bench, random_bench

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from otf.adapters import tcp
-from otf.campaign.captured import Captured
-from otf.campaign.foreign import judge_foreign, timed
 from otf.models import coffee
 from otf.models.serving import found
+from otf.offline.captured import Captured
+from otf.offline.logs import judge_foreign, timed
 from otf.trace.pcap import Capture
 from tests.real.needs import needs
 

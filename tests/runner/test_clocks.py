@@ -11,7 +11,8 @@ from typing import Any
 import anyio
 import pytest
 
-from otf.adapter import Bench, stamps
+from otf.adapter import Bench
+from otf.adapter.socket import stamps
 from otf.adapters import udp
 from otf.core import Session
 from otf.core.strict import Strict

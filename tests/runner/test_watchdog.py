@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from otf import Bench, run
+from otf.adapter.watchdog import PATIENCE, warn, watch, watched
 from otf.core import Model
 from otf.core.asking import ASKING
 from otf.explore import explore
-from otf.runner.watchdog import PATIENCE, warn, watch, watched
 from otf.spec import Accept, Spec, Transition, Where, goto, on
 from otf.trace.events import Seen, Sent
 from tests.core.scripts import oracle, told

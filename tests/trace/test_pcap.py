@@ -11,7 +11,7 @@ from otf.errors import TraceError
 from otf.trace import pcap
 from otf.trace.pcap import Capture, Packet
 from otf.trace.stream import AHEAD, Stream
-from tests.campaign.captures import CaptureWriter
+from tests.offline.captures import CaptureWriter
 
 HERE, THERE = ("127.0.0.1", 7000), ("127.0.0.1", 7001)
 

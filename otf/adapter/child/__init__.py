@@ -1,0 +1,1 @@
+"""Child processes: started, read, guarded and stopped; and the hooks that are commands."""

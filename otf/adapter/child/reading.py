@@ -1,0 +1,211 @@
+"""What a child process says: the frames of its output, its last words, and how it ended."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+import anyio
+
+from otf.adapter.child.child import Child
+from otf.adapter.inflow import Inflow
+from otf.adapter.line import NEVER, Ending
+from otf.adapter.waiting import Alarm, any_readable
+from otf.framing import Frame, Framer, Tail
+
+if sys.platform == "linux":
+    import fcntl
+
+PATIENCE: Final = 0.1
+"""Seconds that may pass between the end of a process's output and the end of the process."""
+
+_CHUNK = 65_536  # bytes: what a pipe holds
+_ROUNDS = 64  # a pipe can be made to hold 1 MiB: what was there when a look began is seen
+_HELD = 1 << 20  # bytes of errors that may wait to be read: what most systems allow, and read at once
+_FLOOD = 1 << 15  # bytes that are found at once: whoever says so much says more, and is heard
+_PAUSE = 0.001  # seconds later
+
+
+class Reading:
+    """Reads what a child says as it comes, without waiting, and never more than a pipe holds beyond what is asked for.
+
+    `inflow` holds the frames of the standard output that nobody has taken yet, and after the last one the ending.
+    `tail` keeps the end of the standard error. `ended` says how the process ended, as soon as that is known, and
+    `exit` is set then. The inflow is woken when something is to be seen that no descriptor tells.
+
+    A flood of errors is read now and then only, so that it costs little: meanwhile it waits in its pipe, which is made
+    as large as the system lets it be.
+    """
+
+    def __init__(self, child: Child, framer: Framer, alarm: Alarm) -> None:
+        self.inflow: Inflow = Inflow(framer, alarm)
+        self.tail: Tail = Tail()
+        self.ended: str = ""
+        self.ending: str = ""
+        self.exit: anyio.Event = anyio.Event()
+        self._child = child
+        self._alarm = alarm
+        self._closed: float | None = None
+        self._poll = select.poll()
+        self._readers: dict[int, Callable[[], None]] = {}
+        self._watch(child.exit, self._see_exit)
+        self._watch(child.stdout, self._read_output)
+        self._watch(child.stderr, self._read_errors)
+        self._flooded = False
+        _enlarge(child.stderr)
+
+    def descriptors(self) -> tuple[int, ...]:
+        """Return those of the output, the errors and the exit that are not at their end."""
+        return tuple(self._readers)
+
+    def watched(self) -> tuple[int, ...]:
+        """Return those of `descriptors` that need to be watched now by one who is woken: no flood of errors."""
+        return tuple(each for each in self._readers if not (self._flooded and each == self._child.stderr))
+
+    async def more(self) -> None:
+        """Wait until there may be more to look at."""
+        if self._flooded:
+            await anyio.sleep(_PAUSE)  # its pipe is readable all the time
+        else:
+            await any_readable(self.descriptors())
+
+    def at_once(self) -> tuple[Frame, ...] | None:
+        """Return what the output says now, if it is whole frames whose like came before; else `look` closer."""
+        if self._child.stdout not in self._readers:
+            return None
+        try:
+            chunk = os.read(self._child.stdout, _CHUNK)
+        except OSError:
+            return None  # there is nothing, or `look` comes upon it as well
+        whole = self.inflow.whole(chunk)
+        if whole is None:
+            self._take(chunk)
+        return whole
+
+    def look(self) -> None:
+        """Read until there is something in the queue, or nothing more to read."""
+        ended, readable = self._read()
+        for _ in range(_ROUNDS):
+            if self.inflow.queue or not readable or readable == [self._child.stderr]:
+                break
+            ended, readable = self._read()
+        self.inflow.look()
+        if ended and self._child.stdout not in readable:
+            self.hear_out()
+            self._end(ended)
+        elif self._closed is not None and anyio.current_time() >= self._closed + PATIENCE:
+            self._end("closed its output")
+
+    def stirred(self) -> float:
+        """Return when something came last of what is not whole: a frame, or the end of a process after its output's.
+
+        Until that end is known, or its time is over, the output is closed and no silence is one.
+        """
+        ending = NEVER if self._closed is None or self.ending else self._closed + PATIENCE
+        return max(self.inflow.stirred(), ending)
+
+    def hear_out(self) -> None:
+        """Read all errors that are there now, as far as there is an end to them."""
+        for _ in range(_ROUNDS):
+            if not self._heard():
+                return
+
+    def close(self) -> None:
+        """Look at nothing any more."""
+        for descriptor in self.descriptors():
+            self._drop(descriptor)
+
+    def _watch(self, descriptor: int, read: Callable[[], None]) -> None:
+        if descriptor >= 0:
+            self._readers[descriptor] = read
+            self._poll.register(descriptor, select.POLLIN)
+
+    def _drop(self, descriptor: int) -> None:
+        # at its end a descriptor is readable for ever, and who watches it would spin
+        if self._readers.pop(descriptor, None) and not (self._flooded and descriptor == self._child.stderr):
+            self._poll.unregister(descriptor)
+
+    def _read(self) -> tuple[str, list[int]]:
+        if self._child.exit < 0:
+            self._see_exit()
+        ended = self.ended  # if it had ended before the poll, the poll knows of all that it ever said
+        readable = [descriptor for descriptor, _ in self._poll.poll(0)]
+        for descriptor in readable:
+            self._readers[descriptor]()
+        return ended, readable
+
+    def _read_output(self) -> None:
+        self._take(self._chunk())
+
+    def _take(self, chunk: bytes) -> None:
+        if chunk:
+            self.inflow.take(chunk)
+            return
+        self._drop(self._child.stdout)
+        self._closed = anyio.current_time()
+        self._alarm(self._closed + PATIENCE, self._ring)
+
+    def _chunk(self) -> bytes:
+        try:
+            return os.read(self._child.stdout, _CHUNK)
+        except OSError as error:
+            if error.errno != errno.EIO:  # a terminal says so when nobody has its other end any more
+                raise
+            return b""
+
+    def _read_errors(self) -> None:
+        if self._heard() >= _FLOOD and self._child.stderr in self._readers:
+            self._flooded = True
+            self._poll.unregister(self._child.stderr)
+            self._alarm(anyio.current_time() + _PAUSE, self._go_on)
+
+    def _heard(self) -> int:
+        """Take in errors; return how many bytes there were."""
+        if self._child.stderr not in self._readers:
+            return 0
+        chunks, heard = list[bytes](), 0
+        with suppress(BlockingIOError):
+            # in parts: for one large piece the allocator asks the system each time, which takes longer than to read it
+            while heard < _HELD:
+                chunks.append(os.read(self._child.stderr, _CHUNK))
+                heard += len(chunks[-1])
+                if len(chunks[-1]) < _CHUNK:
+                    break
+        self.tail.feed(*chunks)
+        if chunks and not chunks[-1]:
+            self._drop(self._child.stderr)
+        return heard
+
+    def _go_on(self) -> None:
+        self._flooded = False
+        if self._child.stderr in self._readers:
+            self._poll.register(self._child.stderr, select.POLLIN)
+            self.inflow.wake()
+
+    def _see_exit(self) -> None:
+        self.ended = self._child.ended()
+        if self.ended:
+            self.exit.set()
+            self._drop(self._child.exit)
+
+    def _end(self, reason: str) -> None:
+        if self.ending:
+            return
+        self.ending = reason
+        self._drop(self._child.stdout)
+        self.inflow.end(Ending(reason))
+
+    def _ring(self) -> None:
+        self.inflow.wake()
+
+
+def _enlarge(pipe: int) -> None:
+    """Let a pipe hold as much as it may (Linux)."""
+    if pipe >= 0 and sys.platform == "linux":
+        with suppress(OSError):  # there is a limit for all pipes of a user
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _HELD)

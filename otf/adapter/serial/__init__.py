@@ -1,0 +1,1 @@
+"""Serial devices: opened, kept open from path to path, and what carries their bytes."""

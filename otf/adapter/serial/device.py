@@ -1,0 +1,165 @@
+"""Serial devices: opened by the names that everybody knows, configured, and explained where that fails."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, Literal
+
+import anyio
+
+from otf.adapter.bounded_call import answered
+from otf.adapter.serial.refused import explained
+from otf.errors import ContactError, UsageError
+
+Parity = Literal["N", "E", "O", "M", "S"]
+OPENING: Final = 10.0
+"""Seconds that a driver, or the other side of a network, may take to open a port."""
+
+_PTYS: Final = "/dev/pts/"
+_MISSING: Final = frozenset({errno.ENOENT, errno.ENXIO, errno.ENODEV})
+_AGAIN: Final = 0.05  # seconds until a device that is not there is looked for again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """A serial port as it is asked for; `dtr` and `rts` None leave these lines as they are.
+
+    On Linux opening a port raises both, whatever is asked for: boards that reset on DTR do so at that moment. With
+    `keep` that is once in a campaign, and not at every path. A device that is not there is waited for `within` seconds:
+    many boards go and come back when they are reset.
+    """
+
+    url: str
+    baudrate: int = 9600
+    bytesize: int = 8
+    parity: Parity = "N"
+    stopbits: float = 1
+    rtscts: bool = False
+    xonxoff: bool = False
+    exclusive: bool = True
+    dtr: bool | None = None
+    rts: bool | None = None
+    low_latency: bool = False
+    keep: bool = False
+    within: float = 2.0
+
+
+@dataclass(slots=True)
+class Opened:
+    """A port that is open, and what a person should know of that.
+
+    `pty`: it is the end of a pair that a program made, and no device.
+    """
+
+    port: Any
+    remarks: list[str]
+    pty: bool = False
+
+
+async def opened(device: Device) -> Opened:
+    """Open a port. Raises ContactError where it cannot be opened; UsageError for what no port can be."""
+    until, missing = anyio.current_time() + device.within, False
+    while True:
+        try:
+            # opening may wait for a modem, a network or a driver; the loop must not
+            return await answered(partial(_open, device), OPENING, lambda late: late.port.close())
+        except TimeoutError as error:
+            why = f"it does not open within {OPENING:g} s; unplug it and plug it in again, or see who else uses it"
+            raise ContactError(f"cannot open {device.url}: {why}") from error
+        except ContactError as error:
+            # a device that comes back is forbidden for a moment, until its group is set
+            missing = missing or getattr(error.__cause__, "errno", None) in _MISSING
+            if not missing or anyio.current_time() >= until:
+                raise
+        await anyio.sleep(_AGAIN)
+
+
+def _open(device: Device) -> Opened:
+    import serial
+
+    port = _made(device)
+    remarks = list[str]()
+    try:
+        with _left_alone(port, device):
+            remarks += _configured(port, device)
+    except (serial.SerialException, OSError) as error:
+        raise ContactError(explained(device.url, error, FORMS)) from error
+    if device.low_latency:
+        remarks += _tolerated("low latency", lambda: port.set_low_latency_mode(device.low_latency))
+    # the name may be a link that goes with the program behind it, so this is asked now
+    return Opened(port, remarks, os.path.realpath(device.url).startswith(_PTYS))
+
+
+def _made(device: Device) -> Any:  # noqa: ANN401 -- pyserial has a class for each kind of port
+    import serial
+
+    options: dict[str, Any] = {
+        name: getattr(device, name) for name in ("baudrate", "bytesize", "parity", "stopbits", "rtscts", "xonxoff")
+    }
+    try:
+        port = serial.serial_for_url(device.url, do_not_open=True, **options)
+        if type(port) is serial.Serial:
+            port.exclusive = device.exclusive or None
+            # this makes a read without data fail, where it would else look like the end of the device
+            port.inter_byte_timeout = 0.01 if os.name == "posix" else None
+    except (ValueError, serial.SerialException) as error:
+        message = f"not a serial port: {device.url!r}: {error}; {FORMS}"
+        raise UsageError(message) from error
+    return port
+
+
+FORMS: Final = "write /dev/ttyUSB0, /dev/serial/by-id/…, COM3, socket://HOST:PORT, rfc2217://HOST:PORT, loop://"
+
+
+@contextmanager
+def _left_alone(port: Any, device: Device) -> Generator[None]:  # noqa: ANN401 -- see above
+    """Keep pyserial from setting DTR and RTS when it opens the port, unless they are asked for."""
+    names = [name for name in ("dtr", "rts") if getattr(device, name) is None]
+    methods = [f"_update_{name}_state" for name in names if hasattr(port, f"_update_{name}_state")]
+    for method in methods:
+        setattr(port, method, lambda: None)
+    try:
+        yield
+    finally:
+        for method in methods:
+            delattr(port, method)
+
+
+def _configured(port: Any, device: Device) -> list[str]:  # noqa: ANN401 -- see above
+    for name in ("dtr", "rts"):
+        if (wanted := getattr(device, name)) is not None:
+            setattr(port, name, wanted)
+    try:
+        port.open()
+    except OSError:
+        raise
+    except Exception as error:  # termios.error, which does not exist everywhere and is no OSError
+        if device.parity == "N":
+            raise OSError(*error.args) from error
+        port.parity = "N"
+        port.open()
+    if device.parity != "N" and not _has_parity(port):
+        return [f"{device.url} has no parity, as pseudo-terminals do not; parity={device.parity} was left out"]
+    return []
+
+
+def _has_parity(port: Any) -> bool:  # noqa: ANN401 -- see above
+    # a pseudo-terminal refuses it, or says yes and leaves it out
+    if port.parity == "N" or os.name != "posix" or not os.isatty(port.fileno()):
+        return bool(port.parity != "N")
+    import termios
+
+    return bool(termios.tcgetattr(port.fileno())[2] & termios.PARENB)
+
+
+def _tolerated(what: str, do: Callable[[], object]) -> list[str]:
+    try:
+        do()
+    except (OSError, ValueError, NotImplementedError, AttributeError) as error:
+        return [f"{what}: this port cannot do it ({error})"]
+    return []

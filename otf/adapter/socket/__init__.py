@@ -1,0 +1,1 @@
+"""Sockets: addresses, connections, datagrams, TLS, and the line over a connected one."""

@@ -1,0 +1,144 @@
+"""Connected sockets: called or accepted, each within a time of its own."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+import anyio
+
+from otf.adapter.socket.sockets import SocketAddress, contact
+from otf.errors import ContactError
+
+CHUNK: Final = 65_536
+_PAUSE: Final = 0.01  # seconds between two calls to somebody who is not there yet
+_NOT_YET: Final = {errno.ECONNREFUSED, errno.ENOENT, errno.ECONNRESET, errno.EAGAIN}  # ENOENT: of a unix socket
+_BACKLOG: Final = 16
+_QUICKACK: Final = getattr(socket, "TCP_QUICKACK", None)
+
+
+async def connected(
+    family: int, address: SocketAddress, shown: str, within: float, bind: SocketAddress | None = None
+) -> socket.socket:
+    """Return a stream socket that is connected to `address`; one that refuses is called again until `within` is over.
+
+    Raises ContactError, in the words of `shown`.
+    """
+    deadline, refused = anyio.current_time() + within, 0
+    while True:
+        sock = _stream(family, bind, shown)
+        try:
+            why = await _call(sock, address, deadline)
+        except BaseException:
+            sock.close()
+            raise
+        if not why:
+            return sock
+        sock.close()
+        if why not in _NOT_YET or anyio.current_time() + _PAUSE > deadline:
+            # the last call may be cut short by the end of the time: the answer to those before it counts
+            raise _unreached(shown, refused if refused and why == errno.ETIMEDOUT else why, within)
+        refused = why
+        await anyio.sleep(_PAUSE)
+
+
+def listening(family: int, address: SocketAddress, shown: str) -> socket.socket:
+    """Return a socket that listens at `address`. Raises ContactError where that cannot be had."""
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.settimeout(0)
+        # the path before this one has just closed its connections, and their ghosts hold the port for a minute
+        if family != getattr(socket, "AF_UNIX", None):
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with contact(f"listen at {shown}"):
+            sock.bind(address)
+            sock.listen(_BACKLOG)
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+async def accepted(listener: socket.socket, shown: str, within: float) -> socket.socket:
+    """Return the next connection of a socket that listens. Raises ContactError where none comes within that time."""
+    with anyio.move_on_after(within):
+        while True:
+            with suppress(BlockingIOError, ConnectionAbortedError):
+                sock, _ = listener.accept()
+                sock.settimeout(0)
+                return sock
+            await anyio.wait_readable(listener)
+    message = f"nobody called {shown} within {within:g} s; start the system so that it does, or give it more time"
+    raise ContactError(message)
+
+
+def prompt_reader(sock: socket.socket) -> Callable[[], bytes]:
+    """Return what reads a socket, and acknowledges at once what it read.
+
+    A system that writes in two parts and leaves Nagle's algorithm on sends the second only when the first was
+    acknowledged, which by itself takes up to 40 ms. The kernel falls back to that by itself, so it is told each time.
+    """
+    if _QUICKACK is None:
+        return lambda: sock.recv(CHUNK)
+    quick: int = _QUICKACK
+
+    def read() -> bytes:
+        sock.setsockopt(socket.IPPROTO_TCP, quick, 1)
+        return sock.recv(CHUNK)
+
+    return read
+
+
+def hang_up(sock: socket.socket) -> None:
+    """Close a socket that a loop may be watching."""
+    if sock.fileno() >= 0:
+        anyio.notify_closing(sock)
+        sock.close()
+
+
+def reset(sock: socket.socket) -> None:
+    """Close a socket so that the other side is told "connection reset", and not "end of stream"."""
+    with suppress(OSError):
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+    hang_up(sock)
+
+
+def _stream(family: int, bind: SocketAddress | None, shown: str) -> socket.socket:
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.settimeout(0)
+        if bind is not None:
+            with contact(f"call {shown} from {bind[0]}"):
+                sock.bind(bind)
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+async def _call(sock: socket.socket, address: SocketAddress, deadline: float) -> int:
+    """Return the number of the error that came of it, 0 for none."""
+    why = sock.connect_ex(address)
+    if why != errno.EINPROGRESS:
+        return why
+    with anyio.CancelScope(deadline=deadline):
+        await anyio.wait_writable(sock)
+        return sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    # the answer may have come at the last moment, or at once where there is no time at all
+    return sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) or errno.ETIMEDOUT
+
+
+def _unreached(shown: str, why: int, within: float) -> ContactError:
+    advice = {
+        errno.ECONNREFUSED: f"nobody listens there, also after {within:g} s; start the system, or check the address",
+        errno.ENOENT: f"there is no such socket, also after {within:g} s; start the system, or check the path",
+        errno.ETIMEDOUT: f"no answer within {within:g} s; check the address and the network, or give it more time",
+        errno.EACCES: "you may not; look at the rights of the socket with `ls -l`, and at the firewall",
+    }
+    return ContactError(
+        f"cannot reach {shown}: {os.strerror(why).lower()}; {advice.get(why, 'check the address and the network')}"
+    )

@@ -1,0 +1,103 @@
+"""A system behind a net, as a function of what it does without the net.
+
+The smallest sets of states come from never telling apart what nobody can tell apart: what is lost from what has not
+come yet, a copy that changes nothing from no copy, a copy from the next of its kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from otf.channels.fewest import NetState, NetWay, fewest, full, whole
+from otf.channels.net import InNet, NetMessage, aged, same, with_one
+from otf.channels.pool import coming
+from otf.channels.reactions import Reactions
+from otf.channels.trouble import FOREVER, Rules
+from otf.errors import ModelError
+from otf.spec.outputs import Accept, AnyOrder
+from otf.spec.transition import Transition
+from otf.values import show
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """The net between a system and the tester."""
+
+    system: Reactions
+    rules: Rules
+
+    def step(self, net: NetState, inp: object) -> list[NetWay]:
+        """Return what may happen when an input goes into the net; nothing where the system's spec leaves it open."""
+        ways: list[NetWay] = []
+        for before, early in self._overdue(net):
+            then = list(self._entered(self._aged(before, inp), inp))
+            if not then:
+                return []
+            ways += [_after(early, way) for way in then]
+        return fewest([self._full(way) for way in ways])
+
+    def emits(self, net: NetState) -> list[NetWay]:
+        """Return what may happen by itself: what the system does, inputs that arrive, outputs that come out."""
+        ways = fewest([self._full(way) for way in self.system.by_itself(net)], net)
+        return [*ways, *coming(net, self.rules, self._filled)]
+
+    def _overdue(self, net: NetState) -> Iterator[tuple[NetState, tuple[object, ...]]]:
+        """Yield the ways in which all has come that must have come before one more input is taken."""
+        late = [held for held in net.inputs if held.sure and not held.left]
+        for held in late:
+            for way in self.system.arriving(net, held):
+                if isinstance(way, Accept):
+                    message = f"{show(held.item)} may be held up, and is answered by an Accept: say that it may be lost"
+                    raise ModelError(message)
+                for then, outputs in self._overdue(way.state):
+                    yield then, (*way.outputs, *outputs)
+        if not late:
+            outstanding = [held.item for held in net.outputs if held.sure and not held.left]
+            yield net, (AnyOrder(*outstanding),) if len(outstanding) > 1 else tuple(outstanding)
+
+    def _aged(self, net: NetState, inp: object) -> NetState:
+        inputs = aged(net.inputs)
+        if self.rules.of_input(inp).ordered:
+            port = self.rules.port(inp)
+            inputs = tuple(held for held in inputs if self.rules.port(held.item) != port)
+        return InNet(net.state, inputs, aged(net.outputs))
+
+    def _entered(self, net: NetState, inp: object) -> Iterator[NetWay]:
+        trouble, ways = self.rules.of_input(inp), self.system.asked(net, inp)
+        if not ways:
+            return
+        if trouble.kept:
+            fresh = NetMessage(inp, trouble.late, 1 + trouble.copies, sure=trouble.sure)
+            net = InNet(net.state, with_one(net.inputs, fresh, FOREVER), net.outputs)
+            (held,) = (each for each in net.inputs if same(each.item, inp))
+            yield from self.system.taken(net, held, ways)
+        else:
+            yield from self.system.out(net, ways)
+        if trouble.lost or trouble.held:
+            yield Transition(net)
+
+    def _full(self, way: NetWay) -> NetWay:
+        if not isinstance(way, Accept):
+            return replace(way, state=self._filled(way.state)) if whole(way) else way
+
+        def then(seen: Any) -> list[NetState]:  # noqa: ANN401 -- whatever the Accept asks for
+            return [self._filled(state) for state in way.then(seen)]
+
+        return replace(way, then=then)
+
+    def _filled(self, net: NetState) -> NetState:
+        return full(net, self.system.again)
+
+
+def _after(early: tuple[object, ...], way: NetWay) -> NetWay:
+    if isinstance(way, Accept):
+        if not early:
+            return way
+        message = f"an Accept where {show(early[0])}, held up so far, is due as well: say that it may be lost"
+        raise ModelError(message)
+    if not whole(way):
+        return way
+    outputs = (*early, *way.outputs)
+    return replace(way, outputs=outputs, within=way.within if outputs and not early else None)

@@ -1,0 +1,127 @@
+"""What may become of the outputs of one transition on their way through a net."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+from typing import NamedTuple
+
+from otf.channels.net import ANY, MessageBag, NetMessage, in_order, with_one
+from otf.channels.trouble import NONE, NetTrouble, Rules
+from otf.spec.outputs import Accept, AnyOrder, On, OneOf, vague
+
+
+class Leaf(NamedTuple):
+    """One output of a transition, the port on which it comes, and what may befall it there."""
+
+    item: object
+    port: str
+    trouble: NetTrouble
+
+
+class Group(NamedTuple):
+    """Outputs in any order among themselves, in most cases one."""
+
+    item: object
+    leaves: tuple[Leaf, ...]
+
+
+class Passing(NamedTuple):
+    """One way through: what comes now, and what is in the net then."""
+
+    outputs: tuple[object, ...]
+    kept: MessageBag
+
+
+def passings(outputs: tuple[object, ...], kept: MessageBag, rules: Rules, *, late: bool) -> Iterator[Passing]:
+    """Yield the ways in which the outputs of a transition may pass a net with these messages in it.
+
+    `late`: the transition is not one that the last input brings at once.
+    """
+    if not outputs:
+        yield Passing((), kept)
+        return
+    for chosen in product(*map(_choices, outputs)):
+        groups = [Group(item, tuple(_leaves(item, "", rules))) for item in chosen]
+        troubles = [leaf.trouble for group in groups for leaf in group.leaves]
+        for held_up in _holding(troubles, late=late):
+            then = _kept(groups, kept, rules, held_up=held_up)
+            for times in product(*(_times(trouble, held_up=held_up) for trouble in troubles)):
+                yield Passing(tuple(_said(groups, iter(times))), then)
+
+
+def port_of(item: object, rules: Rules) -> str:
+    """Return the port of an output; "" where it does not tell, since there is one only."""
+    if isinstance(item, On):
+        return item.port
+    return "" if vague(item) else rules.port(item)
+
+
+def _choices(item: object) -> tuple[object, ...]:
+    if isinstance(item, On):
+        return tuple(On(item.port, choice) for choice in _choices(item.item))
+    # one without alternatives is left to the oracle, which says what is wrong with it
+    if isinstance(item, OneOf) and item.items:
+        return tuple(choice for each in item.items for choice in _choices(each))
+    return (item,)
+
+
+def _leaves(item: object, port: str, rules: Rules) -> Iterator[Leaf]:
+    if isinstance(item, AnyOrder):
+        for part in item.items:
+            yield from _leaves(part, port, rules)
+    elif isinstance(item, On):
+        yield from _leaves(item.item, item.port, rules)
+    elif isinstance(item, (OneOf, Accept)):
+        # it cannot stand here: the oracle says so
+        yield Leaf(item, port, NONE)
+    else:
+        named = On(port, item) if port else item
+        there = port_of(named, rules)
+        yield Leaf(named, there, rules.of_output(there))
+
+
+def _holding(troubles: list[NetTrouble], *, late: bool) -> tuple[bool, ...]:
+    # Held up one by one they would have 2^n ways: all go into the net together, from where each comes at any time. That
+    # none is held up is therefore nothing else; it is said of what an input brings at once, for those who read failures
+    if any(trouble.pooled for trouble in troubles):
+        return (True,) if late else (False, True)
+    return (False,)
+
+
+def _times(trouble: NetTrouble, *, held_up: bool) -> Iterable[int]:
+    """Return how often an output may come now."""
+    if trouble.pooled:
+        return (0,) if held_up else (1,)
+    # first what happens without the net: a reader of failures looks for that
+    return (1, *((0,) if trouble.lost else ()), *range(2, 2 + trouble.copies))
+
+
+def _said(groups: list[Group], times: Iterator[int]) -> Iterator[object]:
+    for group in groups:
+        counts = [next(times) for _ in group.leaves]
+        said = [leaf.item for leaf, count in zip(group.leaves, counts, strict=True) for _ in range(count)]
+        if all(count == 1 for count in counts):
+            yield group.item
+        elif len(counts) > 1 and said:
+            yield AnyOrder(*said)
+        else:
+            yield from said
+
+
+def _kept(groups: list[Group], kept: MessageBag, rules: Rules, *, held_up: bool) -> MessageBag:
+    # what only comes from the net has no order there: the outputs of one transition are together in it
+    kept = _passed(kept, [leaf for group in groups for leaf in group.leaves if leaf.trouble.pooled], rules)
+    for group in groups:
+        kept = _passed(kept, [leaf for leaf in group.leaves if not leaf.trouble.pooled], rules)
+        for item, _, trouble in group.leaves:
+            if trouble.copies or (trouble.held and held_up):
+                more = ANY if trouble.copies else 1
+                kept = with_one(kept, NetMessage(item, trouble.late, more, sure=trouble.sure and held_up))
+    return in_order(kept)
+
+
+def _passed(kept: MessageBag, leaves: list[Leaf], rules: Rules) -> MessageBag:
+    """Return what may still come out of the net after these outputs."""
+    ports = {leaf.port for leaf in leaves if leaf.trouble.ordered}
+    return tuple(held for held in kept if port_of(held.item, rules) not in ports) if ports else kept

@@ -1,0 +1,98 @@
+"""Judging a recorded trace again, offline, with the same oracle as live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from time import monotonic, process_time
+from typing import Any, Final
+
+from otf.adapter import Bench
+from otf.adapter.watchdog import watched
+from otf.core import Monitor, Session
+from otf.core.strict import Strict
+from otf.spec.fingerprint import fingerprint
+from otf.strategy import Script
+from otf.trace.events import Event
+from otf.trace.reading import Told, TraceReader
+from otf.trace.record import Header
+from otf.trace.tagged import Registry
+from otf.trace.verdict import Verdict
+
+SECONDS: Final = 2.0
+EACH: Final = 0.001
+OnStep = Callable[[Told, Monitor], None]
+
+
+class Patience:
+    """How long a trace may take to be judged: who writes one can make every event of it as dear as the limits allow."""
+
+    verdict: Final = Verdict(
+        "inconclusive", why=f"it takes longer to judge than {SECONDS:g} s and {EACH * 1e3:g} ms an event"
+    )
+
+    def __init__(self) -> None:
+        self.ended: bool = False
+        self._events = 0
+        self._began, self._spent = monotonic(), process_time()
+
+    def over(self) -> bool:
+        """Return whether one more event was too much. On a busy machine only our own share of the time counts."""
+        self._events += 1
+        most = SECONDS + EACH * self._events
+        self.ended = monotonic() - self._began > most and process_time() - self._spent > most
+        return self.ended
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a replay came to: today's verdict, the one that was recorded (None: the trace was cut), and its events."""
+
+    header: Header
+    verdict: Verdict
+    recorded: str | None
+    steps: int
+    events: Sequence[Event]
+    changed: bool
+    cut: bool
+
+
+def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnStep | None = None) -> Judgement:
+    """Judge a trace against a bench's spec; `keep` keeps the events, `on_step` sees each with the monitor after it.
+
+    Raises TraceError where the trace cannot be read; memory is constant unless `keep`.
+    """
+    # the session and not its monitor alone: a flood is its verdict
+    session = Session(bench.oracle(), Script(()), Strict(bench.timing), steps=0)
+    monitor = session.monitor
+    events: list[Event] = []
+    patience = Patience()
+    with watched():
+        for told in reader.events(Registry(bench.known_types)):
+            monitor.slack = told.slack
+            session.tell(told.event, len(told.raw or b""))
+            if keep:
+                events.append(told.event)
+            if on_step is not None:
+                on_step(told, monitor)
+            if patience.over():
+                break
+    return Judgement(
+        header=reader.header,
+        verdict=patience.verdict if patience.ended and monitor.verdict is None else _verdict(monitor, reader.end),
+        recorded=None if reader.end is None else str(reader.end.get("verdict")),
+        steps=monitor.sent,
+        events=events,
+        changed=fingerprint(bench.spec) != reader.header.fingerprint,
+        cut=reader.cut,
+    )
+
+
+def _verdict(monitor: Monitor, end: dict[str, Any] | None) -> Verdict:
+    verdict = monitor.end()
+    reason: Any = (end or {}).get("reason")
+    # what the tester saw beside the events (last words on stderr) is in the recorded verdict only
+    note: Any = reason.get("note") if isinstance(reason, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- JSON
+    if verdict.failure is None or not isinstance(note, str):
+        return verdict
+    return replace(verdict, failure=replace(verdict.failure, note=note))
