@@ -7,7 +7,8 @@ from typing import Any
 
 import griffe
 
-_EXAMPLE = re.compile(r"^>>> .*?(?=^\s*$|\Z)", re.MULTILINE | re.DOTALL)
+# not a second fence around the first: an object with two names is passed twice
+_EXAMPLE = re.compile(r"^(?<!```pycon\n)>>> .*?(?=^\s*$|\Z)", re.MULTILINE | re.DOTALL)
 
 
 class Fences(griffe.Extension):
