@@ -7,8 +7,7 @@ from typing import Any
 
 import griffe
 
-# not a second fence around the first: an object with two names is passed twice
-_EXAMPLE = re.compile(r"^(?<!```pycon\n)>>> .*?(?=^\s*$|\Z)", re.MULTILINE | re.DOTALL)
+_EXAMPLE = re.compile(r"^>>> .*?(?=^\s*$|\Z)", re.MULTILINE | re.DOTALL)
 
 
 class Fences(griffe.Extension):
@@ -16,7 +15,7 @@ class Fences(griffe.Extension):
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:  # noqa: ANN401 -- what griffe may pass one day
         """Change the docstring of an object, if it has one."""
-        if obj.docstring is not None:
+        if obj.docstring is not None and "```" not in obj.docstring.value:  # an object with two names comes twice
             obj.docstring.value = _EXAMPLE.sub(_fenced, obj.docstring.value)
 
 

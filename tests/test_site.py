@@ -138,6 +138,11 @@ def test_each_entry_describes_its_name(site: Path) -> None:
     assert {path for path, kind in kinds.items() if kind == "module"} == set()
 
 
+def test_examples_are_code(site: Path) -> None:
+    """Every example in a docstring becomes one block of code: no fence is left as text."""
+    assert {path for path, entry in entries(site).items() if "```" in entry} == set()
+
+
 def test_each_signature_has_parameters_with_types_and_defaults(site: Path) -> None:
     """Whatever a user can pass to a function, or to a class with a constructor of its own, is in its signature."""
     shown = {each: signature_of(entries(site)[each.path]) for each in NAMES}
