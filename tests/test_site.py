@@ -171,3 +171,9 @@ def test_each_dataclass_shows_its_fields(site: Path) -> None:
     ]
     assert len(wanted) > 100
     assert [path for path in wanted if f"{path.rpartition('.')[2]}: " not in signature_of(shown.get(path, ""))] == []
+
+
+def test_each_callable_has_an_example(site: Path) -> None:
+    """Whatever users call has an example in its entry, run as a doctest: of its own, or in a method of the class."""
+    shown = entries(site)
+    assert [each.path for each in NAMES if called(each.value) and ">>> " not in plain(shown[each.path])] == []
