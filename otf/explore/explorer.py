@@ -16,7 +16,7 @@ from otf.spec import Accept, Spec, Transition
 from otf.spec.endless import INPUTS, TRANSITIONS, limited
 from otf.spec.offering import Always
 from otf.values import Values, show
-from otf.values.reader import name_of
+from otf.values.front import name_of
 
 Progress = Callable[[int, int], None]
 END: Final = object()

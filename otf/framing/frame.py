@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Final, Protocol, TypeAlias
 
-from otf.values.light import light
+from otf.values.cost import light
 
 LARGEST: Final = 65_536
 """Bytes that one frame may have where nobody says otherwise."""

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get
 from otf.errors import UsageError
 from otf.spec.endless import INPUTS, limited
 from otf.values import Enumeration, Values, every, given, is_enumeration, is_strategy, is_type, ready, show
-from otf.values.reader import name_of
+from otf.values.front import name_of
 from otf.values.strategies import simpler_first
 
 Offering: TypeAlias = Callable[[Any], Iterable[Any]]

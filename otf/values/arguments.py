@@ -6,13 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter, signature
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from otf.errors import UsageError
-from otf.values.classes import is_class
+from otf.values.classes import argument_types, is_class
+from otf.values.derived import Mapped, Once
 from otf.values.enumeration import Enumeration
-from otf.values.front import Values, enumerated
-from otf.values.generic import argument_types
+from otf.values.front import REGISTERED, Values, enumerated, name_of
+from otf.values.sameness import fingerprint
 from otf.values.text import show
 from otf.values.tuples import together
 
@@ -89,3 +91,27 @@ def _bare(function: Any) -> Any:  # noqa: ANN401 -- anything that can be called
         maker: Any = function
         return maker.__init__
     return function if hasattr(function, "__globals__") else function.__call__
+
+
+def register(kind: object, source: object = None) -> None:
+    """Say once for all which values a type has: another type, an iterable, a strategy, or how a value is made.
+
+    A function with typed arguments makes a value of each row of arguments; without a source, the class does.
+
+    >>> class Even(int): ...
+    >>> def even(half: int) -> Even: return Even(2 * half)
+    >>> register(Even, even)
+    >>> enumerated(Even).first(4)
+    [0, 2, -2, 4]
+    """
+    makes: Any = kind if source is None else source
+    if makes is kind or isinstance(makes, FunctionType | MethodType | BuiltinFunctionType):
+        REGISTERED[kind] = lambda: _made(makes)
+    else:
+        values = enumerated(source, where=name_of(kind))
+        REGISTERED[kind] = lambda: values
+
+
+def _made(makes: Any) -> Enumeration[Any]:  # noqa: ANN401 -- a function or a class
+    made = Mapped(rows(makes).values.tiers, lambda row: makes(*row), fixed=False)
+    return Enumeration(Once(made, fingerprint))

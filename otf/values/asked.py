@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, get_args
 
 from otf.values.bounds import Bounds
-from otf.values.record import RecordTiers
+from otf.values.derived import RecordTiers
 from otf.values.tiers import Tiers
 
 

@@ -11,12 +11,10 @@ from otf.errors import UsageError
 from otf.values.asked import Asked
 from otf.values.atoms import PRINTABLE, floats, ints
 from otf.values.derived import Mapped
-from otf.values.flat import Flat
 from otf.values.functions import functions
-from otf.values.sequences import Sequences
 from otf.values.subsets import Subsets, Tables
-from otf.values.tiers import Tiers
-from otf.values.tuples import together
+from otf.values.tiers import Flat, Tiers
+from otf.values.tuples import Sequences, together
 
 BYTES: Final = bytes(range(256))
 DAY: Final = date(2000, 1, 1).toordinal()

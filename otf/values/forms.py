@@ -10,15 +10,23 @@ from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_origin, i
 from otf.values.asked import Asked
 from otf.values.bounds import Among, Bounds
 from otf.values.builtin import BUILTIN, NEED_ARGUMENTS
-from otf.values.classes import builder, is_alias, is_class, is_frozen, is_new_type, is_record, is_uuid, members
-from otf.values.derived import Filtered, Once, UnionTiers
-from otf.values.flat import Flat
-from otf.values.generic import field_types, table_types
-from otf.values.instead import distinct, given, is_enumeration
-from otf.values.record import RecordTiers, RecursiveTiers
+from otf.values.classes import (
+    builder,
+    field_types,
+    is_alias,
+    is_class,
+    is_frozen,
+    is_new_type,
+    is_record,
+    is_uuid,
+    members,
+    table_types,
+)
+from otf.values.derived import Filtered, Once, RecordTiers, RecursiveTiers, UnionTiers
+from otf.values.enumeration import distinct, given, is_enumeration
 from otf.values.sameness import fingerprint
 from otf.values.strategies import is_strategy
-from otf.values.tiers import Tiers
+from otf.values.tiers import Flat, Tiers
 from otf.values.tuples import Alone, together
 
 _MISSING: Final = object()  # instead of a value that may be left out

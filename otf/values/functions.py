@@ -10,11 +10,10 @@ from typing import Any, TypeGuard
 from otf.errors import UsageError
 from otf.values.asked import Asked
 from otf.values.derived import Filtered, Mapped, Once
-from otf.values.graph import is_finite
 from otf.values.sameness import likeness
 from otf.values.subsets import Subsets, Tables
 from otf.values.text import show
-from otf.values.tiers import Tiers
+from otf.values.tiers import Tiers, is_finite
 from otf.values.tuples import together
 
 

@@ -7,9 +7,9 @@ from itertools import combinations
 from typing import Any
 
 from otf.errors import UsageError
-from otf.values.sequences import Powers
 from otf.values.text import show
 from otf.values.tiers import Tier, Tiers
+from otf.values.tuples import Powers
 
 
 class Subsets(Tiers):

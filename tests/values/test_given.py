@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from otf.errors import UsageError
 from otf.values import Among, Enumeration, Range, enumerated, every, is_type, ready, register, rows, smallest
-from otf.values.registry import REGISTERED
+from otf.values.front import REGISTERED
 from otf.values.sameness import fingerprint, fresh
 
 Id = NewType("Id", int)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otf.values import block_start, every
-from otf.values.order import LONGEST, perturbed
+from otf.values.enumeration import BLOCK, perturbed
 
 SEEDS = st.integers(-(2**70), 2**70)
 
@@ -55,6 +55,6 @@ def test_blocks_do_not_grow_for_ever() -> None:
     """Large ones would have to be held in memory."""
     starts = [0, 1, 3, 7, 15]
     while len(starts) < 30:
-        starts.append(starts[-1] + min(starts[-1] + 1, LONGEST))
+        starts.append(starts[-1] + min(starts[-1] + 1, BLOCK))
     assert [block_start(start) for start in starts] == starts
     assert [block_start(start - 1) for start in starts[1:]] == starts[:-1]

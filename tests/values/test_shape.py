@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otf.values import key
-from otf.values.shape import shape
+from otf.values.identity import shape
 
 
 class Level(IntEnum):
@@ -95,5 +95,5 @@ def test_an_enum_is_what_its_class_says() -> None:
 
 def test_what_is_remembered_of_types_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no more may be remembered, each value is looked at anew; the shapes are the same."""
-    monkeypatch.setattr("otf.values.shape.REMEMBERED", 0)
+    monkeypatch.setattr("otf.values.identity.REMEMBERED", 0)
     assert shape(Crate(b"", 1.5)) != shape(Crate(b"", 1))

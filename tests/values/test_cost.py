@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from otf.values.weight import weight
+from otf.values.cost import weight
 
 LONG = "x" * 10_000
 
