@@ -8,10 +8,8 @@ from typing import Final, TypeVar, overload
 
 from otf.errors import UsageError
 from otf.logic.judging import Property, Quantified, Testable, Waiting
-from otf.logic.minimal import minimal, simplest
 from otf.logic.result import PropertyResult
-from otf.logic.running import answered, finish
-from otf.logic.trying import Tally, by_name, tried
+from otf.logic.trying import Tally, answered, by_name, finish, minimal, simplest, tried
 from otf.values import Values, ValueSource, rows, show
 
 A = TypeVar("A")

@@ -11,11 +11,58 @@ from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
 from inspect import isawaitable
 from itertools import islice
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from otf.errors import OtfError, UsageError
-from otf.logic.finding import FAILS, HOLDS, Assignment, Truth, all_hold
 from otf.values import Rows, rows, show
+
+Assignment: TypeAlias = tuple[tuple[str, object], ...]
+
+
+class Truth(NamedTuple):
+    """A truth, None where it was rejected; not `sure` where values were left untried.
+
+    `values` are those of inner quantifiers that decided it: a counterexample, or the witness of `exists`.
+    """
+
+    truth: bool | None
+    sure: bool = True
+    values: Assignment = ()
+
+
+HOLDS, FAILS, REJECTED = Truth(truth=True), Truth(truth=False), Truth(truth=None)
+
+
+def all_hold(one: Truth, other: Truth) -> Truth:
+    """Return the finding of `and`: what fails for sure decides, then what fails; what was rejected is passed over."""
+    failing = [each for each in (one, other) if each.truth is False]
+    if failing:
+        return max(failing, key=lambda each: each.sure)
+    rejected = one.truth is None and other.truth is None
+    return Truth(None if rejected else True, one.sure and other.sure)
+
+
+def one_holds(one: Truth, other: Truth) -> Truth:
+    """Return the finding of `or`: what holds for sure decides, then what holds, then what was rejected."""
+    holding = [each for each in (one, other) if each.truth]
+    if holding:
+        return max(holding, key=lambda each: each.sure)
+    return _told(None if None in {one.truth, other.truth} else False, one, other)
+
+
+def opposite(one: Truth) -> Truth:
+    """Return the finding of `not`; the witness of what held is the counterexample now."""
+    return one if one.truth is None else one._replace(truth=not one.truth)
+
+
+def equal(one: Truth, other: Truth) -> Truth:
+    """Return the finding of `if and only if`."""
+    return _told(None if None in {one.truth, other.truth} else one.truth == other.truth, one, other)
+
+
+def _told(truth: bool | None, one: Truth, other: Truth) -> Truth:  # noqa: FBT001 -- what is told
+    return Truth(truth, one.sure and other.sure, one.values + other.values)
+
 
 T = TypeVar("T")
 Waiting: TypeAlias = Generator[Awaitable[Any], Any, T]
@@ -29,17 +76,17 @@ class Property(ABC):
         """Evaluate it; a quantifier tries at most `tests` values."""
 
     def __and__(self, other: Testable) -> Property:
-        from otf.logic.connectives import all_of
+        from otf.logic.judging import all_of
 
         return all_of(self, other)
 
     def __or__(self, other: Testable) -> Property:
-        from otf.logic.connectives import any_of
+        from otf.logic.judging import any_of
 
         return any_of(self, other)
 
     def __invert__(self) -> Property:
-        from otf.logic.connectives import not_
+        from otf.logic.judging import not_
 
         return not_(self)
 
@@ -115,3 +162,84 @@ def applied(function: Callable[..., Any], row: tuple[Any, ...], tests: int) -> W
         raise
     except Exception as error:
         raise BrokenError(error) from error
+
+
+Join: TypeAlias = Callable[[Truth, Truth], Truth]
+
+
+@dataclass(frozen=True)
+class Not(Property):
+    """The opposite of a property."""
+
+    part: Testable
+
+    def judged(self, tests: int) -> Waiting[Truth]:
+        """Turn round what the part says."""
+        return opposite((yield from judge(self.part, tests)))
+
+
+@dataclass(frozen=True)
+class Joined(Property):
+    """Properties joined from left to right; what says `enough` for sure spares the rest."""
+
+    parts: tuple[Testable, ...]
+    join: Join
+    enough: bool | None = None
+
+    def judged(self, tests: int) -> Waiting[Truth]:
+        """Join what the parts say."""
+        total = yield from judge(self.parts[0], tests)
+        for part in self.parts[1:]:
+            if total.sure and total.truth is self.enough:
+                break
+            total = self.join(total, (yield from judge(part, tests)))
+        return total
+
+
+@dataclass(frozen=True)
+class Implies(Property):
+    """If the left side holds, the right side has to; otherwise nothing is tested."""
+
+    condition: Testable
+    part: Testable
+
+    def judged(self, tests: int) -> Waiting[Truth]:
+        """Ask the right side only where the left one holds."""
+        condition = yield from judge(self.condition, tests)
+        if not condition.truth:
+            return REJECTED._replace(sure=condition.sure)
+        finding = yield from judge(self.part, tests)
+        return finding._replace(sure=finding.sure and condition.sure)
+
+
+def implies(condition: Testable, part: Testable) -> Property:
+    """Return "if `condition`, then `part`": what does not meet the condition is rejected, and not counted as a test.
+
+    Write `lambda: ...` where the right side can only be evaluated if the left one holds.
+
+    >>> from otf.logic import check
+    >>> def prop(number: int): return implies(number != 0, lambda: number // number == 1)
+    >>> check(prop, range(-2, 3))
+    <proof after 4 tests, 1 rejection>
+    """
+    return Implies(condition, part)
+
+
+def all_of(first: Testable, *others: Testable) -> Property:
+    """Return "each of them"; rejected if all of them are."""
+    return Joined((first, *others), all_hold, enough=False)
+
+
+def any_of(first: Testable, *others: Testable) -> Property:
+    """Return "at least one of them"."""
+    return Joined((first, *others), one_holds, enough=True)
+
+
+def not_(part: Testable) -> Property:
+    """Return "it is not so"."""
+    return Not(part)
+
+
+def iff(one: Testable, other: Testable) -> Property:
+    """Return "one holds if and only if the other does"."""
+    return Joined((one, other), equal, enough=None)

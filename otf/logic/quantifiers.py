@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from otf.errors import UsageError
-from otf.logic.finding import FAILS, HOLDS, all_hold, one_holds
-from otf.logic.judging import Quantified
+from otf.logic.judging import FAILS, HOLDS, Quantified, all_hold, one_holds
 from otf.values import Values, ValueSource, rows, show
 
 A = TypeVar("A")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from inspect import iscoroutine
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeVar
 
-from otf.logic.finding import FAILS, Assignment, Truth
-from otf.logic.judging import BrokenError, Quantified, Waiting, applied
+from otf.errors import UsageError
+from otf.logic.judging import FAILS, Assignment, BrokenError, Quantified, Truth, Waiting, applied
 from otf.logic.result import PropertyOutcome, PropertyResult
+from otf.values import block_start, fresh, smallest
 
 
 class Trial(NamedTuple):
@@ -84,3 +87,70 @@ class Tally:
         return PropertyResult(
             PropertyOutcome.COUNTEREXAMPLE, self.tests + 1, self.rejections, self.undecided, values, found, error
         )
+
+
+T = TypeVar("T")
+
+
+def finish(steps: Waiting[T]) -> T:
+    """Return what an evaluation comes to. Raises UsageError where something would have to be awaited."""
+    try:
+        waits_for = next(steps)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+    if iscoroutine(waits_for):
+        waits_for.close()
+    raise UsageError("the property is asynchronous: write `await check_async(prop)`")
+
+
+async def answered(steps: Waiting[T]) -> T:
+    """Await whatever an evaluation asks for, and give it what comes, or what is raised."""
+    try:
+        waits_for = next(steps)
+        while True:
+            try:
+                answer = await waits_for
+            except Exception as error:  # noqa: BLE001 -- whatever a property raises is a counterexample
+                waits_for = steps.throw(error)
+            else:
+                waits_for = steps.send(answer)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+
+
+OFFERED: Final = 1000  # values of an enumeration that Hypothesis may choose from
+
+
+def minimal(
+    subject: Quantified, place: int, trial: Trial, tests: int, seed: int | None
+) -> Waiting[tuple[Assignment, Trial]]:
+    """Return the first row that fails in the order of the enumeration, with its values by name.
+
+    In that order it was found first. In a perturbed order, all rows before its block were tried; those of the block
+    that come before it are tried now.
+    """
+    table = subject.table
+    start = place if seed is None else block_start(place)
+    for earlier, row in islice(enumerate(table.values), start, place):
+        again = yield from tried(subject, row, tests)
+        if again.fails:
+            return table.named(earlier) + again.finding.values, again
+    return table.named(place) + trial.finding.values, trial
+
+
+def simplest(subject: Quantified, tests: int) -> tuple[Assignment, Trial] | None:
+    """Return the simplest row that fails by the measure of Hypothesis, if a strategy is among the sources."""
+    columns = subject.table.columns
+    if all(column.origin is None for column in columns):
+        return None
+
+    def fails(row: tuple[Any, ...]) -> bool:
+        return finish(tried(subject, fresh(row), tests)).fails
+
+    row = smallest([column.strategy(OFFERED) for column in columns], fails)
+    if row is None:
+        return None
+    trial = finish(tried(subject, fresh(row), tests))
+    return tuple(zip(subject.table.names, row, strict=True)) + trial.finding.values, trial

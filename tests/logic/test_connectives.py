@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from otf.errors import UsageError
 from otf.logic import Property, all_of, any_of, check, exists, for_all, iff, implies, not_
-from otf.logic.finding import Truth, all_hold, equal, one_holds, opposite
+from otf.logic.judging import Truth, all_hold, equal, one_holds, opposite
 
 NO, YES = False, True
 REJECTED = implies(NO, YES)
