@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
+from otf.codec.codec import PortAction
 from otf.codec.layout import Layout
-from otf.codec.port_action import PortAction
 from otf.errors import CodecError, UsageError
 from otf.values import show
 

@@ -2,11 +2,9 @@
 
 from otf.framing.counted import fixed, length, measured
 from otf.framing.frame import LARGEST, Frame, Framer, Framing
-from otf.framing.lines import lines
-from otf.framing.prompt import prompt
+from otf.framing.lines import Tail, lines, prompt
 from otf.framing.silence import silence
 from otf.framing.stuffed import cobs, slip
-from otf.framing.tail import Tail
 
 __all__ = [
     "LARGEST",

@@ -7,8 +7,7 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from otf.errors import CodecError, UsageError
-from otf.framing.cutting import TORN
-from otf.framing.frame import LARGEST, Frame, Framing, too_long
+from otf.framing.frame import LARGEST, TORN, Frame, Framing, too_long
 
 Measure: TypeAlias = Callable[[bytes], int | None]
 """How many bytes the first frame has, by what has come of it; None while that cannot be told."""

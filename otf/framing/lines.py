@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections import deque
+from collections.abc import Sequence
 from functools import partial
 
 from otf.errors import CodecError, UsageError
-from otf.framing.cutting import Cutter, FrameBounds
-from otf.framing.frame import LARGEST, Frame, Framing
+from otf.framing.frame import LARGEST, Cutter, Frame, FrameBounds, Framing
 
 
 class LineFraming(Cutter):
@@ -63,3 +65,97 @@ def lines(end: bytes = b"\n", *, largest: int = LARGEST) -> Framing:
         message = f"lines(end={end!r}): lines end with b'\\n', b'\\r\\n' or b'\\r'; for other ends there is prompt(…)"
         raise UsageError(message)
     return partial(LineFraming, end, largest)
+
+
+class Prompt(Cutter):
+    """Cuts a stream at prompts; made by `prompt`."""
+
+    def __init__(self, prompts: tuple[bytes, ...], end: bytes, largest: int, keep: bool, anywhere: bool) -> None:  # noqa: FBT001 -- `prompt` has their names
+        super().__init__(largest)
+        self._end = end
+        self._keep = keep
+        self._anywhere = anywhere
+        self._longest = max(map(len, prompts))
+        # the longest first: of two prompts, one may be how the other begins
+        self._prompts = re.compile(b"|".join(map(re.escape, sorted(prompts, key=len, reverse=True))))
+        self.grace: int = self._longest
+
+    def pack(self, data: bytes) -> bytes:
+        """Return the command with its end. Raises CodecError where `data` has that end in it."""
+        if self._end and self._end in data:
+            message = f"{data!r} cannot be sent as one command: it has the end {self._end!r} in it"
+            raise CodecError(message)
+        return data + self._end
+
+    def find(self, buffer: bytearray, looked: int) -> FrameBounds | None:
+        """Return where the first answer ends, and where its prompt does."""
+        # a prompt may have come in part when one looked last, and the line end before it decides as well
+        for found in self._prompts.finditer(buffer, max(0, looked - self._longest)):
+            if self._anywhere or self._fresh(buffer, found.start()):
+                return found.end() if self._keep else found.start(), found.end()
+        return None
+
+    def _fresh(self, buffer: bytearray, at: int) -> bool:
+        # while the rest of a frame is skipped, where the buffer begins is nowhere in particular
+        return buffer[at - 1] in b"\r\n" if at else not self._skipping
+
+    def rest(self) -> list[Frame]:
+        """Return what came after the last prompt: last words, which no prompt ends."""
+        left = self.left()
+        return [Frame(left)] if left else []
+
+
+def prompt(
+    *prompts: bytes, end: bytes = b"\r", keep: bool = False, anywhere: bool = False, largest: int = LARGEST
+) -> Framing:
+    r"""Return the framing in which a frame is all that comes up to a prompt, and `end` follows each command.
+
+    A prompt counts at the beginning of a line only, unless `anywhere`: `=> ` may stand in an answer too. With `keep`
+    it stays at the end of the frame, so that a codec can tell several prompts apart. Raises UsageError for no prompt.
+
+    >>> framer = prompt(b"=> ")()
+    >>> framer.pack(b"printenv a"), framer.feed(b"printenv a\r\na=1 => 2\r\n="), framer.feed(b"> ")
+    (b'printenv a\r', [], [Frame(data=b'printenv a\r\na=1 => 2\r\n', trouble='', came=None)])
+    """
+    if not prompts or not all(prompts):
+        message = "prompt(…): name the bytes that the system ends an answer with, such as b'=> '"
+        raise UsageError(message)
+    return partial(Prompt, prompts, end, largest, keep, anywhere)
+
+
+class Tail:
+    r"""Keeps the last lines of a stream as text, a bounded number of bytes of each; the last may have no end yet.
+
+    >>> tail = Tail(last=2)
+    >>> tail.feed(b"one\ntwo\nthree\nfo")
+    >>> tail.lines()
+    ['two', 'three', 'fo']
+    """
+
+    def __init__(self, last: int = 20, largest: int = 500) -> None:
+        self._framer = lines(largest=largest)()
+        self._lines = deque[bytes](maxlen=last)
+        self._last = last
+
+    def feed(self, *chunks: bytes) -> None:
+        """Take the next bytes of the stream."""
+        # to cut a flood into lines that nobody will see takes longer than to read it
+        for chunk in self._kept(chunks):
+            self._lines.extend(frame.data for frame in self._framer.feed(chunk))
+
+    def _kept(self, chunks: tuple[bytes, ...]) -> Sequence[bytes]:
+        """Return the end of what has come, from which all lines are made that are kept."""
+        left = self._last + 1
+        for number in range(len(chunks) - 1, -1, -1):
+            chunk, at = chunks[number], len(chunks[number])
+            while left and (at := chunk.rfind(b"\n", 0, at)) >= 0:
+                left -= 1
+            if not left:
+                self._framer.rest()  # all before is over, and forgotten
+                return chunk[at + 1 :], *chunks[number + 1 :]
+        return chunks
+
+    def lines(self) -> list[str]:
+        r"""Return what is kept; bytes that are no UTF-8 are shown as `\xff`."""
+        begun = self._framer.begun
+        return [line.decode(errors="backslashreplace") for line in (*self._lines, *([begun] if begun else []))]

@@ -8,8 +8,7 @@ from functools import partial
 from typing import Final
 
 from otf.errors import CodecError
-from otf.framing.cutting import Cutter, FrameBounds
-from otf.framing.frame import LARGEST, Frame, Framing
+from otf.framing.frame import LARGEST, Cutter, Frame, FrameBounds, Framing
 
 END, ESCAPE = b"\xc0", b"\xdb"
 _WRITTEN: Final = {END: b"\xdb\xdc", ESCAPE: b"\xdb\xdd"}
