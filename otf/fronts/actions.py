@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from itertools import product
@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from otf.errors import UsageError
 from otf.fronts.freezing import frozen, thawed
 from otf.fronts.table import Written
-from otf.spec import Transition
+from otf.spec import Spec, Transition
 from otf.values import show
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -164,3 +164,28 @@ def restored(kind: Any, state: Any) -> Any:  # noqa: ANN401 -- a class, and attr
     attributes: dict[str, Any] = made.__dict__
     attributes.update({name: thawed(value) for name, value in state})
     return made
+
+
+def behaviour(
+    make: Callable[[], Any], act: Callable[[Any, Any], Iterable[Any] | None], inputs: Iterable[Any], name: str = ""
+) -> Spec[Attributes, Any]:
+    """Return what an object does as a spec: `conforms(behaviour(Machine, Machine.act, inputs), spec)` proves it right.
+
+    `act(object, input)` returns the outputs (None: none). The state are the attributes of the object: lists, sets,
+    dicts, tuples and plain values.
+
+    >>> class Counter:
+    ...     def __init__(self): self.count = 0
+    ...     def act(self, inp): self.count = (self.count + 1) % 3; return [self.count]
+    >>> spec = behaviour(Counter, Counter.act, ["up"])
+    >>> list(spec.step(spec.initial, "up"))
+    [Transition(state=count=1, outputs=(1,), within=None)]
+    """
+    first = make()
+
+    def step(state: Attributes, inp: Any) -> list[Transition[Attributes]]:  # noqa: ANN401 -- any input
+        now = restored(first.__class__, state)
+        outputs = act(now, inp)
+        return [Transition(stored(now), tuple(outputs or ()))]
+
+    return Spec(step, stored(first), tuple(inputs), name=name or type(first).__name__)

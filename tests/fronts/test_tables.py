@@ -158,6 +158,6 @@ def test_labels_of_other_tools() -> None:
 
 def test_a_file_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of any size from anywhere must not fill the memory."""
-    monkeypatch.setattr("otf.fronts.labels.LONGEST", 10)
+    monkeypatch.setattr("otf.fronts.files.LONGEST", 10)
     with pytest.raises(UsageError, match="there may be 10"):
         read_aut("des (0, 1, 2)")
