@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from otf.channels.fewest import NetState, NetWay, fewest, full, whole
-from otf.channels.net import InNet, NetMessage, aged, same, with_one
-from otf.channels.pool import coming
+from otf.channels.net import InNet, NetMessage, NetState, NetWay, aged, fewest, full, same, whole, with_one
+from otf.channels.outlet import coming
 from otf.channels.reactions import Reactions
 from otf.channels.trouble import FOREVER, Rules
 from otf.errors import ModelError

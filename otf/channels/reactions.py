@@ -2,20 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final, TypeGuard
 
-from otf.channels.fewest import NetState, NetWay, silent, whole
-from otf.channels.memory import SpecAnswers
-from otf.channels.net import InNet, NetMessage, instead, same, without_one
-from otf.channels.outlet import passings
-from otf.channels.pool import window
+from otf.channels.net import InNet, NetMessage, NetState, NetWay, instead, same, silent, whole, without_one
+from otf.channels.outlet import passings, window
 from otf.channels.trouble import NONE, Rules
 from otf.errors import ModelError
 from otf.spec.outputs import Accept
 from otf.spec.spec import Spec
-from otf.values import show
+from otf.values import key, show
+
+REMEMBERED: Final = 100_000  # answers
+
+
+class SpecAnswers:
+    """The answers of one spec, by the state, and the input where there is one."""
+
+    def __init__(self) -> None:
+        self._answers: dict[Hashable, list[Any]] = {}
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._answers)
+
+    def asked(self, function: Callable[..., object], *arguments: object) -> list[Any]:
+        """Return what the function yields. Raises ModelError where that is nothing to go through."""
+        name = tuple(map(key, arguments))
+        answer = self._answers.get(name)
+        if answer is None:
+            if len(self._answers) >= REMEMBERED:
+                self._answers.clear()
+            answer = self._answers[name] = _listed(function(*arguments))
+        return answer
+
+
+def _listed(yields: object) -> list[Any]:
+    if _iterable(yields):
+        return list(yields)
+    message = f"it returned {show(yields)}; yield transitions (goto(state, output, …)), or return a list of them"
+    raise ModelError(message)
+
+
+def _iterable(yields: object) -> TypeGuard[Iterable[Any]]:
+    return isinstance(yields, Iterable)
 
 
 @dataclass(frozen=True, slots=True)

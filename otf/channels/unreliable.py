@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from otf.channels.channel import Channel
-from otf.channels.fewest import NetState, NetWay, whole
-from otf.channels.memory import SpecAnswers
-from otf.channels.net import InNet
-from otf.channels.reactions import Reactions
+from otf.channels.net import InNet, NetState, NetWay, whole
+from otf.channels.reactions import Reactions, SpecAnswers
 from otf.channels.trouble import Rule, Rules
 from otf.spec.outputs import Accept
 from otf.spec.spec import Spec

@@ -13,7 +13,7 @@ from otf.core.nodes import Move, Node, TransitionWindows
 from otf.core.symbols import Symbol
 from otf.errors import USERS_OWN, ModelError, OtfError
 from otf.spec import Spec
-from otf.spec.endless import INPUTS, limited
+from otf.spec.offering import INPUTS, limited
 from otf.values import key, likeness, show
 from otf.values.cost import weight
 

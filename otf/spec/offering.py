@@ -7,13 +7,34 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from inspect import signature
 from itertools import chain
-from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from otf.errors import UsageError
-from otf.spec.endless import INPUTS, limited
+from otf.errors import ModelError, UsageError
 from otf.values import Enumeration, Values, every, given, is_enumeration, is_strategy, is_type, ready, show
 from otf.values.front import name_of
 from otf.values.strategies import simpler_first
+
+T = TypeVar("T")
+
+TRANSITIONS: Final = 10_000
+"""Transitions of one answer at most, each with its alternatives."""
+
+INPUTS: Final = 100_000
+"""Inputs that are worth trying in one state at most."""
+
+
+def limited(items: Iterable[T], most: int, what: str) -> Iterator[T]:
+    """Yield the items. Raises ModelError instead of the one that is more than `most`.
+
+    >>> list(limited("abc", 3, "letters"))
+    ['a', 'b', 'c']
+    """
+    for number, item in enumerate(items):
+        if number >= most:
+            message = f"more than {most:,} {what}: it seems never to end"
+            raise ModelError(message)
+        yield item
+
 
 Offering: TypeAlias = Callable[[Any], Iterable[Any]]
 FEW: Final = 100  # inputs of a class that has no end

@@ -12,7 +12,7 @@ from functools import partial
 from inspect import isroutine
 from typing import Any
 
-from otf.spec.timing import TimerAction, timely
+from otf.spec.transition import TimerAction, timely
 
 Test = Callable[[Any], bool]
 
