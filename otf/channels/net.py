@@ -45,7 +45,7 @@ class InNet(Generic[State]):
 
 
 def same(one: object, other: object) -> bool:
-    """Tell whether two values are the same, types included."""
+    """Return whether two values are the same, types included."""
     return one is other or (one == other and key(one) == key(other))
 
 
@@ -80,7 +80,7 @@ def aged(bag: MessageBag) -> MessageBag:
 
 
 def covers(big: InNet[State], small: InNet[State]) -> bool:
-    """Tell whether all that can happen in `small` can happen in `big`: then `big` is enough."""
+    """Return whether all that can happen in `small` can happen in `big`: then `big` is enough."""
     return same(big.state, small.state) and _over(big.inputs, small.inputs) and _over(big.outputs, small.outputs)
 
 
@@ -113,12 +113,12 @@ NetWay: TypeAlias = Transition[Any] | Accept
 
 
 def whole(way: object) -> TypeGuard[Transition[Any]]:
-    """Tell whether this is a transition as it should be; what is wrong with another, the oracle says."""
+    """Return whether this is a transition as it should be; what is wrong with another, the oracle says."""
     return isinstance(way, Transition) and _is_tuple(way.outputs)
 
 
 def silent(way: NetWay) -> TypeGuard[Transition[NetState]]:
-    """Tell whether nothing is seen of a way, at whatever time it is gone."""
+    """Return whether nothing is seen of a way, at whatever time it is gone."""
     if not isinstance(way, Transition) or way.outputs != ():
         return False
     return way.within is None and not way.timers and not way.after

@@ -29,22 +29,22 @@ class NetTrouble:
 
     @property
     def kept(self) -> bool:
-        """Tell whether it matters what is in the net."""
+        """Return whether it matters what is in the net."""
         return self.held or self.copies > 0
 
     @property
     def sure(self) -> bool:
-        """Tell whether what is held up comes in the end."""
+        """Return whether what is held up comes in the end."""
         return self.held and not self.lost
 
     @property
     def pooled(self) -> bool:
-        """Tell whether it may come now, later, or not now and not later: then it only matters what is in the net."""
+        """Return whether it may come now, later, or not now and not later: then it only matters what is in the net."""
         return self.held or (self.lost and self.copies > 0)
 
     @property
     def ordered(self) -> bool:
-        """Tell whether copies come before the next message on their port."""
+        """Return whether copies come before the next message on their port."""
         return self.copies > 0 and not self.held
 
     def __or__(self, other: NetTrouble) -> NetTrouble:
@@ -83,7 +83,7 @@ class Rules:
 
     @property
     def kept(self) -> bool:
-        """Tell whether it matters what is in the net."""
+        """Return whether it matters what is in the net."""
         return any(rule.trouble.kept for rule in self.rules)
 
     def port(self, value: object) -> str:

@@ -33,7 +33,7 @@ class Machine:
         return frozenset(to for source, item, to in self._rows if source in states and item.matches(action)) or None
 
     def ends(self, states: frozenset[Any]) -> bool:
-        """Tell whether it may end in one of these states."""
+        """Return whether it may end in one of these states."""
         return self._accepting is None or bool(states & self._accepting)
 
 
@@ -62,7 +62,7 @@ class Scenario:
     patterns: tuple[Pattern, ...]
 
     def concerns(self, action: Action) -> bool:
-        """Tell whether the scenario says anything of an action."""
+        """Return whether the scenario says anything of an action."""
         return any(each.concerns(action) for each in self.patterns)
 
 

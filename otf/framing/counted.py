@@ -32,7 +32,7 @@ class Counted:
 
     @property
     def unfinished(self) -> bool:
-        """Tell whether a frame has begun and not ended."""
+        """Return whether a frame has begun and not ended."""
         return bool(self._buffer)
 
     @property

@@ -95,7 +95,7 @@ class Cutter(ABC):
 
     @property
     def unfinished(self) -> bool:
-        """Tell whether a frame has begun and not ended."""
+        """Return whether a frame has begun and not ended."""
         return bool(self._buffer) and not self._skipping
 
     @property

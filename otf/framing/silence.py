@@ -18,7 +18,7 @@ class Silence:
 
     @property
     def unfinished(self) -> bool:
-        """Tell whether something has come since the last silence."""
+        """Return whether something has come since the last silence."""
         return bool(self._buffer)
 
     @property

@@ -32,7 +32,7 @@ class Command:
     """One command; write a frozen dataclass below this class. Only `run` must be there."""
 
     def precondition(self, state: Any) -> bool:  # noqa: ANN401 -- any state
-        """Tell whether it may come in this state of the model."""
+        """Return whether it may come in this state of the model."""
         del state
         return True
 
@@ -45,7 +45,7 @@ class Command:
         raise NotImplementedError
 
     def postcondition(self, state: Any, result: Any) -> bool:  # noqa: ANN401 -- any state and result
-        """Tell whether a result is right; `state` is the one before the command."""
+        """Return whether a result is right; `state` is the one before the command."""
         del state, result
         return True
 

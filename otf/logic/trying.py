@@ -22,7 +22,7 @@ class Trial(NamedTuple):
 
     @property
     def fails(self) -> bool:
-        """Tell whether it is a counterexample."""
+        """Return whether it is a counterexample."""
         return self.finding.truth is False and self.finding.sure
 
 

@@ -113,5 +113,5 @@ class Accept:
 
 
 def vague(item: object) -> bool:
-    """Tell whether an item is no value, but what a value has to be like."""
+    """Return whether an item is no value, but what a value has to be like."""
     return isinstance(item, (Where, type, partial)) or isroutine(item)

@@ -78,7 +78,7 @@ class Spec(Generic[State, Input]):
         return Spec(self.step, self.initial, inputs, self.emits, name=self.name, partial=self.partial)
 
     def specifies(self, state: State, inp: Input) -> bool:
-        """Tell whether the model says what may happen on `inp` in `state`, before any completion."""
+        """Return whether the model says what may happen on `inp` in `state`, before any completion."""
         spec = self.partial or self
         return any(True for _ in spec.step(state, inp))
 

@@ -1,4 +1,4 @@
-"""Values: what makes two of them the same, how they are shown, and which ones a type has."""
+"""Values: when two are the same, how one is shown, and which values a type has."""
 
 from otf.values.arguments import Rows, name_of_function, register, rows
 from otf.values.atoms import PRINTABLE

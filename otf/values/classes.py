@@ -1,4 +1,4 @@
-"""What kinds of classes there are, and what they are made from."""
+"""Kinds of classes, and the types of their fields; type variables are replaced by their arguments."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from otf.errors import UsageError
 
 
 def is_class(kind: object) -> TypeGuard[type[Any]]:
-    """Tell whether something is a class, and not a generic one with arguments."""
+    """Return whether something is a class, and not a generic one with arguments."""
     return isinstance(kind, type) and not hasattr(kind, "__args__")
 
 
 def is_alias(kind: object) -> bool:
-    """Tell whether something is another name for a type, as `type Name = ...` declares it."""
+    """Return whether something is another name for a type, as `type Name = ...` declares it."""
     return hasattr(kind, "__value__") and hasattr(kind, "__type_params__")
 
 
 def is_new_type(kind: object) -> bool:
-    """Tell whether something is a `NewType`."""
+    """Return whether something is a `NewType`."""
     return hasattr(kind, "__supertype__")
 
 
 def is_uuid(kind: object) -> bool:
-    """Return whether something is the class of UUIDs: by its name, since its module draws lots, and models do not."""
+    """Return whether something is the class of UUIDs: by its name, since the core must not import `uuid`."""
     return is_class(kind) and (kind.__module__, kind.__qualname__) == ("uuid", "UUID")
 
 
 def is_record(kind: object) -> bool:
-    """Tell whether a class is made from declared fields: a NamedTuple, or a dataclass that takes its fields."""
+    """Return whether a class is a NamedTuple, or a dataclass whose constructor takes exactly its fields."""
     if not is_class(kind):
         return False
     if dataclasses.is_dataclass(kind):
@@ -44,12 +44,12 @@ def is_record(kind: object) -> bool:
 
 
 def is_frozen(kind: type[Any]) -> bool:
-    """Tell whether the fields of a record cannot be set."""
+    """Return whether the fields of a record cannot be set."""
     return issubclass(kind, tuple) or bool(getattr(kind, "__dataclass_params__").frozen)  # noqa: B009 -- typeshed does not have it
 
 
 def builder(kind: type[Any], names: list[str]) -> Callable[..., Any]:
-    """Return the function from the values of the named fields, in that order, to a record."""
+    """Return the function that makes a record from the values of the named fields, in that order."""
     fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
     if any(field.kw_only for field in fields):
         return lambda *row: kind(**dict(zip(names, row, strict=True)))
@@ -57,7 +57,7 @@ def builder(kind: type[Any], names: list[str]) -> Callable[..., Any]:
 
 
 def members(kind: type[Enum]) -> Iterator[Enum]:
-    """Yield the members of an enum; of flags, all combinations."""
+    """Yield the members of an enum; for flags, all combinations."""
     if not issubclass(kind, Flag):
         yield from kind
         return
@@ -67,7 +67,7 @@ def members(kind: type[Enum]) -> Iterator[Enum]:
 
 
 def field_types(kind: Any, where: str) -> dict[str, object]:  # noqa: ANN401 -- a class, or a generic one with arguments
-    """Return the types of the arguments that a dataclass or NamedTuple is made from, by name.
+    """Return the types of the constructor arguments of a dataclass or NamedTuple, by name.
 
     >>> T = TypeVar("T")
     >>> @dataclasses.dataclass
@@ -90,14 +90,14 @@ def table_types(kind: Any, where: str) -> dict[str, tuple[object, bool]]:  # noq
     found: dict[str, tuple[object, bool]] = {}
     for name, hint in _annotations(made, where).items():
         mark = get_origin(hint) if get_origin(hint) in {Required, NotRequired} else None
-        # of annotations that are texts the class has not seen the mark
+        # if the annotations are strings, the class itself has not seen the mark
         absent = mark is NotRequired or (mark is None and name in made.__optional_keys__)
         found[name] = substituted(get_args(hint)[0] if mark else hint, bound), absent
     return found
 
 
 def _annotations(kind: type[Any], where: str) -> dict[str, Any]:
-    """Return the annotations of a class, evaluated; it knows itself and its variables wherever it was defined."""
+    """Return the evaluated annotations of a class; its own name and its type variables are always known in them."""
     variables: tuple[TypeVar, ...] = getattr(kind, "__parameters__", ())
     local = {kind.__name__: kind} | {each.__name__: each for each in variables}
     try:
@@ -107,7 +107,7 @@ def _annotations(kind: type[Any], where: str) -> dict[str, Any]:
 
 
 def argument_types(function: Any, names: Sequence[str], where: str) -> dict[str, object]:  # noqa: ANN401 -- a function
-    """Return the declared types of some arguments of a function; nothing else of what it declares is looked at."""
+    """Return the declared types of some arguments of a function; its other annotations are not evaluated."""
     plain = unwrap(function)
     declared = {name: kind for name, kind in getattr(plain, "__annotations__", {}).items() if name in names}
     known = getattr(plain, "__globals__", {})
@@ -119,7 +119,7 @@ def argument_types(function: Any, names: Sequence[str], where: str) -> dict[str,
 
 def _unknown(thing: Any, where: str, error: NameError) -> UsageError:  # noqa: ANN401 -- a class or a function
     return UsageError(
-        f"{where}: an annotation of {thing.__qualname__} cannot be read ({error}); its module has to know what it names"
+        f"{where}: an annotation of {thing.__qualname__} cannot be read ({error}); define this name in its module"
     )
 
 
@@ -127,7 +127,7 @@ def substituted(hint: Any, bound: dict[Any, object]) -> object:  # noqa: ANN401 
     """Return an annotation with its type variables replaced."""
     if isinstance(hint, TypeVar):
         return bound.get(hint, hint)
-    # a generic class without arguments has parameters as well, but nothing stands in their place
+    # a generic class without arguments has parameters as well, but no arguments to replace them
     if is_class(hint) or not getattr(hint, "__parameters__", ()):
         return hint
     return hint[tuple(bound.get(each, each) for each in hint.__parameters__)]

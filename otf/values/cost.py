@@ -1,4 +1,4 @@
-"""About how much room a value takes."""
+"""What values cost: how much memory one takes, and a kind of dataclass that is quick to make."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeVar, dataclass_transform
 
 
 def weight(value: Any) -> int:  # noqa: ANN401 -- any value
-    """Return about how many bytes of memory a value takes, with what is in it.
+    """Return about how many bytes of memory a value takes, including its parts.
 
     >>> weight("x" * 1000) > 1000, weight((b"x" * 1000,) * 3) > 3000
     (True, True)
@@ -26,8 +26,9 @@ Kind = TypeVar("Kind")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def light(kind: type[Kind]) -> type[Kind]:
-    """Make a dataclass with slots and a hash, that nobody may change: type checkers see to that.
+    """Make a dataclass with slots and a hash; type checkers treat it as frozen.
 
-    A frozen one guards itself at run time too, by which making it takes three times as long; five are made in a step.
+    A frozen dataclass also guards itself at run time, and takes three times as long to make. Each step of a run makes
+    five.
     """
     return dataclass(slots=True, unsafe_hash=True)(kind)

@@ -1,4 +1,4 @@
-"""Tuples with one value of each part, fairly interleaved."""
+"""Tuples: with one value of each part, fairly interleaved, and of any length."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from otf.values.tiers import Flat, Tiers
 
 
 class Alone(Tiers):
-    """The values as tuples of one."""
+    """The values of another type, each as a tuple of one element."""
 
     kinds: frozenset[type] | None = frozenset({tuple})
 
@@ -19,13 +19,13 @@ class Alone(Tiers):
         self.parts: tuple[Tiers, ...] = (part,)
 
     def make(self, size: int) -> Iterable[Any] | None:
-        """Return the values of this size, each alone."""
+        """Return the values of this size, each as a tuple."""
         tier = self.parts[0].make(size)
         return None if tier is None else [(value,) for value in tier]
 
 
 class Both(Tiers):
-    """Tuples put together from a left and a right part; the size is the sum."""
+    """Tuples that join one of a left and one of a right part; their sizes add up."""
 
     kinds: frozenset[type] | None = frozenset({tuple})
 
@@ -50,7 +50,7 @@ class Both(Tiers):
 def together(parts: list[Tiers]) -> Tiers:
     """Return the tuples with one value of each part.
 
-    Two halves of a long tuple are remembered instead of all but one of its parts: their number is the square root.
+    The two halves of a long tuple are remembered, and not all but one of its parts: their number is the square root.
     """
     if not parts:
         return Flat([()], frozenset({tuple}), finite=True)
@@ -61,7 +61,7 @@ def together(parts: list[Tiers]) -> Tiers:
 
 
 class Powers:
-    """Tuples of a given length with values of one part; each length is put together from two half as long."""
+    """Tuples of a given length with values of one part; each length is joined from two halves."""
 
     def __init__(self, part: Tiers) -> None:
         self._known: list[Tiers] = [Flat([()], finite=True), Alone(part)]
@@ -75,7 +75,7 @@ class Powers:
 
 
 class Sequences(Tiers):
-    """Tuples of any length within bounds; among those of one size the short ones come first."""
+    """Tuples of any length within bounds; an element adds its size and one. Within a size, short ones come first."""
 
     kinds: frozenset[type] | None = frozenset({tuple})
 
@@ -90,9 +90,9 @@ class Sequences(Tiers):
         longest = size if self._most is None else min(size, self._most)
         lengths = range(self._least, longest + 1)
         tiers = [tier for length in lengths if (tier := self._powers[length].make(size - length)) is not None]
-        # while a tuple may still become longer, one of as many smallest elements is always there
+        # as long as a tuple may become longer, one of smallest elements always has this size
         return chain.from_iterable(tiers) if tiers or size < self._least else None
 
     def has_value(self, known: Callable[[Tiers], bool]) -> bool:
-        """Tell whether the empty one is allowed, or there is an element."""
+        """Return whether the empty tuple is allowed, or there is an element."""
         return not self._least or super().has_value(known)

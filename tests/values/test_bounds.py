@@ -174,7 +174,7 @@ def test_ints_between_two_bounds_are_all_there(low: int | None, high: int | None
     [
         (Annotated[str, Alphabet(b"ab")], "here: an alphabet of a str is a str, not b'ab'"),
         (Annotated[bytes, Alphabet("ab")], "here: an alphabet of a bytes is a bytes, not 'ab'"),
-        (Annotated[int | None, Range(0, 1)], "here: its bounds say nothing about None: '>=' not supported"),
+        (Annotated[int | None, Range(0, 1)], "here: its bounds do not apply to None: '>=' not supported"),
         (Annotated[time, Ge(time(12))], "here: the values of the type time cannot be enumerated"),
     ],
 )
@@ -188,5 +188,5 @@ def test_bounds_that_make_no_sense_are_named(kind: object, message: str) -> None
 def test_a_condition_that_nothing_meets_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rather than for ever looking for the next value, the message asks for values."""
     monkeypatch.setattr("otf.values.derived.PATIENCE", 100)
-    with pytest.raises(UsageError, match="here: none of 100 values in a row met the condition"):
+    with pytest.raises(UsageError, match="here: 100 values in a row failed the condition"):
         every(Annotated[int, Predicate(().__contains__)], where="here").first(1)
