@@ -1,7 +1,9 @@
-"""Evaluating whatever a property may be: a truth, a property, a function with typed arguments, or one to be awaited.
+"""Properties, their connectives, and how they are evaluated.
 
-Evaluation is a generator that yields what has to be awaited, and is sent the result. So one piece of code serves
-ordinary and asynchronous properties, and knows of no event loop.
+A property is a bool, a `Property`, a function with typed arguments, or an awaitable. An evaluation is a generator: it
+yields what is to be awaited, and is sent the result. So one piece of code serves ordinary and asynchronous properties,
+and depends on no event loop. The connectives are those of Koopman and Plasmeijer, "Testing with Functions as
+Specifications", section 2.
 """
 
 from __future__ import annotations
@@ -11,95 +13,51 @@ from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
 from inspect import isawaitable
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from otf.errors import OtfError, UsageError
+from otf.logic.result import FAILS, HOLDS, REJECTED, Assignment, Truth, all_hold, equal, one_holds, opposite
 from otf.values import Rows, rows, show
-
-Assignment: TypeAlias = tuple[tuple[str, object], ...]
-
-
-class Truth(NamedTuple):
-    """A truth, None where it was rejected; not `sure` where values were left untried.
-
-    `values` are those of inner quantifiers that decided it: a counterexample, or the witness of `exists`.
-    """
-
-    truth: bool | None
-    sure: bool = True
-    values: Assignment = ()
-
-
-HOLDS, FAILS, REJECTED = Truth(truth=True), Truth(truth=False), Truth(truth=None)
-
-
-def all_hold(one: Truth, other: Truth) -> Truth:
-    """Return the finding of `and`: what fails for sure decides, then what fails; what was rejected is passed over."""
-    failing = [each for each in (one, other) if each.truth is False]
-    if failing:
-        return max(failing, key=lambda each: each.sure)
-    rejected = one.truth is None and other.truth is None
-    return Truth(None if rejected else True, one.sure and other.sure)
-
-
-def one_holds(one: Truth, other: Truth) -> Truth:
-    """Return the finding of `or`: what holds for sure decides, then what holds, then what was rejected."""
-    holding = [each for each in (one, other) if each.truth]
-    if holding:
-        return max(holding, key=lambda each: each.sure)
-    return _told(None if None in {one.truth, other.truth} else False, one, other)
-
-
-def opposite(one: Truth) -> Truth:
-    """Return the finding of `not`; the witness of what held is the counterexample now."""
-    return one if one.truth is None else one._replace(truth=not one.truth)
-
-
-def equal(one: Truth, other: Truth) -> Truth:
-    """Return the finding of `if and only if`."""
-    return _told(None if None in {one.truth, other.truth} else one.truth == other.truth, one, other)
-
-
-def _told(truth: bool | None, one: Truth, other: Truth) -> Truth:  # noqa: FBT001 -- what is told
-    return Truth(truth, one.sure and other.sure, one.values + other.values)
-
 
 T = TypeVar("T")
 Waiting: TypeAlias = Generator[Awaitable[Any], Any, T]
+"""An evaluation that returns a T: it yields what is to be awaited, and is sent the result."""
+
+Join: TypeAlias = Callable[[Truth, Truth], Truth]
 
 
 class Property(ABC):
-    """A logical property, put together by `implies`, `for_all` and the like; `&`, `|` and `~` are and, or, not."""
+    """A logical property, returned by `implies`, `for_all` and the like; `&`, `|` and `~` are and, or, not.
+
+    >>> from otf.logic import check, for_all
+    >>> check(for_all([1, 2], lambda number: number > 0) & ~for_all([1, 2], lambda number: number > 1))
+    <proof after 1 test>
+    """
 
     @abstractmethod
     def judged(self, tests: int) -> Waiting[Truth]:
-        """Evaluate it; a quantifier tries at most `tests` values."""
+        """Evaluate the property; a quantifier tries at most `tests` values."""
 
     def __and__(self, other: Testable) -> Property:
-        from otf.logic.judging import all_of
-
         return all_of(self, other)
 
     def __or__(self, other: Testable) -> Property:
-        from otf.logic.judging import any_of
-
         return any_of(self, other)
 
     def __invert__(self) -> Property:
-        from otf.logic.judging import not_
-
         return not_(self)
 
     def __bool__(self) -> bool:
-        """Refuse: `not`, `and` and `or` would ask at once what only an evaluation can tell."""
+        """Refuse: `not`, `and` and `or` would need the truth before the property is evaluated."""
         raise UsageError("a property is not True or False before it is checked: write ~, & and | for not, and, or")
 
 
 Testable: TypeAlias = bool | Property | Callable[..., Any] | Awaitable[Any]
+"""A bool, a `Property`, an awaitable, or a function with typed arguments that returns one of these."""
 
 
 class BrokenError(Exception):
-    """A property raised an error; `values` are those of the quantifiers around it."""
+    """A property raised an exception; `values` are those of the quantifiers around it."""
 
     def __init__(self, error: Exception, values: Assignment = ()) -> None:
         super().__init__(error, values)
@@ -109,9 +67,14 @@ class BrokenError(Exception):
 
 @dataclass(frozen=True)
 class Quantified(Property):
-    """What a function says of all rows of arguments, or of some; `usual` is what it is without any row.
+    """A function quantified over rows of arguments; returned by `for_all` and `exists`.
 
-    Where the opposite is found for sure, nothing else matters. Values left untried leave a doubt.
+    `join` combines the truths of the rows, and `usual` is the truth without any row. The first row that decides the
+    opposite for sure ends the evaluation. The result is not sure if rows are left untried.
+
+    >>> from otf.logic import exists, for_all
+    >>> for_all([1], lambda number: False).usual.truth, exists([1], lambda number: True).usual.truth
+    (True, False)
     """
 
     function: Callable[..., Any]
@@ -142,7 +105,10 @@ class Quantified(Property):
 
 
 def judge(thing: object, tests: int) -> Waiting[Truth]:
-    """Evaluate a property; a function holds if it does for all its arguments. Raises BrokenError if it raised."""
+    """Evaluate a property; a function holds if it holds for all its arguments.
+
+    Raises BrokenError if the property raises an exception, and UsageError for anything that is no property.
+    """
     if isinstance(thing, Property):
         return (yield from thing.judged(tests))
     if isinstance(thing, bool) or getattr(thing, "dtype", None) == "bool":  # numpy has truths of its own
@@ -151,20 +117,17 @@ def judge(thing: object, tests: int) -> Waiting[Truth]:
         return (yield from judge((yield thing), tests))
     if callable(thing):
         return (yield from Quantified(thing, rows(thing)).judged(tests))
-    raise UsageError(f"a property says True or False, or is put together from such; this one said {show(thing)}")
+    raise UsageError(f"a property returns True, False or another property; this one returned {show(thing)}")
 
 
 def applied(function: Callable[..., Any], row: tuple[Any, ...], tests: int) -> Waiting[Truth]:
-    """Evaluate what a function says of one row of arguments. Raises BrokenError where it raises."""
+    """Evaluate a function for one row of arguments. Raises BrokenError if the function raises an exception."""
     try:
         return (yield from judge(function(*row), tests))
     except (OtfError, BrokenError):
         raise
     except Exception as error:
         raise BrokenError(error) from error
-
-
-Join: TypeAlias = Callable[[Truth, Truth], Truth]
 
 
 @dataclass(frozen=True)
@@ -174,20 +137,20 @@ class Not(Property):
     part: Testable
 
     def judged(self, tests: int) -> Waiting[Truth]:
-        """Turn round what the part says."""
+        """Return the opposite of the part."""
         return opposite((yield from judge(self.part, tests)))
 
 
 @dataclass(frozen=True)
 class Joined(Property):
-    """Properties joined from left to right; what says `enough` for sure spares the rest."""
+    """Properties joined from left to right; the first that is `enough` for sure ends the evaluation."""
 
     parts: tuple[Testable, ...]
     join: Join
     enough: bool | None = None
 
     def judged(self, tests: int) -> Waiting[Truth]:
-        """Join what the parts say."""
+        """Join the truths of the parts."""
         total = yield from judge(self.parts[0], tests)
         for part in self.parts[1:]:
             if total.sure and total.truth is self.enough:
@@ -198,13 +161,13 @@ class Joined(Property):
 
 @dataclass(frozen=True)
 class Implies(Property):
-    """If the left side holds, the right side has to; otherwise nothing is tested."""
+    """If the left side holds, the right side must hold; otherwise the values are rejected."""
 
     condition: Testable
     part: Testable
 
     def judged(self, tests: int) -> Waiting[Truth]:
-        """Ask the right side only where the left one holds."""
+        """Evaluate the left side, and the right side only if the left one holds."""
         condition = yield from judge(self.condition, tests)
         if not condition.truth:
             return REJECTED._replace(sure=condition.sure)
@@ -213,9 +176,10 @@ class Implies(Property):
 
 
 def implies(condition: Testable, part: Testable) -> Property:
-    """Return "if `condition`, then `part`": what does not meet the condition is rejected, and not counted as a test.
+    """Return the property "if `condition`, then `part`".
 
-    Write `lambda: ...` where the right side can only be evaluated if the left one holds.
+    Values that do not meet the condition are rejected, and do not count as a test. Write `lambda: ...` if the right
+    side can only be evaluated when the left one holds.
 
     >>> from otf.logic import check
     >>> def prop(number: int): return implies(number != 0, lambda: number // number == 1)
@@ -226,20 +190,43 @@ def implies(condition: Testable, part: Testable) -> Property:
 
 
 def all_of(first: Testable, *others: Testable) -> Property:
-    """Return "each of them"; rejected if all of them are."""
+    """Return the property that each of these holds; values are rejected if all of them reject the values.
+
+    >>> from otf.logic import check
+    >>> def prop(number: int): return all_of(number >= 0, number < 3)
+    >>> check(prop, range(3))
+    <proof after 3 tests>
+    """
     return Joined((first, *others), all_hold, enough=False)
 
 
 def any_of(first: Testable, *others: Testable) -> Property:
-    """Return "at least one of them"."""
+    """Return the property that at least one of these holds.
+
+    >>> from otf.logic import check
+    >>> def prop(number: int): return any_of(number < 1, number > 1)
+    >>> check(prop, range(3))
+    <counterexample after 2 tests: number=1>
+    """
     return Joined((first, *others), one_holds, enough=True)
 
 
 def not_(part: Testable) -> Property:
-    """Return "it is not so"."""
+    """Return the property that this one does not hold.
+
+    >>> from otf.logic import check, exists
+    >>> check(not_(exists(range(5), lambda number: number > 9)))
+    <proof after 1 test>
+    """
     return Not(part)
 
 
 def iff(one: Testable, other: Testable) -> Property:
-    """Return "one holds if and only if the other does"."""
+    """Return the property that one holds if and only if the other does.
+
+    >>> from otf.logic import check
+    >>> def prop(number: int): return iff(number % 2 == 0, number & 1 == 0)
+    >>> check(prop, range(10))
+    <proof after 10 tests>
+    """
     return Joined((one, other), equal, enough=None)

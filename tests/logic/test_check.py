@@ -102,7 +102,7 @@ def spoils(xs: list[int]) -> bool:
 
 
 def test_a_property_may_change_what_it_was_given() -> None:
-    """What is told is what it was given."""
+    """A counterexample has the values that the property was called with."""
     assert check(spoils).values == {"xs": [0, 0]}
     assert check(spoils, seed=5).values == {"xs": [0, 0]}
     assert check(spoils, st.lists(st.integers())).values == {"xs": [0, 0]}
@@ -190,8 +190,8 @@ async def later(number: int) -> bool:
 
 
 REFUSED: list[tuple[Any, str]] = [
-    (forgets, "a property says True or False, or is put together from such; this one said None"),
-    (lambda: 1, "this one said 1"),
+    (forgets, "a property returns True, False or another property; this one returned None"),
+    (lambda: 1, "this one returned 1"),
     (untyped, "untyped: declare the type of its argument xs, or give its values"),
     (unknown, "unknown, xs[…]: the values of the type object cannot be enumerated"),
     (later, "the property is asynchronous: write `await check_async(prop)`"),
@@ -213,7 +213,7 @@ def test_what_is_no_property_is_refused(prop: Any, message: str) -> None:  # noq
 
 def test_what_makes_no_sense_is_refused() -> None:
     """No tests at all, or values for a property without arguments."""
-    with pytest.raises(UsageError, match="tests=0: at least one value has to be tried"):
+    with pytest.raises(UsageError, match="tests=0: give a number of tests from 1"):
         check(small, tests=0)
-    with pytest.raises(UsageError, match="has no arguments that values could be given for"):
+    with pytest.raises(UsageError, match="has no arguments, or already has values for them"):
         check(implies(YES, YES), [1])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from otf.errors import UsageError
 from otf.logic import Property, all_of, any_of, check, exists, for_all, iff, implies, not_
-from otf.logic.judging import Truth, all_hold, equal, one_holds, opposite
+from otf.logic.result import Truth, all_hold, equal, one_holds, opposite
 
 NO, YES = False, True
 REJECTED = implies(NO, YES)
@@ -25,7 +25,7 @@ WORDS = {
 
 
 def told(prop: Any) -> str:  # noqa: ANN401 -- any property
-    """Say in a letter what came of a property: T or t, F or f, sure or not, - where it was rejected."""
+    """Return the truth of a property as a letter: T or t, F or f, sure or not; - if it was rejected."""
     result = check(lambda: prop)
     return "f" if result.undecided else WORDS[result.outcome]
 
@@ -34,7 +34,7 @@ PARTS: dict[str, Any] = {"T": True, "t": LIKELY, "F": False, "f": OPEN, "-": REJ
 
 
 def rows_of(table: str) -> list[tuple[str, str, str]]:
-    """Read "TF=F": the left truth, the right one, and what comes of them."""
+    """Read "TF=F": the left truth, the right one, and their result."""
     return [(row[0], row[1], row[3]) for row in table.split()]
 
 
@@ -113,7 +113,7 @@ def test_pythons_own_words_are_refused(misuse: Any) -> None:  # noqa: ANN401 -- 
 
 
 def indices(text: str, char: str) -> list[int]:
-    """Find where a character stands in a text."""
+    """Find the position of a character in a text."""
     return [at for at, each in enumerate(text) if each == char]
 
 
@@ -135,7 +135,7 @@ def test_the_values_of_all_quantifiers_are_told() -> None:
 
 
 def test_there_is_one() -> None:
-    """A witness proves it, and is told; none among all is a counterexample; none among the first is not."""
+    """A witness proves it, and is reported; none among all is a counterexample; none among the first is not."""
     assert str(check(exists(int, lambda n: n * n == 49))) == "proof after 1 test: n=7"
     assert str(check(exists(range(9), lambda n: n * n == 50))) == "counterexample after 1 test"
     assert str(check(exists(int, lambda n: n * n == 50), tests=10)) == "nothing tested: 1 undecided"
@@ -157,6 +157,6 @@ def test_quantifiers_take_types_from_the_function() -> None:
 
 @pytest.mark.parametrize("parts", [(), (range(3),), (range(3), 5)])
 def test_a_quantifier_needs_a_function(parts: tuple[Any, ...]) -> None:
-    """It stands last."""
-    with pytest.raises(UsageError, match="the function stands last"):
+    """A quantifier refuses arguments whose last one is no function."""
+    with pytest.raises(UsageError, match="the function comes last"):
         for_all(*parts)

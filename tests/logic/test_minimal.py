@@ -37,7 +37,7 @@ def test_the_counterexample_is_the_first_in_the_order(name: str) -> None:
 
 @pytest.mark.parametrize("name", FAULTY)
 def test_in_every_other_order_it_is_the_same_one(name: str) -> None:
-    """What was found first may be larger; what is told never is."""
+    """The first counterexample may be larger; the reported one never is."""
     prop, smallest = FAULTY[name]
     results = [check(prop, tests=100_000, seed=seed) for seed in SEEDS]
     assert [list(result.values.values()) for result in results] == [[smallest]] * len(SEEDS)
