@@ -1,4 +1,4 @@
-"""Specs: the model as a function, and the words in which it says what may happen."""
+"""Specs: a model as a function, and the vocabulary for what may happen."""
 
 from otf.spec.outputs import Accept, AnyOrder, On, OneOf, Where, on
 from otf.spec.spec import Spec, restrict, total

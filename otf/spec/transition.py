@@ -1,4 +1,4 @@
-"""One thing that may happen: the next state, and the outputs on the way."""
+"""One thing that may happen: the next state, the outputs on the way, their time window, and timers."""
 
 from __future__ import annotations
 
@@ -13,35 +13,36 @@ EVER: Final = float("inf")
 
 @dataclass(frozen=True, slots=True)
 class TimerStart:
-    """Starts a timer, or starts it anew; usually written with `start`."""
+    """Starts a timer, or restarts it; usually made by `start`. Raises ModelError for a wrong window, or no name."""
 
     name: str
     lo: float
     hi: float
 
     def __post_init__(self) -> None:
-        """Refuse what no timer can be."""
+        """Refuse a timer without a name, or with a wrong window."""
         if not self.name:
-            message = "a timer needs a name, by which a transition in `emits` says that it comes after it"
+            message = "a timer needs a name, to which a transition in `emits` refers by after=…"
             raise ModelError(message)
         checked((self.lo, self.hi), f"of start({self.name!r}, {self.lo!r}, {self.hi!r})")
 
 
 @dataclass(frozen=True, slots=True)
 class TimerStop:
-    """Stops a timer if it runs; usually written with `stop`."""
+    """Stops a timer if it runs; usually made by `stop`."""
 
     name: str
 
 
 TimerAction: TypeAlias = TimerStart | TimerStop
+"""What a transition does to a timer."""
 
 
 def start(name: str, lo: float, hi: float) -> TimerStart:
-    """Return what starts a timer in a transition: it expires `lo` to `hi` seconds after the transition.
+    """Return the action that starts a timer in a transition: it expires `lo` to `hi` seconds after the transition.
 
-    A timer runs on, whatever else happens, until it expires, is stopped, or is started anew. What comes of it is a
-    transition of `emits` that names it: `goto(state, output, after="session")`.
+    A timer keeps running until it expires, is stopped, or is restarted. Its expiry is a transition of `emits` that
+    names it: `goto(state, output, after="session")`. Raises ModelError for a wrong window.
 
     >>> start("session", 0.4, 0.7)
     TimerStart(name='session', lo=0.4, hi=0.7)
@@ -50,7 +51,7 @@ def start(name: str, lo: float, hi: float) -> TimerStart:
 
 
 def stop(name: str) -> TimerStop:
-    """Return what stops a timer in a transition; a timer that does not run is left alone.
+    """Return the action that stops a timer in a transition; it does nothing to a timer that does not run.
 
     >>> stop("session")
     TimerStop(name='session')
@@ -59,21 +60,21 @@ def stop(name: str) -> TimerStop:
 
 
 def timely(within: object, after: str) -> None:
-    """Raise ModelError for a transition whose time is none, or is said twice."""
+    """Raise ModelError for a transition with a wrong window, or with both a window and a timer."""
     if within is None:
         return
     checked(within)
     if after:
-        message = f"within={within!r} and after={after!r}: a timer has its window from its start, leave one out"
+        message = f"within={within!r} and after={after!r}: the start of a timer sets its window, leave one out"
         raise ModelError(message)
 
 
 def checked(window: object, where: str = "") -> None:
-    """Raise ModelError for what is no time window: in a wrong one no system could answer, and all would be blamed."""
+    """Raise ModelError for a wrong time window: no system could answer in it, and every system would fail."""
     if _is_window(window):
         return
     named = where or f"within={window!r}"
-    message = f"the time window {named} is none; write (lo, hi), seconds with 0 <= lo <= hi, lo not infinite"
+    message = f"the time window {named} is invalid; write (lo, hi), seconds with 0 <= lo <= hi, lo not infinite"
     raise ModelError(message)
 
 
@@ -91,11 +92,14 @@ State = TypeVar("State")
 
 @dataclass(frozen=True, slots=True)
 class Transition(Generic[State]):
-    """A next state and the outputs that are seen on the way to it; usually written with `goto`.
+    """A next state and the outputs on the way to it; usually made by `goto`.
 
-    `within=(lo, hi)` is the time window of the outputs, in seconds: after the input was taken, and in `emits` after
-    the state was entered. `timers` are started and stopped by it; in `emits`, `after` names the timer that brings it.
-    Raises ModelError for a window in which nothing can be seen, and for a window of what comes after a timer.
+    `within=(lo, hi)` is the time window of the outputs in seconds: after the system took the input, or in `emits` after
+    it entered the state. `timers` are the timers that the transition starts and stops. In `emits`, `after` names the
+    timer whose expiry is this transition. Raises ModelError for a wrong window, and for `within` together with `after`.
+
+    >>> Transition("paid", ("coffee",), within=(0.0, 0.5)).outputs
+    ('coffee',)
     """
 
     state: State
@@ -116,12 +120,12 @@ def goto(
     timers: Iterable[TimerAction] = (),
     after: str = "",
 ) -> Transition[State]:
-    """Return the transition to `state` with these outputs, in this order on each port.
+    """Return the transition to `state` with these outputs, in this order on each port; see `Transition`.
 
     >>> goto(5, "coffee")
     Transition(state=5, outputs=('coffee',), within=None)
 
-    A session that ends 0.4 to 0.7 seconds after it was opened, whatever else happens in between:
+    A session that ends 0.4 to 0.7 seconds after it was opened, also if other things happen in between:
 
     >>> from otf.spec import start
     >>> opened = goto("open", "welcome", timers=[start("session", 0.4, 0.7)])

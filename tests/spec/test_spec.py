@@ -56,7 +56,7 @@ NO_WINDOW = [
 def test_a_window_in_which_nothing_can_be_seen_is_an_error_of_the_model(window: Any) -> None:  # noqa: ANN401 -- wrong
     """It is refused where it is written: judged by it, every system would be too late."""
     for make in (partial(goto, 0, "x"), partial(Transition, 0, ("x",)), partial(Accept, list)):
-        with pytest.raises(ModelError, match=r"^the time window within=.* is none; write \(lo, hi\), seconds"):
+        with pytest.raises(ModelError, match=r"^the time window within=.* is invalid; write \(lo, hi\), seconds"):
             make(within=window)
 
 
