@@ -98,7 +98,7 @@ def test_what_was_encoded_is_decoded(value: object) -> None:
 
 
 @given(NAMES, WORDS)
-def test_texts_are_told_apart_by_what_stands_between_them(who: str, what: str) -> None:
+def test_the_text_between_two_fields_separates_them(who: str, what: str) -> None:
     """Where the first text does not hold the separator, a line is read in one way only."""
     codec = lines({Says: "{who}: {what}"})
     assert codec.decode("", written(codec, Says(who, what))) == Says(who, what)

@@ -143,7 +143,7 @@ def test_a_prompt_counts_at_the_beginning_of_a_line() -> None:
 
 
 def test_prompts_can_be_kept_and_be_anywhere() -> None:
-    """Asked to, the framing keeps the prompt in its frame, and takes it wherever it stands."""
+    """With `keep` the prompt stays in its frame, and with `anywhere` it counts everywhere."""
     framer = prompt(b"> ", b">> ", keep=True, anywhere=True)()
     assert framer.feed(b"a> b>> c") == [Frame(b"a> "), Frame(b"b>> ")]
 
@@ -156,10 +156,10 @@ def test_silence_ends_what_has_come() -> None:
 
 
 def test_rubbish_is_no_frame_of_a_codec() -> None:
-    """What nobody can have sent keeps its bytes and says what is wrong with it."""
-    assert slip()().feed(b"a\xdbz\xc0") == [Frame(b"a\xdbz", "not SLIP: the escape b'\\xdbz' means nothing")]
+    """Bytes that no encoder can have written stay in the frame, and its trouble names the error."""
+    assert slip()().feed(b"a\xdbz\xc0") == [Frame(b"a\xdbz", "not SLIP: the escape b'\\xdbz' is unknown")]
     assert cobs()().feed(b"\x05a\0") == [Frame(b"\x05a", "not COBS: a count points behind the end")]
-    assert length(1, itself=True)().feed(b"\0\2a") == [Frame(b"\0", "a frame of 0 bytes cannot be"), Frame(b"a")]
+    assert length(1, itself=True)().feed(b"\0\2a") == [Frame(b"\0", "impossible: a frame of 0 bytes"), Frame(b"a")]
 
 
 def test_a_measure_that_raises_is_no_end_of_the_run() -> None:
@@ -171,9 +171,9 @@ def test_a_measure_that_raises_is_no_end_of_the_run() -> None:
 @pytest.mark.parametrize(
     ("framing", "data", "why"),
     [
-        (lines(), b"a\nb", "cannot be sent as one line: it has a line end in it"),
+        (lines(), b"a\nb", "cannot be sent as one line: it contains a line end"),
         (prompt(b"> "), b"a\rb", "cannot be sent as one command"),
-        (length(1), b"x" * 256, "256 bytes cannot be sent as one frame: their number does not fit into 1 byte"),
+        (length(1), b"x" * 256, "256 bytes cannot be sent as one frame: this length does not fit into 1 byte"),
         (fixed(2), b"abc", "it has 3 bytes, and a frame has 2"),
         (slip(), b"", "an empty frame cannot be sent with SLIP"),
     ],

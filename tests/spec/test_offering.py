@@ -115,7 +115,7 @@ def test_a_function_of_the_state_may_do_the_same_by_hand() -> None:
 
 @pytest.mark.parametrize("inputs", [every(int), st.integers(0, 10**6)])
 def test_an_enumeration_or_a_strategy_is_a_list_of_inputs(inputs: Any) -> None:  # noqa: ANN401 -- either
-    """Its first values, since nobody knows whether it ends."""
+    """A spec has the first values of an enumeration, since it may not end."""
     spec = Spec(numbered, 0, inputs)
     assert len(list(spec.inputs(0))) == 100
     assert list(spec.inputs(0)) == list(spec.inputs(1))
@@ -128,7 +128,7 @@ def test_inputs_and_values_exclude_each_other() -> None:
 
 
 def secret(state: int, inp: tuple[int, object]) -> list[Transition[int]]:
-    """Take what nobody can enumerate."""
+    """Take an input whose values cannot be enumerated."""
     del inp
     return [goto(state)]
 

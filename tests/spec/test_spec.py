@@ -127,7 +127,7 @@ def test_a_spec_tells_what_it_specifies() -> None:
 
 
 def ended(seen: tuple[object, ...]) -> bool:
-    """Tell whether a b was seen."""
+    """Return whether a b was seen."""
     return "b" in seen
 
 

@@ -219,7 +219,7 @@ def test_what_has_no_values_or_few_ends(kind: object, values: list[object]) -> N
     ],
 )
 def test_what_cannot_be_enumerated_is_named_with_its_path(kind: object, message: str) -> None:
-    """The message says where it stands inside the argument, and what can be done."""
+    """The message names its path inside the argument, and what to do."""
     with pytest.raises(UsageError) as raised:
         every(kind, where="inp").first(3)
     assert str(raised.value).startswith(message)

@@ -111,7 +111,7 @@ def test_a_finite_type_ends(kind: object, values: list[Any]) -> None:
 
 
 def test_the_order_for_two_arguments_is_fair() -> None:
-    """Nobody waits until the other has run through all his values: a u, a v, b u, a w, b v, c u, …."""
+    """Neither argument waits until the other has had all its values: a u, a v, b u, a w, b v, c u, …."""
     pairs = every(tuple[Literal["a", "b", "c", "d"], Literal["u", "v", "w", "x"]]).first(10)
     assert " ".join(map("".join, pairs)) == "au av bu aw bv cu ax bw cv du"
 
@@ -188,7 +188,7 @@ def up_to_ten(at: int) -> frozenset[Hashable]:
 @settings(max_examples=30)
 @given(data=st.data())
 def test_every_value_comes(at: int, data: st.DataObject) -> None:
-    """A value that is drawn at random stands among those of its size."""
+    """The values of a size contain every value of that size that is drawn at random."""
     kind, strategy = list(DRAWN.items())[at]
     value = data.draw(strategy)
     assume(size(kind, value) <= 10)

@@ -105,7 +105,7 @@ class Tree(TypedDict):
 
 
 def test_typed_dicts() -> None:
-    """Keys that may be left out are, first; one may hold itself. What comes out may be changed."""
+    """Optional keys are left out first; a TypedDict may contain itself. Changing a value changes no other."""
     assert every(Point).first(3) == [{"x": 0, "on": False}, {"x": 0, "on": True}, {"x": 1, "on": False}]
     loose = [dict(each) for each in every(Loose)]
     assert len(loose) == 6
@@ -177,7 +177,7 @@ def _never(_value: object) -> bool:
 
 @pytest.mark.parametrize("strategy", [st.nothing(), st.integers().filter(_never)])
 def test_a_strategy_without_values_has_none(strategy: Any) -> None:  # noqa: ANN401 -- a strategy
-    """Then nothing is tested; one that cannot be is told as such."""
+    """An empty strategy means that nothing is tested; an invalid one is an error."""
     assert check(lambda value: value is None, strategy).outcome is PropertyOutcome.NOTHING
     with pytest.raises(UsageError, match=r"the strategy integers.* is invalid: .*max_value"):
         check(_never, st.integers(5, 1))

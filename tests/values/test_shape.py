@@ -79,8 +79,8 @@ def around(value: object) -> list[object]:
 
 
 @pytest.mark.parametrize(("one", "other"), [(1, True), (1, 1.0), (1, Level.ONE), ((1,), (True,)), (Box(0), Box(0.0))])
-def test_a_type_is_told_apart_wherever_it_stands(one: object, other: object) -> None:
-    """Equal they are, and yet not the same."""
+def test_shapes_distinguish_types_at_any_depth(one: object, other: object) -> None:
+    """Two equal values of different types have different shapes, also inside other values."""
     for left, same, right in zip(around(one), around(one), around(other), strict=True):
         assert left == right
         assert shape(left) == shape(same)

@@ -10,7 +10,7 @@ from otf.values import show
 
 
 class Speaks:
-    """Is shown as it is told to."""
+    """A value whose `repr` is the given text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
