@@ -1,4 +1,4 @@
-"""Nets between a system and its tester: they lose messages, double them, let them overtake each other."""
+"""Nets between a system and its tester that lose, duplicate or reorder messages."""
 
 from otf.channels.combinators import duplicating, lossy, reordering
 from otf.channels.net import InNet, NetMessage

@@ -1,4 +1,4 @@
-"""Messages that are lost."""
+"""Specs of a system behind a net that loses, duplicates or reorders messages."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ def lossy(
 ) -> Spec[State, Input]:
     """Return the spec of the system behind a net that loses messages.
 
-    `inputs` and `outputs` name the ports that the net lies on; `port` tells the port of a value, as a codec does, and
-    is not needed where there is one. An input that is lost changes nothing; each output is lost or not on its own.
+    `inputs` and `outputs` name the ports that pass through the net. `port` returns the port of a value, as a codec
+    does; leave it out if there is only one port. A lost input changes nothing; each output is lost independently of
+    the others. Raises UsageError if no ports are named.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])
@@ -31,7 +32,7 @@ def lossy(
     return over(spec, rule(NetTrouble(lost=True), inputs, outputs, port))
 
 
-def duplicating(  # noqa: PLR0913 -- past the spec they are given by name
+def duplicating(  # noqa: PLR0913 -- all but the spec are given by name
     spec: Spec[Any, Input],
     *,
     inputs: Iterable[str] = (),
@@ -40,11 +41,11 @@ def duplicating(  # noqa: PLR0913 -- past the spec they are given by name
     copies: int = 1,
     late: int = 1,
 ) -> Spec[Any, Input]:
-    """Return the spec of the system behind a net that doubles messages: up to `copies` more of each.
+    """Return the spec of the system behind a net that duplicates messages: up to `copies` more of each.
 
-    Ports are given as for `lossy`. A copy comes at once or later, but not after more than `late` further inputs were
-    taken, and not after the next message on its port (with `reordering` on that port it may). Copies are counted
-    where that costs no states, so that more of them may pass.
+    Ports are given as for `lossy`. A copy arrives at once or later, but before more than `late` further inputs are
+    taken, and before the next message on its port (after it with `reordering` on that port). Copies are not counted if
+    counting would need more states: then more of them are allowed. Raises UsageError if no ports are named.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])
@@ -58,7 +59,7 @@ def duplicating(  # noqa: PLR0913 -- past the spec they are given by name
     return over(spec, rule(NetTrouble(copies=copies, late=late), inputs, outputs, port))
 
 
-def reordering(  # noqa: PLR0913 -- past the spec they are given by name
+def reordering(  # noqa: PLR0913 -- all but the spec are given by name
     spec: Spec[Any, Input],
     *,
     inputs: Iterable[str] = (),
@@ -67,10 +68,10 @@ def reordering(  # noqa: PLR0913 -- past the spec they are given by name
     late: int = 1,
     delay: float | None = None,
 ) -> Spec[Any, Input]:
-    """Return the spec of the system behind a net that holds messages up, so that later ones overtake them.
+    """Return the spec of the system behind a net that delays messages, so that later ones overtake them.
 
-    Ports are given as for `lossy`. Nothing is lost by it: what is held up comes before more than `late` further inputs
-    are taken, and within `delay` seconds if that is given.
+    Ports are given as for `lossy`. No message is lost: a delayed one arrives before more than `late` further inputs are
+    taken, and within `delay` seconds if that is given. Raises UsageError if no ports are named.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])

@@ -1,4 +1,4 @@
-"""What a system does behind a net, seen from before it."""
+"""The behaviour of a system behind a net, as it is seen in front of the net; and the remembered answers of its spec."""
 
 from __future__ import annotations
 
@@ -18,17 +18,21 @@ REMEMBERED: Final = 100_000  # answers
 
 
 class SpecAnswers:
-    """The answers of one spec, by the state, and the input where there is one."""
+    """The transitions of one spec, by state and input: each is computed once.
+
+    This is not for speed. A spec may yield a new `lambda` at each call. In the net, outputs with different functions
+    would be different messages, and there would be no end of states.
+    """
 
     def __init__(self) -> None:
         self._answers: dict[Hashable, list[Any]] = {}
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of remembered answers."""
         return len(self._answers)
 
     def asked(self, function: Callable[..., object], *arguments: object) -> list[Any]:
-        """Return what the function yields. Raises ModelError where that is nothing to go through."""
+        """Return what the function yields for these arguments. Raises ModelError if that is no iterable."""
         name = tuple(map(key, arguments))
         answer = self._answers.get(name)
         if answer is None:
@@ -51,23 +55,23 @@ def _iterable(yields: object) -> TypeGuard[Iterable[Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Reactions:
-    """The transitions of a system, their outputs on the way through the net."""
+    """The transitions of a system, with their outputs sent through the net."""
 
     base: Spec[Any, Any]
     rules: Rules
     memory: SpecAnswers
 
     def asked(self, net: NetState, inp: object) -> list[NetWay]:
-        """Return what the system does on an input, without the net; nothing where its spec leaves that open."""
+        """Return the transitions of the system on an input, without the net; none if its spec does not specify it."""
         return self.memory.asked(self.base.step, net.state, inp)
 
     def out(self, net: NetState, ways: Iterable[NetWay], *, late: bool = False) -> Iterator[NetWay]:
-        """Yield how these transitions of the system are seen."""
+        """Yield these transitions of the system as they are seen in front of the net."""
         for way in ways:
             if isinstance(way, Accept):
                 yield self._accepting(net, way)
             elif not whole(way):
-                yield way  # the oracle says what is wrong with it
+                yield way  # the oracle reports what is wrong with it
             else:
                 for outputs, kept in passings(way.outputs, net.outputs, self.rules, late=late):
                     yield replace(way, state=InNet(way.state, net.inputs, kept), outputs=outputs)
@@ -81,28 +85,28 @@ class Reactions:
         stays = InNet(net.state, inputs, net.outputs) if copies else gone
         for way in ways:
             seen = list(self.out(stays, [way], late=late))
-            # copies that change nothing and of which nothing need be seen are not counted: that would be a state for
-            # each number of them. Others are: a system that counts its inputs would have no end of states
+            # Copies that change nothing and need no output are not counted: that would be one state for each number.
+            # Other copies are counted: otherwise a system that counts its inputs would have no end of states.
             counted = copies and not (any(map(silent, seen)) and whole(way) and same(way.state, net.state))
             yield from self.out(gone, [way], late=late) if counted else seen
 
     def by_itself(self, net: NetState) -> Iterator[NetWay]:
-        """Yield what the system may do unasked, and what it may do on the inputs that are in the net."""
+        """Yield the spontaneous transitions of the system, and those on inputs in flight."""
         yield from map(self._restarted, self.out(net, self._spontaneous(net), late=True))
         for held in net.inputs:
             yield from self.arriving(net, held)
 
     def again(self, net: NetState) -> Iterator[NetWay]:
-        """Yield of that what leaves the system in its state and is seen, so that it may go on and on."""
+        """Yield those of them that have outputs and keep the state of the system, so that they may repeat forever."""
         yield from self.out(net, _staying(net, self._spontaneous(net)), late=True)
         for held in net.inputs:
             yield from self.taken(net, held, _staying(net, self._late(net, held)), late=True)
 
     def arriving(self, net: NetState, held: NetMessage) -> Iterator[NetWay]:
-        """Yield what may happen when an input in the net comes to the system."""
+        """Yield what may happen when an input in flight arrives at the system."""
         within = window(held, self.rules.of_input(held.item))
         for way in self.taken(net, held, self._late(net, held), late=True):
-            # the window of the answer counts from when the system takes the input, which nobody knows
+            # the window of the answer counts from the time at which the system takes the input, which is unknown
             yield replace(way, within=within) if isinstance(way, Accept) or whole(way) else way
 
     def _late(self, net: NetState, held: NetMessage) -> list[NetWay]:
@@ -110,8 +114,8 @@ class Reactions:
         if ways:
             return ways
         message = (
-            f"{show(held.item)} may come late or again, and the spec leaves it open in the state {show(net.state)}; "
-            "say what happens then, or that it is ignored: total(spec)"
+            f"{show(held.item)} may arrive late or again, and the spec does not specify it in the state "
+            f"{show(net.state)}; specify it there, or let the spec ignore it: total(spec)"
         )
         raise ModelError(message)
 
@@ -119,7 +123,7 @@ class Reactions:
         return self.memory.asked(self.base.emits, net.state) if self.base.emits is not None else []
 
     def _restarted(self, way: NetWay) -> NetWay:
-        # what happens in the net is a change of state for the oracle: since when the system is in its own is not known
+        # for the oracle, a move in the net changes the state: so it does not know when the system entered its own state
         within = getattr(way, "within", None)
         return replace(way, within=(0.0, within[1])) if within and self.rules.kept else way
 
@@ -127,10 +131,10 @@ class Reactions:
         ports = way.port if isinstance(way.port, tuple) else (way.port,)
         if any(self.rules.of_output(port) != NONE for port in ports):
             where = f"on the port {way.port!r}" if way.port else "on the only port"
-            message = f"an Accept {where}, where outputs may be lost, doubled or held up: it could not tell its end"
+            message = f"an Accept {where}, where outputs may be lost, duplicated or delayed: it could not know its end"
             raise ModelError(message)
 
-        def then(seen: Any) -> list[NetState]:  # noqa: ANN401 -- whatever the Accept asks for
+        def then(seen: Any) -> list[NetState]:  # noqa: ANN401 -- what the Accept asks for
             return [InNet(state, net.inputs, net.outputs) for state in way.then(seen)]
 
         return replace(way, then=then)
