@@ -1,4 +1,4 @@
-"""Ways to write a model besides a function: tables and graphs, actions with enabling conditions, commands."""
+"""Other ways to write a model: tables and graphs, actions with enabling conditions, commands, objects."""
 
 from otf.fronts.actions import Call, action, actions, behaviour, observable
 from otf.fronts.commands import Command, Commands, Result, generated

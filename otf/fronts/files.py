@@ -1,4 +1,7 @@
-"""Labels of transitions in files: `input / output, output`, `?input`, `!output`, or an input alone."""
+"""Models in files: Aldebaran (`.aut`), which many tools for labelled transition systems write, and DOT.
+
+The label of a transition is `input / output, output`, `?input`, `!output`, or an input alone.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +18,22 @@ SPONTANEOUS: Final = "(unasked)"
 
 
 class Label(NamedTuple):
-    """What a label says: the input (None: unasked), and the outputs."""
+    """The parts of a label: the input (None: spontaneous), and the outputs."""
 
     input: str | None
     outputs: tuple[str, ...]
 
 
 def label(text: str) -> Label:
-    """Return what a label says.
+    """Return the parts of a label.
 
     >>> label("coin / nothing"), label("!beep"), label("go/a,b")
     (Label(input='coin', outputs=()), Label(input=None, outputs=('beep',)), Label(input='go', outputs=('a', 'b')))
     """
-    inp, slash, said = text.rpartition("/")
+    before, slash, after = text.rpartition("/")
     if slash:
-        asked = inp.strip()
-        return Label(None if asked == SPONTANEOUS else asked.removeprefix("?"), outputs(said))
+        inp = before.strip()
+        return Label(None if inp == SPONTANEOUS else inp.removeprefix("?"), outputs(after))
     text = text.strip()
     if text.startswith("!"):
         return Label(None, (text[1:],))
@@ -44,9 +47,9 @@ def outputs(text: str) -> tuple[str, ...]:
 
 def whole(rows: list[tuple[Any, Label, Any]], initial: object, name: str) -> Written:
     """Return the spec of rows with labels."""
-    asked = [(source, said.input, said.outputs, target) for source, said, target in rows if said.input is not None]
-    alone = [(source, said.outputs, target) for source, said, target in rows if said.input is None]
-    return table(asked, initial=initial, spontaneous=alone, name=name)
+    moves = [(source, each.input, each.outputs, target) for source, each, target in rows if each.input is not None]
+    alone = [(source, each.outputs, target) for source, each, target in rows if each.input is None]
+    return table(moves, initial=initial, spontaneous=alone, name=name)
 
 
 def wrong(where: str, line: int, what: str) -> UsageError:
@@ -55,9 +58,9 @@ def wrong(where: str, line: int, what: str) -> UsageError:
 
 
 def bounded(text: str, where: str) -> str:
-    """Return a text that is no longer than it may be."""
+    """Return the text. Raises UsageError if it is too long."""
     if len(text) > LONGEST:
-        message = f"{where}: {len(text):,} characters; there may be {LONGEST:,}"
+        message = f"{where}: {len(text):,} characters; at most {LONGEST:,} are allowed"
         raise UsageError(message)
     return text
 
@@ -69,7 +72,9 @@ _AUT_EDGE: Final = re.compile(
 
 
 def read_aut(text: str, name: str = "aut") -> Written:
-    r"""Return the spec in the text of an Aldebaran file; inputs and outputs are texts, states numbers.
+    r"""Return the spec in the text of an Aldebaran file; inputs and outputs are strings, states are numbers.
+
+    `name` is the name of the spec, and the beginning of errors. Raises UsageError with the line of the first error.
 
     >>> read_aut('des (0, 1, 2)\n(0, "coin / tea", 1)').inputs(0)
     ('coin',)
@@ -82,7 +87,7 @@ def read_aut(text: str, name: str = "aut") -> Written:
     initial, count, states = map(int, head.groups())
     rows = [_row(name, number, line, states) for number, line in lines[1:]]
     if len(rows) != count:
-        raise wrong(name, number, f"it announces {count} transitions, and {len(rows)} follow")
+        raise wrong(name, number, f"it announces {count} transitions, but {len(rows)} follow")
     return whole(rows, initial, name)
 
 
@@ -93,8 +98,8 @@ def _row(name: str, number: int, line: str, states: int) -> tuple[Any, Label, An
     source, target = int(found[1]), int(found[4])
     if max(source, target) >= states:
         raise wrong(name, number, f"there is no state {max(source, target)}: the first line announces {states}")
-    said = found[2] if found[2] is not None else found[3]
-    return source, label(re.sub(r"\\(.)", r"\1", said)), target
+    text = found[2] if found[2] is not None else found[3]
+    return source, label(re.sub(r"\\(.)", r"\1", text)), target
 
 
 _NAME: Final = r'(?:"(?:[^"\\]|\\.)*"|[\w.\-]+)'
@@ -106,11 +111,12 @@ _WORDS: Final = frozenset({"node", "edge", "graph"})
 
 
 def read_dot(text: str, name: str = "dot") -> Written:
-    """Return the spec in the text of a DOT file as AALpy, LearnLib and others write them.
+    """Return the spec in the text of a DOT file, as AALpy, LearnLib and other tools for automata learning write it.
 
-    Edges bear `input/output`. In a Moore machine nodes bear `name|output` and edges inputs alone: then the output is
-    that of the state which is reached. The initial state is that to which an edge leads from a node `__start0`, or the
-    first one.
+    In a Mealy machine the labels of edges are `input/output`. In a Moore machine the labels of nodes are `name|output`
+    and those of edges are inputs: the output is that of the state after the edge. The initial state is the target of
+    the edge from a node `__start0`, or else the first state. `name` is the name of the spec, and the beginning of
+    errors. Raises UsageError with the line of the first error.
 
     >>> one = read_dot('digraph { __start0 -> s0; s0 -> s1 [label="a/x"]; }')
     >>> one.initial, list(one.step("s0", "a"))
@@ -140,12 +146,12 @@ class _File:
             raise wrong(self.name, line, f'{statement[:60]!r} is neither a node nor an edge: s0 -> s1 [label="a/x"]')
 
     def spec(self) -> Written:
-        """Return what was read."""
+        """Return the spec of the statements."""
         if self.initial is None and not self.nodes:
-            raise wrong(self.name, 1, "there are no states in it")
+            raise wrong(self.name, 1, "it has no states")
         rows: list[tuple[Any, Label, Any]] = [
-            (source, said._replace(outputs=said.outputs + self.moore.get(target, ())), target)
-            for source, said, target in self.edges
+            (source, each._replace(outputs=each.outputs + self.moore.get(target, ())), target)
+            for source, each, target in self.edges
         ]
         return whole(rows, self.initial if self.initial is not None else next(iter(self.nodes)), self.name)
 
@@ -153,21 +159,21 @@ class _File:
         if _START.match(name) and name.startswith("_"):
             return
         self.nodes.setdefault(name)
-        _, bar, said = _label(attributes).strip("{} ").partition("|")
+        _, bar, after = _label(attributes).strip("{} ").partition("|")
         if bar:
-            self.moore[name] = outputs(said)
+            self.moore[name] = outputs(after)
 
     def _edge(self, line: int, source: str, target: str, attributes: str) -> None:
         if _START.match(source) and (source.startswith("_") or not _label(attributes)):
             self.initial = target
             return
-        said = _label(attributes, raw=True)
-        if not said:
+        labels = _label(attributes, raw=True)
+        if not labels:
             raise wrong(self.name, line, f"the edge {source} -> {target} has no label: the input, or input/output")
         self.nodes.setdefault(source)
         self.nodes.setdefault(target)
-        # one arrow may stand for several transitions, a line for each
-        self.edges += [(source, label(each), target) for each in re.split(r"\\[lnr]|\n", said) if each]
+        # one arrow may represent several transitions, with a line of the label for each
+        self.edges += [(source, label(each), target) for each in re.split(r"\\[lnr]|\n", labels) if each]
 
 
 def _statements(text: str, name: str) -> list[tuple[int, str]]:

@@ -350,7 +350,7 @@ def test_a_state_is_copied_as_the_model_says() -> None:
 def test_the_precondition_of_the_initial_state_has_to_hold() -> None:
     """A model that begins where it may not is broken."""
     assert shelf(same=same, initialize_precondition=is_bare).spec.name == "shelf"
-    with pytest.raises(ModelError, match="shelf: the initialize_precondition does not hold of the initial state"):
+    with pytest.raises(ModelError, match="shelf: the initialize_precondition does not hold for the initial state"):
         _ = shelf(same=same, initialize_precondition=is_filled).spec
 
 

@@ -121,7 +121,7 @@ def test_moore_machines() -> None:
     ("text", "said"),
     [
         ("graph", "line 1: a DOT file is"),
-        ("digraph {}", "line 1: there are no states"),
+        ("digraph {}", "line 1: it has no states"),
         ("digraph {\n s0 -> s1;\n}", "line 2: the edge s0 -> s1 has no label"),
         ('digraph {\n s0 [label="a"];\n ?? \n}', r"line 3: '\?\?' is neither a node nor an edge"),
     ],
@@ -138,7 +138,7 @@ def test_a_wrong_dot_file_names_the_line(text: str, said: str) -> None:
         ("", "line 1: the first line of an .aut file is"),
         ('des (0,1,2)\n(0, "a", 2)', "line 2: there is no state 2"),
         ("des (0,1,2)\n(0; a; 1)", "line 2: '\\(0; a; 1\\)' is no transition"),
-        ('des (0,2,2)\n\n(0, "a", 1)', "line 1: it announces 2 transitions, and 1 follow"),
+        ('des (0,2,2)\n\n(0, "a", 1)', "line 1: it announces 2 transitions, but 1 follow"),
     ],
 )
 def test_a_wrong_aut_file_names_the_line(text: str, said: str) -> None:
@@ -159,5 +159,5 @@ def test_labels_of_other_tools() -> None:
 def test_a_file_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of any size from anywhere must not fill the memory."""
     monkeypatch.setattr("otf.fronts.files.LONGEST", 10)
-    with pytest.raises(UsageError, match="there may be 10"):
+    with pytest.raises(UsageError, match="at most 10"):
         read_aut("des (0, 1, 2)")
