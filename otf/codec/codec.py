@@ -10,6 +10,11 @@ class PortAction(Enum):
     """Connecting and closing as inputs: a codec returns one of these instead of the bytes of an input.
 
     If the tester ends a connection, no output follows; if the system ends it, the output is `Ended`.
+
+    >>> from otf.codec import lines
+    >>> class Hangup: pass
+    >>> lines({Hangup: PortAction.CLOSE}).encode(Hangup())
+    <PortAction.CLOSE: 'close'>
     """
 
     CONNECT = "connect"

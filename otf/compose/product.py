@@ -21,6 +21,11 @@ class Product(Spec[States, Any]):
 
     `accepting(states)` returns whether all of them may end there; None: they may end anywhere. `vocabulary` is the set
     of its actions.
+
+    >>> from otf.spec import goto
+    >>> both = product(Spec(lambda state, inp: [goto(state)], 0, ["a"]), Spec(lambda state, inp: [goto(state)], 1, ["b"]))
+    >>> both.initial, both.inputs(both.initial)
+    ((0, 1), ['a', 'b'])
     """
 
     accepting: Callable[[States], bool] | None

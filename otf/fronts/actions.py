@@ -14,7 +14,7 @@ from otf.fronts.table import Written
 from otf.spec import Spec, Transition
 from otf.values import show
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+ActionMethod = TypeVar("ActionMethod", bound=Callable[..., Any])
 Enabled: TypeAlias = Callable[..., object] | None
 _MARK: Final = "_otf_action"
 
@@ -43,7 +43,7 @@ class _Action:
     observed: bool
 
 
-def action(enabled: Enabled = None, **domains: object) -> Callable[[Method], Method]:
+def action(enabled: Enabled = None, **domains: object) -> Callable[[ActionMethod], ActionMethod]:
     """Mark a method as an action that the tester calls; its result is the output (None: no output).
 
     `enabled(self, *arguments)` returns whether it may be called; None: always. Each argument has a domain, given by its
@@ -61,7 +61,7 @@ def action(enabled: Enabled = None, **domains: object) -> Callable[[Method], Met
     return _marked(enabled, domains, observed=False)
 
 
-def observable(enabled: Enabled = None, **domains: object) -> Callable[[Method], Method]:
+def observable(enabled: Enabled = None, **domains: object) -> Callable[[ActionMethod], ActionMethod]:
     """Mark a method as an action of the system: it happens spontaneously, and its `Call` is the output.
 
     The arguments are those of `action`.
@@ -77,8 +77,8 @@ def observable(enabled: Enabled = None, **domains: object) -> Callable[[Method],
     return _marked(enabled, domains, observed=True)
 
 
-def _marked(enabled: Enabled, domains: Mapping[str, Any], *, observed: bool) -> Callable[[Method], Method]:
-    def mark(method: Method) -> Method:
+def _marked(enabled: Enabled, domains: Mapping[str, Any], *, observed: bool) -> Callable[[ActionMethod], ActionMethod]:
+    def mark(method: ActionMethod) -> ActionMethod:
         setattr(method, _MARK, _Action(method.__name__, enabled, _domains(method, domains), observed))
         return method
 

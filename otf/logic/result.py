@@ -62,7 +62,12 @@ def _combined(truth: bool | None, one: Truth, other: Truth) -> Truth:  # noqa: F
 
 
 class PropertyOutcome(StrEnum):
-    """The verdict on a property."""
+    """The verdict on a property, as the `outcome` of a `PropertyResult`.
+
+    >>> from otf.logic import check
+    >>> check(lambda number: number < 2, range(2)).outcome is PropertyOutcome.PROOF
+    True
+    """
 
     PROOF = "proof"
     """The property holds for all values."""

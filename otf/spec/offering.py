@@ -43,7 +43,7 @@ FEW: Final = 100  # inputs of a class with endlessly many values
 MANY: Final = 10_000  # inputs of a class with finitely many values
 
 
-def offering(step: object, inputs: Any, values: Values | None) -> Offering:  # noqa: ANN401 -- whatever was given
+def offering(step: object, inputs: Any, values: Values | None) -> Offering:  # noqa: ANN401 -- any source of a user
     """Return the function from a state to the inputs that are worth trying in it."""
     if values is not None and inputs is not None:
         raise UsageError(f"{_name(step)}: give inputs or values, not both; values replace those of the declared type")
@@ -120,7 +120,7 @@ def declared(step: object) -> list[object]:
         return []
 
 
-def _second(step: Any) -> tuple[object, str]:  # noqa: ANN401 -- whatever was given as a step function
+def _second(step: Any) -> tuple[object, str]:  # noqa: ANN401 -- any step function
     try:
         _, name, *_ = signature(step).parameters
         return get_type_hints(step, include_extras=True)[name], name

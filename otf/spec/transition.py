@@ -13,7 +13,11 @@ EVER: Final = float("inf")
 
 @dataclass(frozen=True, slots=True)
 class TimerStart:
-    """Starts a timer, or restarts it; usually made by `start`. Raises ModelError for a wrong window, or no name."""
+    """Starts a timer, or restarts it; usually made by `start`. Raises ModelError for a wrong window, or no name.
+
+    >>> TimerStart("session", lo=0.4, hi=0.7) == start("session", 0.4, 0.7)
+    True
+    """
 
     name: str
     lo: float
@@ -29,7 +33,11 @@ class TimerStart:
 
 @dataclass(frozen=True, slots=True)
 class TimerStop:
-    """Stops a timer if it runs; usually made by `stop`."""
+    """Stops a timer if it runs; usually made by `stop`.
+
+    >>> TimerStop("session") == stop("session")
+    True
+    """
 
     name: str
 

@@ -78,7 +78,7 @@ class Enumeration(Generic[T]):
         return strategy_of(self.first(most)) if self.origin is None else self.origin
 
 
-def given(source: Any, where: str) -> Enumeration[Any]:  # noqa: ANN401 -- whatever a user gives
+def given(source: Any, where: str) -> Enumeration[Any]:  # noqa: ANN401 -- any source of a user
     """Return the enumeration of an iterable, in its order, or of what a Hypothesis strategy generates.
 
     An enumeration is returned as it is. `where` is the path that an error begins with. Raises UsageError for anything
