@@ -23,7 +23,8 @@ class Product(Spec[States, Any]):
     of its actions.
 
     >>> from otf.spec import goto
-    >>> both = product(Spec(lambda state, inp: [goto(state)], 0, ["a"]), Spec(lambda state, inp: [goto(state)], 1, ["b"]))
+    >>> def stay(state, inp): return [goto(state)]
+    >>> both = product(Spec(stay, 0, ["a"]), Spec(stay, 1, ["b"]))
     >>> both.initial, both.inputs(both.initial)
     ((0, 1), ['a', 'b'])
     """

@@ -54,14 +54,14 @@ def test_joined_properties_follow_this_table(join: Any, table: str) -> None:  # 
 
 
 def test_an_implication_rejects_what_does_not_meet_its_condition() -> None:
-    """The right side counts only where the left one holds; what is open on the left can refute nothing."""
+    """The right side counts only if the left one holds; an unsure left side refutes nothing."""
     table = "TT=T Tt=t TF=F Tf=f T-=- tT=t tF=f FT=- FF=- fT=- fF=- -T=- -F=-"
     for one, other, expected in rows_of(table):
         assert told(implies(PARTS[one], PARTS[other])) == expected, one + other
 
 
 def test_not_turns_everything_round_but_a_rejection() -> None:
-    """What nothing is known of stays so."""
+    """The opposite of a rejection is a rejection, and an unsure truth stays unsure."""
     assert [told(not_(PARTS[part])) for part in "TtFf-"] == ["F", "f", "T", "t", "-"]
 
 
@@ -79,7 +79,7 @@ def test_the_order_of_parts_does_not_matter(one: Truth, other: Truth, third: Tru
 
 @given(st.booleans() | st.none(), st.booleans() | st.none())
 def test_what_is_sure_follows_logic(one: bool | None, other: bool | None) -> None:
-    """Where nothing was rejected or left open, these are the tables of logic."""
+    """Without rejections and unsure parts, these are the truth tables of logic."""
     both = Truth(one), Truth(other)
     if None not in {one, other}:
         assert all_hold(*both).truth == (one and other)
@@ -107,7 +107,7 @@ def test_operators_stand_for_and_or_not() -> None:
     "misuse", [lambda: LIKELY and True, lambda: not LIKELY, lambda: bool(REJECTED)], ids=["and", "not", "bool"]
 )
 def test_pythons_own_words_are_refused(misuse: Any) -> None:  # noqa: ANN401 -- a function
-    """They would take a property that was not evaluated for a truth."""
+    """Python's own operators would take an unevaluated property for a truth."""
     with pytest.raises(UsageError, match=r"write ~, & and \| for not, and, or"):
         misuse()
 

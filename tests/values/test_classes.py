@@ -62,7 +62,7 @@ class Even:
 
 @dataclass(frozen=True)
 class Strange:
-    """A dataclass that says itself how it is made."""
+    """A dataclass with a constructor of its own."""
 
     number: int
 
@@ -164,7 +164,7 @@ MADE: list[tuple[Any, list[Any]]] = [
 
 @pytest.mark.parametrize(("kind", "values"), MADE)
 def test_a_class_is_made_from_its_fields(kind: object, values: list[object]) -> None:
-    """Type variables stand for what they were replaced by, or for what bounds them."""
+    """Type variables are replaced by their arguments, or by their bounds."""
     found = every(kind).first(len(values))
     assert found == values
     assert list(map(repr, found)) == list(map(repr, values))
@@ -194,7 +194,7 @@ ENDING: list[tuple[Any, list[Any]]] = [
 
 @pytest.mark.parametrize(("kind", "values"), ENDING)
 def test_what_has_no_values_or_few_ends(kind: object, values: list[object]) -> None:
-    """Nothing is looked for where nothing can be."""
+    """The enumeration of such a type ends, and does not search for further values."""
     assert list(every(kind)) == values
 
 
@@ -237,7 +237,7 @@ Term = Union[(bool, *TERMS)]  # type: ignore[valid-type]
 
 
 def test_many_classes_may_hold_each_other() -> None:
-    """Twenty kinds of terms, as in the syntax of a language: there are more ways through them than can be walked."""
+    """Twenty kinds of terms, as in the syntax of a language, have too many paths for a search of each path."""
     first = every(Term).first(42)
     assert first[:4] == [False, True, TERMS[0](NO, NO), TERMS[0](NO, None)]
     assert not every(Term).finite

@@ -68,7 +68,7 @@ VALUES = st.recursive(
 
 @given(VALUES, VALUES)
 def test_equal_values_have_equal_shapes_exactly_when_they_are_the_same(one: object, other: object) -> None:
-    """For equal values shapes say what keys say."""
+    """For two equal values, the shapes are equal exactly when the keys are."""
     if one == other:
         assert (shape(one) == shape(other)) == (key(one) == key(other))
 
@@ -88,12 +88,12 @@ def test_shapes_distinguish_types_at_any_depth(one: object, other: object) -> No
 
 
 def test_an_enum_is_what_its_class_says() -> None:
-    """Its members' fields are its own business."""
+    """The fields of the members of an enum do not count."""
     assert shape(Mark.FIRST) is Mark
     assert shape(Nothing()) is Nothing
 
 
 def test_what_is_remembered_of_types_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no more may be remembered, each value is looked at anew; the shapes are the same."""
+    """If no more types may be remembered, the shapes are computed each time, and are the same."""
     monkeypatch.setattr("otf.values.identity.REMEMBERED", 0)
     assert shape(Crate(b"", 1.5)) != shape(Crate(b"", 1))
