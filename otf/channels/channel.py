@@ -64,7 +64,7 @@ class Channel:
         return InNet(net.state, inputs, aged(net.outputs))
 
     def _entered(self, net: NetState, inp: object) -> Iterator[NetWay]:
-        trouble, ways = self.rules.of_input(inp), self.system.asked(net, inp)
+        trouble, ways = self.rules.of_input(inp), self.system.on_input(net, inp)
         if not ways:
             return
         if trouble.kept:

@@ -31,7 +31,7 @@ class SpecAnswers:
         """Return the number of remembered answers."""
         return len(self._answers)
 
-    def asked(self, function: Callable[..., object], *arguments: object) -> list[Any]:
+    def answer(self, function: Callable[..., object], *arguments: object) -> list[Any]:
         """Return what the function yields for these arguments. Raises ModelError if that is no iterable."""
         name = tuple(map(key, arguments))
         answer = self._answers.get(name)
@@ -61,9 +61,9 @@ class Reactions:
     rules: Rules
     memory: SpecAnswers
 
-    def asked(self, net: NetState, inp: object) -> list[NetWay]:
+    def on_input(self, net: NetState, inp: object) -> list[NetWay]:
         """Return the transitions of the system on an input, without the net; none if its spec does not specify it."""
-        return self.memory.asked(self.base.step, net.state, inp)
+        return self.memory.answer(self.base.step, net.state, inp)
 
     def out(self, net: NetState, ways: Iterable[NetWay], *, late: bool = False) -> Iterator[NetWay]:
         """Yield these transitions of the system as they are seen in front of the net."""
@@ -110,7 +110,7 @@ class Reactions:
             yield replace(way, within=within) if isinstance(way, Accept) or whole(way) else way
 
     def _late(self, net: NetState, held: NetMessage) -> list[NetWay]:
-        ways = self.asked(net, held.item)
+        ways = self.on_input(net, held.item)
         if ways:
             return ways
         message = (
@@ -120,7 +120,7 @@ class Reactions:
         raise ModelError(message)
 
     def _spontaneous(self, net: NetState) -> list[NetWay]:
-        return self.memory.asked(self.base.emits, net.state) if self.base.emits is not None else []
+        return self.memory.answer(self.base.emits, net.state) if self.base.emits is not None else []
 
     def _restarted(self, way: NetWay) -> NetWay:
         # for the oracle, a move in the net changes the state: so it does not know when the system entered its own state

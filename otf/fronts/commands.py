@@ -76,7 +76,7 @@ class Commands:
     >>> @dataclass(frozen=True)
     ... class Push(Command):
     ...     def next_state(self, state): return state + 1
-    ...     def run(self, system): return len(system.append(1) or system)
+    ...     def run(self, system): system.append(1); return len(system)
     ...     def postcondition(self, state, result): return result == state + 1
     >>> stack = Commands(initial=0, inputs=[Push()], set_up=list)
     >>> list(stack.spec.inputs(0)), stack.system()(Push())

@@ -54,12 +54,12 @@ def rows(function: Callable[..., Any], sources: Sequence[object] = (), values: V
     >>> rows(hypotenuse, [range(3, 5)]).values.first(3)
     [(3, 0), (3, 1), (4, 0)]
     """
-    who, asked = name_of_function(function), _parameters(function)
-    if len(sources) > len(asked):
-        raise UsageError(f"{who} has {len(asked)} arguments, but values for {len(sources)} were given")
-    open_ones = [each.name for each in asked[len(sources) :] if each.default is Parameter.empty]
+    who, parameters = name_of_function(function), _parameters(function)
+    if len(sources) > len(parameters):
+        raise UsageError(f"{who} has {len(parameters)} arguments, but values for {len(sources)} were given")
+    open_ones = [each.name for each in parameters[len(sources) :] if each.default is Parameter.empty]
     kinds = _declared(function, who, open_ones) if open_ones else []
-    names = (*(each.name for each in asked[: len(sources)]), *open_ones)
+    names = (*(each.name for each in parameters[: len(sources)]), *open_ones)
     columns = [
         enumerated(source, values, f"{who}, {name}") for name, source in zip(names, [*sources, *kinds], strict=True)
     ]

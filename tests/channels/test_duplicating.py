@@ -150,7 +150,7 @@ def test_what_a_spec_answered_is_forgotten_when_there_is_too_much_of_it(monkeypa
     """The spec is called again after the answers are cleared."""
     monkeypatch.setattr(reactions, "REMEMBERED", 2)
     answers = reactions.SpecAnswers()
-    found = [answers.asked(alone, number) for number in (1, 2, 2, 3)]
+    found = [answers.answer(alone, number) for number in (1, 2, 2, 3)]
     assert (found, len(answers)) == ([[1], [2], [2], [3]], 1)
 
 
