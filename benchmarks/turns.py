@@ -15,7 +15,7 @@ from otf.core.macro_step import MacroSteps, follow
 from otf.simulate.walk import Act, Walk, WalkStep, copied
 from otf.strategy import Script
 from otf.trace.verdict import Verdict
-from otf.values.shape import shape
+from otf.values.identity import shape
 
 
 async def turns(oracle: Oracle, act: Act, random: Random, steps: int) -> Verdict:

@@ -10,9 +10,11 @@ from types import ModuleType
 import pytest
 
 PACKAGES = (
+    "otf.channels",
     "otf.codec",
     "otf.compose",
     "otf.explore",
+    "otf.framing",
     "otf.fronts",
     "otf.laws",
     "otf.logic",
@@ -33,7 +35,7 @@ def modules(name: str) -> list[ModuleType]:
 
 @pytest.mark.parametrize("name", PACKAGES)
 def test_the_examples_of_a_package_hold(name: str) -> None:
-    """Each example gives what stands below it, and each of these packages has some."""
+    """Each example results in the lines below it, and each of these packages has examples."""
     results = [doctest.testmod(module) for module in modules(name)]
     assert sum(result.failed for result in results) == 0
     assert sum(result.attempted for result in results) > 0

@@ -15,7 +15,7 @@ from otf.core.symbols import Symbol
 from otf.core.texts import is_test
 from otf.errors import ModelError
 from otf.spec import Accept, AnyOrder, On, OneOf, TimerAction, TimerStart, TimerStop, Transition, Where
-from otf.spec.endless import TRANSITIONS, limited
+from otf.spec.offering import TRANSITIONS, limited
 from otf.values import show
 
 

@@ -19,7 +19,7 @@ from otf.core.view import View
 from otf.errors import UsageError
 from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent
 from otf.trace.verdict import Verdict
-from otf.values.shape import shape
+from otf.values.identity import shape
 
 
 class StepEnd(NamedTuple):

@@ -13,9 +13,9 @@ from otf.core.nodes import Move, Node, TransitionWindows
 from otf.core.symbols import Symbol
 from otf.errors import USERS_OWN, ModelError, OtfError
 from otf.spec import Spec
-from otf.spec.endless import INPUTS, limited
+from otf.spec.offering import INPUTS, limited
 from otf.values import key, likeness, show
-from otf.values.weight import weight
+from otf.values.cost import weight
 
 Said = TypeVar("Said")
 HEAVY: Final = 8_192  # bytes of a value that is not remembered

@@ -10,7 +10,7 @@ from otf.core.nodes import Node
 from otf.core.symbols import Symbol
 from otf.core.timing import Timing
 from otf.trace.events import Event, Seen, Sent, Taken
-from otf.values.light import light
+from otf.values.cost import light
 
 PATIENCE: Final = 10
 """Silence that would fail is waited out this many times as long before it is believed."""

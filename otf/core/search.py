@@ -16,7 +16,7 @@ from otf.core.queues import Queues, push, put, queue
 from otf.core.symbols import Symbol
 from otf.core.windows import Windows
 from otf.errors import ModelError
-from otf.spec.endless import TRANSITIONS, limited
+from otf.spec.offering import TRANSITIONS, limited
 from otf.trace.events import Ended, Undecodable
 from otf.values import show
 

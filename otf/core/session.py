@@ -18,7 +18,7 @@ from otf.core.symbols import Symbol
 from otf.core.view import View
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
 from otf.trace.verdict import Verdict
-from otf.values.light import light
+from otf.values.cost import light
 
 FLOOD: Final = 1 << 26  # bytes: a system that never stops may do so in few and large outputs
 

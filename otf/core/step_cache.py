@@ -12,7 +12,7 @@ from otf.core.monitor import Oracle
 from otf.core.nodes import Node
 from otf.core.symbols import Symbol
 from otf.core.view import View
-from otf.values.light import light
+from otf.values.cost import light
 
 PortFrame: TypeAlias = tuple[str, bytes]
 """A port, and the bytes that came on it."""

@@ -13,10 +13,9 @@ from otf.errors import ModelError, OtfError, UsageError
 from otf.explore.graph import OPEN, SPONTANEOUS, Graph
 from otf.explore.naming import Alike, is_flat, name, output_name
 from otf.spec import Accept, Spec, Transition
-from otf.spec.endless import INPUTS, TRANSITIONS, limited
-from otf.spec.offering import Always
+from otf.spec.offering import INPUTS, TRANSITIONS, Always, limited
 from otf.values import Values, show
-from otf.values.reader import name_of
+from otf.values.front import name_of
 
 Progress = Callable[[int, int], None]
 END: Final = object()

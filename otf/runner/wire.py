@@ -17,7 +17,7 @@ from otf.adapter.line import NEVER, Counting, Stamping, Stirring
 from otf.adapter.plan import Noting
 from otf.runner.spin_wait import SpinWait
 from otf.runner.watching import Watching, watching
-from otf.values.light import light
+from otf.values.cost import light
 
 FULL: Final = 20_000  # arrivals that wait to be judged: beyond, reading stops and the other side feels it
 HEAVY: Final = 1 << 25  # bytes of them

@@ -19,7 +19,7 @@ from otf.errors import USERS_OWN, OtfError
 from otf.trace.events import Ended, Event
 from otf.trace.verdict import Verdict
 from otf.values import fresh
-from otf.values.shape import shape
+from otf.values.identity import shape
 
 Act: TypeAlias = Callable[[Any], Iterable[object]]
 """A system: takes an input and returns the outputs that it brings."""

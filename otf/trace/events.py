@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from otf.values.light import light
+from otf.values.cost import light
 
 
 @light

@@ -109,7 +109,7 @@ def test_inputs_without_end_are_named_as_the_sample_that_they_are() -> None:
     assert safety(bounded, lambda total: total < 3).says.startswith("the values given for int: 3 states")
     strategy: Any = st.sampled_from([Add(1), Add(2)])
     drawn = Spec(_adds, 0, strategy)
-    assert "the first 2 inputs of what is given" in safety(explore(drawn), lambda total: total < 3).says
+    assert "the first 2 inputs of the given values" in safety(explore(drawn), lambda total: total < 3).says
     assert safety(explore(Spec(_adds, 0, [Add(1), True])), lambda total: total < 3).verdict is LawVerdict.PROVEN
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from otf.explore.expiring import LOST, UNKNOWN, expiring
 from otf.explore.finding import Finding
 from otf.spec import Accept, Spec, Transition, goto, start, stop
-from otf.spec.timing import TimerAction
+from otf.spec.transition import TimerAction
 from tests.core.scripts import machine
 
 Rows = Mapping[str, Sequence[Transition[str] | Accept]]

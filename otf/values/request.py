@@ -1,4 +1,4 @@
-"""What is asked of a function that reads one kind of types."""
+"""The request to read one type, which the functions for the single kinds of types receive."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from dataclasses import dataclass
 from typing import Any, Protocol, get_args
 
 from otf.values.bounds import Bounds
-from otf.values.record import RecordTiers
+from otf.values.derived import RecordTiers
 from otf.values.tiers import Tiers
 
 
-class Reads(Protocol):
-    """The reader of a whole type, as those see it who read a part of it."""
+class PartReader(Protocol):
+    """The reader of a whole type, as the functions see it that read a part of the type."""
 
     def read(self, kind: object, where: str, bounds: Bounds | None = None) -> Tiers:
         """Return the values of a type; `where` is the path to it."""
         ...
 
     def record(self, kind: object, where: str, new: RecordTiers) -> tuple[RecordTiers, bool]:
-        """Return the record of a type, which may be met again inside itself, and whether it is the new one."""
+        """Return the record of a type, and whether it is the new one; the type may occur inside itself."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """One type to be read: the path to it, who reads its parts, and what bounds it."""
+class TypeRequest:
+    """One type to be read: the path to it, the reader of its parts, and its bounds."""
 
     kind: Any
     where: str
-    reader: Reads
+    reader: PartReader
     bounds: Bounds
 
     @property

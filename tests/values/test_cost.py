@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from otf.values.weight import weight
+from otf.values.cost import weight
 
 LONG = "x" * 10_000
 
@@ -18,7 +18,7 @@ class Holds:
 
 @pytest.mark.parametrize("value", [LONG, LONG.encode(), (LONG,), frozenset({LONG}), Holds(LONG), ((Holds(LONG),),)])
 def test_what_is_in_a_value_counts(value: object) -> None:
-    """All the way down, and little more than that."""
+    """The weight includes all parts, and little more."""
     assert 10_000 < weight(value) < 10_700
 
 
