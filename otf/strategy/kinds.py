@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from random import Random
 from typing import Any, Final, TypeAlias
 
-from otf.core import Chooser
+from otf.core import Chooser, InputMode
 from otf.errors import UsageError
-from otf.strategy.actions import LeastAction
 from otf.strategy.planned import Goal, Nearest
-from otf.strategy.pool import Pool
-from otf.strategy.random import Uniform
-from otf.strategy.script import Script
-from otf.strategy.visits import LeastInput, LeastNext, LeastState, VisitCounts
-from otf.strategy.weighted import Weighted, Weights
+from otf.strategy.pool import Pool, Script, Uniform, Weighted, Weights
+from otf.strategy.visits import LeastAction, LeastInput, LeastNext, LeastState, VisitCounts
 
 Maker: TypeAlias = Callable[[Pool, VisitCounts], Chooser]
 
@@ -83,3 +81,36 @@ _KINDS: Final = (
     StrategyKind("random", "any input with the same probability", (lambda pool, _visits: Uniform(pool),)),
 )
 STRATEGIES: Final[Mapping[str, StrategyKind]] = {kind.name: kind for kind in _KINDS}
+
+
+@dataclass(slots=True)
+class Strategy:
+    """A strategy at work in one campaign, by name or as a `StrategyKind`; what was visited is kept over the paths."""
+
+    name: str | StrategyKind
+    mode: InputMode
+    seed: int
+    visits: VisitCounts = field(default_factory=VisitCounts)
+    kind: StrategyKind = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Find the kind. Raises UsageError for a name that does not exist, with the nearest that does."""
+        self.kind = known(self.name)
+
+    def path(self, number: int) -> Chooser:
+        """Return the chooser of a path, counted from 1; the same seed and number give the same choices."""
+        makers = self.kind.makers
+        random = Random(f"{self.seed}/{number}")
+        return makers[(number - 1) % len(makers)](Pool(self.mode, random), self.visits)
+
+
+def known(name: str | StrategyKind) -> StrategyKind:
+    """Return the strategy of that name. Raises UsageError for one that does not exist, with the nearest that does."""
+    if isinstance(name, StrategyKind):
+        return name
+    if name in STRATEGIES:
+        return STRATEGIES[name]
+    near = get_close_matches(name, STRATEGIES, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(STRATEGIES)}"
+    message = f"there is no strategy {name!r}; {hint}"
+    raise UsageError(message)

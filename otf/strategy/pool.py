@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import assert_never
+from typing import Any, TypeAlias, assert_never
 
 from otf.core import InputMode, Symbol, View
+from otf.errors import ModelError, UsageError
+from otf.values import show
 
 HALF = 0.5
 
@@ -36,3 +40,74 @@ class Pool:
                 return first or second
             case _:
                 assert_never(self.mode)
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """Chooses uniformly among what the pool offers."""
+
+    pool: Pool
+
+    def choose(self, view: View) -> Symbol | None:
+        """Return the next input, None where nothing may be offered."""
+        offered = self.pool.of(view)
+        return self.pool.random.choice(offered) if offered else None
+
+
+Weights: TypeAlias = Callable[[Any], float] | Mapping[Any, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """Draws among what the pool offers; an input that weighs nothing is never drawn."""
+
+    pool: Pool
+    weights: Weights
+
+    def choose(self, view: View) -> Symbol | None:
+        """Return the next input, None where nothing may be offered, or all that may be weighs nothing."""
+        offered = self.pool.of(view)
+        heavy = [self._weight(inp.value) for inp in offered]
+        return self.pool.random.choices(offered, heavy)[0] if any(heavy) else None
+
+    def _weight(self, value: object) -> float:
+        weight = self.weights(value) if callable(self.weights) else _looked_up(self.weights, value)
+        if not 0 <= weight < float("inf"):
+            message = f"the weight of {show(value)} is {weight}: a number from 0 on is needed"
+            raise UsageError(message)
+        return weight
+
+
+def _looked_up(weights: Mapping[Any, float], value: object) -> float:
+    return weights.get(value, weights.get(type(value), 1.0))
+
+
+class Script:
+    """Offers the given inputs one after another; those that the model does not allow (any more) are skipped.
+
+    Skipping instead of stopping is what makes shrinking work: an input that has become senseless takes nothing with it.
+    With `truncates` the first such input ends the run all the same; without `skip` it raises ModelError when chosen.
+    """
+
+    def __init__(self, inputs: Iterable[object], *, truncates: bool = False, skip: bool = True) -> None:
+        self._left = deque(inputs)
+        self._truncates = truncates
+        self._skip = skip
+        self._sent = 0
+        self.skipped: int = 0
+
+    def choose(self, view: View) -> Symbol | None:
+        """Return the next input that is allowed, None after the last."""
+        while self._left:
+            symbol = view.model.symbol(self._left.popleft())
+            if view.allows(symbol):
+                self._sent += 1
+                return symbol
+            if not self._skip:
+                states = " or ".join(show(node.value) for node in view.nodes)
+                where = f"input {self._sent + 1} of the script, {show(symbol.value)}, is not allowed in {states}"
+                raise ModelError(f"{where}: was it allowed where the script was made? Then the model changed meanwhile")
+            if self._truncates:
+                self._left.clear()
+            self.skipped += 1
+        return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, Final
 
 from otf.core import Node, Symbol, View
@@ -106,3 +107,31 @@ def _chosen(
     chosen = pool.random.choice(offered)
     visits.note(view, chosen)
     return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class LeastAction:
+    """Chooses among the inputs of the kind that was used least, whatever the state; ties by chance."""
+
+    pool: Pool
+    visits: VisitCounts
+
+    def choose(self, view: View) -> Symbol | None:
+        """Return the next input, None where nothing may be offered."""
+        offered = self.pool.of(view)
+        if not offered:
+            return None
+        used = self.visits.actions
+        least = min(used[action(inp)] for inp in offered)
+        chosen = self.pool.random.choice([inp for inp in offered if used[action(inp)] == least])
+        used[action(chosen)] += 1
+        self.visits.note(view, chosen)
+        return chosen
+
+
+def action(inp: Symbol) -> str:
+    """Return the kind of an input: its class, its name where it is a member of an enumeration, or itself as a word."""
+    value = inp.value
+    if isinstance(value, Enum):
+        return f"{type(value).__name__}.{value.name}"
+    return value if isinstance(value, str) else getattr(value, "name", None) or type(value).__name__

@@ -15,7 +15,7 @@ from otf.errors import UsageError
 from otf.explore import explore
 from otf.fronts import Call
 from otf.strategy import STRATEGIES, Coverage, StrategyKind, Until, covering, goal, own, script, weighted
-from otf.strategy.actions import action
+from otf.strategy.visits import action
 
 LENGTH = 12
 
