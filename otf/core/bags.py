@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from otf.core.expectations import Exact, Expectation
-from otf.core.memory import Memory
-from otf.core.symbols import Symbol
+from otf.core.memory import Memory, Symbol
 
 
 class Bag:

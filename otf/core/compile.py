@@ -9,10 +9,9 @@ from math import prod
 from typing import Any, Final, NamedTuple, TypeGuard
 
 from otf.core.bags import Chains, Emitted
-from otf.core.expectations import Either, Exact, Expectation, Instance, Such
+from otf.core.expectations import Either, Exact, Expectation, Instance, Such, is_test
+from otf.core.memory import Symbol
 from otf.core.nodes import UNKNOWN, Midway, Move, Node, OpenAccept, Position
-from otf.core.symbols import Symbol
-from otf.core.texts import is_test
 from otf.errors import ModelError
 from otf.spec import Accept, AnyOrder, On, OneOf, TimerAction, TimerStart, TimerStop, Transition, Where
 from otf.spec.endless import TRANSITIONS, limited

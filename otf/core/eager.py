@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from otf.core.due import silent
+from otf.core.memory import Symbol
 from otf.core.nodes import Node
-from otf.core.pacing import Moment, Pause, Ventured, listened, silence
-from otf.core.symbols import Symbol
-from otf.core.timers import Timers
+from otf.core.pacing import Moment, Pause, Timers, Ventured, listened, silence
 from otf.core.timing import Timing
 
 MOST: Final = (

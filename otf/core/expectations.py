@@ -5,13 +5,17 @@ Bytes that do not decode are none of them: no model can allow them. The end of a
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
+from inspect import isroutine
+from typing import Protocol, TypeGuard
 
 from otf.core.asking import ASKING
-from otf.core.symbols import Symbol
+from otf.core.memory import Symbol
 from otf.errors import ModelError
-from otf.spec import Where
+from otf.spec import AnyOrder, On, OneOf, Where
+from otf.spec.outputs import Test
 from otf.trace.events import Ended
 from otf.values import show
 
@@ -109,3 +113,31 @@ class Either:
     def kinds(self) -> tuple[str, ...]:
         """Return the kinds of all alternatives."""
         return tuple(kind for expectation in self.expectations for kind in expectation.kinds)
+
+
+def texts_of(outputs: Iterable[object]) -> Iterator[str]:
+    """Yield the outputs of a transition as a person reads them."""
+    for item in outputs:
+        match item:
+            case AnyOrder(items=()):
+                pass
+            case AnyOrder():
+                yield "in any order: " + ", ".join(texts_of(item.items))
+            case OneOf():
+                yield " or ".join(texts_of(item.items))
+            case On():
+                yield f"{', '.join(texts_of((item.item,)))} on {item.port}"
+            case Where():
+                yield str(Such(item))
+            case type():
+                yield str(Instance(item))
+            case _ if is_test(item):
+                yield str(Such(Where(item)))
+            case _:
+                yield show(item)
+
+
+def is_test(item: object) -> TypeGuard[Test]:
+    """Return whether an item is a test of the model, and no value."""
+    # other objects that can be called are values: a dataclass with __call__, for one
+    return callable(item) and (isroutine(item) or isinstance(item, partial))

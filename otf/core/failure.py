@@ -9,11 +9,10 @@ from typing import Final, NamedTuple, TypeAlias
 
 from otf.core.bags import Chain
 from otf.core.belief import Belief
-from otf.core.hypothesis import Hypothesis, QueuedInput
+from otf.core.hypothesis import Hypothesis, QueuedInput, Queues, push
 from otf.core.model import Model
 from otf.core.moves import Moves, Next
 from otf.core.nodes import Midway, Move, Node
-from otf.core.queues import Queues, push
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
 from otf.trace.verdict import Allowed, Failure, FailureKind, Signature
 from otf.values import show

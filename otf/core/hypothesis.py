@@ -4,13 +4,41 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from otf.core.bags import Bag, Chain
-from otf.core.clock import Span, Window
+from otf.core.memory import Symbol
 from otf.core.nodes import UNCONSTRAINED, Midway, Move, OpenAccept, Position
-from otf.core.queues import Queues, put, queue
-from otf.core.symbols import Symbol
+from otf.core.timing import Span, Window
+
+Item = TypeVar("Item")
+Queues: TypeAlias = tuple[tuple[str, tuple[Item, ...]], ...]
+
+
+def queue(queues: Queues[Item], port: str) -> tuple[Item, ...]:
+    """Return the queue of `port`, empty where there is none."""
+    for name, items in queues:
+        if name == port:
+            return items
+    return ()
+
+
+def put(queues: Queues[Item], port: str, items: tuple[Item, ...]) -> Queues[Item]:
+    """Return the map with `items` as the queue of `port`; an empty queue leaves no trace."""
+    if not queues or (len(queues) == 1 and queues[0][0] == port):
+        return ((port, items),) if items else ()
+    rest = tuple(entry for entry in queues if entry[0] != port)
+    return tuple(sorted((*rest, (port, items)), key=_port)) if items else rest
+
+
+def push(queues: Queues[Item], port: str, item: Item) -> Queues[Item]:
+    """Return the map with `item` at the end of the queue of `port`."""
+    return put(queues, port, (*queue(queues, port), item))
+
+
+def _port(entry: tuple[str, object]) -> str:
+    return entry[0]
+
 
 NEVER: Final = sys.maxsize
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import NamedTuple
 
-from otf.core.clock import FOREVER, Span
-from otf.core.timing import Timing
+from otf.core.timing import FOREVER, Span, Timing
 from otf.trace.events import Sent
 
 

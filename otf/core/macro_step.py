@@ -12,9 +12,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from otf.core.belief import Belief
 from otf.core.compile import Routes
-from otf.core.enabled import view
+from otf.core.memory import Symbol
 from otf.core.monitor import PASS, TRUNCATED, Monitor, Oracle
-from otf.core.symbols import Symbol
 from otf.core.view import View
 from otf.errors import UsageError
 from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent
@@ -39,7 +38,7 @@ class MacroSteps:
 
     def __init__(self, oracle: Oracle, belief: Belief) -> None:
         self.belief: Belief = belief
-        self.view: View = view(oracle.model, oracle.relation, oracle.limits, belief)
+        self.view: View = oracle.view(belief)
         self.tables: dict[Symbol, StepTable] = {inp: {} for inp in self.view.specified + self.view.others}
         self.inputs: tuple[tuple[object, StepTable], ...] = tuple(
             (inp.value, self.tables[inp]) for inp in self.view.specified

@@ -8,9 +8,8 @@ from typing import Any, Final, TypeVar
 from otf.core.asking import ASKING
 from otf.core.bags import Chains
 from otf.core.compile import Compiler, Routes
-from otf.core.memory import Memory
+from otf.core.memory import Memory, Symbol
 from otf.core.nodes import Move, Node, TransitionWindows
-from otf.core.symbols import Symbol
 from otf.errors import USERS_OWN, ModelError, OtfError
 from otf.spec import Spec
 from otf.spec.endless import INPUTS, limited

@@ -11,18 +11,17 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias, cast
 
 from otf.core.belief import Belief, Beliefs, Led, counted
-from otf.core.clock import FOREVER, Clock, Span, Window
-from otf.core.due import due, pending
+from otf.core.due import due, pending, times
 from otf.core.failure import EventPosition, FailedStep, explain
 from otf.core.hypothesis import Hypothesis, Timer
 from otf.core.ledger import Ledger
+from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import Limits, Moves, Relation
 from otf.core.nodes import Node
 from otf.core.search import OvergrownError, Search, sent
-from otf.core.symbols import Symbol
-from otf.core.timing import Timing
-from otf.core.untimely import times
+from otf.core.timing import FOREVER, Clock, Span, Timing, Window
+from otf.core.view import View, view
 from otf.core.windows import widest
 from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent, Taken
 from otf.trace.verdict import Failure, FailureKind, Verdict
@@ -59,6 +58,12 @@ class Oracle:
             Hypothesis(node, timers=tuple(Timer(at, Window(since, lo, hi)) for at, lo, hi in self.model.windows(node)))
             for node in nodes
         )
+
+    def view(self, belief: Belief) -> View:
+        """Return what a chooser sees in a belief, found once for each."""
+        if belief.view is None:
+            belief.view = view(self.model, self.relation, self.limits, belief.hypotheses)
+        return belief.view
 
 
 class Monitor:

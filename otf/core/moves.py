@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from otf.core.hypothesis import PLAIN, Hypothesis, QueuedInput, moved, taken
+from otf.core.hypothesis import PLAIN, Hypothesis, QueuedInput, moved, queue, taken
 from otf.core.model import Model
 from otf.core.nodes import UNCONSTRAINED, Midway, Move, Node
-from otf.core.queues import queue
 from otf.core.windows import SPONTANEOUS, Windows
 from otf.errors import ModelError
 from otf.values import show

@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from typing import Final, NamedTuple, TypeAlias
 
 from otf.core.bags import Emitted
-from otf.core.symbols import Symbol
-from otf.core.texts import texts_of
+from otf.core.expectations import texts_of
+from otf.core.memory import Symbol
 from otf.spec import Accept, TimerStart
 
 TransitionWindows: TypeAlias = tuple[tuple[int, float, float], ...]

@@ -8,12 +8,11 @@ from typing import Final, TypeAlias
 
 from otf.core.asking import ASKING
 from otf.core.bags import Chain
-from otf.core.clock import Clock
-from otf.core.hypothesis import NEVER, HeldBack, Hypothesis, Outstanding, QueuedInput
+from otf.core.hypothesis import NEVER, HeldBack, Hypothesis, Outstanding, QueuedInput, Queues, push, put, queue
+from otf.core.memory import Symbol
 from otf.core.moves import INTERNAL, UNFOLLOWED, Moves, Next, endless
 from otf.core.nodes import UNCONSTRAINED, UNKNOWN, Midway, Node, OpenAccept
-from otf.core.queues import Queues, push, put, queue
-from otf.core.symbols import Symbol
+from otf.core.timing import Clock
 from otf.core.windows import Windows
 from otf.errors import ModelError
 from otf.spec.endless import TRANSITIONS, limited

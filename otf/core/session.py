@@ -8,13 +8,12 @@ from typing import Final, Protocol, TypeAlias
 
 from otf.core.barrier import Barrier, Round
 from otf.core.belief import Belief
-from otf.core.enabled import view
 from otf.core.failure import flooded
 from otf.core.ledger import Ledger
+from otf.core.memory import Symbol
 from otf.core.monitor import DOUBT, Monitor, Oracle
 from otf.core.nodes import UNCONSTRAINED
 from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, Times, Ventured
-from otf.core.symbols import Symbol
 from otf.core.view import View
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
 from otf.trace.verdict import Verdict
@@ -244,10 +243,8 @@ class Session:
 
     def view(self) -> View:
         """Return what may be offered now."""
-        oracle, belief = self.monitor.oracle, self.monitor.belief
-        if belief.view is None:
-            belief.view = view(oracle.model, oracle.relation, oracle.limits, belief)
-        return belief.view
+        monitor = self.monitor
+        return monitor.belief.view or monitor.oracle.view(monitor.belief)
 
     def _deadline(self) -> float:
         return self._pause.until + (PATIENCE - 1) * self._pause.window if self._patient else self._pause.until

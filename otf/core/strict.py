@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from otf.core.pacing import Moment, Pause, listened, silence
-from otf.core.timers import Timers
+from otf.core.due import slow
+from otf.core.pacing import Moment, Pause, Timers, listened, silence
+from otf.core.search import sent
 from otf.core.timing import Timing
 
 
@@ -30,3 +31,42 @@ class Strict:
     def settled(self, moment: Moment) -> None:
         """Let the timing learn."""
         listened(self.timing, moment)
+
+
+@dataclass(frozen=True, slots=True)
+class Burst:
+    """Sends up to `size` inputs without waiting, then waits for quiescence: a linearizability check.
+
+    The possible states then hold every interleaving of what was in flight (Herlihy and Wing's histories, by sets).
+    `timers` says when it waits for what must come unasked.
+    """
+
+    timing: Timing
+    size: int
+    timers: Timers = field(default_factory=Timers)
+
+    def ready(self, moment: Moment) -> bool:
+        """Tell whether one more input may be in flight."""
+        if moment.quiet or moment.burst >= self.size:
+            return moment.quiet
+        return not moment.monitor.crowded and not self._slow(moment)
+
+    def pause(self, moment: Moment) -> Pause | None:
+        """Return the wait for quiescence once all inputs of the burst are sent."""
+        if moment.quiet:
+            return self.timers.pause(self.timing, moment)
+        return None if moment.port is not None and self.ready(moment) else silence(self.timing, moment)
+
+    def settled(self, moment: Moment) -> None:
+        """Learn nothing from quiescence."""
+
+    def _slow(self, moment: Moment) -> bool:
+        """Return whether with the next input the system may be busy for longer than R.
+
+        While it is busy until an answer is due, nothing tells when it takes what is sent with that.
+        """
+        monitor, port, inp = moment.monitor, moment.port, moment.next
+        hypotheses = monitor.belief.hypotheses
+        if port is not None and inp is not None:
+            hypotheses = tuple(sent(hypotheses, port, inp, 0))
+        return slow(monitor.oracle.model, hypotheses, self.timing.busy)

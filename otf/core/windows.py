@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from otf.core.clock import FOREVER, ROUNDING, Clock, Span, Window
-from otf.core.hypothesis import PLAIN, Hypothesis, Outstanding, QueuedInput, Timer, moved
+from otf.core.hypothesis import PLAIN, Hypothesis, Outstanding, QueuedInput, Queues, Timer, moved
 from otf.core.model import Model
 from otf.core.nodes import Midway, Move, Node, OpenAccept, Unknown
-from otf.core.queues import Queues
+from otf.core.timing import FOREVER, ROUNDING, Clock, Span, Window
 
 ANY: Final = Span(-FOREVER, FOREVER)
 SPONTANEOUS: Final = PLAIN._replace(spontaneous=True)

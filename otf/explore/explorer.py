@@ -8,7 +8,7 @@ from typing import Any, Final, TypeGuard
 
 from otf.core.asking import ASKING
 from otf.core.compile import spread
-from otf.core.texts import texts_of
+from otf.core.expectations import texts_of
 from otf.errors import ModelError, OtfError, UsageError
 from otf.explore.graph import OPEN, SPONTANEOUS, Graph
 from otf.explore.naming import Alike, is_flat, name, output_name

@@ -14,9 +14,8 @@ from typing import Final, TypeAlias
 from otf.adapter import Arrival, Frame, LineLost
 from otf.codec import PortAction
 from otf.core import Session, Symbol
-from otf.core.cached_run import LONG, CachedRun
+from otf.core.cached_run import LONG, CachedInput, CachedOutput, CachedRun
 from otf.core.eager import Eager
-from otf.core.step_cache import CachedInput, CachedOutput
 from otf.errors import CodecError
 from otf.runner.codec_cache import SHORT, CodecCache
 from otf.runner.record import EventRecord

@@ -6,9 +6,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from otf.core import Model, Node, Oracle, Symbol
-from otf.core.belief import Belief
-from otf.core.enabled import view
 from otf.core.hypothesis import Hypothesis
+from otf.core.view import view
 from otf.shrink.issue import ANYWHERE, ModelStep, NodeSet
 from otf.shrink.tree import Tree
 
@@ -131,8 +130,8 @@ class ModelMap:
         # what comes unasked may have come when the next input is given
         if self.model.spec.emits is None:
             return nodes
-        belief = Belief(tuple(Hypothesis(node) for node in nodes))
-        return frozenset(view(self.model, self._oracle.relation, self._oracle.limits, belief).nodes)
+        oracle = self._oracle
+        return frozenset(view(self.model, oracle.relation, oracle.limits, map(Hypothesis, nodes)).nodes)
 
     def _tree(self, source: NodeSet) -> Tree:
         tree = self._trees.get(source)

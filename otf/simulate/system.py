@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from random import Random
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from otf.errors import ModelError
-from otf.spec import Accept, AnyOrder, On, OneOf, Spec, TimerAction, Transition
+from otf.simulate.walk import Act
+from otf.spec import Accept, AnyOrder, On, OneOf, Spec, TimerAction, TimerStop, Transition, start
 from otf.spec.outputs import vague
 from otf.values import show
 
@@ -126,3 +128,97 @@ class System:
             message = f"a system made from a spec cannot think of an output for {show(item)}: give it `invent`"
             raise ModelError(message)
         return self.invent(item)
+
+
+MutationKind = Literal["output", "transfer", "missing", "surplus", "late", "early", "dead"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """One wrong transition: in `state` on `input` (None: unasked) something is off, as `kind` says.
+
+    `instead` is the wrong output or next state; for `late` and `early` the seconds by which the window moves, or those
+    of the timers that it starts. `dead`: it never happens, as when a timer does not go off.
+    """
+
+    kind: MutationKind
+    state: object
+    input: object
+    instead: Any = None
+
+
+def faulty(spec: Spec[Any, Any], fault: Mutation) -> Spec[Any, Any]:
+    """Return the spec with the fault in it: a system made from it does not conform to the spec."""
+
+    def step(state: Any, inp: Any) -> Iterable[Transition[Any] | Accept]:  # noqa: ANN401 -- any spec's state and input
+        ways = list(spec.step(state, inp))
+        return _wrong(ways, fault) if (state, inp) == (fault.state, fault.input) else ways
+
+    def emits(state: Any) -> Iterable[Transition[Any] | Accept]:  # noqa: ANN401 -- as above
+        ways = list(spec.emits(state)) if spec.emits is not None else []
+        return _wrong(ways, fault) if fault.input is None and state == fault.state else ways
+
+    return Spec(step, spec.initial, spec.inputs, emits if spec.emits is not None else None, name=spec.name)
+
+
+def _wrong(ways: Sequence[Transition[Any] | Accept], fault: Mutation) -> list[Transition[Any] | Accept]:
+    if fault.kind == "dead":
+        return []
+    return [_changed(way, fault) if isinstance(way, Transition) else way for way in ways]
+
+
+def _changed(way: Transition[Any], fault: Mutation) -> Transition[Any]:
+    match fault.kind:
+        case "output":
+            return replace(way, outputs=(*way.outputs[:-1], fault.instead))
+        case "transfer":
+            return replace(way, state=fault.instead)
+        case "missing":
+            return replace(way, outputs=way.outputs[:-1])
+        case "surplus":
+            return replace(way, outputs=(*way.outputs, fault.instead))
+        case _ if way.timers and way.within is None:
+            return replace(way, timers=tuple(_moved(each, fault.instead) for each in way.timers))
+        case _:
+            lo, hi = way.within or (0.0, 0.0)
+            return replace(way, within=(max(0.0, lo + fault.instead), hi + fault.instead))
+
+
+def _moved(timer: TimerAction, seconds: float) -> TimerAction:
+    if isinstance(timer, TimerStop):
+        return timer
+    return start(timer.name, max(0.0, timer.lo + seconds), timer.hi + seconds)
+
+
+def acting(
+    spec: Spec[Any, Any],
+    fault: Mutation | None = None,
+    *,
+    seed: int = 0,
+    invent: Callable[[Any], Any] | None = None,
+) -> Callable[[], Act]:
+    """Return what makes a system of a spec for each path: `Bench(spec, system=acting(spec), types=(…))`.
+
+    Where the spec leaves a choice, chance decides, another one on each path; what comes unasked does not come, since
+    the system speaks only when it is spoken to. What the spec leaves open is ignored. `invent` thinks of a value where
+    the spec gives a class or a test.
+    """
+    wrong = spec if fault is None else faulty(spec, fault)
+    numbers = count(1)
+
+    def make() -> Act:
+        system = System(wrong, lambda _value: "", Random(f"{seed}/{next(numbers)}"), invent or _invented)
+
+        def act(inp: Any) -> Iterable[object]:  # noqa: ANN401 -- any input
+            return tuple(each.output for each in system.take(inp).outputs)
+
+        return act
+
+    return make
+
+
+def _invented(item: Any) -> Any:  # noqa: ANN401 -- what a spec gives instead of a value
+    if isinstance(item, type):
+        return item()
+    message = f"a system made from a spec cannot think of an output for {show(item)}: give it `invent`"
+    raise ModelError(message)

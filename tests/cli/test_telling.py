@@ -9,8 +9,7 @@ from otf.campaign import FailureGroup, PathResult, Retried, Settings, Shrunk, Su
 from otf.cli.benches import load
 from otf.cli.telling import counted, tell
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
-from otf.trace.explain import BRANCHES, explanation
-from otf.trace.story import OUTPUTS, story
+from otf.trace.explain import BRANCHES, OUTPUTS, explanation, story
 from otf.trace.verdict import Allowed, Failure, Signature, Verdict
 
 SIGNATURE = Signature("wrong", "int", "str", "str", "str")

@@ -12,7 +12,7 @@ from otf.core.cached_run import LONG, CachedRun
 from otf.core.eager import Eager
 from otf.core.hypothesis import Hypothesis, Outstanding
 from otf.core.nodes import OpenAccept
-from otf.core.timers import Timers
+from otf.core.pacing import Timers
 from otf.spec import Accept
 from otf.strategy import Strategy
 from otf.trace.events import Event, Seen, Sent

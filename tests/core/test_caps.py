@@ -7,7 +7,6 @@ from collections.abc import Iterable
 import pytest
 
 from otf.core import Limits, Routes
-from otf.core.enabled import view
 from otf.core.model import HEAVY
 from otf.errors import ModelError
 from otf.spec import Accept, Spec, Transition, goto, on, total
@@ -217,7 +216,7 @@ def test_what_is_remembered_is_bounded() -> None:
     assert outcome(judge, *script, seen(1)) == "fail: unasked"
     assert len(judge.beliefs) <= 10
     offered = [told(judge, *adding(number)).belief for number in range(1, 20)]
-    assert {len(view(judge.model, "uioco", Limits(), each).specified) for each in offered} == {3}
+    assert {len(judge.view(each).specified) for each in offered} == {3}
 
 
 def test_the_states_that_are_possible_are_known() -> None:

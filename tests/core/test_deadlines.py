@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from otf.core import Model, Monitor, Oracle, Routes, Send, Session, Stop, Timing, Wait, timers
-from otf.core.burst import Burst
+from otf.core import Model, Monitor, Oracle, Routes, Send, Session, Stop, Timing, Wait, pacing
 from otf.core.eager import Eager
-from otf.core.strict import Strict
-from otf.core.timers import Timers
+from otf.core.pacing import Timers
+from otf.core.strict import Burst, Strict
 from otf.spec import Accept, Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Event, Quiet, Seen, Sent, Taken
@@ -241,7 +240,7 @@ def test_timers_are_waited_for_less_and_less() -> None:
 
 def test_where_too_many_places_were_passed_the_counting_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """It costs a wait, and no memory."""
-    monkeypatch.setattr(timers, "REMEMBERED", 0)
+    monkeypatch.setattr(pacing, "REMEMBERED", 0)
     _, events = _run(*["start", "stop"] * 8, pacing=Strict(TIMING, Timers()))
     assert [isinstance(event, Seen) and event.output == "ring" for event in events].count(True) == 8
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 import pytest
 
 from otf.core import Limits, Model, Oracle, Relation, View
-from otf.core.enabled import view
 from otf.errors import ModelError
 from otf.spec import Accept, Spec, Transition, goto, restrict, total
 from tests.core.scripts import ROUTES, machine, oracle, told
@@ -19,7 +18,7 @@ LADDER = machine("s0 -a-> s1", "s1 -c-> s2", "s1 -b-> s1", "s2 -d-> s2", "s2 -b-
 def offered(judge: Oracle | Spec[str, str], script: str) -> View:
     """Return what may be offered after a script."""
     judge = judge if isinstance(judge, Oracle) else oracle(judge)
-    return view(judge.model, judge.relation, judge.limits, told(judge, script).belief)
+    return judge.view(told(judge, script).belief)
 
 
 def specified(judge: Oracle | Spec[str, str], script: str) -> str:
@@ -89,9 +88,9 @@ def test_unasked_moves_count_as_far_as_they_are_followed() -> None:
 def test_internal_steps_without_end_are_a_broken_model() -> None:
     """They are found before the first event, and do not keep the tester for ever."""
     counting = Spec[int, str](lambda state, _inp: [goto(state)], 0, ["a"], emits=lambda state: [goto(state + 1)])
-    model = Model(counting)
+    judge = Oracle(Model(counting))
     with pytest.raises(ModelError, match="more than 1000 internal steps"):
-        view(model, "uioco", Limits(), Oracle(model).start())
+        judge.view(judge.start())
 
 
 def choosing() -> Spec[str, str]:
@@ -133,7 +132,7 @@ def test_a_state_of_which_nothing_is_known_offers_nothing() -> None:
 def test_where_ports_of_inputs_are_not_known_they_may_be_any() -> None:
     """Without a codec's word c is not known to be taken after a."""
     judge = Oracle(Model(LADDER))
-    seen = view(judge.model, "uioco", Limits(), told(judge, "a?").belief)
+    seen = judge.view(told(judge, "a?").belief)
     assert seen.specified == ()
 
 

@@ -12,7 +12,6 @@ import pytest
 
 from otf.codec import lines
 from otf.core import Model, Routes
-from otf.core.enabled import view
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
 from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on, total
@@ -129,7 +128,7 @@ def test_so_are_the_inputs(inputs: Callable[[int], Iterable[object]], expected: 
     """What is worth trying is a function of the state, too."""
     judge = oracle(Spec[int, object](lambda state, _inp: [goto(state)], 0, inputs))
     with pytest.raises(ModelError) as raised:
-        view(judge.model, judge.relation, judge.limits, judge.start())
+        judge.view(judge.start())
     assert str(raised.value).startswith(expected)
 
 

@@ -10,11 +10,10 @@ import pytest
 
 from otf.core import Barrier, Limits, Model, Send, Session, Symbol, View, eager
 from otf.core.belief import Belief, Led
-from otf.core.burst import Burst
 from otf.core.cached_run import LONG, CachedRun
 from otf.core.eager import Eager
 from otf.core.pacing import Moment
-from otf.core.strict import Strict
+from otf.core.strict import Burst, Strict
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Seen, Sent

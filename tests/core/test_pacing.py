@@ -6,9 +6,8 @@ from itertools import product
 from random import Random
 
 from otf.core import Session, Timing
-from otf.core.burst import Burst
 from otf.core.eager import MOST, Eager
-from otf.core.strict import Strict
+from otf.core.strict import Burst, Strict
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.trace.events import Quiet, Seen, Taken
 from tests.core.scripts import PORTS, machine, oracle

@@ -24,8 +24,7 @@ from otf.fronts import Call, Command, Commands, Result, action, actions, behavio
 from otf.fronts.freezing import frozen, thawed
 from otf.models.coffees import C0, C2, C3, CENTS, INPUTS, IO, PRICE
 from otf.models.stack import PROGRAM
-from otf.simulate.acting import acting
-from otf.simulate.faults import Mutation
+from otf.simulate.system import Mutation, acting
 from otf.strategy import script
 from otf.values import key
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from otf.errors import TraceError
 from otf.trace import pcap
-from otf.trace.pcap import Capture, Packet
-from otf.trace.stream import AHEAD, Stream
+from otf.trace.pcap import AHEAD, Capture, Packet, Stream
 from tests.offline.captures import CaptureWriter
 
 HERE, THERE = ("127.0.0.1", 7000), ("127.0.0.1", 7001)
