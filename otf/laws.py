@@ -72,7 +72,7 @@ def after(spec: Spec[Any, Any], states: Iterable[Any], inputs: Iterable[Any]) ->
 
 
 def _steps(model: Model) -> Rows:
-    reached = _Reached(model, lambda node: [(node.value, inp.value) for inp in model.offers(node)])
+    reached = _Reached(model, lambda node: [(node.value, inp.value) for inp in model.enabled_inputs(node)])
     return Rows(("state", "inp"), Enumeration(reached))
 
 
@@ -96,7 +96,7 @@ class _Reached(Flat):
 
 
 def _targets(model: Model, node: Node) -> Iterator[object]:
-    for inp in model.offers(node):
+    for inp in model.enabled_inputs(node):
         for move in model.moves(node, inp):
             yield move.target
     for move in model.spontaneous(node):

@@ -14,13 +14,13 @@ from otf.core.view import View
 class Belief:
     """All explanations of what was seen so far.
 
-    `at_rest`: in every explanation the system is in some state, and nothing else is to be said of it.
-    `settled` tells that nothing is owed or in flight in any explanation, `sure` that one is not a mere doubt; without
-    any, there is nonconformance. `unconstrained`: the model says nothing any more, since every explanation took an
-    unspecified input; `done`: nothing is owed besides. `ticking`: in some explanation something comes by itself in
-    a window of time; `owing`: so it does, or something is owed in every explanation; `in_flight`: the ports with inputs
-    in flight in some. `after` remembers the belief that an event led to, `silent` and
-    `view` what was found out about the set: each is asked again and again, and does not change.
+    `at_rest`: every explanation is a state of the model and nothing more: no output, input or timer is open.
+    `settled`: no explanation has outputs outstanding or inputs in flight. `sure`: at least one is not a mere doubt;
+    a run that has no explanation left does not conform. `unconstrained`: every explanation took an unspecified input,
+    so that the model allows anything; `done`: and no output is outstanding. `ticking`: in some explanation a window
+    of time obliges the system to emit something; `expecting`: that, or every explanation has an output outstanding.
+    `in_flight`: the ports with inputs in flight in some explanation. `after`, `silent` and `view` cache results that
+    are needed again and again and do not change: the belief after each event, and what was found out about the set.
     """
 
     __slots__ = (
@@ -28,10 +28,10 @@ class Belief:
         "ahead",
         "at_rest",
         "done",
+        "expecting",
         "hypotheses",
         "in_flight",
         "nodes",
-        "owing",
         "settled",
         "silent",
         "sure",
@@ -55,18 +55,18 @@ class Belief:
         whole = len(busy) == len(hypotheses)
         self.sure: bool = len(busy) < len(hypotheses) or any(not each.beyond for each in busy)
         self.ticking: bool = any(each[3] or each.obliged for each in busy)
-        self.owing: bool = self.ticking or (whole and all(each[1] and each.owing for each in busy))
+        self.expecting: bool = self.ticking or (whole and all(each[1] and each.expecting for each in busy))
         self.unconstrained: bool = whole and bool(busy) and all(each.position is UNCONSTRAINED for each in busy)
         self.done: bool = self.unconstrained and not any(each.outstanding for each in busy)
         self.in_flight: frozenset[str] = frozenset(port for each in busy for port, _ in each.flight)
-        self.after: dict[Hashable, Led] = {}
+        self.after: dict[Hashable, EventResult] = {}
         self.silent: bool | None = None
         self.view: View | None = None
         # what those remember of it who run ahead of a monitor, by their class
         self.ahead: dict[type, object] = {}
 
 
-class Led(NamedTuple):
+class EventResult(NamedTuple):
     """Where an event led: the belief, and the numbers of the inputs that still matter in it."""
 
     belief: Belief
@@ -91,9 +91,9 @@ class Beliefs:
         name = frozenset(found)
         return self._known.get(name) or self.memory.put(self._known, name, Belief(tuple(found)))
 
-    def remember(self, before: Belief, event: Hashable, led: Led) -> None:
+    def remember(self, before: Belief, event: Hashable, result: EventResult) -> None:
         """Remember where an event led."""
-        self.memory.put(before.after, event, led)
+        self.memory.put(before.after, event, result)
 
 
 def counted(found: Iterable[Hypothesis]) -> tuple[Iterable[Hypothesis], tuple[int, ...]]:

@@ -12,7 +12,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from otf.core.belief import Belief, Led
+from otf.core.belief import Belief, EventResult
 from otf.core.due import silent
 from otf.core.eager import Eager
 from otf.core.ledger import Ledger, done_by
@@ -75,38 +75,38 @@ class CachedSteps:
             oracle.model.memory.put(belief.ahead, CachedSteps, cached)
         return cached
 
-    def offered(self, oracle: Oracle) -> View:
+    def view_of(self, oracle: Oracle) -> View:
         """Return what may be sent."""
         self.view = oracle.view(self.belief)
         return self.view
 
-    def learn(self, oracle: Oracle, symbol: Symbol, port: str, data: bytes) -> CachedInput | None:
+    def learn_input(self, oracle: Oracle, symbol: Symbol, port: str, data: bytes) -> CachedInput | None:
         """Return an input that was sent before without these bytes; None where it has not been, or brings no answer."""
-        led = _led(oracle, self.belief, ("sent", port, symbol))
-        if led is None or silent(oracle.model, led.belief):
+        result = _known_result(oracle, self.belief, ("sent", port, symbol))
+        if result is None or silent(oracle.model, result.belief):
             return None
-        proofs = frozenset((node, symbol) for node in self.offered(oracle).nodes)
-        go = CachedInput(symbol, port, data, CachedSteps.of(oracle, led.belief, self.codec), proofs)
+        proofs = frozenset((node, symbol) for node in self.view_of(oracle).nodes)
+        go = CachedInput(symbol, port, data, CachedSteps.of(oracle, result.belief, self.codec), proofs)
         return oracle.model.memory.put(self.inputs, symbol, go)
 
-    def heard(self, oracle: Oracle, frame: PortFrame, output: object) -> CachedOutput | None:
+    def learn_output(self, oracle: Oracle, frame: PortFrame, output: object) -> CachedOutput | None:
         """Return what it means that a frame came that was not looked up before; None where it is new, or odd."""
-        led = _led(oracle, self.belief, ("seen", frame[0], oracle.model.heard(output)))
-        if led is None or led.kept:
+        result = _known_result(oracle, self.belief, ("seen", frame[0], oracle.model.output_symbol(output)))
+        if result is None or result.kept:
             return None
-        quiescence_predicted = silent(oracle.model, led.belief)
-        if quiescence_predicted and led.belief.in_flight:
+        quiescence_predicted = silent(oracle.model, result.belief)
+        if quiescence_predicted and result.belief.in_flight:
             return None
-        then = CachedOutput(output, frame[1], CachedSteps.of(oracle, led.belief, self.codec), quiescence_predicted)
+        then = CachedOutput(output, frame[1], CachedSteps.of(oracle, result.belief, self.codec), quiescence_predicted)
         return oracle.model.memory.put(self.frames, frame, then)
 
 
-def _led(oracle: Oracle, belief: Belief, event: Hashable) -> Led | None:
+def _known_result(oracle: Oracle, belief: Belief, event: Hashable) -> EventResult | None:
     """Return where an event led before, if there is nothing in it that a monitor has to look at."""
-    led = belief.after.get(event)
-    if led is None or not led.belief.sure or led.belief.unconstrained:
+    result = belief.after.get(event)
+    if result is None or not result.belief.sure or result.belief.unconstrained:
         return None
-    return led if len(led.belief.hypotheses) <= oracle.limits.hypotheses else None
+    return result if len(result.belief.hypotheses) <= oracle.limits.hypotheses else None
 
 
 LONG: Final = 50
@@ -142,10 +142,10 @@ class CachedRun:
         self.room = self.session.steps - self.ledger.sent
 
     @staticmethod
-    def out(session: Session, codec: object) -> CachedRun | None:
+    def start(session: Session, codec: object) -> CachedRun | None:
         """Return a trip from where a session is; None where it has to be asked what comes next."""
         moment, pacing, monitor = session.moment, session.pacing, session.monitor
-        if not isinstance(pacing, Eager) or session.asking or session.over or moment.quiet or moment.next is not None:
+        if not isinstance(pacing, Eager) or session.probing or session.over or moment.quiet or moment.next is not None:
             return None
         belief, model = monitor.belief, monitor.oracle.model
         if session.flood < LONG or model.timed or monitor.verdict is not None or belief.in_flight:
@@ -160,17 +160,17 @@ class CachedRun:
         if self.steps >= self.room or (self.go is not None and not self.pacing.proven.issuperset(self.go.proofs)):
             return None
         cached = self.cached
-        self.next = self.session.chooser.choose(cached.view or cached.offered(self.oracle))
+        self.next = self.session.chooser.choose(cached.view or cached.view_of(self.oracle))
         self.over = self.next is None
         return self.next
 
-    def learn(self, symbol: Symbol, port: str, data: bytes) -> CachedInput | None:
+    def learn_input(self, symbol: Symbol, port: str, data: bytes) -> CachedInput | None:
         """Return an input that was sent before without these bytes; None where it has not been, or brings no answer."""
-        return self.cached.learn(self.oracle, symbol, port, data)
+        return self.cached.learn_input(self.oracle, symbol, port, data)
 
-    def heard(self, frame: PortFrame, output: object) -> CachedOutput | None:
+    def learn_output(self, frame: PortFrame, output: object) -> CachedOutput | None:
         """Return what it means that a frame came that was not looked up before; None where it is new, or odd."""
-        return self.cached.heard(self.oracle, frame, output)
+        return self.cached.learn_output(self.oracle, frame, output)
 
     def sent(self, go: CachedInput, event: Sent) -> None:
         """Take that an input was sent."""
@@ -188,7 +188,7 @@ class CachedRun:
         self.done_by = min(self.done_by, event.at + self.timing.busy)
         self.events += 1
 
-    def back(self) -> None:
+    def finish(self) -> None:
         """Tell the session, also what was chosen and not sent."""
         if self.steps:
             skipped = self.events - len(self.last)

@@ -97,10 +97,10 @@ class Compiler:
 
     def _moves(self, origin: AskedState, item: object) -> Iterator[Move]:
         if isinstance(item, Accept):
-            _brought(origin, item.after)
+            _check_timer(origin, item.after)
             yield self._accept(origin, item)
         elif _is_transition(item):
-            _brought(origin, item.after)
+            _check_timer(origin, item.after)
             yield from self._transition(origin, item, self.node(item.state))
         else:
             message = f"it gave {show(item)}, which is not a transition; write goto(state, output, …)"
@@ -146,12 +146,12 @@ class Compiler:
         shown: tuple[object, ...],
     ) -> Move:
         starts, stops = _timers(item.timers)
-        emitted = self._owes(outstanding)
+        emitted = self._emitted(outstanding)
         return Move(
             position, emitted, shown, target=target, within=item.within, starts=starts, stops=stops, after=item.after
         )
 
-    def _owes(self, outputs: Sequence[object]) -> Emitted:
+    def _emitted(self, outputs: Sequence[object]) -> Emitted:
         if not outputs:
             return ()
         queues: dict[str, list[tuple[Expectation, ...]]] = {}
@@ -246,7 +246,7 @@ def _is_transition(item: object) -> TypeGuard[Transition[Any]]:
     return isinstance(item, Transition)
 
 
-def _brought(origin: AskedState, after: str) -> None:
+def _check_timer(origin: AskedState, after: str) -> None:
     if after and not origin.spontaneous:
         message = f"it gave a transition after={after!r}: a timer brings what stands in `emits`, an input the rest"
         raise ModelError(message)

@@ -59,11 +59,11 @@ def _expiring(now: Hypothesis) -> Iterable[Window]:
 
 
 def _windows(now: Hypothesis) -> Iterable[Window]:
-    return (each.window for _, owing in now.outstanding for each in owing if each.window)
+    return (each.window for _, outputs in now.outstanding for each in outputs if each.window)
 
 
 def _answers(now: Hypothesis) -> Iterable[Window]:
-    return (each.window for _, owing in now.outstanding for each in owing if each.window and not each.spontaneous)
+    return (each.window for _, outputs in now.outstanding for each in outputs if each.window and not each.spontaneous)
 
 
 def _silent(moves: Moves, start: Hypothesis) -> bool:
@@ -158,8 +158,8 @@ def _dues(model: Model, hypotheses: Iterable[Hypothesis], clock: Clock) -> Itera
         seen.add(now)
         yield from (
             Due(port, each.window, "the state was entered" if each.spontaneous else "its input was taken")
-            for port, owing in now.outstanding
-            for each in owing
+            for port, outputs in now.outstanding
+            for each in outputs
             if each.window
         )
         yield from (Due("", each.window, _started(each)) for each in now.timers if isinstance(now.position, Node))

@@ -12,7 +12,7 @@ from typing import Final
 from otf.core.due import silent
 from otf.core.memory import Symbol
 from otf.core.nodes import Node
-from otf.core.pacing import Moment, Pause, Timers, Ventured, listened, silence
+from otf.core.pacing import Moment, Pause, SentInput, Timers, learn_reply, silence
 from otf.core.timing import Timing
 
 MOST: Final = (
@@ -34,7 +34,7 @@ class Eager:
     proven: set[tuple[Node, Symbol]] = field(default_factory=set[tuple[Node, Symbol]])
     timers: Timers = field(default_factory=Timers)
     # the last input that was found proven: it is asked for several times a step
-    _trusted: Ventured | None = None
+    _trusted: SentInput | None = None
 
     def ready(self, moment: Moment) -> bool:
         """Tell whether a conforming system has nothing more to say."""
@@ -60,7 +60,7 @@ class Eager:
 
     def settled(self, moment: Moment) -> None:
         """Remember that there was silence after the last transition."""
-        listened(self.timing, moment)
+        learn_reply(self.timing, moment)
         if len(self.proven) > REMEMBERED:
             self.proven.clear()
             self._trusted = None

@@ -114,27 +114,29 @@ class Hypothesis(NamedTuple):
         return not (self.outstanding or self.flight or isinstance(self.position, Midway))
 
     @property
-    def owing(self) -> bool:
+    def expecting(self) -> bool:
         """Return whether so many outputs are owed as the model says; an `Accept` may go on for ever."""
-        return any(isinstance(each.what, Chain) or each.what.ends for _, owing in self.outstanding for each in owing)
+        return any(
+            isinstance(each.what, Chain) or each.what.ends for _, outputs in self.outstanding for each in outputs
+        )
 
     @property
     def obliged(self) -> bool:
         """Return whether a timer has brought outputs that are not all seen: an `Accept` may be half way through."""
-        return any(each.spontaneous and each.window for _, owing in self.outstanding for each in owing)
+        return any(each.spontaneous and each.window for _, outputs in self.outstanding for each in outputs)
 
     @property
     def timed(self) -> bool:
         """Return whether time matters in it."""
-        return bool(self.timers) or any(each.window for _, owing in self.outstanding for each in owing)
+        return bool(self.timers) or any(each.window for _, outputs in self.outstanding for each in outputs)
 
     @property
     def numbers(self) -> set[int]:
         """Return the numbers of the inputs that matter: those in flight, and those after which something is due."""
         found = {each.number for _, flight in self.flight for each in flight}
         if self.outstanding:
-            found.update(each.due for _, owing in self.outstanding for each in owing if each.due != NEVER)
-            found.update(each.number for _, owing in self.outstanding for each in owing if each.number)
+            found.update(each.due for _, outputs in self.outstanding for each in outputs if each.due != NEVER)
+            found.update(each.number for _, outputs in self.outstanding for each in outputs if each.number)
         return found
 
 
@@ -143,7 +145,9 @@ def taken(now: Hypothesis, port: str) -> Hypothesis:
     head, *rest = queue(now.flight, port)
     if not now.outstanding:
         return Hypothesis(now[0], (), put(now[2], port, tuple(rest)), *now[3:])
-    outstanding = tuple((name, tuple(_before(each, head.number) for each in owing)) for name, owing in now.outstanding)
+    outstanding = tuple(
+        (name, tuple(_before(each, head.number) for each in outputs)) for name, outputs in now.outstanding
+    )
     return Hypothesis(now.position, outstanding, put(now.flight, port, tuple(rest)), *now[3:])
 
 
@@ -185,10 +189,10 @@ def renumbered(now: Hypothesis, kept: tuple[int, ...]) -> Hypothesis:
                     loose=bisect_right(kept, each.loose),
                     number=ranks.get(each.number, 0),
                 )
-                for each in owing
+                for each in outputs
             ),
         )
-        for port, owing in now.outstanding
+        for port, outputs in now.outstanding
     )
     held = now.held and tuple(each._replace(upto=bisect_right(kept, each.upto)) for each in now.held)
     return now._replace(outstanding=outstanding, flight=flight, held=held)

@@ -16,7 +16,7 @@ from otf.spec.endless import INPUTS, limited
 from otf.values import key, likeness, show
 from otf.values.weight import weight
 
-Said = TypeVar("Said")
+Answered = TypeVar("Answered")
 HEAVY: Final = 8_192  # bytes of a value that is not remembered
 LATELY: Final = 4096  # objects that are known again without a look at what is in them
 
@@ -31,7 +31,7 @@ class Model:
         self.spec = spec
         self.routes: Routes = routes or Routes()
         self.memory: Memory = Memory() if memory is None else memory
-        self._compiler = Compiler(self.routes, Chains(self.memory), self.node, self.heard)
+        self._compiler = Compiler(self.routes, Chains(self.memory), self.node, self.output_symbol)
         self._nodes: dict[Hashable, Node] = {}
         self._symbols: dict[Hashable, Symbol] = {}
         # by the identity of values, which are kept with it: most inputs and outputs come back as the same objects
@@ -67,7 +67,7 @@ class Model:
         self._same[id(value)] = value, symbol
         return symbol
 
-    def heard(self, output: object) -> Symbol:
+    def output_symbol(self, output: object) -> Symbol:
         """Return the symbol of an output that came; one without a hash, a list for one, is compared all the same."""
         try:
             return self.symbol(output)
@@ -97,11 +97,11 @@ class Model:
         """Return the windows in which spontaneous transitions are due, counted from when the state was entered."""
         return node.windows if self.spontaneous(node) else ()
 
-    def offers(self, node: Node) -> tuple[Symbol, ...]:
+    def enabled_inputs(self, node: Node) -> tuple[Symbol, ...]:
         """Return the inputs worth trying in a state, each once, in the model's order."""
-        if node.offers is None:
-            node.offers = _guard(lambda: tuple(dict.fromkeys(self._offered(node.value))), "inputs", node.value)
-        return node.offers
+        if node.enabled_inputs is None:
+            node.enabled_inputs = _guard(lambda: tuple(dict.fromkeys(self._enabled(node.value))), "inputs", node.value)
+        return node.enabled_inputs
 
     def specified(self, node: Node, inp: Symbol) -> bool:
         """Return whether the model itself, before any completion, says what happens on an input."""
@@ -147,7 +147,7 @@ class Model:
                 found.add((other.position, outstanding))
         return frozenset(found) if moves else None
 
-    def _offered(self, state: object) -> Iterator[Symbol]:
+    def _enabled(self, state: object) -> Iterator[Symbol]:
         return map(self.symbol, limited(self.spec.inputs(state), INPUTS, "inputs"))
 
     def _timed(self, move: Move) -> bool:
@@ -161,7 +161,7 @@ class Model:
         return moves
 
 
-def _guard(call: Callable[[], Said], name: str, *arguments: object) -> Said:
+def _guard(call: Callable[[], Answered], name: str, *arguments: object) -> Answered:
     ASKING.now = name, arguments
     try:
         return call()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias, cast
 
-from otf.core.belief import Belief, Beliefs, Led, counted
+from otf.core.belief import Belief, Beliefs, EventResult, counted
 from otf.core.due import due, pending, times
 from otf.core.failure import EventPosition, FailedStep, explain
 from otf.core.hypothesis import Hypothesis, Timer
@@ -134,14 +134,14 @@ class Monitor:
 
     def _judge(self, event: Event) -> None:
         name, find = self._question(event)
-        led = self.belief.after.get(name) or self._searched(event, name, find)
-        if led.belief.sure:
-            self._advance(event, led)
+        result = self.belief.after.get(name) or self._searched(event, name, find)
+        if result.belief.sure:
+            self._advance(event, result)
         else:
-            self.verdict = self._empty(event, led.belief)
+            self.verdict = self._empty(event, result.belief)
 
-    def _advance(self, event: Event, led: Led) -> None:
-        before, (belief, kept), timing, ledger = self.belief, led, self.oracle.timing, self.ledger
+    def _advance(self, event: Event, result: EventResult) -> None:
+        before, (belief, kept), timing, ledger = self.belief, result, self.oracle.timing, self.ledger
         self.belief = belief
         kind = event.__class__
         if isinstance(event, Sent):
@@ -190,22 +190,22 @@ class Monitor:
         kinds: tuple[tuple[FailureKind, Clock], ...] = (("late", late), ("early", early))
         return next((kind for kind, clock in kinds if self._find(find, clock).belief.sure), None)
 
-    def _searched(self, event: Event, name: Hashable, find: _Finder) -> Led:
+    def _searched(self, event: Event, name: Hashable, find: _Finder) -> EventResult:
         if self.belief.at_rest and find is Search.quiet and self.oracle.model.spec.emits is None:
-            return Led(self.belief)
+            return EventResult(self.belief)
         clock = self._clock(event)
-        led = self._find(find, clock)
+        result = self._find(find, clock)
         self._by_time = clock.used
         # what depends on the time of this event says nothing about the next one like it
         if not clock.used and not _heavy(name):
-            self.oracle.beliefs.remember(self.belief, name, led)
-        return led
+            self.oracle.beliefs.remember(self.belief, name, result)
+        return result
 
     def _clock(self, event: Event, slack: float = 0.0) -> Clock:
         timing = self.oracle.timing
         return Clock(event.at, timing.latency + slack, timing.busy, self.ledger.spans)
 
-    def _find(self, find: _Finder, clock: Clock) -> Led:
+    def _find(self, find: _Finder, clock: Clock) -> EventResult:
         oracle = self.oracle
         commuting = oracle.relation == "uioco" and len(self.belief.in_flight) > 1
         moves = Moves(oracle.model, oracle.relation, oracle.limits)
@@ -217,7 +217,7 @@ class Monitor:
         hypotheses, kept = counted(widest(found) if clock.used else found)
         # what time decided does not come again, and sets that differ do so too with one more input in flight
         once = clock.used or isinstance(hypotheses, list)
-        return Led(Belief(tuple(hypotheses)) if once else oracle.beliefs.of(hypotheses), kept)
+        return EventResult(Belief(tuple(hypotheses)) if once else oracle.beliefs.of(hypotheses), kept)
 
     def _found(self, search: Search, find: _Finder) -> Iterable[Hypothesis]:
         now: Iterable[Hypothesis] = self.belief.hypotheses
@@ -231,7 +231,8 @@ class Monitor:
         # asked twice a step: matching classes one after another took as long as all the rest of it
         model = self.oracle.model
         if isinstance(event, (Seen, Closed)):
-            port, output = event.port, model.heard(event.output if isinstance(event, Seen) else Ended(event.reason))
+            port = event.port
+            output = model.output_symbol(event.output if isinstance(event, Seen) else Ended(event.reason))
             return ("seen", port, output), lambda search, now: search.seen(now, port, output)
         if isinstance(event, Sent):
             port, inp, number = event.port, model.symbol(event.input), len(self.ledger.inputs) + 1

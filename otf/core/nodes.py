@@ -20,7 +20,7 @@ class Node(Symbol):
     `moves` has an entry for each input that was asked for, and under None the spontaneous ones.
     """
 
-    __slots__ = ("expiring", "independent", "moves", "offers", "specified", "windows")
+    __slots__ = ("enabled_inputs", "expiring", "independent", "moves", "specified", "windows")
 
     def __init__(self, value: object, key: Hashable) -> None:
         super().__init__(value, key)
@@ -31,7 +31,7 @@ class Node(Symbol):
         # of its spontaneous moves, once they are known: their windows, and the timers that they come after
         self.windows: TransitionWindows = ()
         self.expiring: frozenset[str] = frozenset()
-        self.offers: tuple[Symbol, ...] | None = None
+        self.enabled_inputs: tuple[Symbol, ...] | None = None
 
 
 class Unconstrained:

@@ -47,7 +47,7 @@ class Times:
 
 
 @light
-class Ventured:
+class SentInput:
     """An input that was sent, and the places in which it was to be taken."""
 
     nodes: tuple[Node, ...]
@@ -66,7 +66,7 @@ class Moment:
     times: Times
     quiet: bool = False
     burst: int = 0
-    last: Ventured | None = None
+    last: SentInput | None = None
     port: str | None = None
     next: Symbol | None = None
 
@@ -100,14 +100,14 @@ class Pacing(Protocol):
         ...
 
 
-def listened(timing: Timing, moment: Moment) -> None:
+def learn_reply(timing: Timing, moment: Moment) -> None:
     """Let the timing learn how long the answers to one input took; of several together nobody can say.
 
     What comes unasked is no answer. Learnt from that, a window would become longer than the pauses between
     retransmissions, and there would never be silence again.
     """
     if moment.burst == 1 and moment.times.reply > moment.times.input and not _restless(moment):
-        timing.heard(moment.times.reply - moment.times.input)
+        timing.learn(moment.times.reply - moment.times.input)
 
 
 def _restless(moment: Moment) -> bool:

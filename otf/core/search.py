@@ -54,8 +54,8 @@ class Search:
         """Return every hypothesis in which one of `starts` has gone on until `output` was seen on `port`."""
 
         def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
-            if owing := queue(now.outstanding, port):
-                return self._consume(now, port, owing, output)
+            if outputs := queue(now.outstanding, port):
+                return self._consume(now, port, outputs, output)
             if now.position is UNCONSTRAINED or port in now.beyond:
                 return (now,)
             if now.position is UNKNOWN:
@@ -93,8 +93,8 @@ class Search:
                 return (now._replace(flight=()),)
             if any(
                 not (each.spontaneous or each.window) or each.due != NEVER
-                for _, owing in now.outstanding
-                for each in owing
+                for _, outputs in now.outstanding
+                for each in outputs
             ):
                 return ()
             halfway = isinstance(now.position, Midway) and not now.position.spontaneous
@@ -106,7 +106,7 @@ class Search:
         """Return every hypothesis in which the inputs up to `upto` were taken, and what came before was seen."""
 
         def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
-            if any(outstanding.due <= upto for _, owing in now.outstanding for outstanding in owing):
+            if any(outstanding.due <= upto for _, outputs in now.outstanding for outstanding in outputs):
                 return ()
             return None if any(in_flight[0].number <= upto for _, in_flight in now.flight) else (now,)
 
@@ -202,9 +202,9 @@ class Search:
         }
 
     def _consume(
-        self, now: Hypothesis, port: str, owing: tuple[Outstanding, ...], output: Symbol
+        self, now: Hypothesis, port: str, outputs: tuple[Outstanding, ...], output: Symbol
     ) -> Iterable[Hypothesis]:
-        head, *rest = owing
+        head, *rest = outputs
         what = head.what
         if isinstance(output.value, Undecodable) or (head.window and not self.windows.due(head.window)):
             return
@@ -300,7 +300,7 @@ def _brings(step: Next, port: str) -> bool:
 def _pending(now: Hypothesis) -> bool:
     # of what came by itself it is enough to say that it will come: then it is not followed over and over
     return bool(now.outstanding) and all(
-        each.window and not each.spontaneous for _, owing in now.outstanding for each in owing
+        each.window and not each.spontaneous for _, outputs in now.outstanding for each in outputs
     )
 
 
@@ -310,7 +310,7 @@ def _stale(now: Hypothesis, then: Hypothesis) -> bool:
 
 
 def _spontaneous(now: Hypothesis) -> int:
-    return sum(outstanding.spontaneous for _, owing in now.outstanding for outstanding in owing)
+    return sum(outstanding.spontaneous for _, outputs in now.outstanding for outstanding in outputs)
 
 
 def _asked(opening: OpenAccept, got: tuple[tuple[str, Symbol], ...]) -> tuple[bool, tuple[object, ...]]:

@@ -13,7 +13,7 @@ from otf.core.ledger import Ledger
 from otf.core.memory import Symbol
 from otf.core.monitor import DOUBT, Monitor, Oracle
 from otf.core.nodes import UNCONSTRAINED
-from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, Times, Ventured
+from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times
 from otf.core.view import View
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
 from otf.trace.verdict import Verdict
@@ -109,7 +109,7 @@ class Session:
         self.moment.monitor = monitor
 
     @property
-    def asking(self) -> bool:
+    def probing(self) -> bool:
         """Tell whether quiescence is asked for, so that an output may be the answer to a ping."""
         return self._barrier is not None
 
@@ -223,7 +223,7 @@ class Session:
     def _note(self, event: Sent) -> None:
         moment = self.moment
         moment.burst += 1
-        moment.last = Ventured(self.view().nodes, self.monitor.oracle.model.symbol(event.input))
+        moment.last = SentInput(self.view().nodes, self.monitor.oracle.model.symbol(event.input))
         moment.next = moment.port = None
 
     def _settle(self) -> None:
@@ -251,7 +251,7 @@ class Session:
 
     def _count(self, belief: Belief, size: int) -> None:
         # what is owed is no flood, however much it is: a long answer comes to its end
-        if not belief.owing:
+        if not belief.expecting:
             self._outputs += 1
             self._bytes += size
         if self._patient:

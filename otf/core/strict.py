@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from otf.core.due import slow
-from otf.core.pacing import Moment, Pause, Timers, listened, silence
+from otf.core.pacing import Moment, Pause, Timers, learn_reply, silence
 from otf.core.search import sent
 from otf.core.timing import Timing
 
@@ -30,7 +30,7 @@ class Strict:
 
     def settled(self, moment: Moment) -> None:
         """Let the timing learn."""
-        listened(self.timing, moment)
+        learn_reply(self.timing, moment)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class Timing:
         """Return how long after the last of `inputs` unproven inputs everything has been taken and seen: 2L + nR."""
         return 2 * self.latency + inputs * self.busy
 
-    def heard(self, reply: float) -> None:
+    def learn(self, reply: float) -> None:
         """Take that the last output of a step came so many seconds after its input; stated times stay as they are."""
 
 
@@ -42,7 +42,7 @@ class Learnt(Timing):
     replies: deque[float] = field(default_factory=lambda: deque[float](maxlen=KEPT))
     _heard: int = 0
 
-    def heard(self, reply: float) -> None:
+    def learn(self, reply: float) -> None:
         """Learn from a reply; now and then, since sorting takes time."""
         self.replies.append(reply)
         self._heard += 1

@@ -43,7 +43,7 @@ class View:
     def of(model: Model, relation: Relation, reached: tuple[Reach, ...]) -> View:
         """Return the view where the system may take the next input in these places."""
         nodes = tuple(each.node for each in reached if not each.busy)
-        inputs = dict.fromkeys(inp for node in nodes for inp in model.offers(node))
+        inputs = dict.fromkeys(inp for node in nodes for inp in model.enabled_inputs(node))
         specified = {inp: _enough(model, relation, reached, inp, model.specified) for inp in inputs}
         said, unsaid = (tuple(inp for inp in inputs if specified[inp] is wanted) for wanted in (True, False))
         return View(model, relation, reached, nodes, said, unsaid)

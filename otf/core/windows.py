@@ -30,7 +30,7 @@ class Windows:
 
     def missed(self, now: Hypothesis) -> bool:
         """Return whether something that is owed must have been seen by now."""
-        return any(each.window and self.clock.over(each.window) for _, owing in now.outstanding for each in owing)
+        return any(each.window and self.clock.over(each.window) for _, outputs in now.outstanding for each in outputs)
 
     def gone_on(self, now: Hypothesis) -> bool:
         """Return whether the system must have made a spontaneous move by now."""
@@ -245,7 +245,7 @@ def _order(timer: Timer) -> tuple[bool, str | int]:
 
 
 def _unused(timers: Iterable[Timer], then: Hypothesis) -> int:
-    used = {each.stamp for each in timers}.union(each.stamp for _, owing in then.outstanding for each in owing)
+    used = {each.stamp for each in timers}.union(each.stamp for _, outputs in then.outstanding for each in outputs)
     return next(stamp for stamp in range(1, len(used) + 2) if stamp not in used)
 
 
@@ -255,6 +255,6 @@ def _stamped(before: Hypothesis, then: Hypothesis, move: Move, stamp: int) -> Qu
         return then.outstanding
     own = move.ports.difference(before.beyond)
     return tuple(
-        (port, (*owing[:-1], owing[-1]._replace(stamp=stamp)) if port in own else owing)
-        for port, owing in then.outstanding
+        (port, (*outputs[:-1], outputs[-1]._replace(stamp=stamp)) if port in own else outputs)
+        for port, outputs in then.outstanding
     )

@@ -41,7 +41,7 @@ class Nearest:
 
     def _untried(self, view: View, node: Node) -> Symbol | bool:
         tried = self.visits.inputs[node]
-        fresh = [inp for inp in view.model.offers(node) if not tried[inp] and self._may(view, node, inp)]
+        fresh = [inp for inp in view.model.enabled_inputs(node) if not tried[inp] and self._may(view, node, inp)]
         return self.pool.random.choice(fresh) if fresh else False
 
     def _may(self, view: View, node: Node, inp: Symbol) -> bool:
@@ -100,7 +100,7 @@ def _way(view: View, start: Node, wanted: WantedStep) -> deque[tuple[Node, Symbo
         if found is not False:
             last = [(node, found)] if isinstance(found, Symbol) else []
             return deque([*_back(came, node), *last])
-        for inp in view.model.offers(node):
+        for inp in view.model.enabled_inputs(node):
             for move in view.model.moves(node, inp):
                 if isinstance(move.target, Node) and move.target not in came:
                     came[move.target] = (node, inp)

@@ -50,8 +50,8 @@ class Uniform:
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None where nothing may be offered."""
-        offered = self.pool.of(view)
-        return self.pool.random.choice(offered) if offered else None
+        enabled = self.pool.of(view)
+        return self.pool.random.choice(enabled) if enabled else None
 
 
 Weights: TypeAlias = Callable[[Any], float] | Mapping[Any, float]
@@ -66,9 +66,9 @@ class Weighted:
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None where nothing may be offered, or all that may be weighs nothing."""
-        offered = self.pool.of(view)
-        heavy = [self._weight(inp.value) for inp in offered]
-        return self.pool.random.choices(offered, heavy)[0] if any(heavy) else None
+        enabled = self.pool.of(view)
+        heavy = [self._weight(inp.value) for inp in enabled]
+        return self.pool.random.choices(enabled, heavy)[0] if any(heavy) else None
 
     def _weight(self, value: object) -> float:
         weight = self.weights(value) if callable(self.weights) else _looked_up(self.weights, value)

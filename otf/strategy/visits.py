@@ -32,18 +32,18 @@ class VisitCounts:
             self.states[node] += 1
             self.inputs[node][chosen] += 1
 
-    def tried(self, view: View, offered: Sequence[Symbol]) -> list[int]:
+    def tried(self, view: View, enabled: Sequence[Symbol]) -> list[int]:
         """Return how often each input was tried where it was tried least."""
         if len(view.nodes) == 1:
             # nearly always: a deterministic system, or one that has shown what it chose
-            return list(map(self.inputs[view.nodes[0]].__getitem__, offered))
+            return list(map(self.inputs[view.nodes[0]].__getitem__, enabled))
         tables = [self.inputs[node] for node in view.nodes]
-        return [min(table[inp] for table in tables) for inp in offered]
+        return [min(table[inp] for table in tables) for inp in enabled]
 
-    def reached(self, view: View, offered: Sequence[Symbol]) -> list[int]:
+    def reached(self, view: View, enabled: Sequence[Symbol]) -> list[int]:
         """Return how often the least visited state was reached that each input may lead to."""
         states = self.states
-        return [min(map(states.__getitem__, view.targets(inp)), default=0) for inp in offered]
+        return [min(map(states.__getitem__, view.targets(inp)), default=0) for inp in enabled]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class LeastInput:
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None where nothing may be offered."""
-        offered = self.pool.of(view)
-        return _chosen(self.pool, self.visits, view, offered, self.visits.tried(view, offered))
+        enabled = self.pool.of(view)
+        return _chosen(self.pool, self.visits, view, enabled, self.visits.tried(view, enabled))
 
 
 @dataclass(slots=True)
@@ -75,12 +75,12 @@ class LeastNext:
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None where nothing may be offered."""
-        offered = self.pool.of(view)
+        enabled = self.pool.of(view)
         self.stays = self.stays or self.pool.random.random() < STAYS
-        counts: list[Any] = self.visits.tried(view, offered)
+        counts: list[Any] = self.visits.tried(view, enabled)
         if not self.stays:
-            counts = list(zip(self.visits.reached(view, offered), counts, strict=True))
-        return _chosen(self.pool, self.visits, view, offered, counts)
+            counts = list(zip(self.visits.reached(view, enabled), counts, strict=True))
+        return _chosen(self.pool, self.visits, view, enabled, counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +92,19 @@ class LeastState:
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None where nothing may be offered."""
-        offered = self.pool.of(view)
-        return _chosen(self.pool, self.visits, view, offered, self.visits.reached(view, offered))
+        enabled = self.pool.of(view)
+        return _chosen(self.pool, self.visits, view, enabled, self.visits.reached(view, enabled))
 
 
 def _chosen(
-    pool: Pool, visits: VisitCounts, view: View, offered: Sequence[Symbol], counts: Sequence[Any]
+    pool: Pool, visits: VisitCounts, view: View, enabled: Sequence[Symbol], counts: Sequence[Any]
 ) -> Symbol | None:
-    if not offered:
+    if not enabled:
         return None
     least = min(counts)
     if counts.count(least) < len(counts):
-        offered = [inp for inp, count in zip(offered, counts, strict=True) if count == least]
-    chosen = pool.random.choice(offered)
+        enabled = [inp for inp, count in zip(enabled, counts, strict=True) if count == least]
+    chosen = pool.random.choice(enabled)
     visits.note(view, chosen)
     return chosen
 
@@ -118,12 +118,12 @@ class LeastAction:
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None where nothing may be offered."""
-        offered = self.pool.of(view)
-        if not offered:
+        enabled = self.pool.of(view)
+        if not enabled:
             return None
         used = self.visits.actions
-        least = min(used[action(inp)] for inp in offered)
-        chosen = self.pool.random.choice([inp for inp in offered if used[action(inp)] == least])
+        least = min(used[action(inp)] for inp in enabled)
+        chosen = self.pool.random.choice([inp for inp in enabled if used[action(inp)] == least])
         used[action(chosen)] += 1
         self.visits.note(view, chosen)
         return chosen

@@ -24,7 +24,7 @@ LATEST: Final = 1e10
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TracedEvent:
     """An event of a trace with its line number, its bytes on the wire and the trace's own line.
 
     `slack`: the seconds by which the tester itself may have been late when it saw it.
@@ -51,7 +51,7 @@ class TraceReader:
         self._lines = self._decoded(source)
         self.header: Header = self._header()
 
-    def events(self, registry: Registry) -> Iterator[Told]:
+    def events(self, registry: Registry) -> Iterator[TracedEvent]:
         """Yield the events; values are decoded by the types that the bench declares."""
         for number, line in self._lines:
             if line["event"] == "end":
@@ -67,10 +67,10 @@ class TraceReader:
         message = f"{self.name}, line {number}: {why}"
         raise TraceError(message)
 
-    def _told(self, number: int, line: TraceLine, registry: Registry) -> Told:
+    def _told(self, number: int, line: TraceLine, registry: Registry) -> TracedEvent:
         try:
             raw = bytes.fromhex(line["raw"]) if "raw" in line else None
-            return Told(_event(line, registry), number, raw, line, _seconds(line.get("slack", 0.0)))
+            return TracedEvent(_event(line, registry), number, raw, line, _seconds(line.get("slack", 0.0)))
         except KeyError as error:
             self.fail(number, f"the field {error} is missing")
         except (ValueError, TypeError, AttributeError, RecursionError) as error:

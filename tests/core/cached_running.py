@@ -147,7 +147,7 @@ def shot(session: Session) -> dict[str, Any]:
 
 def _alike(each: Hypothesis) -> Hypothesis:
     # an Accept that was forgotten and asked for again has other functions, which do the same
-    outstanding = tuple((port, tuple(_plain(one) for one in owing)) for port, owing in each.outstanding)
+    outstanding = tuple((port, tuple(_plain(one) for one in outputs)) for port, outputs in each.outstanding)
     return each._replace(outstanding=outstanding)
 
 
@@ -164,7 +164,7 @@ def _plain(outstanding: Outstanding) -> Outstanding:
 
 def quick(run: Run, side: Side, chance: Callable[[], bool]) -> None:
     """Go on for as long as nothing is new; `chance` says where something else calls the trip off."""
-    cached_run = CachedRun.out(run.session, side.codec)
+    cached_run = CachedRun.start(run.session, side.codec)
     if cached_run is None:
         return
     side.cached_runs += 1
@@ -174,7 +174,7 @@ def quick(run: Run, side: Side, chance: Callable[[], bool]) -> None:
             break
         go = cached_run.cached.inputs.get(symbol)
         if go is None:
-            go = cached_run.learn(symbol, run.ports(symbol.value), str(symbol.value).encode())
+            go = cached_run.learn_input(symbol, run.ports(symbol.value), str(symbol.value).encode())
         if go is None:
             break
         assert (go.port, go.data) == (run.ports(symbol.value), str(symbol.value).encode())
@@ -184,7 +184,7 @@ def quick(run: Run, side: Side, chance: Callable[[], bool]) -> None:
         side.steps += 1
         if not answered(run, cached_run, chance):
             break
-    cached_run.back()
+    cached_run.finish()
     run.look()
     if run.unheard is not None:
         unheard, run.unheard = run.unheard, None
@@ -197,7 +197,7 @@ def answered(run: Run, cached_run: CachedRun, chance: Callable[[], bool]) -> boo
         if chance() or (seen := run.world.look()) is None:
             return False
         frame = seen.port, str(seen.output).encode()
-        then = cached_run.cached.frames.get(frame) or cached_run.heard(frame, seen.output)
+        then = cached_run.cached.frames.get(frame) or cached_run.learn_output(frame, seen.output)
         if then is None:
             run.unheard = seen
             return False

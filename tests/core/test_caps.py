@@ -215,8 +215,8 @@ def test_what_is_remembered_is_bounded() -> None:
     assert outcome(judge, *script) == "pass"
     assert outcome(judge, *script, seen(1)) == "fail: unasked"
     assert len(judge.beliefs) <= 10
-    offered = [told(judge, *adding(number)).belief for number in range(1, 20)]
-    assert {len(judge.view(each).specified) for each in offered} == {3}
+    beliefs = [told(judge, *adding(number)).belief for number in range(1, 20)]
+    assert {len(judge.view(each).specified) for each in beliefs} == {3}
 
 
 def test_the_states_that_are_possible_are_known() -> None:

@@ -209,7 +209,7 @@ def test_inputs_that_never_end_are_told() -> None:
     spec = Spec[int, int](lambda state, _inp: [goto(state)], 0, lambda _state: count())
     model = Model(spec)
     with pytest.raises(ModelError, match=r"^inputs\(0\): more than 100,000 inputs: it seems never to end$"):
-        model.offers(model.initial)
+        model.enabled_inputs(model.initial)
     with pytest.raises(ModelError, match=r"^inputs or emits\(0\): more than 100,000 inputs: it seems never to end$"):
         explore(spec)
     with pytest.raises(ModelError, match=r"^more than 100,000 inputs"):

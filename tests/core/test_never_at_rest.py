@@ -175,4 +175,4 @@ def test_half_of_what_a_window_obliges_is_no_flood() -> None:
     for word in ("x!0.05", "z!0.05", "x!0.1"):
         judge.tell(event(word))
         assert judge.belief.ticking
-        assert judge.belief.owing
+        assert judge.belief.expecting

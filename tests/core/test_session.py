@@ -23,11 +23,11 @@ class Script:
 
     def __init__(self, inputs: str) -> None:
         self.left = list(inputs)
-        self.offered: list[str] = []
+        self.enabled: list[str] = []
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None after the last."""
-        self.offered.append("".join(str(symbol.value) for symbol in view.specified))
+        self.enabled.append("".join(str(symbol.value) for symbol in view.specified))
         return view.model.symbol(self.left.pop(0)) if self.left else None
 
 
@@ -117,7 +117,7 @@ def test_the_chooser_sees_what_may_be_offered() -> None:
     silent(run)
     stops(run.command())
     stops(run.command())
-    assert script.offered == ["a", "ac"]
+    assert script.enabled == ["a", "ac"]
 
 
 def test_a_failure_ends_a_run_at_once() -> None:

@@ -79,7 +79,7 @@ def test_a_function_that_hangs_is_named(where: str, asked: str) -> None:
     judge = oracle(_spec(hanging, where))
 
     def asking() -> None:
-        judge.model.offers(judge.model.initial)
+        judge.model.enabled_inputs(judge.model.initial)
         told(judge, Sent("a", "A", 0), Seen("x", "P", 0), "quiet")
 
     assert hanging.told(asking)

@@ -45,7 +45,7 @@ def _walk(strategy: Strategy, path: int, steps: int) -> list[object]:
 
 
 @pytest.mark.parametrize(
-    ("mode", "offered"),
+    ("mode", "enabled"),
     [
         ("uioco", {"next"}),
         ("any", {"next"}),
@@ -53,10 +53,10 @@ def _walk(strategy: Strategy, path: int, steps: int) -> list[object]:
         ("mixed", {"next", "reset", "noise"}),
     ],
 )
-def test_a_mode_offers_its_inputs(mode: InputMode, offered: set[str]) -> None:
+def test_a_mode_offers_its_inputs(mode: InputMode, enabled: set[str]) -> None:
     """In the initial state only `next` is specified; `all` and `mixed` offer the others too."""
     pool = Pool(mode, Random(1))
-    assert {inp.value for _ in range(50) for inp in pool.of(_view())} == offered
+    assert {inp.value for _ in range(50) for inp in pool.of(_view())} == enabled
 
 
 def test_mixed_takes_half_of_each() -> None:
@@ -69,8 +69,8 @@ def test_mixed_takes_half_of_each() -> None:
 def test_mixed_takes_what_there_is() -> None:
     """Where all inputs are specified, or none, the other half is not waited for."""
     only = Oracle(Model(Spec(_ring, initial=0, inputs=["next"])))
-    offered = only.view(Monitor(only).belief)
-    assert all(Pool("mixed", Random(seed)).of(offered) for seed in range(20))
+    enabled = only.view(Monitor(only).belief)
+    assert all(Pool("mixed", Random(seed)).of(enabled) for seed in range(20))
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -127,16 +127,16 @@ def test_visits_are_kept_over_paths() -> None:
 def test_nothing_offered_ends_the_path() -> None:
     """Every strategy returns None where nothing may be offered."""
     dead = Oracle(Model(Spec(_ring, initial=0, inputs=[])))
-    offered = dead.view(Monitor(dead).belief)
-    assert [Strategy(name, "uioco", 1).path(1).choose(offered) for name in STRATEGIES] == [None] * len(STRATEGIES)
+    enabled = dead.view(Monitor(dead).belief)
+    assert [Strategy(name, "uioco", 1).path(1).choose(enabled) for name in STRATEGIES] == [None] * len(STRATEGIES)
 
 
 def test_a_script_skips_what_is_not_allowed() -> None:
     """Inputs that the spec does not specify in the state are passed over and counted; the others come in order."""
     oracle = Oracle(Model(RING))
     script = Script(["reset", "noise", "next", "next"])
-    offered = oracle.view(Monitor(oracle).belief)
-    chosen = [script.choose(offered) for _ in range(3)]
+    enabled = oracle.view(Monitor(oracle).belief)
+    chosen = [script.choose(enabled) for _ in range(3)]
     assert [inp.value if inp else None for inp in chosen] == ["next", "next", None]
     assert script.skipped == 2
 
