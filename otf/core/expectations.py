@@ -11,7 +11,7 @@ from functools import partial
 from inspect import isroutine
 from typing import Protocol, TypeGuard
 
-from otf.core.asking import ASKING
+from otf.core.calls import CURRENT, own_frames
 from otf.core.memory import Symbol
 from otf.errors import ModelError
 from otf.spec import AnyOrder, On, OneOf, Where
@@ -80,14 +80,14 @@ class Such:
         """Ask the model's test; a test that raises is a broken model."""
         if isinstance(seen.value, Ended):
             return False
-        ASKING.now = str(self), (seen.value,)
+        CURRENT.now = str(self), (seen.value,)
         try:
             return bool(self.where.test(seen.value))
         except Exception as error:
             message = f"the test {self} of an expected output raised on {show(seen.value)}: {error!r}"
-            raise ModelError(message) from error
+            raise ModelError(message + own_frames(error)) from error
         finally:
-            ASKING.now = None
+            CURRENT.now = None
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, Final, TypeVar
 
-from otf.core.asking import ASKING
 from otf.core.bags import Chains
+from otf.core.calls import CURRENT, own_frames
 from otf.core.compile import Compiler, Routes
 from otf.core.memory import Memory, Symbol
 from otf.core.nodes import Move, Node, TransitionWindows
@@ -100,7 +100,9 @@ class Model:
     def enabled_inputs(self, node: Node) -> tuple[Symbol, ...]:
         """Return the inputs worth trying in a state, each once, in the model's order."""
         if node.enabled_inputs is None:
-            node.enabled_inputs = _guard(lambda: tuple(dict.fromkeys(self._enabled(node.value))), "inputs", node.value)
+            node.enabled_inputs = _guard(
+                lambda: tuple(dict.fromkeys(self._enabled(node.value))), self.spec.inputs, "inputs", node.value
+            )
         return node.enabled_inputs
 
     def specified(self, node: Node, inp: Symbol) -> bool:
@@ -156,13 +158,17 @@ class Model:
     def _ask(self, node: Node, name: str, function: Callable[..., object], *inputs: object) -> tuple[Move, ...]:
         compiled, state = self._compiler.moves, node.value
         spontaneous = not inputs
-        moves = _guard(lambda: compiled(node, function(state, *inputs), spontaneous=spontaneous), name, state, *inputs)
+        # `total` and the like wrap the user's function, and an error is in that
+        own = (self.spec.partial or self.spec).step if inputs else function
+        moves = _guard(
+            lambda: compiled(node, function(state, *inputs), spontaneous=spontaneous), own, name, state, *inputs
+        )
         self.timed = self.timed or any(move.within or move.starts for move in moves)
         return moves
 
 
-def _guard(call: Callable[[], Answered], name: str, *arguments: object) -> Answered:
-    ASKING.now = name, arguments
+def _guard(call: Callable[[], Answered], own: Callable[..., object], name: str, *arguments: object) -> Answered:
+    CURRENT.now = name, arguments
     try:
         return call()
     except USERS_OWN:
@@ -170,10 +176,10 @@ def _guard(call: Callable[[], Answered], name: str, *arguments: object) -> Answe
     except BaseException as error:  # also what would end the program: of a model it is a defect like any other
         asked = f"{name}({', '.join(map(show, arguments))})"
         raised = "" if isinstance(error, OtfError) else f"the model raised {type(error).__name__}: "
-        message = f"{asked}: {raised}{error}"
+        message = f"{asked}: {raised}{error}{own_frames(error, own)}"
         raise ModelError(message) from error
     finally:
-        ASKING.now = None
+        CURRENT.now = None
 
 
 def _key(what: str, value: object, naming: Callable[[Any], Hashable] = key) -> Hashable:

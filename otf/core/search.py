@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from otf.core.asking import ASKING
 from otf.core.bags import Chain
+from otf.core.calls import CURRENT, own_frames
 from otf.core.hypothesis import NEVER, HeldBack, Hypothesis, Outstanding, QueuedInput, Queues, push, put, queue
 from otf.core.memory import Symbol
 from otf.core.moves import INTERNAL, UNFOLLOWED, Moves, Next, endless
@@ -315,15 +315,16 @@ def _spontaneous(now: Hypothesis) -> int:
 
 def _asked(opening: OpenAccept, got: tuple[tuple[str, Symbol], ...]) -> tuple[bool, tuple[object, ...]]:
     accept, outputs = opening.accept, opening.asked(got)
-    ASKING.now = "Accept", tuple(symbol.value for _, symbol in got)
+    CURRENT.now = "Accept", tuple(symbol.value for _, symbol in got)
     try:
         complete = accept.complete(outputs)
         return complete, tuple(limited(accept.then(outputs), TRANSITIONS, "next states")) if complete else ()
     except Exception as error:
-        message = f"an Accept of the model raised on the outputs {show(outputs)}: {error!r}"
-        raise ModelError(message) from error
+        state = show(opening.origin.value)
+        message = f"an Accept in the state {state} raised on the outputs {show(outputs)}: {error!r}"
+        raise ModelError(message + own_frames(error)) from error
     finally:
-        ASKING.now = None
+        CURRENT.now = None
 
 
 def _bounded(now: Hypothesis, then: Hypothesis, depth: int) -> tuple[Hypothesis, int]:
