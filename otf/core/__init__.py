@@ -1,4 +1,4 @@
-"""The oracle and the session: pure, without clock, randomness or input and output."""
+"""The oracle and the session: pure code without a clock, randomness, input or output."""
 
 from otf.core.barrier import Barrier
 from otf.core.compile import Routes

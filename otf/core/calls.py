@@ -34,8 +34,8 @@ CURRENT: Final = CurrentCall()
 def own_frames(error: BaseException, function: Callable[..., Any] | None = None) -> str:
     """Return where in the model an error was raised, as lines to append to its message; "" if that is not known.
 
-    Frames of otf itself are left out. If only these are left, the model returned something wrong, and its `function`
-    is named instead, with the line where it is defined.
+    Frames of otf itself are left out. If only these are left, the model returned something wrong, and its `function` is
+    named instead, with the line where it is defined.
     """
     frames = [each for each in traceback.walk_tb(error.__traceback__) if _is_own(each[0].f_code.co_filename)]
     lines = "".join(traceback.StackSummary.extract(iter(frames[-SHOWN:])).format()).rstrip()

@@ -1,6 +1,6 @@
-"""What an expected output has to be like: this value, or any for which a test is true.
+"""Expected outputs: a certain value, or any for which a test is true.
 
-Bytes that do not decode are none of them: no model can allow them. The end of a port is one where the model names it.
+Bytes that do not decode meet no expectation: no model can allow them. The end of a port meets one that names it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class Expectation(Protocol):
     """One expected output."""
 
     def matches(self, seen: Symbol) -> bool:
-        """Return whether `seen` is such an output."""
+        """Return whether `seen` meets the expectation."""
         ...
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Return the names of the types that it may have, for failure signatures."""
+        """Return the names of its possible types, for failure signatures."""
         ...
 
 
@@ -56,17 +56,17 @@ class Instance:
     type: type
 
     def matches(self, seen: Symbol) -> bool:
-        """Return whether `seen` is of the class; `object` is any output, and the end of a port is none."""
+        """Return whether `seen` is of the class; `object` is any output except the end of a port."""
         kind = type(seen.value)
         return issubclass(kind, self.type) and (kind is not Ended or issubclass(self.type, Ended))
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Return the class' name."""
+        """Return the name of the class."""
         return (self.type.__name__,)
 
     def __str__(self) -> str:
-        """Return the class' name as a person would say it."""
+        """Return the name of the class for people."""
         return f"any {self.type.__name__}"
 
 
@@ -77,7 +77,7 @@ class Such:
     where: Where
 
     def matches(self, seen: Symbol) -> bool:
-        """Ask the model's test; a test that raises is a broken model."""
+        """Return the result of the model's test; a test that raises is a broken model."""
         if isinstance(seen.value, Ended):
             return False
         CURRENT.now = str(self), (seen.value,)
@@ -91,11 +91,11 @@ class Such:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Return what the model calls it."""
+        """Return its name in the model."""
         return (str(self),)
 
     def __str__(self) -> str:
-        """Return what the model calls it, or the test's name."""
+        """Return its name in the model, or that of the test."""
         return self.where.says or getattr(self.where.test, "__name__", "a test")
 
 
@@ -116,7 +116,7 @@ class Either:
 
 
 def texts_of(outputs: Iterable[object]) -> Iterator[str]:
-    """Yield the outputs of a transition as a person reads them."""
+    """Yield the outputs of a transition as text for people."""
     for item in outputs:
         match item:
             case AnyOrder(items=()):
@@ -138,6 +138,6 @@ def texts_of(outputs: Iterable[object]) -> Iterator[str]:
 
 
 def is_test(item: object) -> TypeGuard[Test]:
-    """Return whether an item is a test of the model, and no value."""
-    # other objects that can be called are values: a dataclass with __call__, for one
+    """Return whether an item is a test of the model, not a value."""
+    # other callable objects are values: a dataclass with __call__, for one
     return callable(item) and (isroutine(item) or isinstance(item, partial))

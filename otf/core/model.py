@@ -1,4 +1,4 @@
-"""A spec as the oracle uses it: states and values interned, every question to the spec asked once."""
+"""A spec as the oracle uses it: states and values interned, every function called once for the same arguments."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from otf.values.weight import weight
 
 Answered = TypeVar("Answered")
 HEAVY: Final = 8_192  # bytes of a value that is not remembered
-LATELY: Final = 4096  # objects that are known again without a look at what is in them
+LATELY: Final = 4096  # objects that are recognised without a look at their contents
 
 
 class Model:
-    """What a spec says, remembered; one model serves all runs of a campaign.
+    """The answers of a spec, remembered; one model serves all runs of a campaign.
 
-    Raises ModelError wherever the spec raises, or answers with something that it may not.
+    Raises ModelError if the spec raises, or returns something that it may not.
     """
 
     def __init__(self, spec: Spec[Any, Any], routes: Routes | None = None, memory: Memory | None = None) -> None:
@@ -34,19 +34,19 @@ class Model:
         self._compiler = Compiler(self.routes, Chains(self.memory), self.node, self.output_symbol)
         self._nodes: dict[Hashable, Node] = {}
         self._symbols: dict[Hashable, Symbol] = {}
-        # by the identity of values, which are kept with it: most inputs and outputs come back as the same objects
+        # by the identity of values, which are kept with it: most inputs and outputs are the same objects again
         self._same: dict[int, tuple[object, Symbol]] = {}
-        # whether a time window was met so far
+        # whether any move so far had a time window
         self.timed: bool = False
         self.initial: Node = self.node(spec.initial)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """Return the places that are remembered, with what was asked there."""
+        """Return the nodes that are remembered, each with its cached answers."""
         return tuple(self._nodes.values())
 
     def node(self, state: object) -> Node:
-        """Return the place of a state."""
+        """Return the node of a state."""
         name = _key("state", state)
         return self._nodes.get(name) or self.memory.put(self._nodes, name, Node(state, name))
 
@@ -68,22 +68,22 @@ class Model:
         return symbol
 
     def output_symbol(self, output: object) -> Symbol:
-        """Return the symbol of an output that came; one without a hash, a list for one, is compared all the same."""
+        """Return the symbol of an output that was seen; one without a hash, a list for one, can be compared too."""
         try:
             return self.symbol(output)
         except ModelError:
-            # not remembered: the same object may be another value the next time
+            # not remembered: the same object may have another value next time
             return Symbol(output, _key("value", output, likeness))
 
     def moves(self, node: Node, inp: Symbol) -> tuple[Move, ...]:
-        """Return what may happen on an input; empty where the model does not say."""
+        """Return the moves on an input; empty if the model does not specify it."""
         moves = node.moves.get(inp)
         if moves is None:
             moves = self.memory.put(node.moves, inp, self._ask(node, "step", self.spec.step, inp.value))
         return moves
 
     def spontaneous(self, node: Node) -> tuple[Move, ...]:
-        """Return what may happen unasked in a state."""
+        """Return the spontaneous moves in a state."""
         if self.spec.emits is None:
             return ()
         moves = node.moves.get(None)
@@ -98,7 +98,7 @@ class Model:
         return node.windows if self.spontaneous(node) else ()
 
     def enabled_inputs(self, node: Node) -> tuple[Symbol, ...]:
-        """Return the inputs worth trying in a state, each once, in the model's order."""
+        """Return the enabled inputs of a state, each once, in the order of the model."""
         if node.enabled_inputs is None:
             node.enabled_inputs = _guard(
                 lambda: tuple(dict.fromkeys(self._enabled(node.value))), self.spec.inputs, "inputs", node.value
@@ -106,21 +106,21 @@ class Model:
         return node.enabled_inputs
 
     def specified(self, node: Node, inp: Symbol) -> bool:
-        """Return whether the model itself, before any completion, says what happens on an input."""
+        """Return whether the model itself, before any completion, specifies an input."""
         if self.spec.partial is None:
             return bool(self.moves(node, inp))
         if node.specified is None:
             node.specified = {}
         known = node.specified.get(inp)
         if known is None:
-            said = self._ask(node, "step", self.spec.partial.step, inp.value)
-            known = self.memory.put(node.specified, inp, bool(said))
+            moves = self._ask(node, "step", self.spec.partial.step, inp.value)
+            known = self.memory.put(node.specified, inp, bool(moves))
         return known
 
     def independent(self, node: Node, one: Symbol, other: Symbol) -> bool:
         """Return whether two inputs on different ports may be taken in either order with the same result.
 
-        So it is where they bring outputs on different ports only, and lead to the same states both ways.
+        That is so if their outputs are on different ports, and both orders lead to the same states.
         """
         if node.independent is None:
             node.independent = {}
@@ -133,7 +133,7 @@ class Model:
         return known
 
     def _after(self, node: Node, first: Symbol, second: Symbol) -> frozenset[Hashable] | None:
-        """Return what two inputs may lead to; None where their order may matter whatever they lead to."""
+        """Return the results of two inputs; None if their order may matter even so."""
         found: set[Hashable] = set()
         moves = self.moves(node, first)
         for one in moves:
@@ -173,10 +173,10 @@ def _guard(call: Callable[[], Answered], own: Callable[..., object], name: str, 
         return call()
     except USERS_OWN:
         raise
-    except BaseException as error:  # also what would end the program: of a model it is a defect like any other
-        asked = f"{name}({', '.join(map(show, arguments))})"
+    except BaseException as error:  # also one that would end the program: in a model it is a defect like any other
+        call_text = f"{name}({', '.join(map(show, arguments))})"
         raised = "" if isinstance(error, OtfError) else f"the model raised {type(error).__name__}: "
-        message = f"{asked}: {raised}{error}{own_frames(error, own)}"
+        message = f"{call_text}: {raised}{error}{own_frames(error, own)}"
         raise ModelError(message) from error
     finally:
         CURRENT.now = None

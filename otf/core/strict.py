@@ -1,4 +1,4 @@
-"""Strict pacing: an input only after quiescence."""
+"""Pacings that wait for quiescence: after each input (strict), or after several at once (burst)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from otf.core.timing import Timing
 
 @dataclass(frozen=True, slots=True)
 class Strict:
-    """One input, then everything that follows it until silence, then the next input.
+    """Sends one input, waits for quiescence, then sends the next.
 
-    `timers` says when it waits for what must come unasked.
+    `timers` decides when it waits for spontaneous outputs.
     """
 
     timing: Timing
     timers: Timers = field(default_factory=Timers)
 
     def ready(self, moment: Moment) -> bool:
-        """Tell whether nothing has happened since quiescence."""
+        """Return whether nothing has happened since quiescence."""
         return moment.quiet
 
     def pause(self, moment: Moment) -> Pause | None:
@@ -29,7 +29,7 @@ class Strict:
         return self.timers.pause(self.timing, moment) if moment.quiet else silence(self.timing, moment)
 
     def settled(self, moment: Moment) -> None:
-        """Let the timing learn."""
+        """Let the timing learn from the replies."""
         learn_reply(self.timing, moment)
 
 
@@ -37,8 +37,8 @@ class Strict:
 class Burst:
     """Sends up to `size` inputs without waiting, then waits for quiescence: a linearizability check.
 
-    The possible states then hold every interleaving of what was in flight (Herlihy and Wing's histories, by sets).
-    `timers` says when it waits for what must come unasked.
+    The possible states then cover every interleaving of the inputs in flight (Herlihy and Wing's histories, as sets).
+    `timers` decides when it waits for spontaneous outputs.
     """
 
     timing: Timing
@@ -46,7 +46,7 @@ class Burst:
     timers: Timers = field(default_factory=Timers)
 
     def ready(self, moment: Moment) -> bool:
-        """Tell whether one more input may be in flight."""
+        """Return whether one more input may be in flight."""
         if moment.quiet or moment.burst >= self.size:
             return moment.quiet
         return not moment.monitor.crowded and not self._slow(moment)
@@ -61,9 +61,9 @@ class Burst:
         """Learn nothing from quiescence."""
 
     def _slow(self, moment: Moment) -> bool:
-        """Return whether with the next input the system may be busy for longer than R.
+        """Return whether the system may be busy for longer than R with the next input.
 
-        While it is busy until an answer is due, nothing tells when it takes what is sent with that.
+        Until such an answer is due, it is not known when the system takes the other inputs.
         """
         monitor, port, inp = moment.monitor, moment.port, moment.next
         hypotheses = monitor.belief.hypotheses

@@ -1,4 +1,4 @@
-"""Simulation: systems made from specs, behind lines with latencies, in virtual time; pure, driven by given chance."""
+"""Simulation: systems made from specs, behind lines with latencies, in virtual time; all chance is passed in."""
 
 from otf.simulate.channel import Net, UnreliableWorld
 from otf.simulate.system import Emission, Happening, Mutation, SimulatedSystem, System, faulty

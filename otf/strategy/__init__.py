@@ -1,4 +1,4 @@
-"""Strategies: which input next."""
+"""Strategies: they choose the next input."""
 
 from otf.strategy.coverage import Coverage, Until, covering
 from otf.strategy.kinds import STRATEGIES, Strategy, StrategyKind, goal, own, script, weighted

@@ -1,4 +1,4 @@
-"""Kinds of strategies: by name, and those that take something of yours."""
+"""Strategies by name, strategies with arguments, and a strategy at work in a campaign."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ Maker: TypeAlias = Callable[[Pool, VisitCounts], Chooser]
 
 @dataclass(frozen=True, slots=True)
 class StrategyKind:
-    """A strategy: its name, what it does in a line, and what makes the choosers of its paths, in turn."""
+    """A strategy: its name, a line of description, and the makers of choosers, used in turn for its paths."""
 
     name: str
     says: str
     makers: tuple[Maker, ...]
 
     def __str__(self) -> str:
-        """Return its name, as the header of a trace has it."""
+        """Return its name, as in the header of a trace."""
         return self.name
 
 
 def weighted(weights: Weights) -> StrategyKind:
     """Return the strategy that draws inputs by weight: a number for each class or value, or a function of the input.
 
-    What is not named weighs 1; what weighs 0 is never chosen.
+    Other inputs weigh 1; an input of weight 0 is never chosen.
     """
     return StrategyKind("weighted", "inputs by their weights", (lambda pool, _: Weighted(pool, weights),))
 
 
 def goal(reached: Callable[[Any], bool]) -> StrategyKind:
-    """Return the strategy that goes to a state for which `reached` is true, and then tries what was tried least."""
+    """Return the strategy that goes to a state for which `reached` is true, then tries the least tried inputs."""
     return StrategyKind(
         "goal", "to a goal, then the input tried least", (lambda pool, visits: Goal(pool, visits, reached),)
     )
@@ -48,7 +48,7 @@ def goal(reached: Callable[[Any], bool]) -> StrategyKind:
 def script(*paths: Iterable[Any], skip: bool = True) -> StrategyKind:
     """Return the strategy that sends these inputs, one list for each path.
 
-    An input that the model does not allow where it comes is skipped; without `skip` that is a ModelError.
+    An input that the model does not allow at its turn is skipped; without `skip` it raises ModelError.
     """
     if not paths:
         raise UsageError("script(): give at least one list of inputs")
@@ -61,7 +61,7 @@ def _scripted(path: Iterable[Any], *, skip: bool) -> Maker:
 
 
 def own(make: Callable[[], Chooser]) -> StrategyKind:
-    """Return the strategy of a class of yours, with `choose(view)` that returns one of `view.specified`, or None.
+    """Return the strategy of your own class, with `choose(view)` that returns one of `view.specified`, or None.
 
     Each path gets a new object.
     """
@@ -69,7 +69,7 @@ def own(make: Callable[[], Chooser]) -> StrategyKind:
 
 
 _KINDS: Final = (
-    # the two find different faults: the least tried input covers transitions, the least visited state goes deep
+    # the two find different mutants: the least tried input covers transitions, the least visited state goes deep
     StrategyKind(
         "alternating", "least tried input on one path, least visited next state on the next", (LeastInput, LeastNext)
     ),
@@ -85,7 +85,7 @@ STRATEGIES: Final[Mapping[str, StrategyKind]] = {kind.name: kind for kind in _KI
 
 @dataclass(slots=True)
 class Strategy:
-    """A strategy at work in one campaign, by name or as a `StrategyKind`; what was visited is kept over the paths."""
+    """A strategy at work in one campaign, by name or as a `StrategyKind`; visits are counted over all paths."""
 
     name: str | StrategyKind
     mode: InputMode
@@ -94,7 +94,7 @@ class Strategy:
     kind: StrategyKind = field(init=False)
 
     def __post_init__(self) -> None:
-        """Find the kind. Raises UsageError for a name that does not exist, with the nearest that does."""
+        """Look up the kind. Raises UsageError for an unknown name, with the nearest known one."""
         self.kind = known(self.name)
 
     def path(self, number: int) -> Chooser:
@@ -105,7 +105,7 @@ class Strategy:
 
 
 def known(name: str | StrategyKind) -> StrategyKind:
-    """Return the strategy of that name. Raises UsageError for one that does not exist, with the nearest that does."""
+    """Return the strategy of that name. Raises UsageError for an unknown one, with the nearest known."""
     if isinstance(name, StrategyKind):
         return name
     if name in STRATEGIES:

@@ -1,4 +1,4 @@
-"""From which inputs one is chosen: the input mode of the bench."""
+"""The inputs to choose from, by the input mode of a bench, and choosers without memory: uniform, weighted, scripted."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ HALF = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The inputs that a mode offers: the specified ones, all, or by the toss of a coin either these or the others.
+    """The inputs of a mode: the specified ones, all, or by the toss of a coin either these or the others.
 
-    Half of each is what finds most: specified inputs reach the deep states, unspecified ones what should be ignored
-    there. `random` is the path's own, so that a seed gives one path.
+    Half of each finds most: specified inputs reach deep states, unspecified ones test what should be ignored there.
+    `random` belongs to the path, so that a seed gives one path.
     """
 
     mode: InputMode
     random: Random
 
     def of(self, view: View) -> tuple[Symbol, ...]:
-        """Return the inputs to choose from now; empty where nothing may be offered."""
+        """Return the inputs to choose from now; empty if none is enabled."""
         match self.mode:
             case "uioco" | "any":
                 return view.specified
@@ -44,12 +44,12 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Uniform:
-    """Chooses uniformly among what the pool offers."""
+    """Chooses uniformly among the inputs of the pool."""
 
     pool: Pool
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input, None where nothing may be offered."""
+        """Return the next input, None if none is enabled."""
         enabled = self.pool.of(view)
         return self.pool.random.choice(enabled) if enabled else None
 
@@ -59,13 +59,13 @@ Weights: TypeAlias = Callable[[Any], float] | Mapping[Any, float]
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """Draws among what the pool offers; an input that weighs nothing is never drawn."""
+    """Draws among the inputs of the pool by weight; an input of weight 0 is never drawn."""
 
     pool: Pool
     weights: Weights
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input, None where nothing may be offered, or all that may be weighs nothing."""
+        """Return the next input, None if none is enabled, or all weigh nothing."""
         enabled = self.pool.of(view)
         heavy = [self._weight(inp.value) for inp in enabled]
         return self.pool.random.choices(enabled, heavy)[0] if any(heavy) else None
@@ -83,9 +83,9 @@ def _looked_up(weights: Mapping[Any, float], value: object) -> float:
 
 
 class Script:
-    """Offers the given inputs one after another; those that the model does not allow (any more) are skipped.
+    """Chooses the given inputs in order; those that the model does not allow (any more) are skipped.
 
-    Skipping instead of stopping is what makes shrinking work: an input that has become senseless takes nothing with it.
+    Skipping instead of stopping makes shrinking work: an input that has become disabled does not remove those after it.
     With `truncates` the first such input ends the run all the same; without `skip` it raises ModelError when chosen.
     """
 
@@ -97,7 +97,7 @@ class Script:
         self.skipped: int = 0
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input that is allowed, None after the last."""
+        """Return the next allowed input, None after the last."""
         while self._left:
             symbol = view.model.symbol(self._left.popleft())
             if view.allows(symbol):
@@ -106,7 +106,7 @@ class Script:
             if not self._skip:
                 states = " or ".join(show(node.value) for node in view.nodes)
                 where = f"input {self._sent + 1} of the script, {show(symbol.value)}, is not allowed in {states}"
-                raise ModelError(f"{where}: was it allowed where the script was made? Then the model changed meanwhile")
+                raise ModelError(f"{where}: was it allowed when the script was made? Then the model changed meanwhile")
             if self._truncates:
                 self._left.clear()
             self.skipped += 1

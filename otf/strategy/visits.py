@@ -1,4 +1,4 @@
-"""What was tried least: counts over all paths of a campaign."""
+"""Visits counted over all paths of a campaign, and the choosers that use them: least tried, least visited."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final
 from otf.core import Node, Symbol, View
 from otf.strategy.pool import Pool
 
-STAYS: Final = 0.05  # the chance, before each step, that a path goes no deeper
+STAYS: Final = 0.05  # the chance, before each step, that a path stops going deeper
 
 
 def _counts() -> defaultdict[Node, defaultdict[Symbol, int]]:
@@ -20,7 +20,7 @@ def _counts() -> defaultdict[Node, defaultdict[Symbol, int]]:
 
 @dataclass(slots=True)
 class VisitCounts:
-    """How often each state was reached, each input was tried in it, and each kind of input was used."""
+    """The number of visits of each state, trials of each input there, and uses of each kind of input."""
 
     states: defaultdict[Node, int] = field(default_factory=lambda: defaultdict[Node, int](int))
     inputs: defaultdict[Node, defaultdict[Symbol, int]] = field(default_factory=_counts)
@@ -33,7 +33,7 @@ class VisitCounts:
             self.inputs[node][chosen] += 1
 
     def tried(self, view: View, enabled: Sequence[Symbol]) -> list[int]:
-        """Return how often each input was tried where it was tried least."""
+        """Return how often each input was tried, in the node where that is least."""
         if len(view.nodes) == 1:
             # nearly always: a deterministic system, or one that has shown what it chose
             return list(map(self.inputs[view.nodes[0]].__getitem__, enabled))
@@ -41,7 +41,7 @@ class VisitCounts:
         return [min(table[inp] for table in tables) for inp in enabled]
 
     def reached(self, view: View, enabled: Sequence[Symbol]) -> list[int]:
-        """Return how often the least visited state was reached that each input may lead to."""
+        """Return the visits of the least visited state that each input may lead to."""
         states = self.states
         return [min(map(states.__getitem__, view.targets(inp)), default=0) for inp in enabled]
 
@@ -54,19 +54,19 @@ class LeastInput:
     visits: VisitCounts
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input, None where nothing may be offered."""
+        """Return the next input, None if none is enabled."""
         enabled = self.pool.of(view)
         return _chosen(self.pool, self.visits, view, enabled, self.visits.tried(view, enabled))
 
 
 @dataclass(slots=True)
 class LeastNext:
-    """Goes to the least visited state, and from a moment that chance decides on tries what was tried least there.
+    """Goes to the least visited state, and from a random moment on tries the least tried inputs there.
 
-    Without that moment it would never leave deep states: what is beyond them was always visited less. In simulation, of
-    ten faults of a machine that counts money without bound, with ten seeds each, five of the hundred were missed in
-    10,000 steps by the default strategy; with it none, and the conference's 27 faults took 1,343 steps instead of 1,569
-    (means of 30 seeds, summed). Ties go to the input that was tried least.
+    Without that moment it would never leave deep states: those beyond them were always visited less. In simulation, of
+    ten mutants of a machine that counts money without bound, with ten seeds each, five of the hundred were missed in
+    10,000 steps by the default strategy; with it none, and the conference's 27 mutants took 1,343 steps instead of
+    1,569 (means of 30 seeds, summed). Ties go to the input that was tried least.
     """
 
     pool: Pool
@@ -74,7 +74,7 @@ class LeastNext:
     stays: bool = False
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input, None where nothing may be offered."""
+        """Return the next input, None if none is enabled."""
         enabled = self.pool.of(view)
         self.stays = self.stays or self.pool.random.random() < STAYS
         counts: list[Any] = self.visits.tried(view, enabled)
@@ -91,7 +91,7 @@ class LeastState:
     visits: VisitCounts
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input, None where nothing may be offered."""
+        """Return the next input, None if none is enabled."""
         enabled = self.pool.of(view)
         return _chosen(self.pool, self.visits, view, enabled, self.visits.reached(view, enabled))
 
@@ -111,13 +111,16 @@ def _chosen(
 
 @dataclass(frozen=True, slots=True)
 class LeastAction:
-    """Chooses among the inputs of the kind that was used least, whatever the state; ties by chance."""
+    """Chooses among the inputs of the kind used least, whatever the state; ties by chance.
+
+    As `ActionNameCoverage` of Jacky's PyModel.
+    """
 
     pool: Pool
     visits: VisitCounts
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input, None where nothing may be offered."""
+        """Return the next input, None if none is enabled."""
         enabled = self.pool.of(view)
         if not enabled:
             return None
@@ -130,7 +133,7 @@ class LeastAction:
 
 
 def action(inp: Symbol) -> str:
-    """Return the kind of an input: its class, its name where it is a member of an enumeration, or itself as a word."""
+    """Return the kind of an input: its class, its name if it is a member of an enumeration, or the word itself."""
     value = inp.value
     if isinstance(value, Enum):
         return f"{type(value).__name__}.{value.name}"

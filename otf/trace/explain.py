@@ -1,4 +1,4 @@
-"""A verdict in words, for people: what was possible, what was allowed, what came instead."""
+"""A verdict in words, for people: the last steps, the states that were possible, the outputs allowed and seen."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from otf.trace.near import near
 from otf.trace.verdict import WORDS, Allowed, Failure, Verdict
 from otf.values import show
 
-STEPS: Final = 12  # the last ones: what led to a failure, most often
+STEPS: Final = 12  # the last ones, which mostly lead to the failure
 OUTPUTS: Final = 6  # of one step
-WIDEST: Final = 60  # characters of an input, beyond which its outputs stand further to the right
+WIDEST: Final = 60  # characters of an input; the outputs of a longer one are moved to the right
 HERE: Final = "   <== here"
 
 
 @dataclass(slots=True)
 class StoryRow:
-    """A step: its number, its input, and what came after it until the next one."""
+    """A step: its number, its input, and the outputs until the next one."""
 
     number: int
     input: str
@@ -48,7 +48,7 @@ def _rows(events: Iterable[Event], failure: Failure | None) -> list[StoryRow]:
         if text:
             rows[-1].outputs.append(text + HERE if here else text)
         if here:
-            break  # what else came at the same moment explains nothing
+            break  # other outputs at the same moment explain nothing
     return rows if rows[0].outputs else rows[1:]
 
 
@@ -77,17 +77,17 @@ def _table(rows: Sequence[StoryRow]) -> Iterator[str]:
 def _shortened(outputs: list[str]) -> list[str]:
     if len(outputs) <= OUTPUTS:
         return outputs
-    # the last one is that of the failure
+    # the last output is that of the failure
     return [*outputs[: OUTPUTS - 1], f"… {len(outputs) - OUTPUTS} more", outputs[-1]]
 
 
-BRANCHES = 8  # ways on that are listed for one state
+BRANCHES = 8  # branches listed for one state
 
 
 def explanation(verdict: Verdict, events: Iterable[Event] = ()) -> str:
     """Return the verdict as lines of text; for a failure the states that were possible and what each allowed.
 
-    With the run's `events`, a failure is told from the beginning: its last steps as a table.
+    With the run's `events`, a failure is preceded by the last steps as a table.
 
     >>> print(explanation(Verdict("inconclusive", why="the line was lost")))
     INCONCLUSIVE: the line was lost
@@ -97,7 +97,7 @@ def explanation(verdict: Verdict, events: Iterable[Event] = ()) -> str:
     if verdict.outcome == "inconclusive":
         return f"INCONCLUSIVE: {verdict.why}"
     if verdict.truncated:
-        return "PASS: as far as the model says anything; then an input came that it does not specify"
+        return "PASS: up to an input that the model does not specify; from there on it allows anything"
     return "PASS: everything that was seen is allowed by the model"
 
 
@@ -125,4 +125,4 @@ def _branches(state: Allowed) -> Iterator[str]:
         yield f"    allows:        {', '.join(text for text in texts if text) or 'no output'}"
         yield f"                   -> {target}"
     if len(state.branches) > BRANCHES:
-        yield f"    … and {len(state.branches) - BRANCHES} other ways on"
+        yield f"    … and {len(state.branches) - BRANCHES} other branches"

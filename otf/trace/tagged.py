@@ -1,7 +1,7 @@
-"""Values as tagged data: plain JSON with the name of the type, read back by declared types alone.
+"""Values as tagged data: plain JSON with the name of the type, read back only as declared types.
 
-A trace is data from strangers: nothing is imported, evaluated or unpickled, only the types that the bench declares
-can come out, and each field is checked against its annotation.
+A trace is untrusted data: nothing is imported, evaluated or unpickled. Only the types that the bench declares can come
+out, and each field is checked against its annotation.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ Json = Any
 _PLAIN: Final = (str, bool, int, float, type(None))
 _ALWAYS: Final = (Ended, Undecodable)
 _RENAMED: Final = {"Garbled": "Undecodable"}
-"""Names in traces of earlier versions, with those of today."""
+"""Type names in traces of earlier versions, with the present ones."""
 
 _ENDLESS: Final = ("nan", "inf", "-inf")
 _DEEPEST: Final = 200
-"""Values within values: far more than any message has, and fewer than any interpreter can follow."""
+"""Nested values: far more than any message has, and fewer than the interpreter's recursion limit."""
 
 
 def encode(value: object) -> Json:
-    """Return the JSON data for a value: plain ones as they are, all others with their type's name.
+    """Return the JSON data for a value: plain values as they are, others with the name of their type.
 
     >>> encode((1, b"a"))
     {'type': 'tuple', 'value': [1, {'type': 'bytes', 'value': '61'}]}
@@ -39,7 +39,7 @@ def encode(value: object) -> Json:
     kind = type(value)
     writer = _WRITERS.get(kind)
     if writer is None:
-        # every event of a run is written, and how a type is written does not change
+        # every event of a run is written, and the form of a type does not change
         writer = _WRITERS[kind] = _writer(kind)
     return writer(value)
 
@@ -47,7 +47,7 @@ def encode(value: object) -> Json:
 class Registry:
     """The types that may come out of a trace, by name, with those of their fields.
 
-    Raises UsageError where two types have one name: a trace could not tell them apart.
+    Raises UsageError if two types have one name: a trace could not distinguish them.
     """
 
     def __init__(self, types: Iterable[object]) -> None:
@@ -58,7 +58,7 @@ class Registry:
             self._add(kind)
 
     def decode(self, data: Json) -> object:
-        """Return the value of tagged data. Raises ValueError that says what is wrong with it."""
+        """Return the value of tagged data. Raises ValueError with the reason if it is malformed."""
         self._depth = 0
         return self._value(data)
 
@@ -94,7 +94,7 @@ class Registry:
         values = {names[tag]: self._field(kind, names[tag], item) for tag, item in data.items()}
         try:
             return kind(**values)
-        except Exception as error:  # a __post_init__ of the model may refuse what a stranger wrote
+        except Exception as error:  # a __post_init__ of the model may refuse what the file contains
             message = f"{kind.__name__} refuses {show(values)}: {error}"
             raise ValueError(message) from error
 
@@ -182,7 +182,7 @@ def _plain(value: object) -> Json:
 
 
 def _set(value: frozenset[object] | set[object]) -> Json:
-    # a set has no order of its own: the same value must be the same line whenever it is written
+    # a set has no order of its own: the same value must give the same line every time
     return {"type": type(value).__name__, "value": sorted(map(encode, value), key=repr)}
 
 
@@ -210,7 +210,7 @@ def _string(text: str) -> str:
 
 def _float(text: str) -> float:
     if text not in _ENDLESS:
-        message = f"a number is written as such, or as one of {', '.join(_ENDLESS)}; this is {show(text)}"
+        message = f"a number is written as a JSON number, or as one of {', '.join(_ENDLESS)}; this is {show(text)}"
         raise ValueError(message)
     return float(text)
 
@@ -271,7 +271,7 @@ def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401 -- an annotation
         return _fits(value, hint.__supertype__)
     if _is_class(hint):
         return _is_a(value, hint)
-    # a type variable or Any: the model itself does not say
+    # a type variable or Any: the model itself does not restrict it
     return not _is_class(origin) or (_is_a(value, origin) and _all_fit(value, origin, parts))
 
 
@@ -319,7 +319,7 @@ def _names(kind: type[Any]) -> tuple[str, ...]:
 
 
 def _tag(name: str) -> str:
-    # "type" is taken: a field of that name gets an underscore, and so do those that would collide with it then
+    # "type" is taken: a field of that name gets an underscore, and so do fields that would then collide with it
     return f"{name}_" if name.rstrip("_") == "type" else name
 
 

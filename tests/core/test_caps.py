@@ -22,7 +22,7 @@ def test_unasked_outputs_beyond_the_cap_make_a_run_inconclusive() -> None:
     """X tells that three y are on their way; where two are followed at most, nothing can be said any more."""
     assert outcome(STEPS, "x! y! y! y! quiet") == "pass"
     assert outcome(oracle(STEPS, limits=TWO), "x!") == "inconclusive"
-    assert "unasked" in run(oracle(STEPS, limits=TWO), "x!").why
+    assert "spontaneous" in run(oracle(STEPS, limits=TWO), "x!").why
 
 
 def test_they_do_so_only_where_they_would_explain_what_was_seen() -> None:

@@ -252,7 +252,7 @@ def test_what_a_model_leaves_vague_is_invented(tmp_path: Path) -> None:
 def test_what_nobody_can_invent_is_told(tmp_path: Path) -> None:
     """A test of outputs is no output."""
     vague = table([(0, "a", [Where(lambda seen: seen == 7)], 0)])
-    with pytest.raises(ModelError, match=r"cannot think of an output for .*: give it `invent`"):
+    with pytest.raises(ModelError, match=r"has no value for .*: pass `invent`"):
         run(Bench(vague, system=acting(vague), types=(int,)), out=tmp_path, traces=1)
 
 

@@ -57,7 +57,7 @@ def test_an_accept_gives_what_was_thought_of_and_leads_where_that_leads() -> Non
 def test_what_only_has_to_be_like_something_has_to_be_thought_of() -> None:
     """Somebody has to say what a string may be."""
     assert system(goto(1, str), thought="hello").take("a").outputs == (Emission("hello", "line"),)
-    with pytest.raises(ModelError, match="cannot think of an output for <class 'str'>: give it `invent`"):
+    with pytest.raises(ModelError, match="has no value for <class 'str'>: pass `invent`"):
         system(goto(1, str)).take("a")
 
 

@@ -217,7 +217,7 @@ def test_what_can_never_be_reached_is_said_at_once(until: Until, said: str) -> N
 def test_of_a_model_without_end_no_share_can_be_reached() -> None:
     """But a number can."""
     endless = explore(Spec(lambda state, _inp: [goto(state + 1)], 0, ["on"]), 10)
-    with pytest.raises(UsageError, match=r"not explored whole \(limit\); say a number"):
+    with pytest.raises(UsageError, match=r"not explored whole \(limit\); give a number"):
         Until("states").check(endless)
     Until("states", number=5).check(endless)
 

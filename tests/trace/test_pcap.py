@@ -82,7 +82,7 @@ def test_an_unknown_link() -> None:
 def test_a_packet_that_was_cut_off() -> None:
     """What is missing cannot be judged."""
     data = datagram()
-    with pytest.raises(TraceError, match=r"packet 1: it was cut off by the capture tool; say `tcpdump -s 0`"):
+    with pytest.raises(TraceError, match=r"packet 1: it was cut off by the capture tool; use `tcpdump -s 0`"):
         read(data[:36] + struct.pack("<I", 5000) + data[40:])
 
 
