@@ -1,4 +1,4 @@
-"""Runs of a session told everything, and runs with trips: what the two have to have in common."""
+"""Runs whose session gets every event, and runs with cached runs: what they must have in common."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Output = tuple[str, str]  # a port, and what came on it
 
 @dataclass
 class Side:
-    """What the paths of one campaign share; `quick` takes trips wherever it may."""
+    """What the paths of one campaign share; `quick` takes cached runs wherever it may."""
 
     model: Model
     quick: bool
@@ -93,7 +93,7 @@ class Run:
         self.note(event)
 
     def note(self, event: Event) -> None:
-        """Take that something happened, and look what the session is now."""
+        """Pass an event to the session, and note its new state."""
         self.events.append(event)
         self.look()
 
@@ -103,7 +103,7 @@ class Run:
         self.shots[len(self.events), chosen] = shot(self.session)
 
     def step(self) -> bool:
-        """Do what the session says next; tell whether the run goes on."""
+        """Carry out the next command of the session; return whether the run goes on."""
         command = self.session.command()
         self.look()
         if isinstance(command, Stop):
@@ -163,7 +163,7 @@ def _plain(outstanding: Outstanding) -> Outstanding:
 
 
 def quick(run: Run, side: Side, chance: Callable[[], bool]) -> None:
-    """Go on for as long as nothing is new; `chance` says where something else calls the trip off."""
+    """Go on while nothing is new; `chance` decides when something else ends the cached run."""
     cached_run = CachedRun.start(run.session, side.codec)
     if cached_run is None:
         return
@@ -192,7 +192,7 @@ def quick(run: Run, side: Side, chance: Callable[[], bool]) -> None:
 
 
 def answered(run: Run, cached_run: CachedRun, chance: Callable[[], bool]) -> bool:
-    """Tell whether the whole answer came, and nothing else."""
+    """Return whether the whole answer came, and nothing else."""
     while len(cached_run.last) < LONG:
         if chance() or (seen := run.world.look()) is None:
             return False

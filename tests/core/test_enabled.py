@@ -1,4 +1,4 @@
-"""Which inputs may be offered: those that are specified wherever the system may take them."""
+"""The enabled inputs: those that are specified wherever the system may take them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LADDER = machine("s0 -a-> s1", "s1 -c-> s2", "s1 -b-> s1", "s2 -d-> s2", "s2 -b-
 
 
 def enabled(judge: Oracle | Spec[str, str], script: str) -> View:
-    """Return what may be offered after a script."""
+    """Return the enabled inputs after a script."""
     judge = judge if isinstance(judge, Oracle) else oracle(judge)
     return judge.view(told(judge, script).belief)
 
@@ -27,7 +27,7 @@ def specified(judge: Oracle | Spec[str, str], script: str) -> str:
 
 
 def test_what_every_possible_state_specifies_may_be_offered() -> None:
-    """After a the system is in s1 or s2; only the first says anything of a."""
+    """After a the system is in s1 or s2; only the first specifies a."""
     assert specified(FORKED, "") == "a"
     assert specified(FORKED, "a? quiet") == "cb"
     assert [inp.value for inp in enabled(FORKED, "a? quiet").others] == ["a"]
@@ -40,7 +40,7 @@ def test_by_the_relation_any_one_state_is_enough() -> None:
 
 @pytest.mark.parametrize(("relation", "allowed"), [("uioco", "cb"), ("any", "acb")])
 def test_an_input_that_is_not_listed_may_be_asked_for(relation: Relation, allowed: str) -> None:
-    """A spec that offers nothing says what it says all the same: a script may ask for it."""
+    """A spec without enabled inputs specifies inputs all the same: a script may send them."""
     judge = oracle(restrict(FORKED, lambda _state, _inp: False), relation=relation)
     seen = enabled(judge, "a? quiet")
     assert seen.specified == seen.others == ()
@@ -48,7 +48,7 @@ def test_an_input_that_is_not_listed_may_be_asked_for(relation: Relation, allowe
 
 
 def test_the_completed_spec_allows_all_inputs_and_specifies_those_of_the_model() -> None:
-    """The others are offered too, and judged as ignored."""
+    """The others are tried too, and judged as ignored."""
     judge = oracle(total(FORKED))
     seen = enabled(judge, "a? quiet")
     assert [inp.value for inp in seen.specified] == ["c", "b"]
@@ -71,13 +71,13 @@ def test_an_input_on_another_port_may_be_taken_before_those_in_flight() -> None:
 
 
 def test_unasked_moves_count() -> None:
-    """The system may leave s0 by itself, in silence or with an output; in s1 and s2 there is no a."""
+    """The system may leave s0 spontaneously, in silence or with an output; s1 and s2 do not specify a."""
     assert specified(machine("s0 -a-> s0", "s0 -c-> s0", "s0 --> s1", "s1 -c-> s1"), "") == "c"
     assert specified(machine("s0 -a-> s0", "s0 -c-> s0", "s0 -/x-> s1", "s1 -c-> s1"), "") == "c"
 
 
 def test_unasked_moves_count_as_far_as_they_are_followed() -> None:
-    """What would take more unasked outputs than the cap is a doubt anyway."""
+    """What would take more spontaneous outputs than the cap is a doubt anyway."""
     chain = machine(
         "s0 -/x-> s1", "s1 -/x-> s2", "s0 --> s1", *(f"s{number} -c-> s0" for number in range(3)), "s0 -a-> s0"
     )
@@ -116,7 +116,7 @@ def test_by_the_relation_any_the_states_that_are_known_are_enough() -> None:
 
 
 def test_an_accept_that_may_come_unasked_does_not_forbid_inputs() -> None:
-    """It may come at any time, so otherwise nothing could ever be offered."""
+    """It may come at any time: otherwise no input could ever be enabled."""
     spec = Spec[str, str](
         lambda state, _inp: [goto(state)], "new", ["a"], emits=lambda _state: [Accept(lambda seen: [seen[0]], "P")]
     )

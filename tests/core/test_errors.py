@@ -1,4 +1,4 @@
-"""A broken model is told what it did: which function, on which state and input, and what would be right."""
+"""An error of the model names the function, the state and the input, and what would be right."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def answering(answer: Any) -> Spec[int, str]:  # noqa: ANN401 -- the point is th
 
 
 def message(spec: Spec[Any, Any], *script: str | Event) -> str:
-    """Return what the model's author is told."""
+    """Return the message for the author of the model."""
     with pytest.raises(ModelError) as raised:
         run(spec, *(script or ("a? quiet",)))
     return str(raised.value)
@@ -292,7 +292,7 @@ def test_as_many_transitions_as_are_taken() -> None:
 
 
 def test_trouble_of_the_bench_keeps_its_words() -> None:
-    """A codec that does not know an output's port says so itself; the call is added."""
+    """A codec that does not know the port of an output raises its own error; the call is added."""
 
     def port(value: object) -> str:
         message = f"{value}: no port"

@@ -1,4 +1,4 @@
-"""One trip, looked at closely: where it begins and ends, and what it remembers."""
+"""One cached run in detail: where it begins and ends, and what it remembers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ECHO: Final = machine("s0 -a/x y-> s0", "s0 -b/z-> s0", "s0 -c-> s0")
 
 
 def echo(inp: str) -> list[Output]:
-    """Do as the model says."""
+    """Follow the model."""
     return {"a": [("P", "x"), ("Q", "y")], "b": [("P", "z")], "c": []}[inp]
 
 
@@ -37,7 +37,7 @@ def walked(side: Side, inputs: str, answer: Callable[[str], list[Output]] = echo
 
 
 def warm(spec: Spec[Any, Any] = ECHO, inputs: str = "abcabc") -> Side:
-    """Return a side that has seen everything, so that a trip goes on for as long as it may."""
+    """Return a side that has seen everything, so that a cached run goes on for as long as it may."""
     side = Side(Model(spec, ROUTES), quick=True)
     for _ in range(3):
         walked(side, inputs)
@@ -46,7 +46,7 @@ def warm(spec: Spec[Any, Any] = ECHO, inputs: str = "abcabc") -> Side:
 
 
 def begun(side: Side, inputs: str, steps: int = 100, flood: int = 10_000) -> Run:
-    """Return a path whose first step is taken: the first of a path follows silence, and is never part of a trip."""
+    """Return a path after its first step: this one follows silence, and is never part of a cached run."""
     run = Run(side.session(Script(inputs), steps, flood), World(echo, Random(1)), PORTS.__getitem__)
     while run.session.monitor.sent == 0 or run.session.monitor.ledger.unproven or run.world.coming:
         assert run.step()
@@ -54,7 +54,7 @@ def begun(side: Side, inputs: str, steps: int = 100, flood: int = 10_000) -> Run
 
 
 def taken(run: Run, side: Side) -> CachedRun:
-    """Return a trip on which one step was taken, whose end nobody has told the session."""
+    """Return a cached run with one step, whose end is not reported to the session yet."""
     cached_run = CachedRun.start(run.session, side.codec)
     assert cached_run is not None
     stepped(run, cached_run)
@@ -62,7 +62,7 @@ def taken(run: Run, side: Side) -> CachedRun:
 
 
 def stepped(run: Run, cached_run: CachedRun) -> None:
-    """Take one step of a trip."""
+    """Take one step of a cached run."""
     symbol = cached_run.choose()
     assert symbol is not None
     go = cached_run.cached.inputs.get(symbol) or cached_run.learn_input(symbol, PORTS[str(symbol.value)], b"?")
@@ -87,7 +87,7 @@ def test_all_steps_that_were_taken_before_are_one_trip() -> None:
 
 
 def test_a_run_has_as_many_steps_as_it_may() -> None:
-    """The limit counts the steps of a trip and those before it; the chooser is not asked for more."""
+    """The limit counts the steps of a cached run and those before it; the chooser is not asked for more."""
     side = warm()
     run = begun(side, "abababab", steps=4)
     quick(run, side, never)
@@ -114,7 +114,7 @@ def test_a_chooser_that_has_no_more_ends_the_path() -> None:
 
 
 def test_a_chooser_sees_what_the_session_would_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same view, made once, whoever asks for it first."""
+    """The same view is made once, for all that need it."""
     side, shown = warm(), list[View]()
     run = begun(side, "aba")
     run.session.monitor.belief.view = None
@@ -132,7 +132,7 @@ def test_a_chooser_sees_what_the_session_would_show(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_model_is_asked_nothing_more() -> None:
-    """What is offered on the way to an answer is nobody's question, and a model may have no answer to it."""
+    """The enabled inputs before an answer are not needed, and a model may have no answer to them."""
 
     def step(state: int, inp: str) -> list[Transition[int]]:
         if state:
@@ -204,14 +204,14 @@ def test_what_is_known_is_known_of_one_codec() -> None:
 
 
 def test_what_goes_on_for_long_is_no_trip() -> None:
-    """Where fewer outputs are a flood than a trip counts by itself, the session counts them all."""
+    """Where fewer outputs are a flood than a cached run counts by itself, the session counts them all."""
     side = warm()
     assert CachedRun.start(begun(side, "ab", flood=LONG).session, side.codec) is not None
     assert CachedRun.start(begun(side, "ab", flood=LONG - 1).session, side.codec) is None
 
 
 def test_an_answer_that_is_longer_than_a_trip_is_told_all_the_same() -> None:
-    """After as many events in one step the trip is over, and the rest is told one by one."""
+    """After as many events in one step the cached run is over, and the rest is told one by one."""
     outputs = " ".join(["x"] * (LONG + 10))
     spec = machine(f"s0 -a/{outputs}-> s0")
     sides = [Side(Model(spec, ROUTES), quick=each) for each in (False, True)]
@@ -220,11 +220,11 @@ def test_an_answer_that_is_longer_than_a_trip_is_told_all_the_same() -> None:
     assert sides[1].steps > 0
 
 
-# Where there is no trip
+# Where there is no cached run
 
 
 def no_cached_run(run: Run) -> bool:
-    """Tell whether the session has to be asked."""
+    """Return whether the session must decide."""
     return CachedRun.start(run.session, CODEC) is None
 
 
@@ -252,7 +252,7 @@ def test_where_the_next_input_may_not_follow_there_is_no_trip() -> None:
 
 
 def test_what_was_never_proven_quiet_is_waited_for() -> None:
-    """A pacing that has not seen silence after the last transition wants to see it; so it is in the midst of a trip."""
+    """A pacing that has not seen silence after the last transition waits for it, also within a cached run."""
     side = warm()
     run = begun(side, "aba")
     cached_run = taken(run, side)
@@ -293,7 +293,7 @@ class Hasty(Eager):
 
 
 def test_in_the_midst_of_an_answer_there_is_no_trip() -> None:
-    """Even where a pacing would go on: a trip begins where the system is silent."""
+    """Even where a pacing would go on: a cached run begins where the system is silent."""
     side = warm()
     run = begun(side, "ab")
     run.session.pacing = Hasty(side.timing, side.proven)
@@ -307,7 +307,7 @@ def test_in_the_midst_of_an_answer_there_is_no_trip() -> None:
 
 
 def on_the_way(side: Side) -> tuple[Run, CachedRun]:
-    """Return a trip on which an input was sent, and nothing came yet."""
+    """Return a cached run on which an input was sent, and nothing came yet."""
     run = begun(side, "aba")
     cached_run = CachedRun.start(run.session, side.codec)
     assert cached_run is not None
@@ -372,7 +372,7 @@ def test_what_is_known_is_forgotten_with_the_rest() -> None:
 
 
 def test_what_a_pacing_has_forgotten_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It forgets all that was proven when that is too much; a trip does not go on with what it knew."""
+    """It forgets all that was proven when that is too much; a cached run does not go on with what it knew."""
     monkeypatch.setattr(eager, "REMEMBERED", 2)
     spec = machine("s0 -a/x-> s0", "s0 -b/z-> s0", "s0 -d/w-> s0", "s0 -c/y-> s0")
 

@@ -18,7 +18,7 @@ BARRIER = Barrier({"A": "ping"}, lambda _port, output: output == "pong")
 
 
 def _search(state: str, inp: str) -> Iterator[Transition[str]]:
-    """Return what an engine does: it searches, and says by itself when it is done."""
+    """Return the spec of an engine: it searches, and reports spontaneously when it is done."""
     if (state, inp) == ("idle", "go"):
         yield goto("searching")
 

@@ -70,7 +70,7 @@ def test_an_input_that_the_spec_leaves_open_is_ignored_or_brings_something_else(
 
 
 def test_what_comes_unasked_is_done_when_it_is_told() -> None:
-    """The spec says what may happen; the world says when."""
+    """The spec decides which moves there are; the world decides when."""
     spec = Spec[int, str](lambda _state, _inp: [], 0, [], lambda state: [goto(state + 1, "tick")])
     clock = System(spec, lambda _value: "line", Random(1))
     (way,) = clock.spontaneous()

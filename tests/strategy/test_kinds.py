@@ -34,7 +34,7 @@ LINE = Spec(line, 0, ["on", "home", "look", "shout"], name="line")
 
 
 class Board:
-    """A system that does what the line says."""
+    """A system that follows its line of inputs."""
 
     def __init__(self) -> None:
         self.state = 0
@@ -66,7 +66,7 @@ def sent(strategy: str | StrategyKind, path: Path, **settings: int) -> list[list
 
 
 def test_given_inputs_are_sent(tmp_path: Path) -> None:
-    """One list for each path, and the header of the trace says so."""
+    """One list for each path, and the header of the trace names the strategy."""
     lists = [["on", "look"], ["on", "on", "home"]]
     assert sent(script(*lists), tmp_path, traces=2) == lists
     assert '"strategy":"script"' in next(tmp_path.glob("path-*1.jsonl")).read_text(encoding="utf-8").replace(" ", "")
@@ -120,7 +120,7 @@ def test_the_nearest_untried_input_comes_first(tmp_path: Path) -> None:
 
 
 class Shy:
-    """A strategy of one's own: three times the first input that is offered."""
+    """A strategy of one's own: three times the first enabled input."""
 
     def __init__(self) -> None:
         self.left = 3

@@ -125,7 +125,7 @@ def test_visits_are_kept_over_paths() -> None:
 
 
 def test_nothing_offered_ends_the_path() -> None:
-    """Every strategy returns None where nothing may be offered."""
+    """Every strategy returns None where no input is enabled."""
     dead = Oracle(Model(Spec(_ring, initial=0, inputs=[])))
     enabled = dead.view(Monitor(dead).belief)
     assert [Strategy(name, "uioco", 1).path(1).choose(enabled) for name in STRATEGIES] == [None] * len(STRATEGIES)

@@ -133,7 +133,7 @@ def raw(packet: bytes) -> Capture:
 
 
 def test_what_is_neither_udp_nor_tcp_is_counted() -> None:
-    """A ping is none of the bench's business, a part of a datagram cannot be judged; what was skipped is told."""
+    """A ping does not concern the bench, a part of a datagram cannot be judged; skipped packets are counted."""
     ping = bytes([0x45, 0, 0, 28, 0, 0, 0, 0, 64, 1, 0, 0]) + bytes(16)
     capture = raw(ping)
     assert list(capture) == []

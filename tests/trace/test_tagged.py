@@ -208,7 +208,7 @@ def test_the_same_value_is_the_same_line_each_time(value: object) -> None:
 
 @given(JSON)
 def test_what_a_stranger_writes_is_a_value_or_a_value_error(data: Any) -> None:  # noqa: ANN401 -- JSON
-    """Nothing else is ever raised, and what comes out can be written again."""
+    """Nothing else is ever raised, and every decoded value can be written again."""
     with suppress(ValueError):
         encode(REGISTRY.decode(data))
 
