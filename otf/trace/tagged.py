@@ -11,11 +11,11 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from enum import Enum, Flag
-from types import UnionType
-from typing import Any, Final, Literal, NewType, TypeGuard, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, NewType, TypeGuard, get_args, get_origin, get_type_hints
 
 from otf.errors import UsageError
 from otf.trace.events import Ended, Undecodable
+from otf.trace.fits import fits, is_class
 from otf.values import FiniteFunction, show
 from otf.values.classes import is_uuid
 
@@ -100,7 +100,7 @@ class Registry:
 
     def _field(self, kind: type[Any], name: str, data: Json) -> object:
         value, hint = self._value(data), self._hints[kind][name]
-        if not _fits(value, hint):
+        if not fits(value, hint):
             message = f"{kind.__name__}.{name} is {show(value)}, which is no {hint}"
             raise ValueError(message)
         return value
@@ -118,7 +118,7 @@ class Registry:
     def _add(self, kind: object) -> None:
         if isinstance(kind, NewType):
             self._add(kind.__supertype__)
-        elif _is_class(kind) and (_is_record(kind) or is_uuid(kind) or issubclass(kind, Enum)):
+        elif is_class(kind) and (_is_record(kind) or is_uuid(kind) or issubclass(kind, Enum)):
             self._name(kind)
         elif get_origin(kind) is Callable:
             self._name(FiniteFunction)
@@ -259,53 +259,6 @@ def _is_object(data: Json) -> TypeGuard[dict[str, Json]]:
 
 def _is_list(data: Json) -> TypeGuard[list[Json]]:
     return isinstance(data, list)
-
-
-def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401 -- an annotation
-    origin, parts = get_origin(hint), get_args(hint)
-    if origin in {Union, UnionType}:
-        return any(_fits(value, part) for part in parts)
-    if origin is Literal:
-        return any(type(value) is type(part) and value == part for part in parts)
-    if isinstance(hint, NewType):
-        return _fits(value, hint.__supertype__)
-    if _is_class(hint):
-        return _is_a(value, hint)
-    # a type variable or Any: the model itself does not restrict it
-    return not _is_class(origin) or (_is_a(value, origin) and _all_fit(value, origin, parts))
-
-
-def _all_fit(value: object, origin: type[Any], parts: tuple[Any, ...]) -> bool:
-    if _is_table(value):
-        names, items = (parts[0], parts[-1]) if parts else (Any, Any)
-        return all(_fits(name, names) and (len(parts) == 1 or _fits(item, items)) for name, item in value.items())
-    if not _is_group(value):
-        return True
-    if origin is tuple and Ellipsis not in parts:
-        return len(value) == len(parts) and all(map(_fits, value, parts))
-    return all(_fits(item, parts[0]) for item in value)
-
-
-def _is_a(value: object, kind: type[Any]) -> bool:
-    if isinstance(value, bool) and kind in {int, float}:
-        return False
-    try:
-        # people write 1 where they mean 1.0
-        return isinstance(value, (int, float) if kind is float else kind)
-    except TypeError:  # some protocols have no isinstance
-        return True
-
-
-def _is_class(kind: object) -> TypeGuard[type[Any]]:
-    return isinstance(kind, type)
-
-
-def _is_table(value: object) -> TypeGuard[dict[object, object]]:
-    return type(value) is dict
-
-
-def _is_group(value: object) -> TypeGuard[tuple[object, ...] | list[object] | frozenset[object] | set[object]]:
-    return type(value) in {tuple, list, frozenset, set}
 
 
 def _is_record(kind: type[Any]) -> bool:
