@@ -81,7 +81,7 @@ class Beliefs:
         self._known: dict[frozenset[Hypothesis], Belief] = {}
 
     def __len__(self) -> int:
-        """Return how many are remembered."""
+        """Return how many beliefs are remembered."""
         return len(self._known)
 
     def of(self, hypotheses: Iterable[Hypothesis]) -> Belief:
@@ -97,7 +97,7 @@ class Beliefs:
 
 
 def counted(found: Iterable[Hypothesis]) -> tuple[Iterable[Hypothesis], tuple[int, ...]]:
-    """Return the hypotheses with the inputs that still matter numbered from 1, and which these were.
+    """Return the hypotheses with the relevant inputs renumbered from 1, and their former numbers.
 
     Only the order of the numbers matters. Without this every step would be new, and nothing could be remembered.
     """

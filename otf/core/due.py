@@ -99,7 +99,7 @@ def _slow(moves: Moves, start: Hypothesis, busy: float) -> bool:
     return False
 
 
-LOOKED_AT = 1_000  # explanations that are looked at for their windows
+LOOKED_AT = 1_000  # explanations searched for windows
 
 
 class Due(NamedTuple):

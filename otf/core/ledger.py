@@ -36,7 +36,7 @@ class Ledger(NamedTuple):
 
     @property
     def unproven(self) -> int:
-        """Return how many inputs are not proven taken, those after the first of them included."""
+        """Return how many inputs are not proven taken, including those after the first of them."""
         return self.sent - self.inputs[0].number + 1 if self.inputs else 0
 
     @property
@@ -56,7 +56,7 @@ class Ledger(NamedTuple):
         return Ledger((*before, InFlight(number, event.port, Span(event.at, done))), number, done - timing.busy, done)
 
     def kept(self, ranks: tuple[int, ...]) -> Ledger:
-        """Return the ledger with those inputs only that still matter, by their numbers in a belief."""
+        """Return the ledger with only the inputs that still matter, by their numbers in a belief."""
         if len(ranks) == len(self.inputs):
             return self
         return self._replace(inputs=tuple(self.inputs[rank - 1] for rank in ranks))

@@ -1,4 +1,8 @@
-"""What the core remembers, bounded: the oldest answer goes for each new one, so that forgetting never pauses a run."""
+"""Symbols, and the bounded tables of the core.
+
+Symbols are values with a typed key and its hash at hand. The oldest answer of all tables is dropped for each new one,
+so that forgetting never pauses a run.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ OFTEN: Final = 4_000  # answers forgotten between two collections of young garba
 
 
 class ForgettingTable(Protocol):
-    """A dictionary of answers, as far as forgetting goes."""
+    """A dictionary of answers, as used for forgetting."""
 
     def pop(self, question: Never, default: None, /) -> object:
         """Forget the answer to a question."""

@@ -84,7 +84,7 @@ class Monitor:
         self.verdict: Verdict | None = None
         # whether time decided on the last event that was searched for
         self._by_time = False
-        # the seconds by which the tester itself may have been late with what it saw
+        # the seconds by which the tester itself may have seen outputs late
         self.slack: float = 0.0
 
     @property

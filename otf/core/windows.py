@@ -150,7 +150,7 @@ class Windows:
     def _own(
         self, before: Hypothesis, then: Hypothesis, span: Span, fired: Timer | None
     ) -> tuple[list[Timer], list[Timer]]:
-        """Return the timers of a state's own transitions: those that may run on, and those that start anew."""
+        """Return the timers of the transitions of a state: those that may run on, and those that start anew."""
         if isinstance(then.position, (Unknown, Midway)):
             # the system may return to the state it was in
             return [each for each in before.timers if isinstance(each.name, int) and each is not fired], []

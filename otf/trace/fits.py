@@ -36,7 +36,7 @@ def _is_a(value: object, kind: type[Any]) -> bool:
     if isinstance(value, bool) and kind in {int, float}:
         return False
     try:
-        # people write 1 where they mean 1.0
+        # users write 1 for 1.0
         return isinstance(value, (int, float) if kind is float else kind)
     except TypeError:  # some protocols have no isinstance
         return True
