@@ -9,10 +9,9 @@ from typing import Final
 
 from benchmarks.subjects import TICK, Subject
 from otf.core import Limits, Model, Monitor, Node, Oracle, Pacing, Routes, Session, Symbol, Timing
-from otf.core.burst import Burst
 from otf.core.eager import Eager
-from otf.core.strict import Strict
-from otf.core.timers import Timers
+from otf.core.pacing import Timers
+from otf.core.strict import Burst, Strict
 from otf.core.timing import Learnt
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.simulate.world import Chance

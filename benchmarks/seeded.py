@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 from benchmarks.campaigns import TESTERS, Campaign
 from benchmarks.subjects import SUBJECTS, Subject
 from otf.simulate import Mutation, faulty
-from otf.simulate.faults import MutationKind
+from otf.simulate.system import MutationKind
 from otf.spec import AnyOrder, On, OneOf, Spec, Transition
 from otf.spec.outputs import vague
 from otf.strategy import Strategy

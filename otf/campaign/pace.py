@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 
 from otf.campaign.settings import Mode
 from otf.core import Node, Pacing, Symbol, Timing
-from otf.core.burst import Burst
 from otf.core.eager import Eager
-from otf.core.strict import Strict
-from otf.core.timers import Timers
+from otf.core.pacing import Timers
+from otf.core.strict import Burst, Strict
 
 
 @dataclass(frozen=True, slots=True)

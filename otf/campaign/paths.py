@@ -20,8 +20,8 @@ from otf.campaign.reread import reread
 from otf.campaign.results import PathResult
 from otf.campaign.settings import LARGEST
 from otf.core import Chooser, Oracle, Pacing, Session
+from otf.core.pacing import Timers
 from otf.core.strict import Strict
-from otf.core.timers import Timers
 from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
 from otf.runner import TraceWriter, drive
 from otf.simulate import Walk

@@ -16,7 +16,7 @@ from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings
 from otf.core import Chooser
-from otf.core.timers import Timers
+from otf.core.pacing import Timers
 from otf.explore.steady import ask_again
 from otf.shrink import again, issue_of
 from otf.strategy import Script

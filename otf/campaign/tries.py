@@ -20,7 +20,7 @@ from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Mode
 from otf.core import Node, Oracle, Symbol
-from otf.core.timers import Timers
+from otf.core.pacing import Timers
 from otf.errors import WriteError
 from otf.runner.files import put, writing
 from otf.shrink import Candidate, Issue, issue_of

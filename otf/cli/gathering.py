@@ -15,7 +15,7 @@ from otf.errors import UsageError
 from otf.offline import Judgement, judge
 from otf.report import Gathered, ReportedFailure
 from otf.report import PathSummary as Walked
-from otf.trace.reading import Told
+from otf.trace.reading import TracedEvent
 
 PATH: Final = re.compile(r"path-\d+\.jsonl")
 
@@ -101,7 +101,7 @@ class _Gathering:
     def _read(self, file: Path, *, follow: bool = False) -> Read:
         started, seconds = "", 0.0
 
-        def step(told: Told, monitor: Monitor) -> None:
+        def step(told: TracedEvent, monitor: Monitor) -> None:
             nonlocal started, seconds
             started, seconds = started or str(told.data.get("timestamp", "")), told.event.at
             if follow:

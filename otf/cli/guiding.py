@@ -15,7 +15,7 @@ from otf.explore import explore
 from otf.explore.scenarios import known as checked
 from otf.strategy import Coverage, StrategyKind, Until, covering, own
 from otf.strategy.coverage import KINDS
-from otf.strategy.strategy import known
+from otf.strategy.kinds import known
 
 LOOKED: Final = 20_000  # states of a model that are counted
 

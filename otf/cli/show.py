@@ -19,7 +19,7 @@ from otf.offline import judge
 from otf.report import Chart, chart, lifelines, mermaid, standalone
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.explain import explanation
-from otf.trace.reading import Told
+from otf.trace.reading import TracedEvent
 from otf.values import show as text
 
 LONGEST: Final = 60  # bytes of a frame that are shown
@@ -83,7 +83,7 @@ def show(
     return PASS
 
 
-def _row(told: Told, monitor: Monitor) -> dict[str, Any]:
+def _row(told: TracedEvent, monitor: Monitor) -> dict[str, Any]:
     event, failure = told.event, monitor.verdict.failure if monitor.verdict is not None else None
     kind, what = _told(event)
     settled = isinstance(event, Quiet) and failure is None

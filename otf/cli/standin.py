@@ -18,8 +18,7 @@ from otf.cli.benches import load, parsed
 from otf.codec import Codec
 from otf.errors import CodecError, OtfError, UsageError
 from otf.explore import explore
-from otf.simulate.acting import acting
-from otf.simulate.faults import Mutation
+from otf.simulate.system import Mutation, acting
 from otf.simulate.walk import Act
 
 LOOKED = 10_000  # states in which a fault may be seeded
@@ -84,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _made(bench: Bench, number: int | None, seed: int) -> tuple[Act, Codec]:
     if bench.codec is None:
-        raise UsageError(f"{bench.name}: it has no codec, so nothing can stand behind a pipe; see otf.simulate.acting")
+        raise UsageError(f"{bench.name}: it has no codec, so nothing can stand behind a pipe; see otf.simulate.system")
     fault = None
     if number is not None:
         every = list(faults(bench))

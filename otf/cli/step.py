@@ -126,7 +126,7 @@ class StepWalk:
 
     def _unspecified(self) -> Iterable[Symbol]:
         node = self.states[-1]
-        return [inp for inp in self.model.offers(node) if not self.model.moves(node, inp)]
+        return [inp for inp in self.model.enabled_inputs(node) if not self.model.moves(node, inp)]
 
     def _ways(self) -> list[tuple[str, Node | None]]:
         every = [

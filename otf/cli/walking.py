@@ -24,7 +24,7 @@ def named(text: str, ways: Sequence[Symbol | None]) -> list[int]:
 
 def ways_of(model: Model, node: Node) -> list[PossibleMove]:
     """Return what may happen in a state: inputs in the model's order, then what comes unasked."""
-    asked: list[PossibleMove] = [(inp, move) for inp in model.offers(node) for move in model.moves(node, inp)]
+    asked: list[PossibleMove] = [(inp, move) for inp in model.enabled_inputs(node) for move in model.moves(node, inp)]
     return asked + [(None, move) for move in model.spontaneous(node)]
 
 
@@ -52,7 +52,7 @@ def _back(came: dict[Node, Node | None], node: Node) -> list[Node]:
 
 def why(model: Model, nodes: Sequence[Node], text: str) -> str:
     """Return why an input is offered or not, in the states that are possible."""
-    inputs = list(dict.fromkeys(inp for node in nodes for inp in model.offers(node)))
+    inputs = list(dict.fromkeys(inp for node in nodes for inp in model.enabled_inputs(node)))
     found = [inputs[at] for at in named(text, inputs)]
     if not found:
         known = ", ".join(show(inp.value) for inp in inputs) or "none"

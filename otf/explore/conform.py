@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from otf.core import Model, Monitor, Oracle, Relation, Routes
 from otf.core.compile import choices
+from otf.core.expectations import texts_of
 from otf.core.macro_step import MacroSteps, follow
-from otf.core.texts import texts_of
 from otf.errors import UsageError
 from otf.explore.finding import Finding, LawVerdict, TakenStep
 from otf.explore.naming import name

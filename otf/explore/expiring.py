@@ -85,7 +85,7 @@ class Expiring:
         ends = [left[name][1] for name in node.expiring if name in left]
         # by then the system has made a move by itself
         last = min([*ends, *(move.within[1] for move in spontaneous if move.within)], default=FOREVER)
-        for inp in self.model.offers(node):
+        for inp in self.model.enabled_inputs(node):
             for move in self.model.moves(node, inp):
                 yield TimedMove(TakenStep(inp.value, move.texts), move, (0.0, last))
         for move in spontaneous:

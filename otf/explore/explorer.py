@@ -6,9 +6,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final, TypeGuard
 
-from otf.core.asking import ASKING
+from otf.core.calls import CURRENT, own_frames
 from otf.core.compile import spread
-from otf.core.texts import texts_of
+from otf.core.expectations import texts_of
 from otf.errors import ModelError, OtfError, UsageError
 from otf.explore.graph import OPEN, SPONTANEOUS, Graph
 from otf.explore.naming import Alike, is_flat, name, output_name
@@ -127,29 +127,32 @@ class _Explorer:
 
     def _expand(self, state: Any) -> None:  # noqa: ANN401 -- any state
         asked: tuple[Any, ...] = ()
-        ASKING.now = "inputs", (state,)
+        CURRENT.now = "inputs", (state,)
         try:
             step, emits, take = self._spec.step, self._spec.emits, self._take
             for number, inp in self._offered(state):
-                ASKING.now = "step", (state, inp)
+                CURRENT.now = "step", (state, inp)
                 asked = (inp,)
                 ways = iter(_ways(step(state, inp)))
                 for way in islice(ways, TRANSITIONS):
                     take(number, way)
                 _end(ways)
             asked = ()
-            ASKING.now = "emits", (state,)
+            CURRENT.now = "emits", (state,)
             ways = iter(() if emits is None else _ways(emits(state)))
             for way in islice(ways, TRANSITIONS):
                 take(SPONTANEOUS, way)
             _end(ways)
         except OtfError as error:
-            raise ModelError(f"{_asking(state, asked)}: {error}") from error
+            message = (
+                f"{_asking(state, asked)}: {error}{own_frames(error, self._spec.step if asked else self._spec.emits)}"
+            )
+            raise ModelError(message) from error
         except Exception as error:
-            message = f"{_asking(state, asked)}: the model raised {type(error).__name__}: {error}"
+            message = f"{_asking(state, asked)}: the model raised {type(error).__name__}: {error}{own_frames(error)}"
             raise ModelError(message) from error
         finally:
-            ASKING.now = None
+            CURRENT.now = None
 
     def _offered(self, state: Any) -> list[tuple[int, Any]]:  # noqa: ANN401 -- any state
         offered = self._spec.inputs(state) if self._fixed is None else self._fixed

@@ -13,8 +13,7 @@ from otf.errors import CodecError, TraceError, UsageError
 from otf.framing import Framer, Framing, lines
 from otf.offline.logs import Noted
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
-from otf.trace.pcap import Capture, Endpoint, Packet
-from otf.trace.stream import Stream
+from otf.trace.pcap import Capture, Endpoint, Packet, Stream
 from otf.values import show
 
 _FIN, _SYN, _RST = 1, 2, 4

@@ -14,14 +14,14 @@ from otf.core.strict import Strict
 from otf.spec.fingerprint import fingerprint
 from otf.strategy import Script
 from otf.trace.events import Event
-from otf.trace.reading import Told, TraceReader
+from otf.trace.reading import TracedEvent, TraceReader
 from otf.trace.record import Header
 from otf.trace.tagged import Registry
 from otf.trace.verdict import Verdict
 
 SECONDS: Final = 2.0
 EACH: Final = 0.001
-OnStep = Callable[[Told, Monitor], None]
+OnStep = Callable[[TracedEvent, Monitor], None]
 
 
 class Patience:

@@ -62,7 +62,7 @@ def space(model: Model, most: int = MOST) -> Space:
 
 
 def _asked(model: Model, node: Node, found: Space) -> Iterator[Node]:
-    for inp in model.offers(node):
+    for inp in model.enabled_inputs(node):
         for move in model.moves(node, inp):
             target = move.target if isinstance(move.target, Node) else None
             way = WordedTransition(

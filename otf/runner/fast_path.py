@@ -14,9 +14,8 @@ from typing import Final, TypeAlias
 from otf.adapter import Arrival, Frame, LineLost
 from otf.codec import PortAction
 from otf.core import Session, Symbol
-from otf.core.cached_run import LONG, CachedRun
+from otf.core.cached_run import LONG, CachedInput, CachedOutput, CachedRun
 from otf.core.eager import Eager
-from otf.core.step_cache import CachedInput, CachedOutput
 from otf.errors import CodecError
 from otf.runner.codec_cache import SHORT, CodecCache
 from otf.runner.record import EventRecord
@@ -43,7 +42,7 @@ class FastPath:
         self._encode = encode
         self._record = record
         self._hope = 0
-        self._possible = isinstance(session.pacing, Eager) and not session.asking
+        self._possible = isinstance(session.pacing, Eager) and not session.probing
 
     @property
     def ready(self) -> bool:
@@ -53,13 +52,13 @@ class FastPath:
 
     async def run(self) -> None:
         """Go on until something has to be decided; the session is as if it had been told everything."""
-        cached_run = CachedRun.out(self._session, self._codec.codec)
+        cached_run = CachedRun.start(self._session, self._codec.codec)
         if cached_run is None:
             return
         try:
             await self._go(cached_run)
         finally:
-            cached_run.back()
+            cached_run.finish()
 
     async def _go(self, cached_run: CachedRun) -> None:
         # longer than other functions: with a call for each of its parts a step would take a tenth longer
@@ -87,7 +86,7 @@ class FastPath:
 
     def _learnt(self, cached_run: CachedRun, symbol: Symbol) -> CachedInput | None:
         port, data = self._encode(symbol.value)
-        return cached_run.learn(symbol, port, data) if isinstance(data, bytes) else None
+        return cached_run.learn_input(symbol, port, data) if isinstance(data, bytes) else None
 
     def _answered(self, cached_run: CachedRun) -> bool:
         """Tell whether the whole answer came, and nothing else."""
@@ -147,4 +146,4 @@ class FastPath:
             output = self._codec.decode(*frame)
         except Exception:  # noqa: BLE001 -- it is decoded again where it is told that it cannot be
             return None
-        return cached_run.heard(frame, output)
+        return cached_run.learn_output(frame, output)

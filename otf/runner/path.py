@@ -112,7 +112,7 @@ class Conduct:
         event, raw = self._event(arrived)
         if arrived.stamped and not self.session.monitor.would(event):
             event = self._between(event, arrived)
-        if self.session.asking and isinstance(event, Seen) and self.session.pong(event):
+        if self.session.probing and isinstance(event, Seen) and self.session.pong(event):
             self._believe(self.session.proven(event.at))
         else:
             self._tell(event, raw)

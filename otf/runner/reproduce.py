@@ -11,9 +11,8 @@ from otf.adapter import Bench
 from otf.adapter.acting import bounded, excused
 from otf.adapter.watchdog import watched
 from otf.core import Oracle, Session
-from otf.core.burst import Burst
-from otf.core.strict import Strict
-from otf.core.timers import Timers
+from otf.core.pacing import Timers
+from otf.core.strict import Burst, Strict
 from otf.explore.steady import ask_again
 from otf.runner.path import drive
 from otf.shrink import AllowedInputs, Candidate, again, issue_of

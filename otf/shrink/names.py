@@ -63,5 +63,5 @@ def _instead(search: ShrinkSearch, step: ModelStep, old: Name, new: Name) -> Sym
 def _kin(search: ShrinkSearch, step: ModelStep) -> list[Symbol]:
     # tuples of one kind may be of different lengths
     length = len(_names(step.input))
-    offers = search.ways.offers(step.nodes)
-    return [inp for inp in offers if kind(inp) == kind(step.input) and len(_names(inp)) == length]
+    enabled_inputs = search.ways.enabled_inputs(step.nodes)
+    return [inp for inp in enabled_inputs if kind(inp) == kind(step.input) and len(_names(inp)) == length]

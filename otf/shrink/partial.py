@@ -48,7 +48,7 @@ def _values(issue: Issue, oracle: Oracle) -> Shrinking:
 
 
 def _simpler(step: ModelStep, oracle: Oracle) -> Iterator[Symbol]:
-    for inp in dict.fromkeys(inp for node in step.nodes for inp in oracle.model.offers(node)):
+    for inp in dict.fromkeys(inp for node in step.nodes for inp in oracle.model.enabled_inputs(node)):
         if inp == step.input:
             return
         if kind(inp) == kind(step.input):

@@ -71,7 +71,7 @@ class _Following:
         now = [inp for inp in view.specified if kind(inp) == kind(step.input)]
         if not now:
             return None
-        then = [inp for inp in self._ways.offers(step.nodes) if kind(inp) == kind(step.input)]
+        then = [inp for inp in self._ways.enabled_inputs(step.nodes) if kind(inp) == kind(step.input)]
         at = then.index(step.input) if step.input in then else 0
         return now[min(at, len(now) - 1)]
 

@@ -124,7 +124,7 @@ class ShrinkSearch:
 
     def node(self, step: ModelStep) -> int:
         """Return how simple an input is: its place in the order in which the model offers them there."""
-        offered: tuple[object, ...] = self.ways.offers(step.nodes)
+        offered: tuple[object, ...] = self.ways.enabled_inputs(step.nodes)
         return offered.index(step.input) if step.input in offered else len(offered)
 
 

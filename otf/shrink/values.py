@@ -91,4 +91,4 @@ def _simpler(search: ShrinkSearch, step: ModelStep) -> Sequence[Symbol]:
 
 
 def _kin(search: ShrinkSearch, step: ModelStep) -> list[Symbol]:
-    return [inp for inp in search.ways.offers(step.nodes) if kind(inp) == kind(step.input)]
+    return [inp for inp in search.ways.enabled_inputs(step.nodes) if kind(inp) == kind(step.input)]

@@ -6,9 +6,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from otf.core import Model, Node, Oracle, Symbol
-from otf.core.belief import Belief
-from otf.core.enabled import view
 from otf.core.hypothesis import Hypothesis
+from otf.core.view import view
 from otf.shrink.issue import ANYWHERE, ModelStep, NodeSet
 from otf.shrink.tree import Tree
 
@@ -38,9 +37,9 @@ class ModelMap:
         """Remember where the system went where the model leaves that to it (`Accept`)."""
         self._told.update({(step.nodes, step.input): step.target for step in steps if step.target})
 
-    def offers(self, nodes: NodeSet) -> tuple[Symbol, ...]:
+    def enabled_inputs(self, nodes: NodeSet) -> tuple[Symbol, ...]:
         """Return the inputs worth trying at a node."""
-        return tuple(dict.fromkeys(inp for node in nodes for inp in self.model.offers(node)))
+        return tuple(dict.fromkeys(inp for node in nodes for inp in self.model.enabled_inputs(node)))
 
     def outcomes(self, nodes: NodeSet, inp: Symbol) -> tuple[Successor, ...]:
         """Return what may happen on an input, the model's first first; empty where it may not be given."""
@@ -60,7 +59,9 @@ class ModelMap:
         """Return every step from a node that leads somewhere known."""
         known = self._steps.get(nodes)
         if known is None:
-            pairs = ((inp, outcome.target) for inp in self.offers(nodes) for outcome in self.outcomes(nodes, inp))
+            pairs = (
+                (inp, outcome.target) for inp in self.enabled_inputs(nodes) for outcome in self.outcomes(nodes, inp)
+            )
             known = self._steps[nodes] = tuple(ModelStep(nodes, inp, target) for inp, target in pairs if target)
         return known
 
@@ -131,8 +132,8 @@ class ModelMap:
         # what comes unasked may have come when the next input is given
         if self.model.spec.emits is None:
             return nodes
-        belief = Belief(tuple(Hypothesis(node) for node in nodes))
-        return frozenset(view(self.model, self._oracle.relation, self._oracle.limits, belief).nodes)
+        oracle = self._oracle
+        return frozenset(view(self.model, oracle.relation, oracle.limits, map(Hypothesis, nodes)).nodes)
 
     def _tree(self, source: NodeSet) -> Tree:
         tree = self._trees.get(source)

@@ -7,7 +7,6 @@ from pathlib import Path
 from otf.campaign import Settings
 from otf.cli.figures import Figures
 from otf.core import Model, Monitor, Oracle, Routes, View
-from otf.core.enabled import view
 from otf.spec import Spec, Transition, goto
 from otf.trace.events import Quiet, Seen, Sent
 
@@ -22,7 +21,7 @@ ORACLE = Oracle(Model(Spec(step, 0, ["count", "toss"]), Routes(("p",), lambda _v
 
 def offered(monitor: Monitor) -> View:
     """Return what is offered now."""
-    return view(ORACLE.model, ORACLE.relation, ORACLE.limits, monitor.belief)
+    return ORACLE.view(monitor.belief)
 
 
 def figures(**settings: float) -> Figures:

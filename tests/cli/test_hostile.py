@@ -38,7 +38,9 @@ SENT = {"event": "sent", "at": 0.1, "port": "slot", "value": 1}
         pytest.param(3, b'{"event": "quiet", "at": "soon"}', "Expected `float`, got `str`", id="no number"),
         pytest.param(3, b'{"event": "quiet", "at": "nan"}', "Expected `float`, got `str`", id="nan"),
         pytest.param(3, b'{"event": "quiet", "at": 1e999}', "not a line of a trace", id="inf"),
-        pytest.param(3, b'{"event": "quiet", "at": 1e308}', "a time of 1e+308 seconds: 1e+10 is the most", id="late"),
+        pytest.param(
+            3, b'{"event": "quiet", "at": 1e308}', "a time of 1e+308 seconds: the maximum is 1e+10", id="late"
+        ),
         pytest.param(
             3, b'{"event": "seen", "at": 1, "port": 5, "value": 1}', "Expected `str`, got `int`", id="no name"
         ),

@@ -9,8 +9,7 @@ from otf.campaign import FailureGroup, PathResult, Retried, Settings, Shrunk, Su
 from otf.cli.benches import load
 from otf.cli.telling import counted, tell
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
-from otf.trace.explain import BRANCHES, explanation
-from otf.trace.story import OUTPUTS, story
+from otf.trace.explain import BRANCHES, OUTPUTS, explanation, story
 from otf.trace.verdict import Allowed, Failure, Signature, Verdict
 
 SIGNATURE = Signature("wrong", "int", "str", "str", "str")
@@ -100,7 +99,7 @@ def test_many_states_and_many_ways() -> None:
     failure = replace(FAILURE, allowed=(Allowed("busy", ways), Allowed("idle", ()), Allowed("done", (((), "idle"),))))
     text = explanation(Verdict("fail", replace(failure, note="stderr: a\nstderr: b")))
     assert "  possible state: busy\n    allows:        '0'\n                   -> idle\n" in text
-    assert f"    allows:        '{BRANCHES - 1}'\n                   -> idle\n    … and 3 other ways on\n" in text
+    assert f"    allows:        '{BRANCHES - 1}'\n                   -> idle\n    … and 3 other branches\n" in text
     assert "  or:             idle\n    allows:        anything: the model does not specify this input here\n" in text
     assert "  or:             done\n    allows:        no output\n" in text
     assert text.endswith("  remarks:\n    stderr: a\n    stderr: b")
@@ -109,7 +108,7 @@ def test_many_states_and_many_ways() -> None:
 def test_verdicts_that_are_no_failures() -> None:
     """A pass, one as far as the model goes, and an inconclusive run each have their sentence."""
     assert explanation(Verdict("pass")) == "PASS: everything that was seen is allowed by the model"
-    assert "then an input came that it does not specify" in explanation(Verdict("pass", truncated=True))
+    assert "up to an input that the model does not specify" in explanation(Verdict("pass", truncated=True))
     assert explanation(Verdict("inconclusive", why="x")) == "INCONCLUSIVE: x"
 
 

@@ -15,7 +15,7 @@ from otf.errors import ModelError, UsageError
 from otf.models.coffee import bench as coffee
 from otf.simulate import Walk
 from otf.strategy import StrategyKind
-from otf.strategy.strategy import Strategy
+from otf.strategy.kinds import Strategy
 from tests.compat.samples import SPEED, STACK, SWITCH, write
 
 DEEP = """

@@ -24,8 +24,7 @@ from otf.fronts import Call, Command, Commands, Result, action, actions, behavio
 from otf.fronts.freezing import frozen, thawed
 from otf.models.coffees import C0, C2, C3, CENTS, INPUTS, IO, PRICE
 from otf.models.stack import PROGRAM
-from otf.simulate.acting import acting
-from otf.simulate.faults import Mutation
+from otf.simulate.system import Mutation, acting
 from otf.strategy import script
 from otf.values import key
 
@@ -253,7 +252,7 @@ def test_what_a_model_leaves_vague_is_invented(tmp_path: Path) -> None:
 def test_what_nobody_can_invent_is_told(tmp_path: Path) -> None:
     """A model with a test of outputs needs `invent` to act as a system."""
     vague = table([(0, "a", [Where(lambda seen: seen == 7)], 0)])
-    with pytest.raises(ModelError, match=r"cannot think of an output for .*: give it `invent`"):
+    with pytest.raises(ModelError, match=r"has no value for .*: pass `invent`"):
         run(Bench(vague, system=acting(vague), types=(int,)), out=tmp_path, traces=1)
 
 

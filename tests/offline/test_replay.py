@@ -20,7 +20,7 @@ from otf.errors import TraceError
 from otf.offline import Judgement, judge
 from otf.offline.replay import OnStep
 from otf.spec import Spec, Transition, goto
-from otf.trace.reading import Told, TraceReader, bounded
+from otf.trace.reading import TracedEvent, TraceReader, bounded
 from tests.campaign.machine import COFFEE, FAULTS, THIEF, Button, Coin, Refund, bench, judged, run
 from tests.runner.playing import on_function
 
@@ -147,7 +147,7 @@ def test_each_step_is_told(tmp_path: Path) -> None:
     run(bench(), tmp_path, traces=1, steps=5)
     seen: list[tuple[int, int]] = []
 
-    def on_step(told: Told, monitor: Monitor) -> None:
+    def on_step(told: TracedEvent, monitor: Monitor) -> None:
         seen.append((told.line, len(monitor.states)))
 
     data = (tmp_path / "path-0001.jsonl").read_bytes()

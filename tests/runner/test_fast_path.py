@@ -21,11 +21,9 @@ from otf.adapter import Arrival, Bench, Frame
 from otf.adapters import process
 from otf.codec import PortAction
 from otf.core import Barrier, Pacing, Session, Symbol, View
-from otf.core.burst import Burst
-from otf.core.cached_run import LONG, CachedRun
+from otf.core.cached_run import LONG, CachedOutput, CachedRun
 from otf.core.eager import Eager
-from otf.core.step_cache import CachedOutput
-from otf.core.strict import Strict
+from otf.core.strict import Burst, Strict
 from otf.errors import CodecError, ModelError
 from otf.framing import lines
 from otf.runner import drive

@@ -11,7 +11,7 @@ import pytest
 from otf import Bench, run
 from otf.adapter.watchdog import PATIENCE, warn, watch, watched
 from otf.core import Model
-from otf.core.asking import ASKING
+from otf.core.calls import CURRENT
 from otf.explore import explore
 from otf.spec import Accept, Spec, Transition, Where, goto, on
 from otf.trace.events import Seen, Sent
@@ -79,7 +79,7 @@ def test_a_function_that_hangs_is_named(where: str, asked: str) -> None:
     judge = oracle(_spec(hanging, where))
 
     def asking() -> None:
-        judge.model.offers(judge.model.initial)
+        judge.model.enabled_inputs(judge.model.initial)
         told(judge, Sent("a", "A", 0), Seen("x", "P", 0), "quiet")
 
     assert hanging.told(asking)
@@ -118,8 +118,8 @@ class Looks(threading.Event):
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for no time at all."""
         assert timeout == 0.25
-        if self._new or ASKING.now is None:
-            ASKING.now = "step", (self.left, "a")
+        if self._new or CURRENT.now is None:
+            CURRENT.now = "step", (self.left, "a")
         self.left -= 1
         return self.left < 0
 
@@ -128,7 +128,7 @@ class Looks(threading.Event):
 def free() -> Iterator[None]:
     """Leave nothing asked behind."""
     yield
-    ASKING.now = None
+    CURRENT.now = None
 
 
 @pytest.mark.usefixtures("free")

@@ -144,5 +144,5 @@ def test_the_oracle_offers_them_like_others() -> None:
     """Restricting a spec with inferred inputs restricts the inferred inputs."""
     spec = restrict(Spec(bits, 0, values={int: range(3)}), lambda _state, inp: sum(inp) < 2)
     model = Model(spec)
-    assert [symbol.value for symbol in model.offers(model.initial)] == [(0, 0), (0, 1), (1, 0)]
+    assert [symbol.value for symbol in model.enabled_inputs(model.initial)] == [(0, 0), (0, 1), (1, 0)]
     assert set(product(range(3), repeat=2)) == set(Spec(bits, 0, values={int: range(3)}).inputs(0))

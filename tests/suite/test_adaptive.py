@@ -15,7 +15,7 @@ from otf.errors import ModelError, UsageError
 from otf.explore import explore
 from otf.fronts import table
 from otf.simulate import Walk
-from otf.simulate.acting import acting
+from otf.simulate.system import acting
 from otf.spec import AnyOrder, Spec, on
 from otf.suite import AdaptiveSuite, adaptive, decisions
 from otf.suite.adaptive import assembled

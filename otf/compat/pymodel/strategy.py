@@ -16,9 +16,8 @@ from otf.fronts import Call
 from otf.fronts.actions import Attributes
 from otf.fronts.freezing import frozen, thawed
 from otf.strategy import StrategyKind
-from otf.strategy.kinds import Maker
+from otf.strategy.kinds import Maker, known
 from otf.strategy.pool import Pool
-from otf.strategy.strategy import known
 from otf.strategy.visits import VisitCounts
 from otf.values import key, show
 
