@@ -20,10 +20,9 @@ from otf.compose import composed, product, scenario
 from otf.core import Monitor
 from otf.errors import UsageError
 from otf.explore import explore
-from otf.explore.analysis import general, liveness, safety, transitions
+from otf.explore.analysis import allows, general, liveness, safety, transitions
 from otf.explore.conform import conforms
 from otf.explore.finding import Finding
-from otf.explore.scenarios import allows
 from otf.fronts import Call, Command, generated, table
 from otf.logic import check, exists, for_all, implies
 from otf.models.coffees import C1, C2, C3, C4, fair, solvent

@@ -6,12 +6,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
+from otf.compose import Scenario, composed, scenario
+from otf.compose.guided import check
 from otf.errors import ModelError, UsageError
+from otf.explore.explorer import explore
 from otf.explore.finding import Finding, LawVerdict, refuted, stands
 from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph
-from otf.explore.naming import output_name
-from otf.explore.observed import observed
-from otf.explore.refine import refine
+from otf.explore.naming import observed, output_name
+from otf.explore.refine import blocks
+from otf.spec import Spec
 from otf.values import show
 
 GENERAL: Final = ("deterministic", "output-deterministic", "total", "input-enabled", "minimal")
@@ -20,7 +23,6 @@ GENERAL: Final = ("deterministic", "output-deterministic", "total", "input-enabl
 # known within so many steps, and not where some lead to states that were left out
 INSIDE: Final = ("depth", "states")
 STEPS: Final = ("depth",)
-CUT: Final = -2  # instead of the number of an input: what a state has beyond a bound
 
 
 def safety(graph: Graph, holds: Callable[[Any], object], law: str = "safe") -> Finding:
@@ -102,19 +104,6 @@ def minimal(graph: Graph, law: str = "minimal") -> Finding:
     return stands(graph, law)
 
 
-def blocks(graph: Graph) -> list[int]:
-    """Return for each state the number of those that are like it (bisimilar); one that a bound cut is like no other."""
-    seen: dict[Any, int] = {}
-    labels = [seen.setdefault(output_name(observed(each)), len(seen)) for each in graph.outputs]
-    rows = [
-        [((arc.input, labels[arc.outputs]), arc.target) for arc in graph.arcs(state)]
-        for state in range(len(graph.values))
-    ]
-    for state in graph.edge:
-        rows[state].append(((CUT, state), state))
-    return refine(rows)
-
-
 def _alone(graph: Graph, law: str, kind: Callable[[int], object]) -> Finding:
     """Find out whether there is one transition at most on an input, of each kind of outputs."""
     for state in range(len(graph.values)):
@@ -173,3 +162,40 @@ def _asked(law: str, holds: Callable[..., object], *arguments: object) -> bool:
     except Exception as error:
         message = f"{law}: it raised {type(error).__name__} on {', '.join(map(show, arguments))}: {error}"
         raise ModelError(message) from error
+
+
+LOOKED: Final = 1_000  # states in which it is looked for actions that a scenario names
+LIMIT: Final = 20_000
+
+
+def allows(spec: Spec[Any, Any], told: Any, limit: int = LIMIT) -> Finding:  # noqa: ANN401 -- however it is written
+    """Find out whether a model can go through a scenario to its end; `way` shows how.
+
+    >>> from otf.spec import goto
+    >>> def step(stack, inp):
+    ...     if inp == "push": return [goto((1, *stack))]
+    ...     return [goto(stack[1:], stack[0])] if stack else []
+    >>> stack = Spec(step, (), ["push", "pop"], name="stack")
+    >>> bool(allows(stack, "push pop/1")), bool(allows(stack, "push pop pop"))
+    (True, False)
+    """
+    law = f"{spec.name} allows the scenario"
+    graph = explore(composed(spec, known(spec, told)), limit)
+    return reachable(graph, graph.accepting, law)
+
+
+def forbids(spec: Spec[Any, Any], told: Any, limit: int = LIMIT) -> Finding:  # noqa: ANN401 -- however it is written
+    """Find out whether a model cannot go through a scenario to its end; where it can, `way` shows how."""
+    found = allows(spec, told, limit)
+    law = f"{spec.name} forbids the scenario"
+    if found.verdict is LawVerdict.UNDECIDED:
+        return Finding(law, LawVerdict.PASSED, found.says)
+    return Finding(law, LawVerdict.REFUTED if found else LawVerdict.PROVEN, found.says, found.way)
+
+
+def known(spec: Spec[Any, Any], told: Any) -> Scenario:  # noqa: ANN401 -- however it is written
+    """Return a scenario whose actions the model has. Raises UsageError for one that names another."""
+    made = told if isinstance(told, Scenario) else scenario(told)
+    graph = explore(spec, LOOKED)
+    check(made, graph.inputs, [item for outputs in graph.outputs for item in outputs])
+    return made

@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from otf.core import Model, Node
 from otf.core.nodes import Move
-from otf.explore.anywhere import Anywhere
 from otf.explore.finding import Finding, LawVerdict, TakenStep
+from otf.explore.graph import Anywhere
 from otf.spec import Spec
 from otf.values import show
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from otf.core import Node, Symbol
+from otf.core import Node, Routes, Symbol
 from otf.values import key
 
 SPONTANEOUS: Final = -1  # instead of the number of an input
@@ -135,3 +135,22 @@ class Graph:
             middle = (low + high) // 2
             low, high = (middle, high) if self.begin[middle] <= at else (low, middle)
         return low
+
+
+class Anywhere(Routes):
+    """No ports in particular: a graph has none."""
+
+    def of(self, value: object) -> str:
+        """Return no port."""
+        del value
+        return ""
+
+    def only(self, what: str) -> str:
+        """Return no port."""
+        del what
+        return ""
+
+    def known(self, port: str, what: str) -> str:
+        """Return the port."""
+        del what
+        return port

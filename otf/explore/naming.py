@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Final, cast
 
 from otf.errors import ModelError
+from otf.spec import AnyOrder
 from otf.values import key, likeness, show
 
 _Kinds = tuple[type, ...]
@@ -103,3 +104,22 @@ def _contents(value: object) -> dict[str, object]:
 def _slots(kind: type) -> tuple[str, ...]:
     slots: Any = vars(kind).get("__slots__", ())
     return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def observed(outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return outputs in one way of writing: bags in one order, a bag of one as that one, empty bags as nothing.
+
+    >>> observed((AnyOrder("b", "a"), AnyOrder("c"), AnyOrder()))
+    (AnyOrder(items=('a', 'b')), 'c')
+    """
+    return tuple(_flat(outputs))
+
+
+def _flat(outputs: tuple[Any, ...]) -> Iterator[Any]:
+    for item in outputs:
+        if not isinstance(item, AnyOrder):
+            yield item
+        elif len(item.items) == 1:
+            yield from _flat(item.items)
+        elif item.items:
+            yield AnyOrder(*sorted(item.items, key=lambda each: repr(output_name(each))))

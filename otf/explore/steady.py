@@ -15,8 +15,7 @@ from otf.core.bags import Chain
 from otf.core.expectations import Either, Exact, Expectation, Instance
 from otf.core.nodes import Move
 from otf.errors import ModelError
-from otf.explore.anywhere import Anywhere
-from otf.explore.graph import Graph
+from otf.explore.graph import Anywhere, Graph
 from otf.spec import Spec
 from otf.trace.events import Event
 from otf.values import show

@@ -9,8 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from otf.core.compile import choices
 from otf.explore import Graph
-from otf.explore.naming import output_name
-from otf.explore.observed import observed
+from otf.explore.naming import observed, output_name
 from otf.spec import AnyOrder, On
 from otf.spec.outputs import vague
 

@@ -10,8 +10,7 @@ import pytest
 from otf.core import Routes
 from otf.errors import UsageError
 from otf.explore import explore
-from otf.explore.conform import conforms
-from otf.explore.equivalent import equivalent
+from otf.explore.conform import conforms, equivalent
 from otf.explore.finding import LawVerdict
 from otf.fronts import table
 from otf.models.altbit import Error, Message, receiver

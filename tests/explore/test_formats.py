@@ -12,14 +12,10 @@ import pytest
 from otf.cli import picture
 from otf.errors import UsageError
 from otf.explore import Graph, explore
-from otf.explore.aut import aut
-from otf.explore.compact import compact
-from otf.explore.dot import dot
-from otf.explore.graphml import graphml
-from otf.explore.listed import as_data, listed
-from otf.explore.marks import Marks, marks
-from otf.explore.mermaid import mermaid
-from otf.explore.quotient import depths, drawable
+from otf.explore.exports import as_data, aut, graphml, listed
+from otf.explore.marks import Marks, compact, marks
+from otf.explore.pictures import dot, mermaid
+from otf.explore.refine import depths, drawable
 from otf.fronts import table
 from otf.fronts.table import TableRow
 from otf.models.coffees import C4
