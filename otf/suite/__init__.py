@@ -1,9 +1,8 @@
 """Suites made before anything runs: inputs that cover a model, or prove a system right within bounds."""
 
 from otf.suite.adaptive import ADAPTIVE, AdaptiveSuite, adaptive
-from otf.suite.machine import NumberedMachine, machine
+from otf.suite.machine import NumberedMachine, completed, machine, minimised
 from otf.suite.methods import METHODS, Method
-from otf.suite.minimal import completed, minimised
 from otf.suite.suite import Suite, suite
 
 __all__ = [

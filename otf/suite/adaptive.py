@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-from otf.errors import UsageError
+from otf.core import Node, Symbol, View
+from otf.errors import ModelError, UsageError
 from otf.explore import Graph
 from otf.suite.decisions import Decisions, Juncture, Trials
-from otf.suite.observable import Observable, observable
-from otf.suite.sure import SeparatingInputs, groups, reaching, separating
+from otf.suite.observable import Observable, SeparatingInputs, groups, observable, reaching, separating
 from otf.values import show
 
 Met = tuple[int, ...]
@@ -169,3 +169,34 @@ def _worth(method: str, parts: _Sure, extra: int, runs: int) -> str:
 
 def _times(runs: int) -> str:
     return "once" if runs == 1 else f"{runs:,} times"
+
+
+class Deciding:
+    """Chooses the inputs of one test, by the state that the outputs have led the model to."""
+
+    def __init__(self, suite: AdaptiveSuite, numbers: Mapping[Node, int], test: int) -> None:
+        self._suite = suite
+        self._numbers = numbers
+        self._next: Mapping[int, int] = {0: test}
+
+    def choose(self, view: View) -> Symbol | None:
+        """Return the next input, None where the test ends. Raises ModelError where the state is not known."""
+        if not self._next:
+            return None
+        decision = self._next.get(self._state(view))
+        self._next = {}
+        if decision is None:
+            return None
+        row = self._suite.decisions.rows[decision]
+        self._next = dict(row.then)
+        inp = view.model.symbol(self._suite.machine.inputs[row.input])
+        # a test that was changed in its file may send what the model leaves open there
+        return inp if view.allows(inp) else None
+
+    def _state(self, view: View) -> int:
+        known = [self._numbers.get(node) for node in view.nodes]
+        if len(known) != 1 or known[0] is None:
+            names = ", ".join(show(node.value) for node in view.nodes)
+            message = f"{self._suite.name}: the outputs do not tell which state it is in ({names}); use `otf run`"
+            raise ModelError(message)
+        return known[0]

@@ -10,10 +10,8 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 
 from otf.suite.machine import NumberedMachine, Word
-from otf.suite.places import Places
-from otf.suite.reach import cover, only_back
 from otf.suite.splitting import Splitting
-from otf.suite.words import Words
+from otf.suite.words import Places, Words, cover, only_back
 
 
 def w(machine: NumberedMachine, extra: int = 0) -> list[Word]:

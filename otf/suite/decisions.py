@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from otf.errors import UsageError
-from otf.suite.observable import Observable
-
-MOST: Final = 1_000_000  # places of a tree, and decisions
+from otf.suite.observable import Observable, enough
 
 
 class Decision(NamedTuple):
@@ -96,13 +93,3 @@ class Trials:
 
 def _there(after: dict[int, Juncture], row: tuple[int | None, ...]) -> Iterator[tuple[int, int]]:
     return ((state, number) for state, number in zip(after, row, strict=True) if number is not None)
-
-
-def enough(number: int) -> None:
-    """Raise UsageError for a suite that is too large."""
-    if number > MOST:
-        message = (
-            f"there are more than {MOST:,} things to try or to compare: allow fewer extra states, make the model "
-            "smaller, or take adaptive-cover, which tries less"
-        )
-        raise UsageError(message)

@@ -12,10 +12,9 @@ from otf.suite.chain import chain
 from otf.suite.complete import h, hsi, spy, w, wp
 from otf.suite.gast import a2, a3, a4
 from otf.suite.identify import Choice, distinguishing, experiment, uio
-from otf.suite.machine import NOTHING, NumberedMachine, Word
-from otf.suite.minimal import blocks, completed, minimised
-from otf.suite.reach import distances
+from otf.suite.machine import NOTHING, NumberedMachine, Word, blocks, completed, minimised
 from otf.suite.tour import Leg, checked, tour, transitions
+from otf.suite.words import distances
 
 PATHS: Final = 100_000  # of a suite by A2: there may be more than stars in the sky
 Base = Literal["specified", "completed", "minimal"]

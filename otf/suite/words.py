@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from otf.suite.machine import NumberedMachine, Word
+from otf.errors import UsageError
+from otf.suite.machine import NOTHING, NumberedMachine, Word
+from otf.values import show
 
 
 class Words:
@@ -49,3 +53,95 @@ class Words:
             if not self.after[node] and word:
                 yield word
             left += [(then, (*word, inp)) for inp, then in reversed(self.after[node].items())]
+
+
+def cover(machine: NumberedMachine) -> list[Word]:
+    """Return a shortest word to each state; what these words begin with is among them. Raises UsageError."""
+    words = reach(neighbours(machine), [0], machine.size)
+    missing = [machine.states[state] for state, word in enumerate(words) if word is None]
+    if missing:
+        message = f"{machine.name} is not connected: no inputs lead to {show(missing[0])}; leave that state out"
+        raise UsageError(message)
+    return [word for word in words if word is not None]
+
+
+def neighbours(machine: NumberedMachine) -> list[dict[int, int]]:
+    """Return for each state the states that one input leads to, with the first such input."""
+    table: list[dict[int, int]] = [{} for _ in range(machine.size)]
+    for state, inp in machine.transitions:
+        table[state].setdefault(machine.next[state][inp], inp)
+    return table
+
+
+def reach(table: list[dict[int, int]], starts: Iterable[int], size: int) -> list[Word | None]:
+    """Return the shortest word from one of the starts to each state, None where there is none."""
+    words: list[Word | None] = [None] * size
+    queue = deque(starts)
+    for start in queue:
+        words[start] = ()
+    while queue:
+        word = words[state := queue.popleft()] or ()
+        for target, inp in table[state].items():
+            if words[target] is None:
+                words[target] = (*word, inp)
+                queue.append(target)
+    return words
+
+
+def distances(machine: NumberedMachine) -> list[list[int]]:
+    """Return how many inputs lead from each state to each other; more than there are states: none do."""
+    table, far = neighbours(machine), machine.size + 1
+    return [
+        [far if word is None else len(word) for word in reach(table, [state], machine.size)]
+        for state in range(machine.size)
+    ]
+
+
+def only_back(words: list[Word], machine: NumberedMachine) -> set[tuple[int, int]]:
+    """Return the transitions that the words of a cover are made of."""
+    return {(machine.run(word[:-1])[1], word[-1]) for word in words if word and word[-1] != NOTHING}
+
+
+class _Waiting(NamedTuple):
+    """The rest of a word after a place that is known, as soon as one more transition is confirmed."""
+
+    node: int
+    rest: Word
+
+
+class Places:
+    """The known places: after the cover, and wherever confirmed transitions lead from there."""
+
+    def __init__(self, words: Words, roots: list[int], confirmed: set[tuple[int, int]]) -> None:
+        self.confirmed = confirmed
+        self._words = words
+        self._roots = roots
+        self._ends: list[list[int]] = [[] for _ in roots]
+        self._waiting = defaultdict[tuple[int, int], list[_Waiting]](list)
+
+    def add(self, state: int, word: Word) -> None:
+        """Add a word after a place of that state: where another word ends nothing has to be sent again."""
+        words, ends = self._words, self._ends[state]
+        while ends and words.after[ends[-1]]:
+            ends.pop()
+        node = min([*ends[-1:], self._roots[state]], key=lambda each: words.new(word, each))
+        words.add(word, node)
+        self._follow(_Waiting(node, word))
+
+    def confirm(self, state: int, inp: int) -> None:
+        """Take that a transition leads where it should: what waited for that is known now."""
+        self.confirmed.add((state, inp))
+        for each in self._waiting.pop((state, inp), []):
+            self._follow(each)
+
+    def _follow(self, waiting: _Waiting) -> None:
+        node, rest = waiting
+        words = self._words
+        for place, inp in enumerate(rest):
+            needed = words.state[node], inp
+            if needed not in self.confirmed:
+                self._waiting[needed].append(_Waiting(node, rest[place:]))
+                return
+            node = words.after[node][inp]
+        if not words.after[node]:
+            self._ends[words.state[node]].append(node)

@@ -17,11 +17,9 @@ from otf.fronts import table
 from otf.simulate import Walk
 from otf.simulate.acting import acting
 from otf.spec import AnyOrder, Spec, on
-from otf.suite import AdaptiveSuite, adaptive, decisions
-from otf.suite.adaptive import assembled
-from otf.suite.deciding import Deciding
-from otf.suite.observable import Ends, Observable, observable
-from otf.suite.sure import reaching, separating
+from otf.suite import AdaptiveSuite, adaptive
+from otf.suite.adaptive import Deciding, assembled
+from otf.suite.observable import Ends, Observable, observable, reaching, separating
 
 Cell = frozenset[tuple[int, int]]
 Rows = Sequence[Mapping[int, Cell]]
@@ -320,7 +318,7 @@ def test_ports_and_classes_tell_outputs_apart() -> None:
 
 def test_a_suite_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing tells ten states apart, and everything would have to be tried; hundreds are too many to compare."""
-    monkeypatch.setattr(decisions, "MOST", 10_000)
+    monkeypatch.setattr("otf.suite.observable.MOST", 10_000)
     ring: list[Any] = [(each, "a", ["x"], (each + 1) % 10) for each in range(10)]
     with pytest.raises(UsageError, match=r"more than 10,000 things to try .* or take adaptive-cover"):
         adaptive(explore(table([*ring, *((each, "b", ["x"], 0) for each in range(10))])))

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
+from benchmarks.machine_mutants import equal, mutated, passes, single_mutants
 from otf.suite import METHODS, NumberedMachine
-from otf.suite.faults import equal, passes, single_faults, with_fault
 from otf.suite.machine import Word
 from tests.suite.machines import different, every, made, models
 from tests.suite.passing import fooled
@@ -126,7 +126,7 @@ def _larger(states: int, number: int) -> list[NumberedMachine]:
 def test_all_single_faults_of_larger_machines_are_found(method: str, machine: NumberedMachine) -> None:
     """Seven states, three inputs: each output, each next state, and each ignored input."""
     words = paths(machine, method)
-    mutants = [with_fault(machine, fault) for fault in single_faults(machine)]
+    mutants = [mutated(machine, fault) for fault in single_mutants(machine)]
     assert wrong(machine, words, mutants) == []
 
 
@@ -134,12 +134,12 @@ def test_many_faults_at_once_are_found() -> None:
     """Three faults may hide each other: not from a complete suite."""
     random = Random(3)
     for machine in _larger(6, 2):
-        faults = list(single_faults(machine))
+        faults = list(single_mutants(machine))
         mutants: list[NumberedMachine] = []
         for _ in range(500):
             mutant = machine
             for fault in random.sample(faults, 3):
-                mutant = with_fault(mutant, fault)
+                mutant = mutated(mutant, fault)
             mutants.append(mutant)
         for method in COMPLETE:
             assert wrong(machine, paths(machine, method), mutants) == []

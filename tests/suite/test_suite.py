@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from benchmarks.machine_mutants import equal
 from otf.errors import UsageError
 from otf.explore import explore
 from otf.models.coffee import coffee
 from otf.models.conference import Sizes, conference
 from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on
 from otf.suite import METHODS, NumberedMachine, adaptive, completed, machine, minimised, suite
-from otf.suite.faults import equal
 from otf.suite.identify import Choice, distinguishing, experiment, uio
 from otf.suite.splitting import Splitting
 from tests.suite.machines import made, models

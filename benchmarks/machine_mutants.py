@@ -8,32 +8,32 @@ from typing import Literal, NamedTuple
 
 from otf.suite.machine import NumberedMachine, Word
 
-MachineMutationKind = Literal["output", "transfer", "ignored"]
+MachineMutantKind = Literal["output", "transfer", "ignored"]
 
 
-class MachineMutation(NamedTuple):
+class MachineMutant(NamedTuple):
     """One wrong transition: another output, another next state, or neither output nor change."""
 
-    kind: MachineMutationKind
+    kind: MachineMutantKind
     state: int
     input: int
     out: int
     next: int
 
 
-def single_faults(machine: NumberedMachine) -> Iterator[MachineMutation]:
+def single_mutants(machine: NumberedMachine) -> Iterator[MachineMutant]:
     """Yield every single fault of the specified transitions of a machine, with the outputs that occur in it."""
     outs = sorted(
         {each for state, inp in machine.transitions for each in (machine.out[state][inp],)} | {machine.silent}
     )
     for state, inp in machine.transitions:
         out, to = machine.out[state][inp], machine.next[state][inp]
-        yield from (MachineMutation("output", state, inp, other, to) for other in outs if other != out)
-        yield from (MachineMutation("transfer", state, inp, out, other) for other in range(machine.size) if other != to)
-        yield MachineMutation("ignored", state, inp, machine.silent, state)
+        yield from (MachineMutant("output", state, inp, other, to) for other in outs if other != out)
+        yield from (MachineMutant("transfer", state, inp, out, other) for other in range(machine.size) if other != to)
+        yield MachineMutant("ignored", state, inp, machine.silent, state)
 
 
-def with_fault(machine: NumberedMachine, fault: MachineMutation) -> NumberedMachine:
+def mutated(machine: NumberedMachine, fault: MachineMutant) -> NumberedMachine:
     """Return the machine with the fault in it."""
     next_, out = ([list(row) for row in table] for table in (machine.next, machine.out))
     next_[fault.state][fault.input], out[fault.state][fault.input] = fault.next, fault.out
