@@ -30,10 +30,8 @@ from otf.models.conference import Sizes, conference
 from otf.models.queue import FAULTS as QUEUE_FAULTS
 from otf.models.queue import QUEUE, In, New
 from otf.models.queue import Queue as Queued
-from otf.shrink.cycles import cycles as model_cycles
-from otf.shrink.elements import elements
-from otf.shrink.halving import halving
-from otf.shrink.partial import partial
+from otf.shrink.classical import cycles as model_cycles
+from otf.shrink.classical import elements, halving, partial
 from otf.spec import Spec, Transition, goto, total
 from otf.strategy import Uniform
 from otf.suite import METHODS, suite

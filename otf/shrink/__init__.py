@@ -12,11 +12,9 @@ share `search` (the best so far, when to give up), `evidence` (what passed alrea
 alike) and `ways` (the model as a map, with `tree` for the shortest ways).
 """
 
-from otf.shrink.ahead import Ahead
+from otf.shrink.ahead import Ahead, repeats
 from otf.shrink.algorithms import ALGORITHMS, BEST, Setting, shrinking
-from otf.shrink.confidence import repeats
-from otf.shrink.inputs import AllowedInputs
-from otf.shrink.issue import Candidate, Issue, ModelStep, Shrinking, issue_of
+from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, Shrinking, issue_of
 from otf.shrink.plan import StepPlan, again
 
 __all__ = [

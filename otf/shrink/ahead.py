@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from math import ceil, log
+from typing import Final
 
 from otf.shrink.issue import Candidate, Issue, Shrinking
 
@@ -60,3 +62,18 @@ class Ahead:
         for answer in self._answers[:-1]:
             self._search.send(answer)
         self._step(lambda: self._search.send(self._answers[-1]))
+
+
+WANTED: Final = 0.95
+MOST: Final = 50  # runs; a failure that is rarer than one in seventeen runs is looked for with less confidence
+
+
+def repeats(rate: float) -> int:
+    """Return after how many runs a failure that shows at this rate has shown itself, with the wanted confidence.
+
+    >>> repeats(1.0), repeats(0.5), repeats(0.1)
+    (1, 5, 29)
+    """
+    if rate >= 1:
+        return 1
+    return min(MOST, ceil(log(1 - WANTED) / log(1 - rate))) if rate > 0 else MOST

@@ -9,14 +9,75 @@ from typing import Final
 
 from otf.core import InputMode, Oracle
 from otf.errors import UsageError
-from otf.shrink.cycles import cycles
-from otf.shrink.ddmin import ddmin
-from otf.shrink.elements import elements
-from otf.shrink.halving import halving
-from otf.shrink.issue import Issue, Shrinking
-from otf.shrink.modelled import modelled
-from otf.shrink.once import once, only
-from otf.shrink.partial import partial
+from otf.shrink.classical import cycles, ddmin, elements, halving, partial
+from otf.shrink.goals import fewer_goals, replanned
+from otf.shrink.issue import Candidate, Issue, Shrinking
+from otf.shrink.ladder import climb
+from otf.shrink.parts import bypassed, without_chunks, without_parts
+from otf.shrink.search import Attempts, ShrinkSearch
+from otf.shrink.values import renamed, simplified, uniform
+from otf.shrink.ways import ModelMap
+from otf.trace.verdict import Signature
+
+
+def once(search: Shrinking) -> Shrinking:
+    """Yield the candidates of a search, each only once; a repeated one is answered at once.
+
+    A candidate that did fail was adopted, and a search never goes back to a longer one.
+    """
+    tried: set[Candidate] = set()
+    answer: Issue | None = None
+    try:
+        candidate = next(search)
+        while True:
+            if candidate in tried:
+                answer = None
+            else:
+                tried.add(candidate)
+                answer = yield candidate
+            candidate = search.send(answer)
+    except StopIteration as done:
+        result: Issue = done.value
+        return result
+
+
+def only(search: Shrinking, signature: Signature | None) -> Shrinking:
+    """Let a search hear of one failure alone: one bug at a time, or the shorter trace is one of another bug."""
+    try:
+        candidate = next(search)
+        while True:
+            answer = yield candidate
+            candidate = search.send(answer if answer is not None and answer.signature == signature else None)
+    except StopIteration as done:
+        result: Issue = done.value
+        return result
+
+
+MEANS: Final[tuple[Callable[[ShrinkSearch], Attempts], ...]] = (
+    fewer_goals,
+    uniform,
+    replanned,
+    without_chunks,
+    without_parts,
+    bypassed,
+    renamed,
+    simplified,
+)
+
+
+def modelled(issue: Issue, oracle: Oracle) -> Shrinking:
+    """Yield a first guess after another, then each means in turn as long as one of them finds less."""
+    if not issue.steps:  # it failed before any input
+        return issue
+    search = ShrinkSearch(issue, ModelMap(oracle))
+    yield from climb(search)
+    best = None
+    while search.best is not best:
+        best = search.best
+        for means in MEANS:
+            yield from means(search)
+    return search.best
+
 
 BEST: Final = "model"
 

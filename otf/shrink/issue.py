@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from otf.core import Chooser, Monitor, Node, Oracle, Symbol
 from otf.core.macro_step import MacroSteps
+from otf.strategy import Script
 from otf.trace.events import Event, Sent
 from otf.trace.verdict import Signature
 
@@ -82,3 +83,28 @@ def issue_of(oracle: Oracle, events: Iterable[Event]) -> Issue:
 def _node(monitor: Monitor) -> NodeSet:
     # what all inputs in flight may lead to, not what events have proven so far; `Ways` remembers it with the belief
     return frozenset(MacroSteps.of(monitor.oracle, monitor.belief).view.nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedInputs:
+    """These inputs; those that the model does not allow (any more) are skipped, so that none takes others with it.
+
+    With `truncates` the run ends before the first of them, as in the paper of Koopman, Achten and Plasmeijer.
+    """
+
+    symbols: tuple[Symbol, ...]
+    truncates: bool = False
+
+    @property
+    def limit(self) -> int:
+        """Return how many inputs it sends at most."""
+        return len(self.symbols)
+
+    def chooser(self) -> Chooser:
+        """Return what chooses its inputs in one run."""
+        return Script((symbol.value for symbol in self.symbols), truncates=self.truncates)
+
+
+def inputs(*parts: Iterable[ModelStep], truncates: bool = False) -> AllowedInputs:
+    """Return the candidate with the inputs of these steps."""
+    return AllowedInputs(tuple(step.input for part in parts for step in part), truncates)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final, NamedTuple
 
-from otf.shrink.harmless import Harmless
+from otf.shrink.evidence import Harmless
 from otf.shrink.issue import ModelStep, NodeSet
 from otf.shrink.search import Attempts, Came, ShrinkSearch
 from otf.shrink.traits import Trait

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from otf.core import Chooser, Oracle, Symbol, View
-from otf.shrink.inputs import AllowedInputs
-from otf.shrink.issue import Candidate, Issue, ModelStep, NodeSet
+from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, NodeSet
 from otf.shrink.traits import kind
 from otf.shrink.ways import ModelMap
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
+from benchmarks.shrink_simulated import Simulated, drive
 from otf.core import Model, Oracle, Symbol
 from otf.shrink import Candidate, Issue, Setting, Shrinking, shrinking
-from otf.shrink.simulated import Simulated, drive
 from otf.simulate.walk import Act
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script

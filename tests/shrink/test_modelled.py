@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
+from benchmarks.shrink_simulated import Simulated, drive
 from otf.core import Model, Oracle
 from otf.shrink import Issue, ModelStep, Setting, shrinking
 from otf.shrink.issue import ANYWHERE
 from otf.shrink.search import ShrinkSearch
-from otf.shrink.simulated import Simulated, drive
 from otf.shrink.traits import Traits, kind
-from otf.shrink.tree import Tree
-from otf.shrink.ways import ModelMap
+from otf.shrink.ways import ModelMap, Tree
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 from tests.shrink.simulated import LAMP, Bench, acting, lamp, sent

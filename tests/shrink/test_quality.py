@@ -8,9 +8,9 @@ from statistics import mean
 import pytest
 
 from benchmarks.shrink import Row, rows
+from benchmarks.shrink_simulated import Simulated, drive
 from benchmarks.shrink_subjects import SYSTEMS, Remembered, Subject
 from otf.shrink import AllowedInputs, Setting, again, shrinking
-from otf.shrink.simulated import Simulated, drive
 
 BOUNDS = {
     "vending": (1.03, 150, [*range(10)]),

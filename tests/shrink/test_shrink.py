@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.shrink_simulated import drive
 from otf.errors import UsageError
 from otf.shrink import ALGORITHMS, AllowedInputs, Candidate, Issue, issue_of, shrinking
-from otf.shrink.simulated import drive
 from otf.spec import Spec, Transition, goto
 from otf.trace.events import Event, Quiet, Seen, Sent
 from tests.shrink.simulated import Bench, lamp, values
