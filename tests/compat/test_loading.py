@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from otf.compat.pymodel import Live, load
-from otf.compat.pymodel.explored import explored
 from otf.compat.pymodel.modules import Modules
+from otf.compat.pymodel.product import explored
 from otf.errors import UsageError
 from otf.fronts import Call
 from otf.spec.fingerprint import fingerprint

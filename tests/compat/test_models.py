@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from otf.compat.pymodel import Composition, load
-from otf.compat.pymodel.explored import explored
+from otf.compat.pymodel.product import explored
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
 from otf.fronts import Call

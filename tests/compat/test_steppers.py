@@ -10,7 +10,7 @@ import pytest
 
 from otf import NonconformanceError, run
 from otf.compat.pymodel import Waits, bench
-from otf.compat.pymodel.routes import Apiece
+from otf.compat.pymodel.bench import Apiece
 from otf.errors import CodecError, ContactError, UsageError
 from otf.fronts import Call
 from tests.compat.samples import ECHO, STACK, SWITCH, write

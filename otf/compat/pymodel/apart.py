@@ -13,16 +13,17 @@ import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from otf.compat.pymodel.driving import LostStepperError
-from otf.compat.pymodel.stepper import TYPES
-from otf.errors import ContactError, UsageError
+from otf.compat.pymodel.modules import Modules
+from otf.compat.pymodel.stepper import TYPES, Stepper
+from otf.errors import ContactError, OtfError, UsageError
 from otf.fronts import Call
 from otf.trace.tagged import Registry, encode
 
 LONGEST: Final = 1 << 26  # bytes of one answer
-PROGRAM: Final = "import sys; from otf.compat.pymodel.served import main; main(sys.argv[1:])"
+PROGRAM: Final = "import sys; from otf.compat.pymodel.apart import serve; serve(sys.argv[1:])"
 START: Final = 10.0  # seconds for Python, and for what the stepper does when it is imported
 
 
@@ -117,3 +118,42 @@ def _stopped(process: subprocess.Popen[bytes]) -> None:
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             pipe.close()
+
+
+def serve(arguments: list[str]) -> None:
+    """Answer each line of standard input with a line of standard output, until it ends."""
+    # whatever else is printed in this process must not look like an answer
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    reference, *folders = arguments
+    try:
+        stepper = Stepper(Modules(map(Path, folders), seed=None), reference)
+    except OtfError as error:
+        _write(answers, {"trouble": str(error)})
+        return
+    _write(answers, {"waits": stepper.waits})
+    registry = Registry(TYPES)
+    for line in sys.stdin.buffer:
+        _write(answers, _answer(stepper, registry, json.loads(line)))
+
+
+def _write(answers: IO[str], data: dict[str, Any]) -> None:
+    answers.write(json.dumps(data) + "\n")
+    answers.flush()
+
+
+def _answer(stepper: Stepper, registry: Registry, asked: dict[str, Any]) -> dict[str, Any]:
+    failed = None
+    try:
+        if "call" in asked:
+            call: Any = registry.decode(asked["call"])
+            failed = stepper.test(call, registry.decode(asked["expected"]))
+        elif "reset" in asked:
+            stepper.restart()
+        elif asked["wait"]:
+            stepper.wait(asked["wait"])
+        return {"failed": failed, "waits": stepper.waits, "seen": [encode(each) for each in stepper.seen()]}
+    except OtfError as error:
+        return {"trouble": str(error)}
+    except BaseException as error:  # noqa: BLE001 -- whatever the stepper raises, the tester has to hear of it
+        return {"raised": f"raised {type(error).__name__}: {error}"}

@@ -4,21 +4,44 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
+from typing import Final
 
 from otf.adapter import Bench
 from otf.adapter.bench import SYSTEM
 from otf.compat.pymodel.apart import StepperProcess
-from otf.compat.pymodel.driving import Driven, StepperFailed, Waits
+from otf.compat.pymodel.driving import Driven, StandIn, StepperFailed, Waits
 from otf.compat.pymodel.live import Live
 from otf.compat.pymodel.loading import Loaded, load
 from otf.compat.pymodel.modules import Modules
-from otf.compat.pymodel.routes import Apiece
-from otf.compat.pymodel.standin import StandIn
 from otf.compat.pymodel.stepper import TYPES, Stepper
-from otf.errors import UsageError
+from otf.errors import CodecError, UsageError
+from otf.fronts import Call
 from otf.simulate.walk import Act
+
+
+@dataclass(frozen=True)
+class Apiece:
+    """The codec of a system in this process, whose observable actions have a port each."""
+
+    ports: tuple[str, ...]
+    types: tuple[type, ...]
+
+    def port(self, value: object) -> str:
+        """Return the port of a value: the name of an observable action, or the one for everything else."""
+        return value.name if isinstance(value, Call) and value.name in self.ports else SYSTEM
+
+    def encode(self, value: object) -> bytes:
+        """Refuse: nothing is sent as bytes."""
+        raise CodecError(f"{value!r} is not sent: the system is in this process")
+
+    def decode(self, port: str, data: bytes) -> object:
+        """Refuse: nothing comes as bytes."""
+        raise CodecError(f"{data!r} does not come on {port}: the system is in this process")
+
 
 TIMEOUT = 10.0  # seconds for one action
 
@@ -93,3 +116,46 @@ class _Makes:
         if self._paths > 1:
             stepper.reset()
         return Driven(self.spec, stepper, self._waits)
+
+
+PREFIX: Final = "pymodel:"
+
+
+def as_module(reference: str) -> ModuleType:
+    """Return a module with the `bench` that a name such as `pymodel:MODEL,MODEL@STEPPER` stands for.
+
+    Nothing of the user is imported until the bench is made.
+    """
+    models, _, stepper = reference.removeprefix(PREFIX).partition("@")
+    names = [name for name in models.split(",") if name]
+    if not names:
+        raise UsageError(f"{reference}: write {PREFIX}MODEL[,MODEL…][@STEPPER], each a name or the path of a file")
+    module = ModuleType(reference, f"PyModel's {', '.join(names)}")
+    vars(module).update(__file__=reference, bench=_maker(names, stepper or None))
+    return module
+
+
+def _maker(names: list[str], stepper: str | None) -> Callable[..., Bench]:
+    def make(  # noqa: PLR0913, PLR0917 -- the parameters of a bench are arguments, each with its name
+        include: str = "",
+        exclude: str = "",
+        timeout: float = TIMEOUT,
+        brief: float = Waits.brief,
+        long: float = Waits.long,
+        ordered: bool | None = None,  # noqa: FBT001 -- a parameter of a bench has a name
+    ) -> Bench:
+        return bench(
+            *names,
+            stepper=stepper,
+            include=_listed_names(include),
+            exclude=_listed_names(exclude),
+            timeout=timeout or None,
+            waits=Waits(brief, long),
+            ordered=ordered,
+        )
+
+    return make
+
+
+def _listed_names(text: str) -> list[str]:
+    return [word for word in text.split(",") if word]

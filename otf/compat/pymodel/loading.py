@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from otf.compat.pymodel.graph import FiniteMachine
+from otf.compat.pymodel.machines import SUITE_NAMES, FiniteMachine, RunSuite
 from otf.compat.pymodel.modules import Modules
 from otf.compat.pymodel.parts import Chosen, Part
 from otf.compat.pymodel.product import Composition
 from otf.compat.pymodel.program import ModelProgram
-from otf.compat.pymodel.runs import NAMES, RunSuite
 from otf.errors import UsageError
 
 CONFIG = "PYMODEL CONFIG"
@@ -62,7 +61,7 @@ def _is_config(module: ModuleType) -> bool:
 def _part(name: str, module: ModuleType, chosen: Chosen) -> Part:
     if hasattr(module, "graph"):
         return FiniteMachine(name, module, chosen)
-    if any(hasattr(module, each) for each in NAMES):
+    if any(hasattr(module, each) for each in SUITE_NAMES):
         return RunSuite(name, module, chosen)
     if hasattr(module, "state") and hasattr(module, "actions"):
         return ModelProgram(name, module, chosen)

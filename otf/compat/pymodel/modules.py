@@ -6,7 +6,9 @@ import builtins
 import importlib
 import importlib.util
 import random
+import re
 import sys
+import traceback
 from collections import deque
 from collections.abc import Iterable, Mapping
 from itertools import count
@@ -15,8 +17,80 @@ from random import Random
 from types import ModuleType
 from typing import Any, Final
 
-from otf.compat.pymodel.python2 import python2
 from otf.errors import OtfError, UsageError
+
+SYNTAX: Final = (
+    (r"Missing parentheses in call to '(print|exec)'", r"the statement \1"),
+    (r"multiple exception types must be parenthesized", "`except Kind, name`"),
+    (r"leading zeros in decimal integer literals", "an octal number such as 0777"),
+    (r"inconsistent use of tabs", "tabs and spaces mixed in one block"),
+)
+LINES: Final = (
+    (r"^\s*except\s+[\w.]+\s*,\s*\w+\s*:", "`except Kind, name`"),
+    (r"^\s*raise\s+[\w.]+\s*,", "`raise Kind, text`"),
+    (r"<>", "the operator <>"),
+    (r"`[^`]+`", "backquotes"),
+    (r"\b\d+L\b", "a long number such as 10L"),
+    (r"\bur['\"]", "a text such as ur''"),
+)
+GONE_NAMES: Final = (
+    "basestring",
+    "cmp",
+    "execfile",
+    "long",
+    "raw_input",
+    "reduce",
+    "reload",
+    "unichr",
+    "unicode",
+    "xrange",
+)
+GONE_MODULES: Final = ("ConfigParser", "Queue", "StringIO", "cPickle", "cookielib", "httplib", "urllib2", "urlparse")
+
+
+def python2(error: BaseException, file: Path) -> str:
+    """Return what is wrong with the module in a file that raised this when it was loaded."""
+    if isinstance(error, SyntaxError):
+        where, text = _where(error.filename, file, error.lineno), (error.text or "").strip()
+        old = _syntax(error.msg or "", text)
+        if old:
+            return f"{where}: this is Python 2, {old}: {text}; convert it (PyModel's fork zlorb/PyModel has done so)"
+        return f"{where}: {error.msg}: {text}"
+    where = _where(str(file), file, _line(error, file))
+    old = _gone(error)
+    if old:
+        return f"{where}: this is Python 2: {old}; convert it (PyModel's fork zlorb/PyModel has done so)"
+    if isinstance(error, SystemExit):
+        return f"{where}: it ended the program (exit {error.code!r}) when it was imported"
+    return f"{where}: {type(error).__name__}: {error}"
+
+
+def _where(name: str | None, file: Path, line: int | None) -> str:
+    return f"{name or file}" + (f", line {line}" if line else "")
+
+
+def _syntax(message: str, text: str) -> str:
+    for pattern, says in SYNTAX:
+        found = re.search(pattern, message)
+        if found:
+            return found.expand(says)
+    return next((says for pattern, says in LINES if re.search(pattern, text)), "")
+
+
+def _gone(error: BaseException) -> str:
+    if isinstance(error, NameError) and error.name in GONE_NAMES:
+        return f"{error.name} is no name any more"
+    if isinstance(error, ModuleNotFoundError) and error.name in GONE_MODULES:
+        return f"the module {error.name} has another name now"
+    if isinstance(error, TypeError) and "for >>: 'function'" in str(error):
+        return "the statement print >>"  # it still parses, as a shift
+    return ""
+
+
+def _line(error: BaseException, file: Path) -> int | None:
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+    return lines[-1] if lines else None
+
 
 QUEUE: Final = "observation_queue"
 TOOL: Final = "pymodel"
