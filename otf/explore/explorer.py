@@ -1,4 +1,4 @@
-"""Exploration: breadth first, in the spec's own order, at a cost that grows with the number of transitions alone."""
+"""Exploration: breadth first, in the spec's own order, at a cost proportional to the number of transitions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from otf.values.reader import name_of
 
 Progress = Callable[[int, int], None]
 END: Final = object()
-REMEMBERED: Final = 100  # lists of inputs: a spec that offers the same ones in every state gives the same tuple
+REMEMBERED: Final = 100  # tuples of inputs: a spec whose inputs never change returns the same tuple in every state
 TURN: Final = 5_000  # states between two reports of progress
 
 
@@ -36,9 +36,10 @@ def explore(  # noqa: PLR0913 -- each is a bound; past the second they are given
 ) -> Graph:
     """Return the graph of a spec within bounds.
 
-    `limit`: at most so many states. `inputs`: these instead of those that the spec offers; `values`: those of the
-    declared input type, with these values for the types named. `states`: only those for which it is true. `depth`: at
-    most so many steps from the initial state. Where a bound cut something off, the graph has a `frontier`.
+    `limit` bounds the number of states, `depth` the steps from the initial state; `states(state)` is false for states
+    to leave out. `inputs` replaces the inputs that the spec enables; `values` gives the values of types inside the
+    declared input type. `progress(done, found)` is called now and then. If a bound cut something off, the graph has a
+    `frontier`. Raises ModelError, with the call, if the model fails; UsageError for a bound below its least value.
 
     >>> from otf.spec import goto
     >>> def step(paid, inp): return [goto(min(paid + 1, 2))] if inp == "coin" else [goto(0, "coffee")]
@@ -95,7 +96,7 @@ class _Explorer:
         self._alike = Alike()
         self._found: dict[Hashable, int] = {}
         self._inputs: dict[Hashable, int] = {}
-        self._outputs: dict[Hashable, tuple[int, ...]] = {}  # of what a transition says, the alternatives
+        self._outputs: dict[Hashable, tuple[int, ...]] = {}  # the alternatives of the outputs of a transition
         self._numbers: dict[Hashable, int] = {}
         self._rows: dict[int, tuple[object, int, list[tuple[int, Any]]]] = {}
         self._lists: dict[tuple[int, ...], int] = {}
@@ -103,11 +104,11 @@ class _Explorer:
         self._cut = False
 
     def offer(self, inputs: tuple[Any, ...] | None) -> None:
-        """Take the inputs that are tried in every state, None for those that the spec offers."""
+        """Set the inputs to try in every state; None: those that the spec enables there."""
         self._fixed = inputs
 
     def run(self, depth: int | None, progress: Progress | None) -> None:
-        """Explore: the list of states grows while it is gone through."""
+        """Explore: the loop goes through the list of states while it grows."""
         graph, level, end = self.graph, 0, 1
         self._add(self._spec.initial, name(self._spec.initial), 0)
         for number, state in enumerate(graph.values):
@@ -177,7 +178,7 @@ class _Explorer:
             self.graph.inputs.append(inp)
         return known
 
-    def _take(self, inp: int, way: Any) -> None:  # noqa: ANN401 -- whatever the model gave
+    def _take(self, inp: int, way: Any) -> None:  # noqa: ANN401 -- anything: the model may be wrong
         if way.__class__ is not Transition:
             self._odd(inp, way)
             return
@@ -192,8 +193,8 @@ class _Explorer:
             graph.output.append(each)
             graph.target.append(target)
 
-    def _odd(self, inp: int, way: Any) -> None:  # noqa: ANN401 -- whatever the model gave
-        if _is_transition(way):  # of a class below it
+    def _odd(self, inp: int, way: Any) -> None:  # noqa: ANN401 -- as above
+        if _is_transition(way):  # a subclass
             self._take(inp, Transition(way.state, way.outputs, way.within, way.timers, way.after))
             return
         if not isinstance(way, Accept):
@@ -253,7 +254,7 @@ def _ways(yields: object) -> Iterable[object]:
     if not isinstance(yields, Iterable):
         message = f"it returned {show(yields)}; yield transitions (goto(state, output, …)), or return a list of them"
         raise ModelError(message)
-    return yields  # pyright: ignore[reportUnknownVariableType] -- each is looked at when it comes
+    return yields  # pyright: ignore[reportUnknownVariableType] -- each is checked when it comes
 
 
 def _end(ways: Iterator[object]) -> None:

@@ -1,4 +1,4 @@
-"""Graphs as GraphML, which graph tools read."""
+"""Graphs as files: GraphML for graph tools, Aldebaran for model checkers, tables for people, JSON data for programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEYS = (("text", "node"), ("marks", "node"), ("label", "edge"))
 
 
 def graphml(graph: Graph, marks: Marks | None = None) -> str:
-    """Return a graph as GraphML: states with their text and marks, transitions with their label."""
+    """Return a graph as GraphML: states with their text and marks, transitions with their label, none that is open."""
     root = ET.Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
     for name, kind in _KEYS:
         ET.SubElement(root, "key", {"id": name, "for": kind, "attr.name": name, "attr.type": "string"})
@@ -38,12 +38,21 @@ def _data(parent: ET.Element, name: str, text: str) -> None:
 
 
 def _clean(text: str) -> str:
-    # XML has no way to write most control characters
+    # XML cannot express most control characters
     return "".join(char if char.isprintable() or char in "\n\t" else "?" for char in text)
 
 
 def listed(graph: Graph, marks: Marks | None = None) -> str:
-    """Return a graph as a table: each state with its marks, and below it its transitions."""
+    """Return a graph as a table: each state with its marks, and below it its transitions.
+
+    >>> from otf.explore import explore
+    >>> from otf.spec import Spec, goto
+    >>> print(listed(explore(Spec(lambda lit, inp: [goto(not lit)], False, ["press"]))), end="")
+        0  False  (initial)
+             'press' / nothing  ->  1
+        1  True
+             'press' / nothing  ->  0
+    """
     return "\n".join(_lines(graph, marks or Marks())) + "\n"
 
 
@@ -79,16 +88,26 @@ def as_data(graph: Graph, marks: Marks | None = None) -> dict[str, Any]:
 
 
 def aut(graph: Graph) -> str:
-    """Return a graph as an Aldebaran file; `otf.fronts.read_aut` reads it back. Labels are `input / outputs`."""
+    """Return a graph as an Aldebaran file, with labels `input / outputs`; `otf.fronts.read_aut` reads it back.
+
+    Raises UsageError for a graph with transitions whose outputs decide the next state.
+
+    >>> from otf.explore import explore
+    >>> from otf.spec import Spec, goto
+    >>> print(aut(explore(Spec(lambda lit, inp: [goto(not lit)], False, ["press"]))), end="")
+    des (0, 2, 2)
+    (0, "press / nothing", 1)
+    (1, "press / nothing", 0)
+    """
     if OPEN in graph.target:
-        message = f"{graph.name}: transitions whose outputs decide the next state have no place in an .aut file"
+        message = f"{graph.name}: transitions whose outputs decide the next state cannot be written to an .aut file"
         raise UsageError(message)
     rows = [f'({arc.source}, "{_escaped(_label(graph, arc))}", {arc.target})' for arc in graph.arcs()]
     return "\n".join([f"des (0, {len(rows)}, {len(graph.values)})", *rows]) + "\n"
 
 
 def _label(graph: Graph, arc: Arc) -> str:
-    # texts as they are, so that a file which was read is written again as it was
+    # texts stay as they are, so that a file which was read is written back unchanged
     inp = "(unasked)" if arc.input == SPONTANEOUS else _bare(graph.inputs[arc.input])
     plain = all(isinstance(each, str) for each in graph.outputs[arc.outputs])
     outputs = map(_bare, graph.outputs[arc.outputs]) if plain else taken(graph, arc.input, arc.outputs).outputs

@@ -1,4 +1,4 @@
-"""Which states a picture marks, and texts of a length that can be read in it."""
+"""Marks and labels for pictures and tables: which states stand out, and values short enough to read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LINES: Final = 5  # of the labels of one arrow
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The numbers of accepting, unsafe, dead and cut states."""
+    """The numbers of the states to mark: accepting, unsafe, dead (see `dead`), or cut by a bound."""
 
     accepting: frozenset[int] = frozenset()
     unsafe: frozenset[int] = frozenset()
@@ -27,7 +27,7 @@ class Marks:
     cut: frozenset[int] = frozenset()
 
     def of(self, state: int) -> list[str]:
-        """Return the words for a state."""
+        """Return the marks of a state as words."""
         words = {
             "initial": frozenset([0]),
             "accepting": self.accepting,
@@ -41,7 +41,7 @@ class Marks:
 def marks(
     graph: Graph, accepting: Callable[[Any], object] | None = None, safe: Callable[[Any], object] | None = None
 ) -> Marks:
-    """Return the marks of a graph; without a test all states are accepting, and none is marked so."""
+    """Return the marks of a graph. Without `accepting` a run may end in any state, and none is marked."""
     test = accepting or graph.accepting
     ends = frozenset(number for number, value in enumerate(graph.values) if test is not None and test(value))
     bad = frozenset(unsafe(graph, safe)) if safe is not None else frozenset[int]()
@@ -49,7 +49,7 @@ def marks(
 
 
 def short(text: str, longest: int = LONGEST) -> str:
-    """Return a text that is no longer than it may be.
+    """Return a text, cut at `longest` characters.
 
     >>> short("a rather long label", 10)
     'a rather …'
@@ -69,13 +69,13 @@ def arc_text(graph: Graph, arc: Arc) -> str:
 
 
 def lines(texts: list[str], most: int = LINES) -> list[str]:
-    """Return the first texts, shortened, and how many more there are."""
+    """Return the first `most` texts, shortened; the last line counts those left out."""
     shown = [short(text) for text in texts[:most]]
     return shown if len(texts) <= most else [*shown[:-1], f"… {len(texts) - most + 1} more"]
 
 
 def compact(value: Any) -> str:  # noqa: ANN401 -- any value
-    """Return a value without the names of its fields, texts without quotation marks.
+    """Return a value as short as it can be read: no field names, no quotation marks.
 
     >>> compact(("n1", 2, frozenset())), compact(AnyOrder("b", "a"))
     ('(n1, 2, {})', '{b, a}')
@@ -92,7 +92,7 @@ def compact(value: Any) -> str:  # noqa: ANN401 -- any value
 
 
 def _is_record(value: object) -> bool:
-    # a class that says itself how it is shown knows better
+    # a class with a `__repr__` of its own knows better
     made = getattr(type(value).__repr__, "__wrapped__", None)
     return is_dataclass(value) and not isinstance(value, type) and made is not None
 
@@ -103,7 +103,7 @@ def _record(value: Any) -> str:  # noqa: ANN401 -- a dataclass
 
 
 def _item(value: object) -> str:
-    """Return an item of outputs that is no value; "" for a value."""
+    """Return the text of an item of outputs that is not a value; "" for a value."""
     match value:
         case AnyOrder(items):
             return f"{{{', '.join(map(compact, items))}}}"
@@ -120,19 +120,19 @@ def _item(value: object) -> str:
 
 
 def state_label(graph: Graph, state: int) -> str:
-    """Return a state for a picture."""
+    """Return the label of a state in a picture."""
     return compact(graph.values[state])
 
 
 def arc_label(graph: Graph, arc: Arc) -> str:
-    """Return a transition for a picture: input / outputs."""
-    asked = "(unasked)" if arc.input == SPONTANEOUS else compact(graph.inputs[arc.input])
-    said = [text for each in graph.outputs[arc.outputs] if (text := compact(each)) != "{}"]
-    return f"{asked} / {', '.join(said) or 'nothing'}"
+    """Return the label of a transition in a picture: input / outputs."""
+    inp = "(unasked)" if arc.input == SPONTANEOUS else compact(graph.inputs[arc.input])
+    outputs = [text for each in graph.outputs[arc.outputs] if (text := compact(each)) != "{}"]
+    return f"{inp} / {', '.join(outputs) or 'nothing'}"
 
 
 def arrows(graph: Graph) -> dict[tuple[int, int], list[Arc]]:
-    """Return the transitions between each two states: one arrow for all."""
+    """Return the transitions between each two states, which one arrow shows together."""
     found: dict[tuple[int, int], list[Arc]] = {}
     for arc in graph.arcs():
         if arc.target != OPEN:

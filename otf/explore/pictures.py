@@ -1,4 +1,4 @@
-"""Graphs in the language of Graphviz."""
+"""Pictures of graphs: in the language of Graphviz, and in that of Mermaid, which many sites and editors draw."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from otf.explore.marks import Marks, arc_label, arc_text, arrows, lines, short, 
 
 
 def dot(graph: Graph, marks: Marks | None = None) -> str:
-    """Return a graph as DOT: an arrow leads to the initial state, accepting ones have two rims.
+    r"""Return a graph in the DOT language: an arrow leads to the initial state, accepting states have two rims.
 
-    Unsafe states are red, dead ones orange, and those from which a bound cut something off dashed. Long labels are
-    shortened; the whole text is the tooltip.
+    Unsafe states are red, dead ones orange, those from which a bound cut something off have a dashed rim. Long labels
+    are cut; the tooltip has the whole text.
+
+    >>> from otf.explore import explore
+    >>> from otf.spec import Spec, goto
+    >>> print(dot(explore(Spec(lambda lit, inp: [goto(not lit)], False, ["press"]))).splitlines()[6])
+      s0 [label="False", tooltip="False\ninitial"];
     """
     return "\n".join(_dot_lines(graph, marks or Marks())) + "\n"
 
@@ -60,14 +65,20 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-# what Mermaid takes for signs of its own, as what looks like it
+# Mermaid gives these characters a meaning of its own: each becomes one that looks similar
 _HARMLESS = str.maketrans(
     {'"': "'", "<": "(", ">": ")", "&": "+", "#": "*", ":": ",", ";": ",", "{": "(", "}": ")", "`": "'"}
 )
 
 
 def mermaid(graph: Graph, marks: Marks | None = None) -> str:
-    """Return a graph as a Mermaid state diagram; an arrow from a state to the end marks it as accepting."""
+    """Return a graph as a Mermaid state diagram; an arrow from a state to the end marks it as accepting.
+
+    >>> from otf.explore import explore
+    >>> from otf.spec import Spec, goto
+    >>> print(mermaid(explore(Spec(lambda lit, inp: [goto(not lit)], False, ["press"]))).splitlines()[-1])
+      s1 --> s0 : press / nothing
+    """
     return "\n".join(_mermaid_lines(graph, marks or Marks())) + "\n"
 
 

@@ -1,7 +1,7 @@
-"""Which states are alike: partition refinement, in which only those are looked at again whose successors moved.
+"""Which states are alike (bisimilar), and smaller graphs in which they are one.
 
-Of the parts of a split set the largest keeps its number, so that each state moves at most log n times (Hopcroft 1971;
-Valmari 2009).
+Partition refinement: only states whose successors moved are examined again. Of the parts of a split set the largest
+keeps its number, so that each state moves at most log n times (Hopcroft 1971; Valmari 2009).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any, Final, TypeAlias
 from otf.explore.graph import OPEN, Graph
 from otf.explore.naming import observed, output_name
 
-Arcs: TypeAlias = Sequence[Sequence[tuple[Hashable, int]]]  # for each state labels and next states
+Arcs: TypeAlias = Sequence[Sequence[tuple[Hashable, int]]]  # for each state, labels and next states
 _BlockSignature: TypeAlias = frozenset[tuple[Hashable, int]]
 
 CUT: Final = -2  # instead of the number of an input: what a state has beyond a bound
 
 
 def refine(arcs: Arcs) -> list[int]:
-    """Return for each state the number of those that are like it (bisimilar), in the order of their first ones.
+    """Return for each state the number of its block of bisimilar states; blocks are in the order of their first states.
 
     >>> refine([[("a", 1)], [("a", 0)], [("b", 0)]])
     [0, 0, 1]
@@ -33,7 +33,7 @@ def refine(arcs: Arcs) -> list[int]:
 
 
 class _Parts:
-    """The sets as stretches of one list of states; those of a set that are looked at again stand first in it."""
+    """The sets, as stretches of one list of states; the states of a set that are examined again come first in it."""
 
     def __init__(self, arcs: Arcs) -> None:
         size = len(arcs)
@@ -45,19 +45,19 @@ class _Parts:
         self.block = [0] * size
         self._states, self._place = list(range(size)), list(range(size))
         self._stretch = [(0, size)]
-        self.moved: set[int] = set(range(size))  # states to be looked at again
+        self.moved: set[int] = set(range(size))  # states to examine again
 
     def look_again(self) -> None:
         """Split the sets of all states whose successors have moved."""
         marked = self._marked()
-        # all are looked at before any is moved: what was not touched is as it was when it was put together
+        # all are examined before any is moved: the signatures of untouched states stay valid meanwhile
         groups = [self._groups(block, count) for block, count in marked.items()]
         self.moved = set()
         for block, parts in zip(marked, groups, strict=True):
             self._split(block, parts)
 
     def _marked(self) -> dict[int, int]:
-        """Put the states that have moved to the front of their stretches; return how many there are in each."""
+        """Move the marked states to the front of their stretches; return how many there are in each."""
         counts = defaultdict[int, int](int)
         for state in self.moved:
             block = self.block[state]
@@ -66,7 +66,7 @@ class _Parts:
         return counts
 
     def _groups(self, block: int, count: int) -> list[list[int]]:
-        """Return the marked states of a set by signature; last those that are like the others in it."""
+        """Return the marked states of a set by signature; those that are like the unmarked ones come last."""
         begin, end = self._stretch[block]
         groups = defaultdict[_BlockSignature, list[int]](list)
         for state in self._states[begin : begin + count]:
@@ -108,7 +108,7 @@ def _length(stretch: tuple[int, int]) -> int:
 
 
 def blocks(graph: Graph) -> list[int]:
-    """Return for each state the number of those that are like it (bisimilar); one that a bound cut is like no other."""
+    """Return for each state of a graph the number of its block of bisimilar states; one that a bound cut is alone."""
     seen: dict[Any, int] = {}
     labels = [seen.setdefault(output_name(observed(each)), len(seen)) for each in graph.outputs]
     rows = [
@@ -120,11 +120,11 @@ def blocks(graph: Graph) -> list[int]:
     return refine(rows)
 
 
-DRAWN: Final = 300  # states that are drawn one by one: Graphviz takes 3 s for them, and for a thousand more than 30
+DRAWN: Final = 300  # states that are drawn one by one: Graphviz takes 3 s for 300, and more than 30 s for a thousand
 
 
 def quotient(graph: Graph, groups: Sequence[Hashable], texts: Sequence[str] = ()) -> Graph:
-    """Return the graph of groups of states, in the order of their first ones; each transition between groups once."""
+    """Return the graph of groups of states, in the order of their first states; equal transitions become one."""
     numbers: dict[Hashable, int] = {}
     of = [numbers.setdefault(group, len(numbers)) for group in groups]
     made = Graph(graph.name, inputs=graph.inputs, outputs=graph.outputs, texts=graph.texts, cuts=graph.cuts)
@@ -145,9 +145,9 @@ def quotient(graph: Graph, groups: Sequence[Hashable], texts: Sequence[str] = ()
 
 
 def drawable(graph: Graph, most: int = DRAWN) -> tuple[Graph, str]:
-    """Return a graph that is small enough to be drawn, and what was done to it; "" where it is as it was.
+    """Return a graph that is small enough to draw, and a note on how it was made smaller; "" if it was not.
 
-    States that are alike become one; where that is not enough, those of the same kind at the same distance.
+    States that are alike become one; if that is not enough, states of the same type at the same distance do.
     """
     if len(graph.values) <= most:
         return graph, ""
@@ -155,17 +155,17 @@ def drawable(graph: Graph, most: int = DRAWN) -> tuple[Graph, str]:
     if max(alike) < most:
         return quotient(
             graph, alike
-        ), f"{len(graph.values):,} states are too many to draw: states that are alike are one"
+        ), f"{len(graph.values):,} states are too many to draw: states that are alike are drawn as one"
     levels = depths(graph)
     kinds = [(level, type(value).__name__) for level, value in zip(levels, graph.values, strict=True)]
     names = list(dict.fromkeys(kinds))
     texts = [f"{kinds.count(each):,} x {each[1]} after {each[0]}" for each in names]
-    done = f"{len(graph.values):,} states are too many to draw: those of a kind and distance are one"
+    done = f"{len(graph.values):,} states are too many to draw: those of a type and distance are drawn as one"
     return quotient(graph, kinds, texts), done
 
 
 def depths(graph: Graph) -> list[int]:
-    """Return for each state how many transitions it is away from the initial one."""
+    """Return the distance of each state from the initial one, in transitions."""
     found = [0] * len(graph.values)
     for state in range(1, len(graph.values)):
         found[state] = found[graph.source(graph.parent[state])] + 1

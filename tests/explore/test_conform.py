@@ -54,7 +54,7 @@ def test_each_refutation_has_a_shortest_trace(system: Spec[Any, Any], spec: Spec
 def test_a_refutation_says_what_was_allowed() -> None:
     """And what was done instead, step by step."""
     assert str(conforms(C3, C2)).splitlines() == [
-        "c3 conforms to c2: refuted: allowed was no output",
+        "c3 conforms to c2: refuted: the spec allows no output",
         "    1  Nickel / nothing",
         "    2  Dime / Dime",
     ]
@@ -62,7 +62,7 @@ def test_a_refutation_says_what_was_allowed() -> None:
 
 def test_what_does_not_take_an_input_is_no_implementation() -> None:
     """The paper: c1 is not input enabled."""
-    assert conforms(C1, C2).says == "c1 does not take Button in 0, so it is no implementation"
+    assert conforms(C1, C2).says == "c1 does not accept Button in 0, so it is not an implementation"
 
 
 def test_a_machine_of_states_without_end_is_not_proven() -> None:
@@ -99,7 +99,7 @@ def test_what_comes_unasked_is_judged_too() -> None:
     assert conforms(ticking("tick"), ticking("tick", "tock")).verdict is LawVerdict.PROVEN
     found = conforms(ticking("tick", "tack"), ticking("tick", "tock"))
     assert [str(step) for step in found.way] == ["'go' / nothing", "(unasked) / 'tick'", "(unasked) / 'tack'"]
-    assert found.says == "allowed was 'tock'"
+    assert found.says == "the spec allows 'tock'"
 
 
 def test_outputs_in_any_order_and_alternatives() -> None:

@@ -108,7 +108,7 @@ def test_where_outputs_decide_the_picture_has_a_question_mark() -> None:
     assert as_data(graph)["transitions"][0]["target"] is None
     assert "<edge" not in graphml(graph)
     assert mermaid(graph).count("-->") == 1
-    with pytest.raises(UsageError, match=r"no place in an \.aut file"):
+    with pytest.raises(UsageError, match=r"cannot be written to an \.aut file"):
         aut(graph)
 
 
@@ -149,7 +149,7 @@ def test_a_large_graph_is_drawn_by_its_kinds_of_states() -> None:
     ring = table([(at, "a", ["x"], (at + 1) % 400) for at in range(400)])
     drawn, said = drawable(explore(ring))
     assert (len(drawn.values), len(drawn.target)) == (1, 1)
-    assert said == "400 states are too many to draw: states that are alike are one"
+    assert said == "400 states are too many to draw: states that are alike are drawn as one"
     stack = explore(STACK, states=lambda items: len(items) < 6)
     drawn, said = drawable(stack)
     assert [len(drawn.values), drawn.values[2]] == [6, "9 x tuple after 2"]

@@ -64,14 +64,14 @@ def test_the_same_answer_is_none_otherwise() -> None:
         ([goto(0, "x")], [goto(0, "x", within=(0, 1))], "first 'x' -> 0; then 'x' -> 0"),
         ([goto(0, "x", "z")], [goto(0, "z", "x")], "first 'x', 'z' -> 0; then 'z', 'x' -> 0"),
         ([goto(0, on("P", str))], [goto(0, on("P", int))], "first any str on P -> 0; then any int on P -> 0"),
-        ([Accept(list, "P")], [goto(0)], "first outputs accepted on P -> what they decide; then nothing -> 0"),
+        ([Accept(list, "P")], [goto(0)], "first outputs accepted on P -> a state that they decide; then nothing -> 0"),
         ([goto(each) for each in range(5)], [], "first nothing -> 0; nothing -> 1; nothing -> 2, and 2 more; then no"),
     ],
 )
 def test_a_step_that_answers_otherwise(first: Any, then: Any, message: str) -> None:  # noqa: ANN401 -- transitions
     """The message has the call, both answers, and what is right."""
     found = asked(counting(first, then), "a?", "quiet")
-    assert found.startswith("step(0, 'a') answered otherwise when it was asked again: ")
+    assert found.startswith("step(0, 'a') answered differently when it was asked again: ")
     assert message in found
     assert found.endswith("where the system may choose, it yields a transition for each choice")
 
@@ -80,7 +80,7 @@ def test_emits_that_answers_otherwise() -> None:
     """What may come unasked is asked again as well."""
     answers = iter([[goto(0, "x")], []])
     found = asked(lambda state, _inp: [goto(state)], "quiet", emits=lambda _state: next(answers))
-    assert found.startswith("emits(0) answered otherwise when it was asked again: first 'x' -> 0; then no transition")
+    assert found.startswith("emits(0) answered differently when it was asked again: first 'x' -> 0; then no transition")
 
 
 def test_an_initial_state_that_has_changed() -> None:
@@ -103,5 +103,7 @@ def test_all_of_a_graph_is_asked_twice() -> None:
     ask_twice(spec, explore(spec))
     drawn = count()
     chance = Spec[int, str](lambda _state, _inp: [goto(next(drawn) % 7)], 0, ["a"])
-    with pytest.raises(ModelError, match=r"^step\(\d, 'a'\) answered otherwise when it was asked again: first nothing"):
+    with pytest.raises(
+        ModelError, match=r"^step\(\d, 'a'\) answered differently when it was asked again: first nothing"
+    ):
         ask_twice(chance, explore(chance))
