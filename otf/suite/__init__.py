@@ -1,4 +1,8 @@
-"""Suites made before anything runs: inputs that cover a model, or prove a system right within bounds."""
+"""Suites made before anything runs: inputs that cover a model, or prove a system correct within bounds.
+
+`suite` makes fixed lists of inputs for deterministic models, by one of `METHODS`; `adaptive` makes tests whose next
+input depends on the outputs, for models that leave the system a choice, by one of `ADAPTIVE`.
+"""
 
 from otf.suite.adaptive import ADAPTIVE, AdaptiveSuite, adaptive
 from otf.suite.machine import NumberedMachine, completed, machine, minimised

@@ -1,13 +1,13 @@
 """A suite that is complete for as many states as the model has, in few long paths.
 
-A test of a transition needs a way to where it starts. That way may be any that is known to lead there in every system
-that passes: not only the one from the reset. So transitions that earlier tests have confirmed become ways, and a test
-begins where the last one ended. The idea is that of SPY (Simão, Petrenko and Yevtushenko, "On reducing test length for
+A test of a transition needs a way to its start. Any way will do that leads there in every system that passes, not only
+the one from the reset. So transitions that earlier tests have confirmed become ways, and a test begins where the last
+one ended. The idea is that of SPY (Simão, Petrenko and Yevtushenko, "On reducing test length for
 FSMs with extra states", 2012); the walk to the nearest open transition is ours.
 
-Why it is complete: a system with no more states than the model, all of whose states are told apart after the cover,
-has exactly these. A transition is confirmed when its target answers a check that no other state answers so; each check
-is tried in all states, by the first tests. Confirming one transition needs none but those confirmed before.
+Why it is complete: the states after the cover are told apart, so a system with no more states than the model has only
+these. A transition is confirmed when its target passes a check that every other state fails; the first tests try each
+check in all states. Confirming a transition relies only on transitions that were confirmed before.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from typing import TypeAlias
 from otf.suite.identify import Choice, experiment, uio
 from otf.suite.machine import NumberedMachine, Word
 from otf.suite.splitting import Splitting
-from otf.suite.words import Words, cover, distances, only_back
+from otf.suite.words import Words, cover, distances, used_transitions
 
 Checks: TypeAlias = list[list[Word]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Left:
-    """The states that a word of single splitting inputs leaves: first states and where they are now."""
+    """The states that a word of splitting inputs leaves together: pairs of the first state and the state now."""
 
     word: Word
     pairs: tuple[tuple[int, int], ...]
 
 
 def short(machine: NumberedMachine) -> Checks:
-    """Return for each state one word that only it answers so, and from which the way back is short.
+    """Return for each state a word that only this state answers so, after which the way back to it is short.
 
-    All begin as one adaptive experiment does, so that states have much in common and few words are needed to tell each
-    from all others; what that leaves together is told apart by a word for each. Where a state has no such word, the
-    harmonised identifiers of a splitting tree stand instead.
+    All words begin with one adaptive experiment, so that they have much in common and few words are needed to tell each
+    state from all others; states that the experiment leaves together get an ending each. A state without such a word
+    gets the harmonised identifiers of a splitting tree.
     """
     root = experiment(machine, immediate=True)
     homes = distances(machine)
     found: dict[int, Word] = {}
     for group in _leaves(machine, root or Choice(), ()):
         for first, now in group.pairs:
-            # how far it is from each state to where this one began
+            # the distance from each state to where this one began
             home = [row[first] for row in homes]
             rest = [other for at, other in group.pairs if at != first]
             ending = uio(machine, now, rest, home=home) if rest else ()
@@ -74,7 +74,7 @@ def _leaves(machine: NumberedMachine, node: Choice, word: Word) -> Iterator[_Lef
 
 
 def asked(machine: NumberedMachine, checks: Checks) -> list[set[Word]]:
-    """Return for each state the words that must be tried in it, so that every other state's check tells it apart."""
+    """Return for each state the words to try in it, so that the check of every other state tells it apart."""
     words: list[set[Word]] = [set(each) for each in checks]
     for state, own in enumerate(checks):
         for other in range(machine.size):
@@ -90,9 +90,9 @@ def _parting(machine: NumberedMachine, words: list[Word], state: int, other: int
 
 
 def _differs(machine: NumberedMachine, word: Word, one: int, other: int) -> Word:
-    for place, inp in enumerate(word, 1):
+    for at, inp in enumerate(word, 1):
         if machine.out[one][inp] != machine.out[other][inp]:
-            return word[:place]
+            return word[:at]
         one, other = machine.next[one][inp], machine.next[other][inp]
     return ()
 
@@ -116,17 +116,17 @@ class _Chain:
         self._roots = [self.words.add(word) for word in self._cover]
         self._open: list[set[int]] = [set(range(len(machine.inputs))) for _ in range(machine.size)]
         self._ways: list[dict[int, int]] = [{} for _ in range(machine.size)]
-        for state, inp in only_back(self._cover, machine):
+        for state, inp in used_transitions(self._cover, machine):
             self._confirm(state, inp)
 
     def states(self, words: list[set[Word]]) -> None:
-        """Tell all states apart, each after its own way from the reset."""
+        """Add the words that tell all states apart, each after its own way from the reset."""
         for root, each in zip(self._roots, words, strict=True):
             for word in sorted(each):
                 self.words.add(word, root)
 
     def checks(self) -> None:
-        """Confirm the transitions that checks are made of, each from the reset."""
+        """Confirm the transitions that occur in checks, each from the reset."""
         for state, own in enumerate(self._checks):
             for word in own:
                 now = state
@@ -137,7 +137,7 @@ class _Chain:
                     now = self.machine.next[now][inp]
 
     def rest(self) -> None:
-        """Confirm all others, always the nearest, on confirmed ways."""
+        """Confirm all other transitions, always the nearest one, on confirmed ways."""
         node = 0
         while any(self._open):
             way, state = self._nearest(self.words.state[node])

@@ -1,7 +1,12 @@
-"""An observable machine: the model may leave the system a choice, and the outputs tell which one it took.
+"""Observable machines: the model leaves the system a choice, and the outputs show which one it took.
 
-From each state at most one next state goes with what is seen after an input. So the model's state is known after each
-step, and what a test does next can depend on it.
+From each state at most one next state fits the outputs after an input. So the model's state is known after each step,
+and a test can depend on it.
+
+Whatever the system chooses, some states can be reached and some pairs told apart. Both are games against the system: a
+position is won if after some input every position that the system can choose is won. Alur, Courcoubetis and Yannakakis,
+"Distinguishing tests for nondeterministic and probabilistic machines", 1995; Petrenko and Yevtushenko, "Adaptive
+testing of nondeterministic systems with FSM", 2014.
 """
 
 from __future__ import annotations
@@ -20,14 +25,14 @@ from otf.values import show
 
 MOST: Final = 1_000_000  # nodes of a tree, and decisions
 Ends = dict[int, int]
-"""For each output that may come, by number, the next state."""
+"""The next state for each output that may come, by number."""
 
 
 @dataclass(frozen=True)
 class Observable:
-    """`ends[state][input]`: what may come and where it leads; an input that is not there is not specified.
+    """A machine as a table: `ends[state][input]` has the next state for each output; unspecified inputs are missing.
 
-    `same` holds the pairs of outputs, by number, that may look the same, each with itself. The initial state is 0.
+    `same` has the pairs of outputs, by number, that may look the same, each with itself too. The initial state is 0.
     """
 
     name: str
@@ -55,7 +60,7 @@ class Observable:
 
 
 def observable(graph: Graph) -> Observable:
-    """Return the observable machine of a graph. Raises UsageError for one that is none, and says why."""
+    """Return the observable machine of a graph. Raises UsageError, with the reason, if the graph is not observable."""
     whole(graph)
     ends: list[dict[int, Ends]] = [{} for _ in graph.values]
     same = _same(graph)
@@ -93,7 +98,7 @@ def enough(number: int) -> None:
 
 P = TypeVar("P", bound=Hashable)
 Options = Iterable[tuple[P, int, list[P]]]
-"""Places, each with an input and the places that the system may choose after it."""
+"""Positions, each with an input and the positions that the system may choose after it."""
 Sends = dict[int, int]
 """The input to send in each state."""
 SeparatingInputs = dict[tuple[int, int], int]
@@ -101,7 +106,7 @@ SeparatingInputs = dict[tuple[int, int], int]
 
 
 def won(options: Options[P], goals: Iterable[P] = ()) -> dict[P, int]:
-    """Return the input to send in each place that is won, goals aside; the shortest games are found first."""
+    """Return the input to send in each won position, goals aside; the shortest games are found first."""
     strategy, fresh = dict[P, int](), deque(goals)
     done, game = set(fresh), _Game(options)
     while fresh or game.ready:
@@ -115,38 +120,38 @@ def won(options: Options[P], goals: Iterable[P] = ()) -> dict[P, int]:
 
 
 class _Game(Generic[P]):
-    """How many places each choice still waits for; `ready` are choices that wait for none."""
+    """How many positions each choice still waits for; `ready` are the choices that wait for none."""
 
     def __init__(self, options: Options[P]) -> None:
         self.ready: deque[tuple[P, int]] = deque()
         self._open: dict[tuple[P, int], int] = {}
         self._waiting = defaultdict[P, list[tuple[P, int]]](list)
-        for place, inp, after in options:
-            self._open[place, inp] = len(after)
+        for position, inp, after in options:
+            self._open[position, inp] = len(after)
             for each in after:
-                self._waiting[each].append((place, inp))
+                self._waiting[each].append((position, inp))
             if not after:
-                self.ready.append((place, inp))
+                self.ready.append((position, inp))
 
-    def win(self, place: P) -> None:
-        """Note that a place is won."""
-        for choice in self._waiting[place]:
+    def win(self, position: P) -> None:
+        """Mark a position as won."""
+        for choice in self._waiting[position]:
             self._open[choice] -= 1
             if not self._open[choice]:
                 self.ready.append(choice)
 
 
 def reaching(machine: Observable) -> dict[int, Sends]:
-    """Return for each state that can surely be reached from the initial one how that is done, the initial one first."""
+    """Return the inputs to send for each state that can surely be reached, the initial one first."""
     options = [(state, inp, machine.targets(state, inp)) for state, row in enumerate(machine.ends) for inp in row]
     found = {goal: won(options, [goal]) for goal in range(machine.size)}
     return {goal: strategy for goal, strategy in found.items() if goal == 0 or 0 in strategy}
 
 
 def separating(machine: Observable) -> SeparatingInputs:
-    """Return for all pairs of states that can surely be told apart the input with which that begins.
+    """Return the first input to send for each pair of states that can be told apart whatever the system chooses.
 
-    No system is right in both states of such a pair: what it answers at last is wrong in one of them.
+    No system conforms in both states of such a pair: its last answer is wrong in one of them.
     """
     found = won(_pairs(machine))
     return found | {(other, one): inp for (one, other), inp in found.items()}
@@ -165,9 +170,9 @@ def _pairs(machine: Observable) -> Options[tuple[int, int]]:
 
 
 def groups(size: int, apart: SeparatingInputs, sure: set[int]) -> list[frozenset[int]]:
-    """Return sets of states that can be told apart pairwise, at least one with each state; any such sets will do.
+    """Return sets of states that can be told apart pairwise, at least one set with each state; any such sets will do.
 
-    Those that can surely be reached are taken first: the more of these are in a set, the sooner a test may end.
+    States that can surely be reached are added first: the more of them a set has, the sooner a test may end.
     """
     ranked = sorted(range(size), key=lambda state: (state not in sure, state))
     found: dict[frozenset[int], None] = {}

@@ -103,7 +103,7 @@ def test_inputs_without_end_are_named_as_the_sample_that_they_are() -> None:
         "the first 100 inputs of Add: 3 states, 306 transitions",
     )
     told = str(suite(endless, "tour"))
-    assert "the first 100 inputs of Add alone are sent: what others do is not known" in told
+    assert "only the first 100 inputs of Add are sent: nothing is known about others" in told
     bounded = explore(endless, values={int: range(3)})
     assert str(safety(bounded, bool, law="never 0")).startswith("never 0: refuted")
     assert safety(bounded, lambda total: total < 3).says.startswith("the values given for int: 3 states")

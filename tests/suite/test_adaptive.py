@@ -282,7 +282,7 @@ def test_what_passing_is_worth_is_told() -> None:
     )
     cover = adaptive(explore(TEA), "adaptive-cover", runs=1)
     assert "each run once, of 3 states" in str(cover)
-    assert "each specified input in 2 of 3 states, if it is reset" in cover.guarantee
+    assert "each specified input correctly in 2 of 3 states, if it is reset" in cover.guarantee
     assert cover.guarantee.endswith("that is no proof that it is right")
     assert (cover.name, cover.longest, cover.steps) == ("moody", 3, 5)
 
@@ -353,5 +353,5 @@ def test_a_test_ends_where_it_knows_no_further() -> None:
     open_ = suite.decisions.add(0, [(1, suite.decisions.add(0, []))])
     assert walk.chosen(Deciding(suite, numbers, open_), 9) == walk.end()
     assert len(walk.history) == 1
-    with pytest.raises(ModelError, match=r"do not tell which state it is in \('Paid'\)"):
+    with pytest.raises(ModelError, match=r"do not determine its state \('Paid'\)"):
         walk.chosen(Deciding(suite, {}, open_), 9)

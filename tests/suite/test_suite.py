@@ -53,7 +53,7 @@ def test_extra_states_are_part_of_the_guarantee() -> None:
 def test_a_cover_promises_no_more_than_it_does() -> None:
     """It says nothing of numbers of states."""
     assert suite(coffee, "tour").guarantee.startswith("a system that passes has taken every specified transition")
-    assert "2 of 3 states have no UIO: they are reached and not checked" in suite(coffee, "uio").notes
+    assert "2 of 3 states have no UIO: they are reached but not checked" in suite(coffee, "uio").notes
 
 
 def test_paths_are_inputs() -> None:
@@ -95,7 +95,7 @@ def test_an_unknown_method_gets_the_nearest() -> None:
         (table({(0, "a"): [goto(1), goto(2)]}), "nondeterministic: in 0 there are several transitions on 'a'"),
         (table({(0, "a"): [goto(0, OneOf("x", "y"))]}), "nondeterministic"),
         (table({(0, "a"): [Accept(lambda seen: seen)]}), "depend on the outputs seen"),
-        (table({(0, "a"): [goto(0)]}, lambda _state: [goto(0, "tick")]), "come unasked"),
+        (table({(0, "a"): [goto(0)]}, lambda _state: [goto(0, "tick")]), "has spontaneous outputs"),
         (
             Spec(lambda state, _inp: [goto(state + 1)], 0, ["a"], name="endless"),
             "endless has more states than were explored",
@@ -110,7 +110,7 @@ def test_what_has_no_suite_is_told_why(spec: Spec[Any, Any], said: str) -> None:
 
 def test_a_machine_that_is_not_minimal_cannot_be_split() -> None:
     """The two states are named."""
-    with pytest.raises(UsageError, match="nothing can tell 0 and 1 apart"):
+    with pytest.raises(UsageError, match="no inputs can tell 0 and 1 apart"):
         Splitting(made([((1, 0),), ((0, 0),)]))
 
 
