@@ -17,6 +17,7 @@ PACKAGES = (
     "otf.laws",
     "otf.logic",
     "otf.runner",
+    "otf.shrink",
     "otf.spec",
     "otf.suite",
     "otf.trace",

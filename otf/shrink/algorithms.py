@@ -1,4 +1,8 @@
-"""The algorithms by name."""
+"""The algorithms by name. Whichever is chosen, no candidate is tried twice.
+
+The default knows the model: it makes a first guess, and then ever less of it. The order of its means is what
+measurements favoured; docs/topics-shrinking.md has the tables.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +25,9 @@ from otf.trace.verdict import Signature
 
 
 def once(search: Shrinking) -> Shrinking:
-    """Yield the candidates of a search, each only once; a repeated one is answered at once.
+    """Yield the candidates of a search, each only once; a repeated one counts as passed.
 
-    A candidate that did fail was adopted, and a search never goes back to a longer one.
+    A candidate that failed was adopted, and a search never goes back to a longer one.
     """
     tried: set[Candidate] = set()
     answer: Issue | None = None
@@ -42,7 +46,7 @@ def once(search: Shrinking) -> Shrinking:
 
 
 def only(search: Shrinking, signature: Signature | None) -> Shrinking:
-    """Let a search hear of one failure alone: one bug at a time, or the shorter trace is one of another bug."""
+    """Hide failures with another signature from a search: the shorter trace must be of the same bug."""
     try:
         candidate = next(search)
         while True:
@@ -66,7 +70,7 @@ MEANS: Final[tuple[Callable[[ShrinkSearch], Attempts], ...]] = (
 
 
 def modelled(issue: Issue, oracle: Oracle) -> Shrinking:
-    """Yield a first guess after another, then each means in turn as long as one of them finds less."""
+    """Yield guesses until one fails; then use each means in turn, as long as one of them finds less."""
     if not issue.steps:  # it failed before any input
         return issue
     search = ShrinkSearch(issue, ModelMap(oracle))
@@ -84,7 +88,7 @@ BEST: Final = "model"
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What there is besides the issue: the oracle, which inputs may be offered, and a seed."""
+    """What an algorithm needs besides the issue: the oracle, which inputs are enabled (`mode`), and a seed."""
 
     oracle: Oracle
     mode: InputMode = "uioco"
@@ -113,7 +117,32 @@ ALGORITHMS: Final[Mapping[str, Algorithm]] = {
 
 
 def shrinking(issue: Issue, setting: Setting, algorithm: str = BEST) -> Shrinking:
-    """Return the shrinking of an issue by a named algorithm. Raises UsageError for a name that does not exist."""
+    """Return the search for a shorter issue by one of `ALGORITHMS`. Raises UsageError for another name.
+
+    The search yields candidates: run each, and send the issue that it showed, None if it passed. A system that fails
+    whenever "press" was sent needs one input:
+
+    >>> from otf.core import Model, Oracle
+    >>> from otf.shrink import Issue, issue_of
+    >>> from otf.simulate import Walk
+    >>> from otf.spec import Spec, goto
+    >>> from otf.strategy import Script
+    >>> spec = Spec(lambda state, inp: [goto(state)], 0, ["wait", "press"])
+    >>> oracle = Oracle(Model(spec))
+    >>> def run(chooser, limit):
+    ...     walk = Walk(oracle, lambda inp: ("bang",) if inp == "press" else ())
+    ...     walk.chosen(chooser, limit) or walk.end()
+    ...     found = issue_of(oracle, walk.events())
+    ...     return found if found.signature else None
+    >>> issue = run(Script(["wait", "wait", "press"]), 3)
+    >>> search = shrinking(issue, Setting(oracle), "elements")
+    >>> try:
+    ...     candidate = next(search)
+    ...     while True: candidate = search.send(run(candidate.chooser(), candidate.limit))
+    ... except StopIteration as done:
+    ...     [symbol.value for symbol in done.value.inputs]
+    ['press']
+    """
     if algorithm not in ALGORITHMS:
         message = f"there is no algorithm {algorithm!r}; there are {', '.join(ALGORITHMS)}"
         raise UsageError(message)

@@ -1,6 +1,13 @@
-"""Delta debugging: ever smaller parts, and what is left without them.
+"""The algorithms of others, to compare with: ddmin, cycle and element elimination, halving, and three phases.
 
-Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 28(2), 2002, the algorithm ddmin.
+Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 28(2), 2002, has ddmin. Koopman,
+Achten and Plasmeijer, "Model-Based Shrinking for State Based Testing", has halving (section 3, their tool before), the
+elimination of elements (5.1 and 6.1) and of cycles (5.2 and 6.3). kiri-check, "Stateful testing", section "Shrinking",
+has the three phases.
+
+In Koopman's paper a candidate ends where the model does not specify its next input (section 4, `Truncate`), so that
+nothing can be left out of a cycle that is needed. By default such an input is skipped here, and with it goes the rest
+of the cycle.
 """
 
 from __future__ import annotations
@@ -18,7 +25,7 @@ from otf.strategy import Pool, Uniform
 
 
 def ddmin(issue: Issue) -> Shrinking:
-    """Yield each of n parts of the issue, then each complement; n is 2 at first and doubled when none of them fails."""
+    """Yield each of n parts of the issue, then each complement; n is 2 at first, and doubles when none fails."""
     parts = 2
     while len(issue) > 1:
         parts = min(parts, len(issue))
@@ -55,20 +62,17 @@ def _bounds(length: int, parts: int) -> Iterator[tuple[int, int]]:
 
 
 def cycles(issue: Issue) -> Shrinking:
-    """Yield the issue without each of its cycles in turn; after each success the cycles of what is left."""
+    """Yield the issue without each of its cycles in turn, the largest first; after a success, those of what is left.
+
+    A cycle leads from a state of the model back to it.
+    """
     while True:
-        smaller = yield from _first_cycle(issue)
+        smaller = yield from _first_failing(
+            inputs(issue.steps[:begin], issue.steps[end:]) for begin, end in _largest_first(issue.steps)
+        )
         if smaller is None:
             return issue
         issue = smaller
-
-
-def _first_cycle(issue: Issue) -> Generator[Candidate, Issue | None, Issue | None]:
-    for begin, end in _largest_first(issue.steps):
-        smaller = yield inputs(issue.steps[:begin], issue.steps[end:])
-        if smaller is not None:
-            return smaller
-    return None
 
 
 def _largest_first(steps: tuple[ModelStep, ...]) -> list[tuple[int, int]]:
@@ -86,9 +90,8 @@ def _cycles(steps: tuple[ModelStep, ...]) -> Iterator[tuple[int, int]]:
 def elements(issue: Issue, *, truncates: bool = False) -> Shrinking:
     """Yield the issue without each of its inputs in turn, until none can be left out any more.
 
-    With `truncates` candidates end as those of the paper do.
-
-    One pass has a bias from left to right: what became superfluous behind it is found by the next.
+    With `truncates` candidates end as those of the paper do. One pass goes from left to right: inputs that become
+    superfluous behind it are found by the next.
     """
     length = len(issue) + 1
     while len(issue) < length:
@@ -108,12 +111,12 @@ def _pass(issue: Issue, *, truncates: bool) -> Shrinking:
     return issue
 
 
-TRACES: Final = 100  # for each length, as the paper's tool does by default
+TRACES: Final = 100  # random runs of each length: the default of the paper's tool
 
 
 @dataclass(frozen=True, slots=True)
 class Wander:
-    """A random run of at most this length."""
+    """A candidate: a random run of at most this length."""
 
     seed: int
     limit: int
@@ -125,11 +128,11 @@ class Wander:
 
 
 def halving(issue: Issue, random: Random, mode: InputMode) -> Shrinking:
-    """Yield random runs: half as long as the last that failed, or half-way between that and what is too short."""
+    """Yield random runs half as long as the last that failed, or half-way between that and a length that passed."""
     too_short = 0
     while len(issue) - too_short > 1:
         length = (len(issue) + too_short) // 2
-        found = yield from _random_runs(length, random, mode)
+        found = yield from _first_failing(Wander(random.getrandbits(64), length, mode) for _ in range(TRACES))
         if found is None:
             too_short = length
         else:
@@ -137,19 +140,11 @@ def halving(issue: Issue, random: Random, mode: InputMode) -> Shrinking:
     return issue
 
 
-def _random_runs(length: int, random: Random, mode: InputMode) -> Generator[Candidate, Issue | None, Issue | None]:
-    for _ in range(TRACES):
-        found = yield Wander(random.getrandbits(64), length, mode)
-        if found is not None:
-            return found
-    return None
-
-
 PARTS = 3
 
 
 def partial(issue: Issue, oracle: Oracle) -> Shrinking:
-    """Yield parts of the issue, of what fails of them again parts, and so on; then its elements; then its values."""
+    """Yield thirds of the issue as long as one fails; then it without single inputs; then with simpler values."""
     while (smaller := (yield from _failing_third(issue))) is not None:
         issue = smaller
     issue = yield from elements(issue)

@@ -385,4 +385,4 @@ def test_what_is_told_of_an_input_that_is_not_offered() -> None:
     assert issue is not None
     assert len(drive(shrinking(issue, Setting(oracle), "partial"), tried.shows)) == 2
     search = ShrinkSearch(issue, ModelMap(oracle))
-    assert [search.node(step) for step in issue.steps] == [1, 0]
+    assert [search.rank_of(step) for step in issue.steps] == [1, 0]
