@@ -20,6 +20,8 @@ from otf.explore.refine import blocks
 from otf.spec import Spec
 from otf.values import show
 
+SEARCHED: Final = 1_000  # states that are searched for the actions of a scenario
+LIMIT: Final = 20_000
 GENERAL: Final = ("deterministic", "output-deterministic", "total", "input-enabled", "minimal")
 
 # Within a bound of depth or states every state and transition is seen, so a law about single ones is proven within it.
@@ -206,10 +208,6 @@ def _asked(law: str, holds: Callable[..., object], *arguments: object) -> bool:
     except Exception as error:
         message = f"{law}: it raised {type(error).__name__} on {', '.join(map(show, arguments))}: {error}"
         raise ModelError(message) from error
-
-
-SEARCHED: Final = 1_000  # states that are searched for the actions of a scenario
-LIMIT: Final = 20_000
 
 
 def allows(spec: Spec[Any, Any], script: Any, limit: int = LIMIT) -> Finding:  # noqa: ANN401 -- any notation

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 from otf.explore.graph import OPEN, Graph
 from otf.explore.naming import observed, output_name
 
+DRAWN: Final = 300  # states that are drawn one by one: Graphviz takes 3 s for 300, and more than 30 s for a thousand
 Arcs: TypeAlias = Sequence[Sequence[tuple[Hashable, int]]]  # for each state, labels and next states
 _BlockSignature: TypeAlias = frozenset[tuple[Hashable, int]]
 
@@ -118,9 +119,6 @@ def blocks(graph: Graph) -> list[int]:
     for state in graph.edge:
         rows[state].append(((CUT, state), state))
     return refine(rows)
-
-
-DRAWN: Final = 300  # states that are drawn one by one: Graphviz takes 3 s for 300, and more than 30 s for a thousand
 
 
 def quotient(graph: Graph, groups: Sequence[Hashable], texts: Sequence[str] = ()) -> Graph:

@@ -14,6 +14,9 @@ from typing import Final
 
 from otf.shrink.issue import Candidate, Issue, Shrinking
 
+CONFIDENCE: Final = 0.95
+MOST: Final = 50  # runs; the confidence is less for a failure that is rarer than one in seventeen runs
+
 
 class Ahead:
     """A search of which several candidates can run at a time; `make` must always make the same search.
@@ -76,10 +79,6 @@ class Ahead:
         for answer in self._answers[:-1]:
             self._search.send(answer)
         self._step(lambda: self._search.send(self._answers[-1]))
-
-
-CONFIDENCE: Final = 0.95
-MOST: Final = 50  # runs; the confidence is less for a failure that is rarer than one in seventeen runs
 
 
 def repeats(rate: float) -> int:

@@ -23,6 +23,8 @@ from otf.shrink.values import renamed, simplified, uniform
 from otf.shrink.ways import ModelMap
 from otf.trace.verdict import Signature
 
+BEST: Final = "model"
+
 
 def once(search: Shrinking) -> Shrinking:
     """Yield the candidates of a search, each only once; a repeated one counts as passed.
@@ -81,9 +83,6 @@ def modelled(issue: Issue, oracle: Oracle) -> Shrinking:
         for means in MEANS:
             yield from means(search)
     return search.best
-
-
-BEST: Final = "model"
 
 
 @dataclass(frozen=True, slots=True)

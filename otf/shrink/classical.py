@@ -23,6 +23,9 @@ from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, NodeSet
 from otf.shrink.traits import kind
 from otf.strategy import Pool, Uniform
 
+TRACES: Final = 100  # random runs of each length: the default of the paper's tool
+PARTS = 3
+
 
 def ddmin(issue: Issue) -> Shrinking:
     """Yield each of n parts of the issue, then each complement; n is 2 at first, and doubles when none fails."""
@@ -111,9 +114,6 @@ def _pass(issue: Issue, *, truncates: bool) -> Shrinking:
     return issue
 
 
-TRACES: Final = 100  # random runs of each length: the default of the paper's tool
-
-
 @dataclass(frozen=True, slots=True)
 class Wander:
     """A candidate: a random run of at most this length."""
@@ -138,9 +138,6 @@ def halving(issue: Issue, random: Random, mode: InputMode) -> Shrinking:
         else:
             issue = found
     return issue
-
-
-PARTS = 3
 
 
 def partial(issue: Issue, oracle: Oracle) -> Shrinking:

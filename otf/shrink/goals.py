@@ -14,6 +14,9 @@ from otf.shrink.issue import ModelStep, NodeSet
 from otf.shrink.search import Attempts, ShrinkSearch, joined
 from otf.shrink.traits import Trait
 
+WIDE: Final = 4000
+TRIES: Final = 2  # walks for one list of goals; with four, a tenth more work found nothing more
+FEW: Final = 3  # with more goals, only the first walk is tried
 FIRST: Final = 3
 MOST: Final = 40  # steps: in a longer walk almost every step is a goal, and leaving out chunks costs less
 
@@ -57,9 +60,6 @@ def _without_parts(search: ShrinkSearch, goals: list[ModelStep]) -> Attempts:
     return search.best is not best
 
 
-WIDE: Final = 4000
-TRIES: Final = 2  # walks for one list of goals; with four, a tenth more work found nothing more
-FEW: Final = 3  # with more goals, only the first walk is tried
 WantedTraits: TypeAlias = frozenset[Trait]
 
 

@@ -18,6 +18,7 @@ from otf.shrink.issue import ModelStep
 from otf.shrink.search import Attempts, ShrinkSearch
 from otf.shrink.traits import is_tuple, kind
 
+NEW_NAMES: Final = 2  # nothing may happen with the first name
 LONG: Final = 10
 NEW_VALUES: Final = 2  # the first value is often zero, which makes too many things equal; the second is not
 PRICE: Final = 50  # transitions to spend, besides four for each step: simpler values make no trace shorter
@@ -98,7 +99,6 @@ def _kin(search: ShrinkSearch, step: ModelStep) -> list[Symbol]:
     return [inp for inp in search.ways.offers(step.nodes) if kind(inp) == kind(step.input)]
 
 
-NEW_NAMES: Final = 2  # nothing may happen with the first name
 Name: TypeAlias = Hashable
 
 

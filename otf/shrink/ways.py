@@ -12,6 +12,8 @@ from otf.core.enabled import view
 from otf.core.hypothesis import Hypothesis
 from otf.shrink.issue import ANYWHERE, ModelStep, NodeSet
 
+SEARCHED: Final = 3000  # nodes that a search for a way examines; beyond, a known detour must do
+
 
 class Tree:
     """The shortest ways from a source: a breadth-first search that goes on as far as asked, up to `most` nodes."""
@@ -59,9 +61,6 @@ class Tree:
                 self._order.append(step.target)
                 self._todo.append(step.target)
         return True
-
-
-SEARCHED: Final = 3000  # nodes that a search for a way examines; beyond, a known detour must do
 
 
 class Successor(NamedTuple):

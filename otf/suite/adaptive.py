@@ -24,6 +24,7 @@ from otf.suite.decisions import Decisions, Juncture, Trials
 from otf.suite.observable import Observable, SeparatingInputs, groups, observable, reaching, separating
 from otf.values import show
 
+RUNS: Final = 20
 Met = tuple[int, ...]
 """How often each group of states was met."""
 
@@ -116,7 +117,6 @@ ADAPTIVE: Final[Mapping[str, Callable[[Trials, _Sure, int], None]]] = {
     "state-counting": _counting,
     "adaptive-cover": _covering,
 }
-RUNS: Final = 20
 
 
 def adaptive(graph: Graph, method: str = "state-counting", extra: int = 0, runs: int = RUNS) -> AdaptiveSuite:

@@ -16,6 +16,7 @@ from typing import Final
 from otf.suite.machine import NumberedMachine, Word
 from otf.suite.words import neighbours, reach
 
+RESET: Final = 1 << 20  # inputs that a reset costs as much as: first few paths, then few inputs
 MANY: Final = 1 << 40
 
 
@@ -94,9 +95,6 @@ class Flow:
             self.room[arc ^ 1] += amount
         left[node] -= amount
         left[end] += amount
-
-
-RESET: Final = 1 << 20  # inputs that a reset costs as much as: first few paths, then few inputs
 
 
 @dataclass(frozen=True, slots=True)

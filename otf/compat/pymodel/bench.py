@@ -22,6 +22,9 @@ from otf.errors import CodecError, UsageError
 from otf.fronts import Call
 from otf.simulate.walk import Act
 
+TIMEOUT = 10.0  # seconds for one action
+PREFIX: Final = "pymodel:"
+
 
 @dataclass(frozen=True)
 class Apiece:
@@ -41,9 +44,6 @@ class Apiece:
     def decode(self, port: str, data: bytes) -> object:
         """Refuse: nothing comes as bytes."""
         raise CodecError(f"{data!r} does not come on {port}: the system is in this process")
-
-
-TIMEOUT = 10.0  # seconds for one action
 
 
 def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each with its name
@@ -116,9 +116,6 @@ class _Makes:
         if self._paths > 1:
             stepper.reset()
         return Driven(self.spec, stepper, self._waits)
-
-
-PREFIX: Final = "pymodel:"
 
 
 def as_module(reference: str) -> ModuleType:

@@ -19,6 +19,8 @@ from typing import Any, Final
 
 from otf.errors import OtfError, UsageError
 
+QUEUE: Final = "observation_queue"
+TOOL: Final = "pymodel"
 SYNTAX: Final = (
     (r"Missing parentheses in call to '(print|exec)'", r"the statement \1"),
     (r"multiple exception types must be parenthesized", "`except Kind, name`"),
@@ -92,8 +94,6 @@ def _line(error: BaseException, file: Path) -> int | None:
     return lines[-1] if lines else None
 
 
-QUEUE: Final = "observation_queue"
-TOOL: Final = "pymodel"
 _INSTANCES: Final = count(1)
 
 
