@@ -11,6 +11,7 @@ import pytest
 
 PACKAGES = (
     "otf.codec",
+    "otf.compat",
     "otf.compose",
     "otf.explore",
     "otf.fronts",

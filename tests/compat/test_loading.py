@@ -116,7 +116,7 @@ OLD = {
     "a = 0777": "an octal number",
     "a = 10L": "a long number",
     "a = ur'x'": "a text such as ur''",
-    "for i in xrange(3): pass": "xrange is no name any more",
+    "for i in xrange(3): pass": "the name xrange does not exist any more",
     "import urllib2": "the module urllib2 has another name now",
 }
 
@@ -140,11 +140,11 @@ def test_a_module_of_python_2_is_called_that(tmp_path: Path, text: str) -> None:
         ("import nothing_there", "line 1: ModuleNotFoundError"),
         ("from pymodel import pmt", "ImportError"),
         ("import pymodel.pmt", "of PyModel itself there is only pymodel.observation_queue"),
-        ("a = 1", "this is no model of PyModel"),
-        ("graph = []", "no `initial` here"),
+        ("a = 1", "this is not a model of PyModel"),
+        ("graph = []", "this one has no `initial`"),
         ("initial = 0\ngraph = [(0, 1)]", "row 1 of the graph is \\(0, 1\\)"),
         ("testSuite = [[1]]", "run 1 of the suite has 1"),
-        ("actions = (1,)\nstate = ()", "actions has 1, which is no function"),
+        ("actions = (1,)\nstate = ()", "actions has 1, which is not a function"),
         ("state = ('a',)\nactions = ()", "`state` names 'a'"),
         ("from threading import Lock\na = Lock()\nstate = ('a',)\nactions = ()", "cannot be copied: TypeError"),
     ],
@@ -159,7 +159,7 @@ def test_a_module_that_cannot_be_used_is_told_with_its_line(tmp_path: Path, text
 @pytest.mark.parametrize("reference", ["nowhere", "no/where.py", "two words", "a.b"])
 def test_a_module_that_is_not_there_is_told(tmp_path: Path, reference: str) -> None:
     """A name that means no file is refused, with where it was looked for."""
-    with pytest.raises(UsageError, match=r"there is no such file|is no module"):
+    with pytest.raises(UsageError, match=r"there is no such file|is not a module"):
         load(reference, folder=tmp_path)
 
 

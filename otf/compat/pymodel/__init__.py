@@ -1,4 +1,4 @@
-"""PyModel's modules as they are: its model programs, machines, suites and steppers as specs and benches."""
+"""PyModel's modules, unchanged: model programs, finite machines, test suites and steppers as specs and benches."""
 
 from otf.compat.pymodel.bench import bench
 from otf.compat.pymodel.driving import StepperFailed, Waits

@@ -1,4 +1,8 @@
-"""Benches of PyModel's modules: a model, alone or with a stepper behind which the system is."""
+"""Benches of PyModel's modules: a model, alone or with a stepper in front of the system.
+
+On the command line they have names such as `pymodel:Stack,StackDepthThree@Stepper`. The stepper is part of the name and
+not a parameter: a trace records parameters, and must not choose what is imported.
+"""
 
 from __future__ import annotations
 
@@ -28,22 +32,22 @@ PREFIX: Final = "pymodel:"
 
 @dataclass(frozen=True)
 class Apiece:
-    """The codec of a system in this process, whose observable actions have a port each."""
+    """The codec of a system in this process whose observable actions have a port each: their order is not known."""
 
     ports: tuple[str, ...]
     types: tuple[type, ...]
 
     def port(self, value: object) -> str:
-        """Return the port of a value: the name of an observable action, or the one for everything else."""
+        """Return the port of a value: the name of an observable action, or one port for everything else."""
         return value.name if isinstance(value, Call) and value.name in self.ports else SYSTEM
 
     def encode(self, value: object) -> bytes:
         """Refuse: nothing is sent as bytes."""
-        raise CodecError(f"{value!r} is not sent: the system is in this process")
+        raise CodecError(f"{value!r} cannot be sent: the system is in this process")
 
     def decode(self, port: str, data: bytes) -> object:
-        """Refuse: nothing comes as bytes."""
-        raise CodecError(f"{data!r} does not come on {port}: the system is in this process")
+        """Refuse: nothing arrives as bytes."""
+        raise CodecError(f"{data!r} cannot arrive on {port}: the system is in this process")
 
 
 def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each with its name
@@ -58,11 +62,26 @@ def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each
 ) -> Bench:
     """Return the bench of PyModel's modules, and of the stepper that drives the system; see `load`.
 
-    Without a stepper the model stands in for the system. Each path starts the stepper in a process of its own, which is
-    killed where an action takes longer than `timeout` seconds; with None it runs in this process, one for all paths,
-    which is quicker. Its `Reset` is called before each path but the first. `waits` says for how long observations of a
-    stepper that sets `asynch` are waited for. `ordered` says whether different observable actions come in the order in
-    which they happened; by default those of a stepper whose file has the word `asynch` do not.
+    Without a stepper the model takes the place of the system. Each path starts the stepper in a process of its own,
+    which is killed when an action takes longer than `timeout` seconds; with None it runs in this process, one for all
+    paths, which is faster. Its `Reset` is called before each path except the first. `waits` is for how long to wait for
+    the observations of a stepper that sets `asynch`. `ordered`: different observable actions arrive in the order in
+    which they happened; by default this is false for a stepper whose file has the word `asynch`. The modules are
+    imported, so their code runs.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> lamp = '''
+    ... on = False
+    ... def switch():
+    ...     global on
+    ...     on = not on
+    ... state = ("on",)
+    ... actions = (switch,)
+    ... '''
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "Lamp.py").write_text(lamp)
+    ...     bench("Lamp", folder=folder).name
+    'Lamp'
     """
     loaded = load(*references, folder=folder, include=include, exclude=exclude)
     for note in loaded.notes:
@@ -83,12 +102,12 @@ def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each
 
 
 def _has_threads(modules: Modules, stepper: str) -> bool:
-    """Return whether a stepper observes by itself; it is read and not run, since it may start what it tests."""
+    """Return whether a stepper has threads that observe. Its file is read, not run: that might start the system."""
     return "asynch" in modules.file(stepper).read_text(encoding="utf-8", errors="replace")
 
 
 class _Makes:
-    """Makes the system of each path."""
+    """Makes the system for each path."""
 
     def __init__(self, spec: Live, loaded: Loaded, stepper: str, waits: Waits) -> None:
         self.spec = spec
@@ -99,7 +118,7 @@ class _Makes:
         self._paths = 0
 
     def here(self) -> Act:
-        """Return a system behind a stepper in this process: one that no other path uses now."""
+        """Return a system behind a stepper in this process that no other path uses now."""
         if self._idle:
             stepper = self._idle.pop()
             stepper.reset()
@@ -119,9 +138,9 @@ class _Makes:
 
 
 def as_module(reference: str) -> ModuleType:
-    """Return a module with the `bench` that a name such as `pymodel:MODEL,MODEL@STEPPER` stands for.
+    """Return a module whose `bench` is that of a name such as `pymodel:MODEL,MODEL@STEPPER`.
 
-    Nothing of the user is imported until the bench is made.
+    Files of the user are imported only when the bench is made.
     """
     models, _, stepper = reference.removeprefix(PREFIX).partition("@")
     names = [name for name in models.split(",") if name]

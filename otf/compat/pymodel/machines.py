@@ -1,4 +1,4 @@
-"""PyModel's test suites: runs, each a list of actions."""
+"""PyModel's models that are lists: test suites (runs of actions) and finite machines (transitions)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import takewhile
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from otf.compat.pymodel.parts import Args, Chosen, Effect, NamedArguments, labels, listed, said
+from otf.compat.pymodel.parts import Args, Chosen, Effect, NamedArguments, attribute, labels, listed
 from otf.errors import UsageError
 from otf.fronts.freezing import frozen
 from otf.values import show
@@ -15,26 +15,27 @@ from otf.values import show
 SUITE_NAMES = ("test_suite", "testsuite", "testSuite")
 Run: TypeAlias = tuple[tuple[str, Args, Any], ...]
 RunPosition: TypeAlias = tuple[tuple[int, int], ...]
-"""Where a run may be: the numbers of the runs that begin so, each with the number of actions done."""
+"""The numbers of the runs that begin with the actions so far, each with the number of its actions done."""
 
 
 class RunSuite:
-    """A module with `testSuite`: all its runs at once, as a tree; `only` is the suite of one of them.
+    """A module with `testSuite`: all its runs at once, as a tree; `only` returns the suite of one run.
 
-    The state says which runs begin with what was done so far.
+    A state has the runs that begin with the actions so far.
     """
 
     def __init__(self, name: str, module: ModuleType, chosen: Chosen) -> None:
         self.name: str = name
         self.guarded: bool = False
         runs = [
-            [_action(module, number, each) for each in run] for number, run in enumerate(said(module, *SUITE_NAMES), 1)
+            [_action(module, number, each) for each in run]
+            for number, run in enumerate(attribute(module, *SUITE_NAMES), 1)
         ]
         own = listed(module, "actions") or [action for run in runs for action, _ in run]
         self.actions: tuple[str, ...] = tuple(dict.fromkeys(each.__name__ for each in chosen.of(own)))
         self.observed: frozenset[str] = labels(listed(module, "observables"))
         self.cleanup: frozenset[str] = labels(chosen.of(listed(module, "cleanup")))
-        # a run ends before the first action that is left out
+        # a run ends before the first action that is excluded
         self._runs: Sequence[Run] = [
             tuple(takewhile(lambda each: each[0] in self.actions, (each for _, each in run))) for run in runs
         ]
@@ -55,7 +56,7 @@ class RunSuite:
         return (name_args[:2] for _, name_args in self._next(state))
 
     def effects(self, state: RunPosition, name: str, args: Args, *, filtered: bool) -> Iterator[Effect]:
-        """Yield what an action may bring: one effect for each result that the runs say."""
+        """Yield the effects of an action: one for each result in the runs."""
         del filtered
         went: dict[tuple[bool, Any], list[tuple[int, int]]] = {}
         for (number, done), (own, wanted, result) in self._next(state):
@@ -66,7 +67,7 @@ class RunSuite:
             yield Effect(result, tuple(then), free)
 
     def accepting(self, state: RunPosition) -> bool:
-        """Return whether a run ends there."""
+        """Return whether one of the runs ends there."""
         return any(done == len(self._runs[number]) for number, done in state)
 
     def safe(self, state: RunPosition) -> bool:
@@ -80,7 +81,7 @@ class RunSuite:
                 yield (number, done), self._runs[number][done]
 
 
-def _action(module: ModuleType, number: int, step: Any) -> tuple[Callable[..., Any], tuple[str, Args, Any]]:  # noqa: ANN401 -- whatever stands there
+def _action(module: ModuleType, number: int, step: Any) -> tuple[Callable[..., Any], tuple[str, Args, Any]]:  # noqa: ANN401 -- anything: the module may be wrong
     try:
         action, args, *results = step
         (result,) = results or (None,)
@@ -101,7 +102,7 @@ class FiniteMachine:
         self.guarded: bool = False
         if not hasattr(module, "initial"):
             raise UsageError(
-                f"{module.__file__}: a finite machine has `graph`, `initial` and `accepting`; no `initial` here"
+                f"{module.__file__}: a finite machine has `graph`, `initial` and `accepting`; this one has no `initial`"
             )
         lines = [_line(module, number, row) for number, row in enumerate(module.graph, 1)]
         own = listed(module, "actions") or [action for action, _ in lines]
@@ -110,7 +111,7 @@ class FiniteMachine:
         self.cleanup: frozenset[str] = labels(chosen.of(listed(module, "cleanup")))
         self.initial: Any = module.initial
         self._lines = [line for _, line in lines if line[1] in self.actions]
-        ends = said(module, "accepting")
+        ends = attribute(module, "accepting")
         self._ends = None if ends is None else tuple(ends)
 
     def offers(self, state: Any) -> Iterator[NamedArguments]:  # noqa: ANN401 -- any state
@@ -118,7 +119,7 @@ class FiniteMachine:
         return (line[1:3] for line in self._lines if line[0] == state)
 
     def effects(self, state: Any, name: str, args: Args, *, filtered: bool) -> Iterator[Effect]:  # noqa: ANN401 -- as above
-        """Yield the transitions of an action; one without arguments and result goes with any."""
+        """Yield the effects of an action; a transition without arguments and result matches any."""
         del filtered
         for source, own, wanted, result, target in self._lines:
             if source == state and own == name:
@@ -127,7 +128,7 @@ class FiniteMachine:
                     yield Effect(result, target, free)
 
     def accepting(self, state: Any) -> bool:  # noqa: ANN401 -- as above
-        """Return whether a run may end there: everywhere, where the machine does not say."""
+        """Return whether a run may end there: in any state if the module has no `accepting`."""
         return self._ends is None or state in self._ends
 
     def safe(self, state: Any) -> bool:  # noqa: ANN401 -- as above
@@ -136,7 +137,7 @@ class FiniteMachine:
         return True
 
 
-def _line(module: ModuleType, number: int, row: Any) -> tuple[Callable[..., Any], PathArrow]:  # noqa: ANN401 -- whatever stands there
+def _line(module: ModuleType, number: int, row: Any) -> tuple[Callable[..., Any], PathArrow]:  # noqa: ANN401 -- anything: the module may be wrong
     try:
         source, (action, args, result), target = row
         return action, (source, action.__name__, tuple(map(frozen, args)), frozen(result), target)

@@ -1,4 +1,7 @@
-"""Modules of one instance: PyModel keeps states in modules, so two instances must not share one."""
+"""Modules of one instance: PyModel keeps states in modules, so two instances must not share a module.
+
+The error for a module that cannot be loaded says so if it is written for Python 2.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,7 @@ GONE_MODULES: Final = ("ConfigParser", "Queue", "StringIO", "cPickle", "cookieli
 
 
 def python2(error: BaseException, file: Path) -> str:
-    """Return what is wrong with the module in a file that raised this when it was loaded."""
+    """Return the message for a module whose import raised this error."""
     if isinstance(error, SyntaxError):
         where, text = _where(error.filename, file, error.lineno), (error.text or "").strip()
         old = _syntax(error.msg or "", text)
@@ -81,11 +84,11 @@ def _syntax(message: str, text: str) -> str:
 
 def _gone(error: BaseException) -> str:
     if isinstance(error, NameError) and error.name in GONE_NAMES:
-        return f"{error.name} is no name any more"
+        return f"the name {error.name} does not exist any more"
     if isinstance(error, ModuleNotFoundError) and error.name in GONE_MODULES:
         return f"the module {error.name} has another name now"
     if isinstance(error, TypeError) and "for >>: 'function'" in str(error):
-        return "the statement print >>"  # it still parses, as a shift
+        return "the statement print >>"  # Python 3 parses it as a shift
     return ""
 
 
@@ -100,9 +103,9 @@ _INSTANCES: Final = count(1)
 class Modules:
     """The modules of one instance, found by name in its folders, each loaded once for this instance alone.
 
-    Single files are private to the instance, with what they import from its folders; packages and everything installed
-    are imported as always. `observations` is what steppers know as `pymodel.observation_queue`; `random` is what they
-    draw from (`seed` None: another each time).
+    Single files in its folders are private to the instance; packages and everything installed are imported as usual.
+    `observations` is the module that steppers import as `pymodel.observation_queue`; `random` is the generator behind
+    their module `random` (`seed` None: another one each time).
     """
 
     def __init__(self, folders: Iterable[Path] = (), seed: int | None = 0) -> None:
@@ -110,7 +113,7 @@ class Modules:
         self.loaded: dict[str, ModuleType] = {}
         self.observations = ModuleType(QUEUE, "The queue of observed actions, and whether the stepper waits for them.")
         vars(self.observations).update(queue=deque[Any](), asynch=False)
-        # a model or a strategy that draws lots must not change with what else is drawn in this process
+        # the choices of a model or strategy must not depend on other random numbers drawn in this process
         self.random: Random = Random(seed)
         self._drawing = ModuleType("random")
         vars(self._drawing).update({name: getattr(self.random, name, each) for name, each in vars(random).items()})
@@ -120,15 +123,15 @@ class Modules:
         self._prefix = f"otf_{TOOL}_{next(_INSTANCES)}_"
 
     def load(self, reference: str) -> ModuleType:
-        """Return the module of that name, or in that file. Raises UsageError that says what was wrong, and where."""
+        """Return the module of that name, or in that file. Raises UsageError, with file and line, if it fails."""
         file = self.file(reference)
         return self._module(file.stem, file)
 
     def file(self, reference: str) -> Path:
-        """Return the file of a module, whose folder is looked in from then on. Raises UsageError for none."""
+        """Return the file of a module; its folder is searched from then on. Raises UsageError if there is none."""
         path = Path(reference)
         if path.suffix != ".py" and not reference.isidentifier():
-            raise UsageError(f"{reference!r} is no module: give the path of a file (….py), or the name of one")
+            raise UsageError(f"{reference!r} is not a module: give the path of a file (….py), or the name of one")
         name = path.stem
         if path.suffix == ".py":
             self._look_in(path.parent)
@@ -140,7 +143,7 @@ class Modules:
         return file
 
     def sources(self) -> list[str]:
-        """Return the text of every module that was loaded so far."""
+        """Return the text of every module loaded so far."""
         files = [Path(str(module.__file__)) for _, module in sorted(self.loaded.items())]
         return [file.read_text(encoding="utf-8", errors="replace") for file in files]
 
@@ -159,9 +162,9 @@ class Modules:
     def _executed(self, name: str, file: Path) -> ModuleType:
         spec = importlib.util.spec_from_file_location(f"{self._prefix}{name}", file)
         if spec is None or spec.loader is None:
-            raise UsageError(f"{file}: this is no Python file")
+            raise UsageError(f"{file}: this is not a Python file")
         module = importlib.util.module_from_spec(spec)
-        # dataclasses look their module up by its name while it is loaded, and modules may import each other in a circle
+        # dataclasses look their module up by name while it is loaded, and modules may import each other in a circle
         sys.modules[spec.name] = self.loaded[name] = module
         vars(module)["__builtins__"] = self._builtins
         try:
@@ -213,5 +216,5 @@ def _installed(name: str) -> Path | None:
 
 
 def _print(*values: object, file: Any = None, **options: Any) -> None:  # noqa: ANN401 -- as `print` has it
-    """Print on standard error: standard output belongs to the command that runs the model."""
+    """Print to standard error: standard output belongs to the command that runs the model."""
     print(*values, file=sys.stderr if file is None else file, **options)
