@@ -1,4 +1,4 @@
-"""Single faults of a machine, and whether a suite finds them: how suites are measured."""
+"""Mutants of a machine with one wrong transition each, and whether a suite finds them: how suites are measured."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class MachineMutant(NamedTuple):
 
 
 def single_mutants(machine: NumberedMachine) -> Iterator[MachineMutant]:
-    """Yield every single fault of the specified transitions of a machine, with the outputs that occur in it."""
+    """Yield every mutant with one wrong specified transition, with the outputs that occur in the machine."""
     outs = sorted(
         {each for state, inp in machine.transitions for each in (machine.out[state][inp],)} | {machine.silent}
     )
@@ -33,15 +33,15 @@ def single_mutants(machine: NumberedMachine) -> Iterator[MachineMutant]:
         yield MachineMutant("ignored", state, inp, machine.silent, state)
 
 
-def mutated(machine: NumberedMachine, fault: MachineMutant) -> NumberedMachine:
-    """Return the machine with the fault in it."""
+def mutated(machine: NumberedMachine, mutant: MachineMutant) -> NumberedMachine:
+    """Return the machine with the wrong transition in it."""
     next_, out = ([list(row) for row in table] for table in (machine.next, machine.out))
-    next_[fault.state][fault.input], out[fault.state][fault.input] = fault.next, fault.out
+    next_[mutant.state][mutant.input], out[mutant.state][mutant.input] = mutant.next, mutant.out
     return replace(machine, next=next_, out=out)
 
 
 def passes(machine: NumberedMachine, system: NumberedMachine, paths: Iterable[Word]) -> bool:
-    """Tell whether a complete machine, as the system, gives the expected outputs on all paths."""
+    """Return whether a complete machine, as the system, gives the expected outputs on all paths."""
     return all(_same(machine, system, path) for path in paths)
 
 
@@ -55,7 +55,7 @@ def _same(machine: NumberedMachine, system: NumberedMachine, path: Word) -> bool
 
 
 def equal(machine: NumberedMachine, system: NumberedMachine) -> bool:
-    """Tell whether two complete machines behave alike."""
+    """Return whether two complete machines behave alike."""
     seen, left = {(0, 0)}, [(0, 0)]
     while left:
         here, there = left.pop()

@@ -132,7 +132,7 @@ class _Explorer:
         ASKING.now = "inputs", (state,)
         try:
             step, emits, take = self._spec.step, self._spec.emits, self._take
-            for number, inp in self._offered(state):
+            for number, inp in self._enabled(state):
                 ASKING.now = "step", (state, inp)
                 asked = (inp,)
                 ways = iter(_ways(step(state, inp)))
@@ -153,16 +153,16 @@ class _Explorer:
         finally:
             ASKING.now = None
 
-    def _offered(self, state: Any) -> list[tuple[int, Any]]:  # noqa: ANN401 -- any state
-        offered = self._spec.inputs(state) if self._fixed is None else self._fixed
-        known = self._rows.get(id(offered))
-        if known is not None and known[0] is offered:
+    def _enabled(self, state: Any) -> list[tuple[int, Any]]:  # noqa: ANN401 -- any state
+        inputs = self._spec.inputs(state) if self._fixed is None else self._fixed
+        known = self._rows.get(id(inputs))
+        if known is not None and known[0] is inputs:
             self.graph.offer.append(known[1])
             return known[2]
-        row = list({self._input(inp): inp for inp in limited(offered, INPUTS, "inputs")}.items())
+        row = list({self._input(inp): inp for inp in limited(inputs, INPUTS, "inputs")}.items())
         number = self._listed(tuple(inp for inp, _ in row))
-        if isinstance(offered, tuple) and len(self._rows) < REMEMBERED:
-            self._rows[id(offered)] = (offered, number, row)
+        if isinstance(inputs, tuple) and len(self._rows) < REMEMBERED:
+            self._rows[id(inputs)] = (inputs, number, row)
         self.graph.offer.append(number)
         return row
 

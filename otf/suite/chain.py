@@ -73,7 +73,7 @@ def _leaves(machine: NumberedMachine, node: Choice, word: Word) -> Iterator[_Lef
         yield _Left(word, node.pairs)
 
 
-def asked(machine: NumberedMachine, checks: Checks) -> list[set[Word]]:
+def trial_words(machine: NumberedMachine, checks: Checks) -> list[set[Word]]:
     """Return for each state the words to try in it, so that the check of every other state tells it apart."""
     words: list[set[Word]] = [set(each) for each in checks]
     for state, own in enumerate(checks):
@@ -101,7 +101,7 @@ def chain(machine: NumberedMachine) -> list[Word]:
     """Return the paths of the suite for a complete, minimal, connected machine."""
     checks = short(machine)
     walk = _Chain(machine, checks)
-    walk.states(asked(machine, checks))
+    walk.states(trial_words(machine, checks))
     walk.checks()
     walk.rest()
     return list(walk.words.paths())

@@ -55,24 +55,24 @@ class Flow:
         """Move the surplus of nodes to nodes with a deficit at the least cost; there must be ways."""
         left, price = list(surplus), [0] * self.size
         while any(amount > 0 for amount in left):
-            reached, came, end = self._nearest(left, price)
+            reached, reached_by, end = self._nearest(left, price)
             far = reached[end]
             price = [old + min(reached.get(node, far), far) for node, old in enumerate(price)]
-            self._push(left, came, end)
+            self._push(left, reached_by, end)
 
     def _nearest(self, left: list[int], price: list[int]) -> tuple[dict[int, int], dict[int, int], int]:
         """Return distances, the arcs by which nodes were reached, and the nearest node with a deficit."""
         queue = [(0, node) for node, amount in enumerate(left) if amount > 0]
         done: dict[int, int] = {}
         best = {node: 0 for _, node in queue}
-        came: dict[int, int] = {}
+        reached_by: dict[int, int] = {}
         while True:
             far, node = heappop(queue)
             if node in done:
                 continue
             done[node] = far
             if left[node] < 0:
-                return done, came, node
+                return done, reached_by, node
             for arc in self.out[node]:
                 head = self.heads[arc]
                 if not self.room[arc] or head in done:
@@ -80,15 +80,15 @@ class Flow:
                 further = far + self.cost[arc] + price[node] - price[head]
                 if further < best.get(head, MANY):
                     best[head] = further
-                    came[head] = arc
+                    reached_by[head] = arc
                     heappush(queue, (further, head))
 
-    def _push(self, left: list[int], came: dict[int, int], end: int) -> None:
+    def _push(self, left: list[int], reached_by: dict[int, int], end: int) -> None:
         arcs: list[int] = []
         node = end
-        while node in came:
-            arcs.append(came[node])
-            node = self.heads[came[node] ^ 1]
+        while node in reached_by:
+            arcs.append(reached_by[node])
+            node = self.heads[reached_by[node] ^ 1]
         amount = min(left[node], -left[end], *(self.room[arc] for arc in arcs))
         for arc in arcs:
             self.room[arc] -= amount
@@ -211,14 +211,14 @@ def _paths(legs: list[Leg]) -> Iterator[Word]:
     stack: list[tuple[int, Leg | None]] = [(0, None)]
     walk: list[Leg] = []
     while stack:
-        state, came = stack[-1]
+        state, reached_by = stack[-1]
         if left[state]:
             leg = left[state].pop()
             stack.append((leg.end, leg))
         else:
             stack.pop()
-            if came is not None:
-                walk.append(came)
+            if reached_by is not None:
+                walk.append(reached_by)
     yield from _cut(walk[::-1])
 
 
