@@ -19,6 +19,12 @@ class Edge(NamedTuple):
     """A transition with its states as objects.
 
     `input` is None for spontaneous outputs; `outputs` are texts; `target` is None where the outputs decide the state.
+
+    >>> from otf.explore import explore
+    >>> from otf.spec import Spec, goto
+    >>> edge = explore(Spec(lambda lit, inp: [goto(not lit, "click")], False, ["press"])).transitions[0]
+    >>> edge.source.value, edge.input.value, edge.outputs, edge.target.value
+    (False, 'press', ("'click'",), True)
     """
 
     source: Node
@@ -31,6 +37,9 @@ class Arc(NamedTuple):
     """A transition in numbers: indices into `values`, `inputs` and `outputs` of a `Graph`.
 
     `input` is -1 for spontaneous outputs, `target` is -1 where the outputs decide the next state.
+
+    >>> Arc(source=0, input=0, outputs=0, target=1).target
+    1
     """
 
     source: int

@@ -24,6 +24,7 @@ from otf.shrink.ways import ModelMap
 from otf.trace.verdict import Signature
 
 BEST: Final = "model"
+"""The name of the default algorithm, which knows the model."""
 
 
 def once(search: Shrinking) -> Shrinking:
@@ -87,7 +88,13 @@ def modelled(issue: Issue, oracle: Oracle) -> Shrinking:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What an algorithm needs besides the issue: the oracle, which inputs are enabled (`mode`), and a seed."""
+    """What an algorithm needs besides the issue: the oracle, which inputs are enabled (`mode`), and a seed.
+
+    >>> from otf.core import Model
+    >>> from otf.spec import Spec, goto
+    >>> Setting(Oracle(Model(Spec(lambda state, inp: [goto(state)], 0, ["press"])))).mode
+    'uioco'
+    """
 
     oracle: Oracle
     mode: InputMode = "uioco"
@@ -113,6 +120,7 @@ ALGORITHMS: Final[Mapping[str, Algorithm]] = {
     "partial": lambda issue, setting: only(partial(issue, setting.oracle), issue.signature),
     "ddmin": lambda issue, _setting: only(ddmin(issue), issue.signature),
 }
+"""The algorithms by name, each a function from an issue and a `Setting` to a search."""
 
 
 def shrinking(issue: Issue, setting: Setting, algorithm: str = BEST) -> Shrinking:

@@ -20,7 +20,12 @@ ANYWHERE: Final[NodeSet] = frozenset()
 
 
 class ModelStep(NamedTuple):
-    """An input, the nodes in which it was sent, and the nodes to which it led."""
+    """An input, the nodes in which it was sent, and the nodes to which it led.
+
+    >>> from otf.core import Symbol
+    >>> ModelStep(frozenset(), Symbol("press", "press")).target
+    frozenset()
+    """
 
     nodes: NodeSet
     input: Symbol

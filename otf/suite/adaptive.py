@@ -35,6 +35,12 @@ class AdaptiveSuite:
 
     `tests` are numbers of rows of `decisions`, where each test begins. `guarantee` says in words what is known of a
     system that passes `runs` runs of each test; `notes` say what else matters.
+
+    >>> from otf.explore import explore
+    >>> from otf.models.coffee import coffee
+    >>> made = adaptive(explore(coffee), runs=5)
+    >>> made.name, made.method, made.runs
+    ('coffee', 'state-counting', 5)
     """
 
     method: str
@@ -117,6 +123,7 @@ ADAPTIVE: Final[Mapping[str, Callable[[Trials, _Sure, int], None]]] = {
     "state-counting": _counting,
     "adaptive-cover": _covering,
 }
+"""The methods for `adaptive`, by name."""
 
 
 def adaptive(graph: Graph, method: str = "state-counting", extra: int = 0, runs: int = RUNS) -> AdaptiveSuite:

@@ -28,6 +28,9 @@ class Method:
     `says` is what it does, in a line. `make(machine, extra)` returns paths and notes; `base` says for which machine:
     as specified, completed, or completed and minimised. `complete`: a system that passes is correct if it has no more
     states than are allowed for. `extra`: it takes a number of states that the system may have more than the model.
+
+    >>> METHODS["tour"].says
+    'every transition, in as few paths and inputs as possible'
     """
 
     says: str
@@ -140,3 +143,4 @@ METHODS: Final[Mapping[str, Method]] = {
     "spy": Method("as hsi, with the words spread over nodes known to be in a state", _plain(spy)),
     "chain": Method("each test begins where the last one ended", lambda machine, _: (chain(machine), ()), extra=False),
 }
+"""The methods for `suite`, by name."""

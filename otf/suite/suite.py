@@ -23,6 +23,11 @@ class Suite:
 
     `guarantee` says in words what is known of a system that passes; `notes` say how the machine differs from the model.
     `ignores`: the paths may have inputs that the model does not specify, and a system is expected to ignore them.
+
+    >>> from otf.models.coffee import coffee
+    >>> made = suite(coffee, "tour")
+    >>> made.name, len(made.paths), made.longest, made.ignores
+    ('coffee', 1, 4, False)
     """
 
     name: str
