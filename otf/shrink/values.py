@@ -124,10 +124,10 @@ def _names(inp: Symbol) -> tuple[Name, ...]:
 
 
 def _simpler_names(search: ShrinkSearch, old: Name) -> list[Name]:
-    return [*dict.fromkeys(name for step in search.best.steps for name in _offered_before(search, step, old))]
+    return [*dict.fromkeys(name for step in search.best.steps for name in _enabled_before(search, step, old))]
 
 
-def _offered_before(search: ShrinkSearch, step: ModelStep, old: Name) -> Iterator[Name]:
+def _enabled_before(search: ShrinkSearch, step: ModelStep, old: Name) -> Iterator[Name]:
     """Yield the names that the model enables before this one, in the fields where the input has it."""
     for at in (at for at, name in enumerate(_names(step.input)) if name == old):
         offered = [*dict.fromkeys(_names(inp)[at] for inp in _same_shape(search, step))]

@@ -20,7 +20,7 @@ from typing import Final
 from otf.core import Node, Symbol, View
 from otf.errors import ModelError, UsageError
 from otf.explore import Graph
-from otf.suite.decisions import Decisions, Juncture, Trials
+from otf.suite.decisions import Decisions, TrialNode, Trials
 from otf.suite.observable import Observable, SeparatingInputs, groups, observable, reaching, separating
 from otf.values import show
 
@@ -87,7 +87,7 @@ class _Sure:
 def _counting(trials: Trials, parts: _Sure, extra: int) -> None:
     """Try every input until some group was met often enough; tell the states of each group apart on the way."""
     limits = [parts.machine.size + extra - len(group & parts.ways.keys()) for group in parts.groups]
-    left: list[tuple[Juncture, Met]] = [(end, (0,) * len(limits)) for end in _ends(trials, parts)]
+    left: list[tuple[TrialNode, Met]] = [(end, (0,) * len(limits)) for end in _ends(trials, parts)]
     while left:
         node, visits = left.pop()
         rivals = {other for group in parts.groups if node.state in group for other in group}
@@ -105,15 +105,15 @@ def _covering(trials: Trials, parts: _Sure, _extra: int) -> None:
             _separate(trials, parts, after, set(range(parts.machine.size)))
 
 
-def _ends(trials: Trials, parts: _Sure) -> list[Juncture]:
+def _ends(trials: Trials, parts: _Sure) -> list[TrialNode]:
     return [end for goal, way in parts.ways.items() for end in trials.walk(trials.root, way, goal)]
 
 
-def _onward(trials: Trials, parts: _Sure, node: Juncture) -> list[Juncture]:
+def _onward(trials: Trials, parts: _Sure, node: TrialNode) -> list[TrialNode]:
     return [after for inp in parts.machine.ends[node.state] for after in trials.step(node, inp)]
 
 
-def _separate(trials: Trials, parts: _Sure, node: Juncture, rivals: set[int]) -> None:
+def _separate(trials: Trials, parts: _Sure, node: TrialNode, rivals: set[int]) -> None:
     for other in sorted(rivals):
         if (node.state, other) in parts.apart:
             trials.part(node, other, parts.apart)

@@ -37,11 +37,11 @@ class Decisions:
 
 
 @dataclass(slots=True)
-class Juncture:
+class TrialNode:
     """A node of the tree: the model's state there, and for each input that is tried the node after each next state."""
 
     state: int
-    after: dict[int, dict[int, Juncture]] = field(default_factory=dict[int, dict[int, "Juncture"]])
+    after: dict[int, dict[int, TrialNode]] = field(default_factory=dict[int, dict[int, "TrialNode"]])
     tests: list[int] = field(default_factory=list[int])
 
 
@@ -50,19 +50,19 @@ class Trials:
 
     def __init__(self, machine: Observable) -> None:
         self.machine = machine
-        self.root = Juncture(0)
+        self.root = TrialNode(0)
         self._nodes = [self.root]
 
-    def step(self, node: Juncture, inp: int) -> Iterable[Juncture]:
+    def step(self, node: TrialNode, inp: int) -> Iterable[TrialNode]:
         """Return the nodes after an input, which are made if missing. Raises UsageError if there are too many."""
         found = node.after.get(inp)
         if found is None:
-            found = node.after[inp] = {state: Juncture(state) for state in self.machine.targets(node.state, inp)}
+            found = node.after[inp] = {state: TrialNode(state) for state in self.machine.targets(node.state, inp)}
             self._nodes += found.values()
             enough(len(self._nodes))
         return found.values()
 
-    def walk(self, node: Juncture, strategy: dict[int, int], goal: int) -> Iterator[Juncture]:
+    def walk(self, node: TrialNode, strategy: dict[int, int], goal: int) -> Iterator[TrialNode]:
         """Add the way to a state by a strategy; yield the nodes where the state has been reached."""
         left = [node]
         while left:
@@ -72,7 +72,7 @@ class Trials:
             else:
                 left += self.step(here, strategy[here.state])
 
-    def part(self, node: Juncture, other: int, apart: dict[tuple[int, int], int]) -> None:
+    def part(self, node: TrialNode, other: int, apart: dict[tuple[int, int], int]) -> None:
         """Add the inputs that tell the state of a node from another state."""
         left = [(node, other)]
         while left:
@@ -91,5 +91,5 @@ class Trials:
         return self.root.tests
 
 
-def _there(after: dict[int, Juncture], row: tuple[int | None, ...]) -> Iterator[tuple[int, int]]:
+def _there(after: dict[int, TrialNode], row: tuple[int | None, ...]) -> Iterator[tuple[int, int]]:
     return ((state, number) for state, number in zip(after, row, strict=True) if number is not None)

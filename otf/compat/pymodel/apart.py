@@ -110,7 +110,7 @@ class StepperProcess:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and every process of its session."""
+    """Kill the process and its process group: all that it started, unless that has left the group."""
     if process.returncode is None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
