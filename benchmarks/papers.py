@@ -20,10 +20,9 @@ from otf.compose import composed, product, scenario
 from otf.core import Monitor
 from otf.errors import UsageError
 from otf.explore import explore
-from otf.explore.analysis import general, liveness, safety, transitions
+from otf.explore.analysis import allows, general, liveness, safety, transitions
 from otf.explore.conform import conforms
 from otf.explore.finding import Finding
-from otf.explore.scenarios import allows
 from otf.fronts import Call, Command, generated, table
 from otf.logic import check, exists, for_all, implies
 from otf.models.coffees import C1, C2, C3, C4, fair, solvent
@@ -31,10 +30,8 @@ from otf.models.conference import Sizes, conference
 from otf.models.queue import FAULTS as QUEUE_FAULTS
 from otf.models.queue import QUEUE, In, New
 from otf.models.queue import Queue as Queued
-from otf.shrink.cycles import cycles as model_cycles
-from otf.shrink.elements import elements
-from otf.shrink.halving import halving
-from otf.shrink.partial import partial
+from otf.shrink.classical import cycles as model_cycles
+from otf.shrink.classical import elements, halving, partial
 from otf.spec import Spec, Transition, goto, total
 from otf.strategy import Uniform
 from otf.suite import METHODS, suite

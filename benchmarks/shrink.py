@@ -19,9 +19,9 @@ from typing import Any, Final
 from benchmarks.measure import command, positive, save
 from benchmarks.shrink_optimum import optimum
 from benchmarks.shrink_peers import hypothesis_shrinks
+from benchmarks.shrink_simulated import drive
 from benchmarks.shrink_subjects import SYSTEMS, Subject
 from otf.shrink import ALGORITHMS, BEST, Setting, again, shrinking
-from otf.shrink.simulated import drive
 
 SEEDS: Final = 10
 PEERS: Final = 3  # seeds for Hypothesis, which takes longer than all others together, with failing runs of its own

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any, Final, TypeAlias
 
 from benchmarks import shrink_conference as conference
+from benchmarks.shrink_simulated import Simulated
 from otf.core import InputMode, Model, Monitor, Oracle, Symbol
 from otf.core.macro_step import MacroSteps, events, follow
 from otf.models import laundry, queue, vending_faults
@@ -20,7 +21,6 @@ from otf.models.vending import VENDING
 from otf.models.vending_faults import FAULTS, WEAR, Device
 from otf.shrink import AllowedInputs, Candidate, Issue, ModelStep
 from otf.shrink.issue import ANYWHERE
-from otf.shrink.simulated import Simulated
 from otf.simulate.walk import Act
 from otf.spec import Spec
 from otf.strategy import Pool, Uniform

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any, Final
 
+from benchmarks.machine_mutants import MachineMutant, mutated, passes, single_mutants
 from benchmarks.measure import command, save
 from otf.errors import UsageError
 from otf.explore import explore
 from otf.models.conference import Sizes, conference
 from otf.suite import METHODS, NumberedMachine, completed, machine, minimised
-from otf.suite.faults import MachineMutation, passes, single_faults, with_fault
 from otf.suite.gast import a2
 from otf.suite.machine import Word
 
@@ -88,7 +88,7 @@ def faults() -> dict[str, dict[str, int]]:
     """Print how many of all single faults of 2,2,2,2 each method finds; those that promise all have to."""
     explored = entity((2, 2, 2, 2))
     whole = completed(explored)
-    every = list(single_faults(explored))
+    every = list(single_mutants(explored))
     kinds = {kind: sum(fault.kind == kind for fault in every) for kind in ("output", "transfer", "ignored")}
     print(f"\n2,2,2,2: {len(every):,} single faults of {len(explored.transitions)} specified transitions")
     print(
@@ -107,8 +107,8 @@ def faults() -> dict[str, dict[str, int]]:
     return found
 
 
-def _finds(whole: NumberedMachine, fault: MachineMutation, paths: list[Word]) -> bool:
-    return not passes(whole, with_fault(whole, fault), paths)
+def _finds(whole: NumberedMachine, fault: MachineMutant, paths: list[Word]) -> bool:
+    return not passes(whole, mutated(whole, fault), paths)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -12,6 +12,7 @@ import pytest
 PACKAGES = (
     "otf.channels",
     "otf.codec",
+    "otf.compat",
     "otf.compose",
     "otf.explore",
     "otf.framing",
@@ -19,6 +20,7 @@ PACKAGES = (
     "otf.laws",
     "otf.logic",
     "otf.runner",
+    "otf.shrink",
     "otf.spec",
     "otf.suite",
     "otf.trace",

@@ -14,7 +14,7 @@ from otf.explore import Graph
 from otf.spec import Spec
 from otf.strategy.kinds import Maker, StrategyKind
 from otf.suite import AdaptiveSuite, adaptive
-from otf.suite.deciding import Deciding
+from otf.suite.adaptive import Deciding
 from otf.suite.decisions import Decisions
 from otf.trace.tagged import encode
 from otf.values import show

@@ -19,16 +19,12 @@ from otf.compose import composed
 from otf.errors import FAIL, PASS, UsageError
 from otf.explore import Graph
 from otf.explore import explore as explored
-from otf.explore.analysis import general, liveness, safety
-from otf.explore.aut import aut
-from otf.explore.dot import dot
+from otf.explore.analysis import general, known, liveness, safety
+from otf.explore.exports import as_data, aut, graphml, listed
 from otf.explore.finding import Finding
-from otf.explore.graphml import graphml
-from otf.explore.listed import as_data, listed
 from otf.explore.marks import Marks, marks
-from otf.explore.mermaid import mermaid
-from otf.explore.quotient import drawable
-from otf.explore.scenarios import known
+from otf.explore.pictures import dot, mermaid
+from otf.explore.refine import drawable
 from otf.fronts import read_aut, read_dot
 from otf.spec import Spec
 

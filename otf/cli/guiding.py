@@ -12,7 +12,7 @@ from otf.cli.ending import say
 from otf.compose import guided
 from otf.errors import UsageError
 from otf.explore import explore
-from otf.explore.scenarios import known as checked
+from otf.explore.analysis import known as checked
 from otf.strategy import Coverage, StrategyKind, Until, covering, own
 from otf.strategy.coverage import KINDS
 from otf.strategy.kinds import known

@@ -17,7 +17,7 @@ from tests.campaign.machine import TEA, Button, Coffee, Coin, bench, fickle, run
 from tests.runner.playing import virtually
 
 AGAIN = (
-    r"^step\(1, Button\(\)\) answered otherwise when it was asked again: first Tea\(\) -> 0; then Coffee\(\) -> 0: a"
+    r"^step\(1, Button\(\)\) answered differently when it was asked again: first Tea\(\) -> 0; then Coffee\(\) -> 0: a"
 )
 
 

@@ -121,7 +121,7 @@ def test_a_model_that_draws_lots_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "lots.py").write_text(LOTS, encoding="utf-8")
     done = otf("check", f"{tmp_path / 'lots.py'}:spec")
     assert (done.status, done.out) == (2, "")
-    assert "step(0, 'roll') answered otherwise when it was asked again: first 1 -> 0; then" in done.err
+    assert "step(0, 'roll') answered differently when it was asked again: first 1 -> 0; then" in done.err
 
 
 def test_a_timer_that_is_lost_decides_the_status(tmp_path: Path) -> None:

@@ -19,9 +19,8 @@ from otf.compose.actions import Action
 from otf.compose.regex import expression
 from otf.errors import UsageError
 from otf.explore import explore
-from otf.explore.analysis import dead, liveness
+from otf.explore.analysis import allows, dead, forbids, liveness
 from otf.explore.finding import LawVerdict
-from otf.explore.scenarios import allows, forbids
 from otf.trace.events import Sent
 from otf.trace.reading import TraceReader
 from otf.trace.tagged import Registry

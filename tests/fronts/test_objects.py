@@ -16,10 +16,9 @@ from otf import Bench, NonconformanceError, Where, run
 from otf.compose import product
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
-from otf.explore.analysis import dead
+from otf.explore.analysis import allows, dead
 from otf.explore.conform import conforms
 from otf.explore.finding import LawVerdict
-from otf.explore.scenarios import allows
 from otf.fronts import Call, Command, Commands, Result, action, actions, behaviour, generated, observable, table
 from otf.fronts.freezing import frozen, thawed
 from otf.models.coffees import C0, C2, C3, CENTS, INPUTS, IO, PRICE

@@ -1,4 +1,4 @@
-"""Single faults of a machine, and whether a suite finds them: how suites are measured."""
+"""Mutants of a machine with one wrong transition each, and whether a suite finds them: how suites are measured."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from typing import Literal, NamedTuple
 
 from otf.suite.machine import NumberedMachine, Word
 
-MachineMutationKind = Literal["output", "transfer", "ignored"]
+MachineMutantKind = Literal["output", "transfer", "ignored"]
 
 
-class MachineMutation(NamedTuple):
+class MachineMutant(NamedTuple):
     """One wrong transition: another output, another next state, or neither output nor change."""
 
-    kind: MachineMutationKind
+    kind: MachineMutantKind
     state: int
     input: int
     out: int
     next: int
 
 
-def single_faults(machine: NumberedMachine) -> Iterator[MachineMutation]:
-    """Yield every single fault of the specified transitions of a machine, with the outputs that occur in it."""
+def single_mutants(machine: NumberedMachine) -> Iterator[MachineMutant]:
+    """Yield every mutant with one wrong specified transition, with the outputs that occur in the machine."""
     outs = sorted(
         {each for state, inp in machine.transitions for each in (machine.out[state][inp],)} | {machine.silent}
     )
     for state, inp in machine.transitions:
         out, to = machine.out[state][inp], machine.next[state][inp]
-        yield from (MachineMutation("output", state, inp, other, to) for other in outs if other != out)
-        yield from (MachineMutation("transfer", state, inp, out, other) for other in range(machine.size) if other != to)
-        yield MachineMutation("ignored", state, inp, machine.silent, state)
+        yield from (MachineMutant("output", state, inp, other, to) for other in outs if other != out)
+        yield from (MachineMutant("transfer", state, inp, out, other) for other in range(machine.size) if other != to)
+        yield MachineMutant("ignored", state, inp, machine.silent, state)
 
 
-def with_fault(machine: NumberedMachine, fault: MachineMutation) -> NumberedMachine:
-    """Return the machine with the fault in it."""
+def mutated(machine: NumberedMachine, mutant: MachineMutant) -> NumberedMachine:
+    """Return the machine with the wrong transition in it."""
     next_, out = ([list(row) for row in table] for table in (machine.next, machine.out))
-    next_[fault.state][fault.input], out[fault.state][fault.input] = fault.next, fault.out
+    next_[mutant.state][mutant.input], out[mutant.state][mutant.input] = mutant.next, mutant.out
     return replace(machine, next=next_, out=out)
 
 
 def passes(machine: NumberedMachine, system: NumberedMachine, paths: Iterable[Word]) -> bool:
-    """Tell whether a complete machine, as the system, gives the expected outputs on all paths."""
+    """Return whether a complete machine, as the system, gives the expected outputs on all paths."""
     return all(_same(machine, system, path) for path in paths)
 
 
@@ -55,7 +55,7 @@ def _same(machine: NumberedMachine, system: NumberedMachine, path: Word) -> bool
 
 
 def equal(machine: NumberedMachine, system: NumberedMachine) -> bool:
-    """Tell whether two complete machines behave alike."""
+    """Return whether two complete machines behave alike."""
     seen, left = {(0, 0)}, [(0, 0)]
     while left:
         here, there = left.pop()

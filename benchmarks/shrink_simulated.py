@@ -1,4 +1,4 @@
-"""Shrinking without a line: candidates run against a system in this process, and are judged as a live run is."""
+"""Simulated shrinking: candidates run against a system in this process, and are judged as a live run is."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from otf.simulate.walk import Act
 
 @dataclass(slots=True)
 class Simulated:
-    """A system of which `make` gives fresh copies; `lengths` holds the number of inputs of each run so far."""
+    """A system of which `make` returns fresh copies; `lengths` has the number of inputs of each run so far."""
 
     oracle: Oracle
     make: Callable[[], Act]
     lengths: list[int] = field(default_factory=list[int])
 
     def shows(self, candidate: Candidate) -> Issue | None:
-        """Return the issue that a candidate shows, None where it passes."""
+        """Return the issue that a candidate shows, None if it passes."""
         return self.run(candidate.chooser(), candidate.limit)
 
     def run(self, chooser: Chooser, steps: int) -> Issue | None:
-        """Return the issue of a run of at most so many inputs, None where it passes."""
+        """Return the issue of a run of at most `steps` inputs, None if it passes."""
         walk = Walk(self.oracle, self.make())
         verdict = walk.chosen(chooser, steps) or walk.end()
         self.lengths.append(walk.steps)
@@ -32,7 +32,7 @@ class Simulated:
 
 
 def drive(search: Shrinking, shows: Callable[[Candidate], Issue | None]) -> Issue:
-    """Return what a search finds when its candidates are judged by `shows`."""
+    """Return the result of a search whose candidates are judged by `shows`."""
     try:
         candidate = next(search)
         while True:
