@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 PACKAGES = (
+    "otf.campaign.run",
     "otf.codec",
     "otf.compose",
     "otf.explore",

@@ -15,14 +15,12 @@ from otf.adapter.exits import blaming
 from otf.adapter.serial.keeping import keeping
 from otf.adapter.watchdog import watched
 from otf.campaign.confirm import TOGETHER, at_once, confirm, unconfirmed
-from otf.campaign.headers import header
 from otf.campaign.journal import Journal
 from otf.campaign.listener import Listener
-from otf.campaign.pace import Pace
-from otf.campaign.paths import PathRun
+from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import Departed, FailureGroup, PathResult, Shrunk, Summary
 from otf.campaign.saved import Saved
-from otf.campaign.settings import Settings
+from otf.campaign.settings import Settings, header
 from otf.campaign.shrinking import Shrinker
 from otf.campaign.undisturbed import undisturbed
 from otf.core import Chooser, Oracle, Symbol, View

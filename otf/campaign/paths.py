@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -15,11 +15,12 @@ from otf.adapter import Bench
 from otf.adapter.acting import bounded, excused
 from otf.adapter.exits import blaming, said, where
 from otf.adapter.plan import planned
-from otf.campaign.recorder import LongTraceError, OnEvent, Recorder
-from otf.campaign.reread import reread
+from otf.campaign.recorder import LongTraceError, OnEvent, Recorder, reread
 from otf.campaign.results import PathResult
-from otf.campaign.settings import LARGEST
-from otf.core import Chooser, Oracle, Pacing, Session
+from otf.campaign.settings import LARGEST, Mode
+from otf.core import Chooser, Node, Oracle, Pacing, Session, Symbol, Timing
+from otf.core.burst import Burst
+from otf.core.eager import Eager
 from otf.core.strict import Strict
 from otf.core.timers import Timers
 from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
@@ -143,3 +144,32 @@ def _made(make: Callable[[], Act]) -> Act:
     except BaseException as error:
         message = f"the system cannot be made: {where(error)}: {said(error)}"
         raise ContactError(message) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """When the inputs of a campaign's paths are sent; what was proven quiet, and waited for, is kept over the paths."""
+
+    mode: Mode
+    burst: int
+    timing: Timing
+    proven: set[tuple[Node, Symbol]] = field(default_factory=set[tuple[Node, Symbol]])
+    timers: Timers = field(default_factory=Timers)
+    waits: bool = True
+
+    @property
+    def doubtful(self) -> bool:
+        """Tell whether a failure is run again strictly: eager mode relies on the stated bounds more than strict mode.
+
+        A system that answers before it returns is waited for in no mode. A burst is no shortcut but a test of its own:
+        run strictly it would be another.
+        """
+        return self.waits and self.mode == "eager" and self.burst == 1
+
+    def pacing(self) -> Pacing:
+        """Return the pacing for one path."""
+        if self.burst > 1:
+            return Burst(self.timing, self.burst)
+        if self.mode == "strict":
+            return Strict(self.timing, self.timers)
+        return Eager(self.timing, self.proven, self.timers)

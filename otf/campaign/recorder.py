@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from otf.adapter import Bench
 from otf.campaign.settings import LARGEST
+from otf.errors import TraceError
 from otf.runner import TraceWriter
 from otf.trace.events import Event, Seen, Sent
+from otf.trace.reading import TraceReader, bounded
 from otf.trace.tagged import Registry, encode
 
 OnEvent: TypeAlias = Callable[[Event], None]
@@ -110,3 +114,14 @@ def _kinds(events: list[Event]) -> dict[type, object]:
     told = (event for event in events if isinstance(event, (Sent, Seen)))
     values = (event.input if isinstance(event, Sent) else event.output for event in told)
     return {type(value): value for value in values}
+
+
+def reread(trace: Path, bench: Bench) -> list[Event]:
+    """Return all events of a trace of this bench. Raises TraceError for one that cannot be read."""
+    try:
+        with trace.open("rb") as file:
+            reader = TraceReader(bounded(file), str(trace))
+            return [told.event for told in reader.events(Registry(bench.known_types))]
+    except OSError as error:
+        message = f"{trace}: it cannot be read ({error.strerror or error})"
+        raise TraceError(message) from error

@@ -9,12 +9,10 @@ from pathlib import Path
 
 from otf.adapter import Bench
 from otf.adapter.watchdog import watched
-from otf.campaign.headers import header
 from otf.campaign.journal import Journal
-from otf.campaign.pace import Pace
-from otf.campaign.paths import PathRun
+from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult
-from otf.campaign.settings import Settings
+from otf.campaign.settings import Settings, header
 from otf.core import Chooser
 from otf.core.timers import Timers
 from otf.explore.steady import ask_again

@@ -14,7 +14,7 @@ from typing import Final
 
 from otf.adapter import Bench
 from otf.campaign.paths import PathRun
-from otf.campaign.reread import reread
+from otf.campaign.recorder import reread
 from otf.campaign.results import PathResult, Retried
 from otf.core import Oracle
 from otf.errors import TraceError

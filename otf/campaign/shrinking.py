@@ -13,10 +13,9 @@ import anyio
 from otf.adapter import Bench
 from otf.adapter.serial.keeping import keeping
 from otf.adapter.watchdog import watched
-from otf.campaign.budget import Budget
 from otf.campaign.program import program
 from otf.campaign.results import PathResult, Shrunk
-from otf.campaign.settings import Mode
+from otf.campaign.settings import Budget, Mode
 from otf.campaign.sparing import spared
 from otf.campaign.tries import Tries, finished
 from otf.core import Oracle

@@ -14,11 +14,9 @@ from pathlib import Path
 import msgspec
 
 from otf.adapter import Bench
-from otf.campaign.budget import Budget
-from otf.campaign.pace import Pace
-from otf.campaign.paths import PathRun
+from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult
-from otf.campaign.settings import Mode
+from otf.campaign.settings import Budget, Mode
 from otf.core import Node, Oracle, Symbol
 from otf.core.timers import Timers
 from otf.errors import WriteError

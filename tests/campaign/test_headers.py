@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from otf.campaign import Settings
-from otf.campaign.headers import header
+from otf.campaign.settings import header
 from otf.spec import Spec, Transition, goto, restrict, total
 from otf.spec.fingerprint import fingerprint
 from tests.campaign.machine import COFFEE, bench

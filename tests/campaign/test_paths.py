@@ -15,9 +15,9 @@ import pytest
 from otf.adapter import Bench, Line
 from otf.adapters.inprocess import open_inprocess
 from otf.campaign import Settings, paths, recorder
-from otf.campaign.headers import header
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
+from otf.campaign.settings import header
 from otf.errors import ContactError, UsageError
 from otf.strategy import Script
 from otf.trace.events import Event, Sent

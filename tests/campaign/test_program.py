@@ -12,10 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from otf.campaign import PathResult
-from otf.campaign.headers import header
-from otf.campaign.literal import Literals, UnwritableError
-from otf.campaign.program import program
-from otf.campaign.settings import Settings
+from otf.campaign.program import Literals, UnwritableError, program
+from otf.campaign.settings import Settings, header
 from otf.models import coffee
 from otf.models.coffee import Button, Coin
 from otf.trace.events import Quiet, Seen, Sent

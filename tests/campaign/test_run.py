@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack, get_type_hints
 
 import pytest
 
 import otf
 from otf.adapter import Bench
-from otf.campaign import InconclusiveError, NonconformanceError
+from otf.campaign import InconclusiveError, NonconformanceError, Settings
+from otf.campaign.settings import SettingsKeywords
 from otf.core import Limits
 from otf.errors import ContactError, ModelError, UsageError
 from otf.spec import Spec, Transition
@@ -109,3 +114,29 @@ def test_an_unknown_strategy(tmp_path: Path) -> None:
     """What is asked for must exist."""
     with pytest.raises(UsageError, match="did you mean random"):
         otf.run(_fast(), out=tmp_path, strategy="randm")
+
+
+def test_the_keywords_are_the_fields() -> None:
+    """The keyword arguments that type checkers allow are the fields of the settings, with the same types."""
+    fields = get_type_hints(Settings)
+    assert get_type_hints(SettingsKeywords) == fields
+    assert SettingsKeywords.__optional_keys__ == fields.keys()
+    assert get_type_hints(otf.run)["settings"] == Unpack[SettingsKeywords]
+
+
+def test_the_table_has_every_field() -> None:
+    """The docstring of the settings has a row for each field, in their order."""
+    rows = re.findall(r"^\s+\| `(\w+)` \|", str(Settings.__doc__), re.MULTILINE)
+    assert rows == [each.name for each in dataclasses.fields(Settings)]
+
+
+@pytest.mark.slow
+def test_a_misspelt_setting(tmp_path: Path) -> None:
+    """The type checker refuses a keyword that is no setting, and one of another type."""
+    script = tmp_path / "misspelt.py"
+    script.write_text(
+        "from otf import Bench, run\ndef f(b: Bench) -> None:\n    run(b, stesp=2)\n    run(b, steps='2')\n"
+    )
+    found = subprocess.run([sys.executable, "-m", "mypy", str(script)], capture_output=True, text=True, check=False)
+    assert 'misspelt.py:3: error: Unexpected keyword argument "stesp" for "run"; did you mean "steps"?' in found.stdout
+    assert 'misspelt.py:4: error: Argument "steps" to "run" has incompatible type "str"' in found.stdout

@@ -14,8 +14,8 @@ import pytest
 
 from otf.adapter import Bench
 from otf.campaign import Budget, PathResult, Settings, Shrinker, Shrunk
-from otf.campaign.headers import header
 from otf.campaign.paths import PathRun
+from otf.campaign.settings import header
 from otf.errors import ContactError, UsageError
 from otf.shrink import ALGORITHMS
 from otf.strategy import Script

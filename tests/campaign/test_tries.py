@@ -12,9 +12,9 @@ import anyio
 
 from otf.adapter import Bench
 from otf.campaign import Settings, Shrinker, Shrunk
-from otf.campaign.headers import header
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
+from otf.campaign.settings import header
 from otf.campaign.tries import Tries
 from otf.shrink import BEST, AllowedInputs, Issue, issue_of
 from otf.strategy import Script

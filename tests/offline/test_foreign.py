@@ -16,7 +16,7 @@ import pytest
 from otf.adapter import Bench
 from otf.adapters import tcp, udp
 from otf.campaign import Settings
-from otf.campaign.headers import header
+from otf.campaign.settings import header
 from otf.core import Session
 from otf.core.strict import Strict
 from otf.errors import TraceError, UsageError
