@@ -18,15 +18,15 @@ from otf.trace.explain import explanation
 
 
 class NonconformanceError(AssertionError):
-    """A campaign found nonconformance; the message tells the first failure, `summary` has all."""
+    """A campaign found that the system does not conform; the message explains each failure, `summary` has the rest."""
 
     def __init__(self, summary: Summary) -> None:
         self.summary = summary
-        super().__init__("\n\n".join(map(_told, summary.failures.values())))
+        super().__init__("\n\n".join(map(_explanation, summary.failures.values())))
 
 
 class InconclusiveError(OtfError):
-    """A campaign had contact with the system and could decide nothing; the message tells why, `summary` has all."""
+    """A campaign had contact with the system but could not decide; the message has the reasons, `summary` the rest."""
 
     exit_status = INCONCLUSIVE
 
@@ -64,7 +64,7 @@ def _passed(summary: Summary) -> Summary:
 
 
 def decided(summary: Summary) -> Summary:
-    """Return a summary without failures. Raises ContactError or InconclusiveError where nothing was decided."""
+    """Return a summary without failures. Raises ContactError or InconclusiveError if it is inconclusive."""
     if summary.trouble:
         raise ContactError(summary.trouble)
     if summary.verdict == "inconclusive":
@@ -72,7 +72,6 @@ def decided(summary: Summary) -> Summary:
     return summary
 
 
-def _told(group: FailureGroup) -> str:
-    shrunk = group.shrunk
-    told = shrunk or group.first
-    return f"{explanation(told.verdict, told.events)}\ntrace: {told.trace}"
+def _explanation(group: FailureGroup) -> str:
+    shortest = group.shrunk or group.first
+    return f"{explanation(shortest.verdict, shortest.events)}\ntrace: {shortest.trace}"

@@ -1,4 +1,4 @@
-"""What a campaign is asked to do."""
+"""The settings of a campaign, and the header that records them in each trace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from otf.trace.record import Header
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much shrinking may take: transitions (inputs sent) and resets (copies started) of the system, and seconds."""
+    """The bounds of shrinking one failure: transitions (inputs sent), resets (copies started), and seconds."""
 
     transitions: int = 20_000
     resets: int = 5_000
@@ -81,7 +81,7 @@ class Settings:
     where: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse numbers that mean nothing."""
+        """Refuse values that mean nothing."""
         for name in ("traces", "steps", "largest", "jobs", "burst"):
             if getattr(self, name) < 1:
                 message = f"{name}={getattr(self, name)}: at least 1 is needed"
