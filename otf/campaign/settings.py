@@ -18,6 +18,12 @@ from otf.strategy import StrategyKind
 from otf.trace.record import Header
 
 
+LARGEST: Final = 1 << 30  # bytes
+
+Keep = Literal["all", "failures"]
+Mode = Literal["strict", "eager"]
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """The bounds of shrinking one failure: transitions (inputs sent), resets (copies started), and seconds."""
@@ -25,12 +31,6 @@ class Budget:
     transitions: int = 20_000
     resets: int = 5_000
     seconds: float = 600.0
-
-
-LARGEST: Final = 1 << 30  # bytes
-
-Keep = Literal["all", "failures"]
-Mode = Literal["strict", "eager"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
