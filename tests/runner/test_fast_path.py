@@ -30,7 +30,7 @@ from otf.errors import CodecError, ModelError
 from otf.framing import lines
 from otf.runner import drive
 from otf.runner.fast_path import FastPath
-from otf.runner.spin_wait import SpinWait
+from otf.runner.waiting import SpinWait
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Pool, Script, Uniform
 from otf.trace.events import Event, Seen, Sent

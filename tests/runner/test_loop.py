@@ -17,7 +17,7 @@ from otf.core import Pacing, Session
 from otf.core.pacing import Moment, Pause
 from otf.core.strict import Strict
 from otf.runner import Wire, drive
-from otf.runner.spin_wait import FIRST, SHORT, TURN, SpinWait
+from otf.runner.waiting import FIRST, SHORT, TURN, SpinWait
 from otf.spec import Transition, goto
 from otf.strategy import Pool, Uniform
 from otf.trace.events import Event, Seen

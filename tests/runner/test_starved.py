@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from otf.runner import starved
-from otf.runner.starved import excused, killed_for_memory
+from otf.runner import driving
+from otf.runner.driving import excused, killed_for_memory
 from otf.trace.verdict import Failure, FailureKind, Signature, Verdict
 
 
@@ -38,7 +38,7 @@ def test_a_death_while_there_was_memory() -> None:
 
 def test_how_many_were_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel counts them; where it does not, none are known of."""
-    monkeypatch.setattr(starved, "_COUNTS", tmp_path / "vmstat")
+    monkeypatch.setattr(driving, "_COUNTS", tmp_path / "vmstat")
     assert killed_for_memory() == 0
     (tmp_path / "vmstat").write_text("pgfault 12\noom_kill 3\nthp_split 1\n", encoding="ascii")
     assert killed_for_memory() == 3
