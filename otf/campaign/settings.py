@@ -17,7 +17,6 @@ from otf.spec.fingerprint import fingerprint
 from otf.strategy import StrategyKind
 from otf.trace.record import Header
 
-
 LARGEST: Final = 1 << 30  # bytes
 
 Keep = Literal["all", "failures"]

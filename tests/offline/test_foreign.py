@@ -183,7 +183,7 @@ def test_lines_that_mean_nothing(line: bytes, message: str) -> None:
 
 def test_a_bench_without_a_mapping() -> None:
     """It has to say what lines of other logs mean."""
-    with pytest.raises(UsageError, match="the bench coffee does not say what lines of other logs mean"):
+    with pytest.raises(UsageError, match="the bench coffee does not map the lines of other logs"):
         list(listed([b"{}\n"], "some.log", MACHINE))
 
 
@@ -244,7 +244,7 @@ def test_strangers_are_counted() -> None:
 def test_a_bench_without_addresses() -> None:
     """It has to be said where its ports were."""
     with pytest.raises(
-        UsageError, match="the bench conference does not tell the addresses of its ports; say where it was"
+        UsageError, match="the bench conference does not state the addresses of its ports; say where it was"
     ):
         Captured(Capture(io.BytesIO(), "a.pcap"), conference())
 
