@@ -1,4 +1,4 @@
-"""What is held of a path in memory, and what is read back from its trace."""
+"""The events of a path that are kept in memory, and those that are read back from its trace."""
 
 from __future__ import annotations
 

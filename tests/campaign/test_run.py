@@ -35,7 +35,7 @@ def test_a_right_machine(tmp_path: Path) -> None:
 
 
 def test_a_wrong_machine(tmp_path: Path) -> None:
-    """The error says what went in, which state was possible, what it allows, what came, and where the trace is."""
+    """The error has the input, the possible state, the outputs that it allows, the actual output, and the trace."""
     with pytest.raises(NonconformanceError) as caught:
         otf.run(_fast(TEA), out=tmp_path, seed=1)
     text = str(caught.value)
@@ -50,8 +50,8 @@ def test_a_wrong_machine(tmp_path: Path) -> None:
     assert judged(group.shrunk.trace).recorded == "fail"
 
 
-def test_all_failures_are_told(tmp_path: Path) -> None:
-    """Each kind of failure has its paragraph; without shrinking it is the first trace that is told."""
+def test_all_failures_are_in_the_message(tmp_path: Path) -> None:
+    """Each kind of failure has its paragraph; without shrinking it shows the first trace."""
     with pytest.raises(NonconformanceError) as caught:
         otf.run(_fast(*FAULTS), out=tmp_path, seed=1, traces=30, shrink=False)
     told = str(caught.value).split("\n\nFAIL")
@@ -72,7 +72,7 @@ def test_no_contact(tmp_path: Path) -> None:
 
 
 def test_what_was_seen_once(tmp_path: Path) -> None:
-    """What could not be decided for another reason is no pass either, and the reason is told."""
+    """A campaign that is inconclusive for another reason is no pass either, and the error has the reason."""
 
     def many(state: int, _inp: str) -> Iterator[Transition[int]]:
         yield from (Transition(number) for number in ([state] if state else range(1, 30)))
@@ -99,7 +99,7 @@ def test_a_broken_model(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Without `out` the traces of a failure go to a fresh temporary folder; what passes leaves nothing."""
+    """Without `out` the traces of a failure go to a fresh temporary folder; a campaign that passes leaves nothing."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     otf.run(_fast(), traces=1, steps=2)

@@ -1,4 +1,4 @@
-"""The collector of garbage does not look through what was there before a campaign."""
+"""Garbage collection skips the objects that existed before a campaign."""
 
 from __future__ import annotations
 
