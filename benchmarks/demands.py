@@ -2,14 +2,14 @@
 
 - An input that was sent at s arrives between s and s + L, after those before it on its port.
 - One move after another. Taking an input takes up to R, or until the last output of an answer that has a window; its
-  outputs are emitted meanwhile, or in their window, in their order on each port. An unasked move takes no time.
-- What was emitted is seen within L, in its order on each port.
-- The system never idles while an input is there that it has not taken, nor beyond the end of a window of its state:
-  so a move begins when the last one ends, or no input is waiting and no window is over.
-- Timers are set at some time while the system is busy with the input that leads into the state. On a way back into the
-  same state they are set anew or run on; one that went off is set anew in any case.
-- Timers with names are set at that time too, and run on until they expire, are stopped or set anew; one that expires in
-  a state which says nothing of it does so without effect.
+  outputs are emitted meanwhile, or in their window, in their order on each port. A spontaneous move takes no time.
+- An output is seen within L, in its order on each port.
+- The system never idles while an arrived input is not taken, nor beyond the end of a window of its state: so a move
+  begins when the last one ends, or no input is waiting and no window is over.
+- Timers are set at some time while the system is busy with the input that leads to the state. On a transition back to
+  the same state they are set again or run on; a timer that went off is set again in any case.
+- Named timers are set at that time too, and run on until they expire, are stopped or set again; a timer that expires in
+  a state without a branch for it has no effect.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FOREVER: Final = float("inf")
 
 
 class InFlight(NamedTuple):
-    """An input in flight: its port, its number there from 0, the number of its event, and that."""
+    """An input in flight: its port, its number there from 0, and its event with the number of that."""
 
     port: str
     number: int
@@ -37,9 +37,9 @@ class InFlight(NamedTuple):
 
 
 class Option(NamedTuple):
-    """A move that may be made: the input that is taken (None: unasked), and what the spec says (None: nothing).
+    """A possible move: the input that is taken (None: spontaneous), and its course (None: unspecified).
 
-    `expired`: the timer that brings it; without a course it has no effect.
+    `expired`: the timer that causes it; without a course it has no effect.
     """
 
     input: InFlight | None
@@ -48,7 +48,7 @@ class Option(NamedTuple):
 
 
 class Since(NamedTuple):
-    """A timer with a name: when it was set, and its window."""
+    """A named timer: the moment when it was set, and its window."""
 
     moment: int
     within: tuple[float, float]
@@ -57,9 +57,9 @@ class Since(NamedTuple):
 class Here(NamedTuple):
     """A point in a sequence of moves.
 
-    `free`: when the last move ended. `since`: when the timers of the state were set, by their numbers; `named`: those
-    that run by their names. `taken` and `matched`: how many inputs and outputs of each port. `cause`: the number of the
-    last event that had a part in it.
+    `free`: the moment when the last move ended. `since`: the moments when the timers of the state were set, by their
+    numbers; `named`: the running named timers. `taken` and `matched`: the number of inputs and outputs of each port.
+    `cause`: the number of the last event that took part.
     """
 
     state: State
@@ -74,7 +74,7 @@ class Here(NamedTuple):
 
 @dataclass
 class Demands:
-    """The times of a behaviour that is to explain a run; a demand returns whether all of them can still be met."""
+    """The times of a behaviour that is to explain a run; each demand returns whether all demands can still be met."""
 
     blueprint: Blueprint
     given: Given
@@ -85,8 +85,8 @@ class Demands:
     arrived: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
 
     def _begun(self, here: Here, moment: int, option: Option) -> bool:
-        """Demand what is demanded of the beginning of a move."""
-        # what happens after the end explains nothing
+        """Demand that a move begins after its causes."""
+        # a move after the end explains nothing
         if not (self._not_before(moment, here.free) and self._at_most(moment, 0, self.given.end)):
             return False
         if option.input is not None:
@@ -102,7 +102,7 @@ class Demands:
         )
 
     def _in_order(self, here: Here, moment: int, option: Option, *, chained: bool) -> bool:
-        """Demand that a move begins when the last one ends, or that nothing was there to be done before."""
+        """Demand that a move begins when the last one ends, or that there was nothing to do before."""
         if chained:
             return self._not_before(here.free, moment)
         waiting = [*self._waiting(here)]
@@ -114,7 +114,7 @@ class Demands:
         )
 
     def _bounds(self, moment: int, course: Course, lasts: Sequence[int]) -> list[tuple[int, float]]:
-        """Return by when the system has done with an input: one of these times, each so many seconds after another."""
+        """Return the times, as a moment and seconds after it, one of which bounds the work on an input."""
         hi = course.within[1] if course.within else FOREVER if self.rigour.patient else 0.0
         if hi <= self.busy or not lasts:
             return [(moment, self.busy)]
@@ -123,7 +123,7 @@ class Demands:
         return [(moment, self.busy), *((last, 0.0) for last in lasts)]
 
     def _events(self, here: Here, course: Course) -> Iterator[Seen | None]:
-        """Yield for each output of a move when it was seen, if it was."""
+        """Yield the event of each output of a move, None if it was not seen."""
         for port, outputs in course.outputs:
             number, seen = here.matched.get(port, 0), self.given.seen.get(port, ())
             for place in range(number, number + len(outputs)):
@@ -151,7 +151,7 @@ class Demands:
         return self._between(0, out, event.at - self.latency, event.at)
 
     def _after_end(self, moment: int, seconds: float) -> bool:
-        """Demand that so many seconds after a moment is after the end of what was observed."""
+        """Demand that the time `seconds` after a moment is after the end of the observation."""
         later = self.rigour.later if self.given.quiet else min(self.rigour.later, 0.0)
         return self.times.at_most(0, moment, seconds - self.given.end - later + self.rigour.slack)
 

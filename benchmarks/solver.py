@@ -1,4 +1,4 @@
-"""An exact judge of small runs: does any behaviour of the spec explain the events, with any delays?
+"""An exact judge of small runs, which decides whether any behaviour of the spec explains the events, with any delays.
 
 It tries every sequence of moves, and asks for each whether there are times for it within L and R: difference
 constraints, solved as by Bellman and Ford. It knows blueprints and nothing of the core. `demands` defines a behaviour.
@@ -17,11 +17,11 @@ from otf.trace.events import Event, Quiet
 
 Decision: TypeAlias = Literal["explained", "impossible", "slow", "borderline", "cut off"]
 NODES: Final = 20_000  # moves after which the search is cut off
-UNSEEN: Final = 6  # unasked moves of which nothing is seen
+UNSEEN: Final = 6  # spontaneous moves without a visible output
 
 
 class CutOffError(Exception):
-    """There are more sequences of moves than are looked at."""
+    """There are more sequences of moves than the search tries."""
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Solver(Demands):
     cut: bool = False
 
     def explained(self) -> bool:
-        """Return whether there is an explanation. Raises CutOffError where there may be one."""
+        """Return whether there is an explanation. Raises CutOffError if that is unknown."""
         for port, inputs in self.given.sent.items():
             for number, (_, event) in enumerate(inputs):
                 self.arrived[port, number] = here = self.times.unknown(event.at)
@@ -88,7 +88,7 @@ class Solver(Demands):
         return self._timed(here, option, matched, chained=True) or self._timed(here, option, matched, chained=False)
 
     def _matched(self, here: Here, option: Option) -> Mapping[str, int] | None:
-        """Return how many outputs of each port are explained then; None where an output is another than was seen."""
+        """Return how many outputs of each port are explained then; None if an output differs from the observed one."""
         matched = dict(here.matched)
         if option.input is not None and option.course is None and self._owes(here, option.input.cause):
             return None
@@ -115,7 +115,7 @@ class Solver(Demands):
         )
 
     def _silence(self, option: Option) -> tuple[int, Quiet] | None:
-        """Return the silence before which the answer to an input must have come, where R does not say."""
+        """Return the silence before which the answer to an input must have come, if R does not bound it."""
         if not self.rigour.patient or option.input is None or option.course is None or option.course.within:
             return None
         return next((each for each in self.given.quiets if each[0] > option.input.cause), None)
@@ -133,7 +133,7 @@ class Solver(Demands):
         """Return whether an explanation goes on with this move at this moment."""
         if option.course is not None:
             return self._made(here, moment, option, option.course, matched)
-        # where the spec says nothing of an input everything is allowed from here on
+        # after an unspecified input everything is allowed
         named = {name: each for name, each in here.named.items() if name != option.expired}
         return option.input is not None or self._tracked(here._replace(free=moment, named=named))
 
@@ -185,7 +185,7 @@ class Solver(Demands):
         return found
 
     def _ends(self, here: Here) -> bool:
-        """Return whether everything that was seen is explained, and nothing that was not seen had to be."""
+        """Return whether all observed outputs are explained, and no unobserved output was due."""
         if any(here.matched.get(port, 0) < len(seen) for port, seen in self.given.seen.items()):
             return False
         mark = self.times.mark()
@@ -203,7 +203,7 @@ class Solver(Demands):
 def decided(blueprint: Blueprint, events: Sequence[Event], latency: float, busy: float) -> Decision:
     """Return whether some behaviour of the spec explains these events.
 
-    `impossible`: none does, even if each bound may be missed by a hair. `slow`: none does, but all that is wrong is
+    `impossible`: none does, even if each bound may be missed by a hair. `slow`: none does, but the only deviation is
     that an answer without a window took longer than R, and came at last; that is no failure. `borderline`: only by a
     hair.
     """
