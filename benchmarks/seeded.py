@@ -287,4 +287,4 @@ FIELDS: Final[tuple[tuple[str, tuple[MutationKind, ...]], ...]] = (
     ("altbit, timed", TIMED),
     ("random, clocked", TIMED),
 )
-"""The subjects, and the kinds of faults that are seeded in them. A lossy net may lose any output, so none is missing."""
+"""The subjects, and the kinds of faults seeded in them. A lossy net may lose any output, so none is missing."""

@@ -21,8 +21,8 @@ PAIRS: Final = 20_000  # of states of the model and of the system that are looke
 def optimum(subject: Subject, wanted: Signature | None = None) -> int | None:
     """Return the length of a shortest run that fails like this (None: in any way), None if none is found.
 
-    If there are too many values, the search is repeated with two of each kind: more of them do not make a run shorter if
-    the system treats values alike.
+    If there are too many values, the search is repeated with two of each kind: more of them do not make a run shorter
+    if the system treats values alike.
     """
     for inputs in (subject.spec.inputs(subject.initial), _two(subject)):
         look = _Look(subject, frozenset(inputs), wanted)

@@ -4,8 +4,9 @@ Conforming systems made from random specs with Accept, windows, named timers, me
 and systems that never rest; strictly, eagerly, in bursts. No failure may be among them: each is a false alarm, named by
 what draws it again (`--again NAME`), with the smallest spec for which the same events still fail.
 
-`--mutants N`: N runs of systems that are wrong in one place. An exact solver decides which runs no behaviour of the spec
-explains. A run of these that the monitor passes is a miss; a run with an explanation that it fails is a false alarm.
+`--mutants N`: N runs of systems that are wrong in one place. An exact solver decides which runs no behaviour of the
+spec explains. A run of these that the monitor passes is a miss; a run with an explanation that it fails is a false
+alarm.
 """
 
 from __future__ import annotations
