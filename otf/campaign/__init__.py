@@ -5,7 +5,7 @@ from otf.campaign.listener import Listener
 from otf.campaign.rerun import rerun
 from otf.campaign.results import FailureGroup, PathResult, Retried, Shrunk, Summary
 from otf.campaign.run import InconclusiveError, NonconformanceError, decided, run
-from otf.campaign.settings import Budget, Settings
+from otf.campaign.settings import Budget, Settings, SettingsKeywords
 from otf.campaign.shrinking import Shrinker
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "PathResult",
     "Retried",
     "Settings",
+    "SettingsKeywords",
     "Shrinker",
     "Shrunk",
     "Summary",

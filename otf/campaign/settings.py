@@ -94,7 +94,7 @@ class Settings:
 
 
 class SettingsKeywords(TypedDict, total=False):
-    """The fields of `Settings` as keyword arguments, all optional: type checkers find a misspelt one."""
+    """The fields of `Settings` as optional keyword arguments: the type for `run` and its wrappers."""
 
     out: Path
     reference: str

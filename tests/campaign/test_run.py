@@ -14,8 +14,7 @@ import pytest
 
 import otf
 from otf.adapter import Bench
-from otf.campaign import InconclusiveError, NonconformanceError, Settings
-from otf.campaign.settings import SettingsKeywords
+from otf.campaign import InconclusiveError, NonconformanceError, Settings, SettingsKeywords
 from otf.core import Limits
 from otf.errors import ContactError, ModelError, UsageError
 from otf.spec import Spec, Transition
