@@ -11,6 +11,7 @@ import pytest
 
 PACKAGES = (
     "otf.channels",
+    "otf.campaign.run",
     "otf.codec",
     "otf.compat",
     "otf.compose",

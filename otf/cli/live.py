@@ -8,9 +8,9 @@ from typing import Final
 
 from otf.adapter import Bench
 from otf.campaign import Settings
-from otf.campaign.headers import header
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
+from otf.campaign.settings import header
 from otf.cli.ending import say
 from otf.cli.interrupt import interruptible
 from otf.cli.walking import named, why

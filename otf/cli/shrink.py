@@ -10,7 +10,7 @@ import typer
 
 from otf.adapter import Bench
 from otf.campaign import Budget, PathResult, Settings, Shrinker, Shrunk
-from otf.campaign.headers import header
+from otf.campaign.settings import header
 from otf.campaign.table import table
 from otf.cli.benches import parsed
 from otf.cli.ending import document, guarded, say

@@ -11,8 +11,8 @@ import pytest
 
 from otf.adapter import Bench
 from otf.campaign import PathResult, Settings, Summary
-from otf.campaign.headers import header
 from otf.campaign.saved import Saved
+from otf.campaign.settings import header
 
 
 class SavedOfTest:

@@ -30,13 +30,13 @@ def test_a_campaign_goes_on_past_a_known_departure(tmp_path: Path) -> None:
 
 
 def test_what_is_not_known_is_a_failure(tmp_path: Path) -> None:
-    """A departure covers only what it tells."""
+    """A known issue covers only the failures that it describes."""
     with pytest.raises(NonconformanceError):
         run(machine(DRY), out=tmp_path, traces=5, steps=20, seed=1)
 
 
 def test_a_departure_is_asked_about_the_failure_as_it_is_told(tmp_path: Path) -> None:
-    """It gets the failure with its texts: the input, what was seen."""
+    """It gets the failure with its texts: the input and the observation."""
     asked: list[Failure] = []
 
     def shows(failure: Failure) -> bool:

@@ -47,7 +47,7 @@ class Board:
         return ()
 
 
-def sent(strategy: str | StrategyKind, path: Path, **settings: int) -> list[list[object]]:
+def sent(strategy: str | StrategyKind, path: Path, *, traces: int = 1, steps: int = 50) -> list[list[object]]:
     """The inputs of the paths of a campaign with a strategy."""
     seen: list[list[object]] = []
 
@@ -61,7 +61,8 @@ def sent(strategy: str | StrategyKind, path: Path, **settings: int) -> list[list
 
         return act
 
-    run(Bench(LINE, system=system, types=(int,)), out=path, strategy=strategy, seed=1, **{"traces": 1, **settings})
+    bench = Bench(LINE, system=system, types=(int,))
+    run(bench, out=path, strategy=strategy, seed=1, traces=traces, steps=steps)
     return seen
 
 
