@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from otf.core import Model, Monitor
-from otf.report.space import Space, space
-from otf.report.visits import VisitedSpace, Walker
+from otf.report.space import Space, VisitedSpace, Walker, space
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.record import Header
 from otf.trace.verdict import Failure, Outcome

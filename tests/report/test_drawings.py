@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from otf.core import Model
 from otf.report.curves import duration, growth, histogram
-from otf.report.layout import layout
-from otf.report.space import space
-from otf.report.states import DRAWN, states
-from otf.report.visits import VisitedSpace
+from otf.report.space import VisitedSpace, space
+from otf.report.states import DRAWN, layout, states
 from otf.spec import Accept, Spec, Transition, goto
 from tests.report.runs import parsed, step
 
