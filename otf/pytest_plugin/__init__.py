@@ -39,7 +39,7 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: objec
     module: Any = sys.modules.get(FOUND)
     if module is None or not isinstance(obj, module.Bench) or not _is_test(collector, name):
         return None
-    from otf.pytest_plugin.item import BenchItem
+    from otf.pytest_plugin.running import BenchItem
 
     return BenchItem.from_parent(collector, name=name, bench=obj)  # pyright: ignore[reportUnknownMemberType] -- pytest's own
 
@@ -86,7 +86,7 @@ def otf_open(request: pytest.FixtureRequest) -> Iterator[Callable[..., Talk]]:
 
     `talk = otf_open(bench)`, then `talk.send(value)`, `talk.receive()` and `talk.silence()`.
     """
-    from otf.pytest_plugin.opening import SystemOpener
+    from otf.pytest_plugin.talking import SystemOpener
 
     opening = SystemOpener(request.node)
     yield opening.open
@@ -96,6 +96,6 @@ def otf_open(request: pytest.FixtureRequest) -> Iterator[Callable[..., Talk]]:
 @pytest.fixture
 def otf_open_async(request: pytest.FixtureRequest) -> Callable[..., AbstractAsyncContextManager[Spoken]]:
     """Return the same for a test that is a coroutine: a context manager, and all that is said is awaited."""
-    from otf.pytest_plugin.opening import SystemOpener
+    from otf.pytest_plugin.talking import SystemOpener
 
     return SystemOpener(request.node).open_async

@@ -17,7 +17,7 @@ import pytest
 
 from otf.adapter import Bench, Port
 from otf.adapter.serial.device import Device
-from otf.pytest_plugin.given import own_folder
+from otf.pytest_plugin.planned_run import own_folder
 
 WORKER: Final = "PYTEST_XDIST_WORKER"
 FRESH: Final = {"process", "inprocess"}  # what these open is made for one run, whatever name it has

@@ -2,18 +2,51 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, NoReturn
 
 import anyio
 import pytest
 
 from otf.adapter import Bench
-from otf.campaign import Campaign, NonconformanceError, PathResult, Summary, decided
+from otf.campaign import Campaign, NonconformanceError, PathResult, Settings, Summary, decided
+from otf.campaign.headers import header
+from otf.campaign.saved import Saved
 from otf.errors import OtfError, UsageError
 from otf.pytest_plugin.devices import reserved
-from otf.pytest_plugin.given import PlannedRun, given
-from otf.pytest_plugin.saved import SavedOfTest
+from otf.pytest_plugin.planned_run import PlannedRun, given
+
+
+class SavedOfTest:
+    """The failures that one test has had; they belong to a bench with its parameters."""
+
+    def __init__(self, item: pytest.Item, bench: Bench, settings: Settings) -> None:
+        self._bench, self._out = bench, settings.out
+        cache: Any = getattr(item.config, "cache", None)  # there is none where pytest is told to have none
+        name = hashlib.sha256(item.nodeid.encode()).hexdigest()[:16]
+        head = header(bench, replace(settings, mode="strict"), 0, strategy="script")
+        self._saved = None if cache is None else Saved(cache.mkdir("otf") / name, head)
+
+    def keep(self, summary: Summary) -> None:
+        """Keep a trace of each kind of failure, the shortest."""
+        for group in summary.failures.values():
+            if self._saved is not None:
+                self._saved.keep(group.signature, (group.shrunk or group.first).trace)
+
+    async def again(self) -> PathResult | None:
+        """Try them; return the first that is still there, and forget those that are not."""
+        if self._saved is None:
+            return None
+        self._out.mkdir(parents=True, exist_ok=True)
+        async with aclosing(self._saved.retried(self._bench, self._bench.oracle(), self._out)) as retried:
+            async for each in retried:
+                if each.result is not None:
+                    return each.result
+        return None
 
 
 class Running:
@@ -89,3 +122,26 @@ def _refuse_loop() -> None:
     except Exception:  # noqa: BLE001 -- which error says that there is no loop has changed between versions of anyio
         return
     raise UsageError("this test runs on an event loop: use the fixture otf_run_async and await it")
+
+
+class BenchItem(pytest.Item):
+    """The test that drives a bench as the command line of pytest says."""
+
+    def __init__(self, *, bench: Bench, **more: Any) -> None:  # noqa: ANN401 -- pytest's own arguments
+        super().__init__(**more)  # pyright: ignore[reportUnknownMemberType] -- pytest's own
+        self._bench = bench
+
+    def runtest(self) -> None:
+        """Drive it."""
+        Running(self).run(self._bench)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401 -- pytest's types
+        """Tell a failure in the words of the model: there is no line of a test to show."""
+        error = excinfo.value
+        if isinstance(error, NonconformanceError | OtfError):
+            return "\n".join([str(error), *getattr(error, "__notes__", ())])
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Say where it stands and how it is called."""
+        return self.path, None, self.name

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import Any, Final
 
-from anyio.from_thread import BlockingPortal
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from otf.adapter import Arrival, Bench, Ending, Line, Trouble
 from otf.adapter.line import Acting
 from otf.codec import Codec
 from otf.errors import CodecError, ContactError, UsageError
+from otf.pytest_plugin.devices import reserved
+from otf.pytest_plugin.planned_run import made_with
 from otf.runner.wire import Wire
 from otf.trace.events import Ended, Undecodable
 from otf.values import show
@@ -135,3 +138,43 @@ async def talking(bench: Bench) -> AsyncGenerator[Spoken]:
         raise UsageError("this bench tests an object in this process and has no ports: call the object itself")
     async with bench.open() as lines, Wire(lines) as wire:
         yield Spoken(bench, codec, wire)
+
+
+class SystemOpener:
+    """Opens systems for one test, and stops them at its end."""
+
+    def __init__(self, item: pytest.Item) -> None:
+        self._item = item
+        self._open = ExitStack()
+
+    def __repr__(self) -> str:
+        """Show the name of the test: pytest prints the fixtures of one that fails."""
+        return self._item.name
+
+    def open(self, bench: Bench | Callable[..., Bench], *, alone: str | bool = True, **parameters: object) -> Talk:
+        """Start a system; `parameters` are those of the function that makes the bench."""
+        made = self._made(bench, parameters)
+        self._open.enter_context(reserved(self._item, made, alone))
+        portal = self._open.enter_context(start_blocking_portal())
+        return Talk(self._open.enter_context(portal.wrap_async_context_manager(talking(made))), portal)
+
+    @asynccontextmanager
+    async def open_async(
+        self, bench: Bench | Callable[..., Bench], *, alone: str | bool = True, **parameters: object
+    ) -> AsyncGenerator[Spoken]:
+        """Start a system on the event loop of the test."""
+        made = self._made(bench, parameters)
+        with reserved(self._item, made, alone):
+            async with talking(made) as spoken:
+                yield spoken
+
+    def close(self) -> None:
+        """Stop all that were started."""
+        self._open.close()
+
+    def _made(self, bench: Bench | Callable[..., Bench], parameters: dict[str, object]) -> Bench:
+        made, rest = made_with(bench, parameters)
+        if rest:
+            message = f"{next(iter(rest))}= is no parameter of the bench"
+            raise UsageError(message)
+        return made
