@@ -19,6 +19,6 @@ def main() -> None:
 
 def called(arguments: Sequence[str]) -> int:
     """Run a command with these arguments and return its exit status; whatever goes wrong is told, nothing is raised."""
-    from otf.cli.calling import call
+    from otf.cli.app import call
 
     return call(arguments)

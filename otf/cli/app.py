@@ -2,12 +2,84 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+import errno
+import os
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
+from typer.core import TyperGroup
 
-from otf.cli.ending import say
-from otf.cli.lazy import Lazy
+from otf.cli.completion import VARIABLE, prepare
+from otf.cli.output import UNHEARD, document, say, trouble, unheard, warn
+from otf.errors import FAIL, INCONCLUSIVE, USAGE, USERS_OWN
+
+
+class Entry(NamedTuple):
+    """Where a command is, and what the list says of it."""
+
+    module: str
+    function: str
+    says: str
+
+
+COMMANDS: Final[Mapping[str, Entry]] = {
+    "run": Entry("run", "run", "Drive the system and judge everything that comes back."),
+    "replay": Entry("replay", "replay", "Judge recorded traces again, without the system."),
+    "rerun": Entry("rerun", "rerun", "Drive the system again with the inputs of a trace."),
+    "shrink": Entry("shrink", "shrink", "Find the shortest trace with the same failure."),
+    "show": Entry("show", "show", "Show a trace as a table, with the failing step."),
+    "report": Entry("report", "report", "Make a report of a campaign, for people and for CI."),
+    "mutants": Entry("mutants", "mutants", "See that the tester finds every fault of a bench."),
+    "explore": Entry("explore", "explore", "Show the states of a model, as a table or a picture."),
+    "check": Entry("check", "check", "Find out what is true of a model."),
+    "suite": Entry("suite", "suite", "Make a test suite of a model in advance, and run it."),
+    "step": Entry("step", "step", "Walk through a model by hand."),
+    "new": Entry("new", "new", "Write a commented bench to start from."),
+    "list": Entry("listing", "listing", "List the benches and strategies that there are."),
+    "completion": Entry("completion", "completion", "Print the script that completes words in a shell."),
+}
+
+
+class Lazy(TyperGroup):
+    """The group of all commands; what it overrides is how one is found, and how the list is written."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 -- typer does not export the type
+        """Return the names, in the order of the table."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 -- as above
+        """Import a command and return it, None where there is none of that name."""
+        del ctx
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        module = import_module(f"otf.cli.{entry.module}")
+        single = typer.Typer(rich_markup_mode=None, add_completion=False)
+        single.command(cmd_name, short_help=entry.says, epilog=getattr(module, "EXAMPLES", None))(
+            getattr(module, entry.function)
+        )
+        return typer.main.get_command(single)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 -- as above
+        """Find the command that is called; what is not known is told with what is near."""
+        if not ctx.resilient_parsing and not args[0].startswith("-") and args[0] not in COMMANDS:
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            ctx.fail(f"No such command {args[0]!r}; {hint}there are {', '.join(COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 -- as above
+        """Write the list without importing what it lists."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.says) for name, entry in COMMANDS.items()])
+
 
 STATUS = """\b
 Exit status:
@@ -48,3 +120,63 @@ def otf(
     Begin with `otf run conference`: it tests a small chat program that comes with otf. `otf COMMAND --help` explains a
     command.
     """
+
+
+_FULL: Final = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG}
+
+
+def call(arguments: Sequence[str]) -> int:
+    """Run a command with these arguments and return its exit status."""
+    _tolerant(sys.stdin)
+    _tolerant(sys.stdout)
+    as_json = "--json" in arguments
+    prepare()
+    UNHEARD.clear()
+    try:
+        status: int = app(list(arguments), prog_name="otf", standalone_mode=False) or 0
+    except typer.TyperException as error:
+        return _misused(error, as_json=as_json)
+    except OSError as error:
+        return _unwritten(error) or _broken(error, as_json=as_json)
+    except USERS_OWN:
+        raise
+    except SystemExit as error:
+        # a shell that wanted to complete a word was answered; nothing else ends the program so
+        return int(error.code or 0) if VARIABLE in os.environ else _broken(error, as_json=as_json)
+    except BaseException as error:  # noqa: BLE001 -- the last resort: Python's own status would be that of a nonconformance
+        return _broken(error, as_json=as_json)
+    # what was found stays found; a pass that could not be told is none
+    return max(status, USAGE) if UNHEARD and status != FAIL else status
+
+
+def _tolerant(stream: object) -> None:
+    # a locale that has no `…` is no reason to fail, nor are bytes of another one; not every stream has an encoding
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+
+
+def _unwritten(error: OSError) -> int:
+    """Return the exit status of a page of help that standard output does not take; 0 where that is not what it is."""
+    if error.filename is not None or error.errno not in _FULL:
+        return 0
+    unheard(error)
+    return USAGE
+
+
+def _misused(error: typer.TyperException, *, as_json: bool) -> int:
+    # with the usage of the command and a hint where it helps; typer does not export the type that has it
+    wrong: Any = error
+    wrong.show()
+    if as_json:
+        document(trouble(error.format_message()))
+    return error.exit_code
+
+
+def _broken(error: BaseException, *, as_json: bool) -> int:
+    traceback.print_exception(error)
+    what = f"{type(error).__name__}: {error}"
+    warn(f"this is a defect of otf, or of a bench's own adapter; it says nothing about the system under test: {what}")
+    if as_json:
+        document(trouble(what))
+    return INCONCLUSIVE

@@ -20,8 +20,7 @@ from typing import Any, Final, get_type_hints
 import msgspec
 
 from otf.adapter import Bench
-from otf.cli.described import SUFFIX, Description, description
-from otf.cli.suts import addressed
+from otf.cli.suts import SUFFIX, Description, addressed, description
 from otf.errors import OtfError, UsageError
 
 SHIPPED: Final = "otf.models"

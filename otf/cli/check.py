@@ -9,9 +9,9 @@ import typer
 
 from otf.adapter.watchdog import watched
 from otf.cli.benches import named, parsed
-from otf.cli.ending import document, guarded, say
 from otf.cli.explore import as_law, bar, model, summary
 from otf.cli.options import AsJson, BenchName, Sets
+from otf.cli.output import document, guarded, say
 from otf.errors import FAIL, PASS, UsageError
 from otf.explore import Graph
 from otf.explore import explore as explored

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from otf.cli.ending import guarded, say
+from otf.cli.output import guarded, say
 from otf.errors import PASS, UsageError
 
 VARIABLE: Final = "_OTF_COMPLETE"  # a shell that wants to complete calls otf with it

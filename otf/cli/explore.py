@@ -12,8 +12,8 @@ import typer
 
 from otf.adapter.watchdog import watched
 from otf.cli.benches import load, named, parsed
-from otf.cli.ending import document, guarded, say
 from otf.cli.options import AsJson, BenchName, Sets
+from otf.cli.output import document, guarded, say
 from otf.cli.picture import picture
 from otf.compose import composed
 from otf.errors import FAIL, PASS, UsageError

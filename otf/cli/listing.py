@@ -9,8 +9,8 @@ import typer
 
 from otf.adapter.serial.refused import ports
 from otf.cli.benches import TIMES, load, parameters, shipped
-from otf.cli.ending import document, guarded, say
 from otf.cli.options import AsJson
+from otf.cli.output import document, guarded, say
 from otf.errors import PASS
 from otf.shrink import ALGORITHMS
 from otf.strategy import STRATEGIES

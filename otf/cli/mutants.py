@@ -11,12 +11,11 @@ import typer
 
 from otf.campaign import Campaign, Settings, Summary
 from otf.cli.benches import load, parsed
-from otf.cli.ending import document, guarded, say
-from otf.cli.folders import fresh
-from otf.cli.interrupt import Done, interruptible
-from otf.cli.options import AsJson, BenchName, Out, Sets
+from otf.cli.options import AsJson, BenchName, Out, Sets, fresh
+from otf.cli.output import document, guarded, say
 from otf.cli.progress import listening
-from otf.cli.telling import counted
+from otf.cli.signals import Done, interruptible
+from otf.cli.summary import counted
 from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
 
 BUDGET = 20_000

@@ -9,14 +9,101 @@ from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
 from otf.campaign import FailureGroup, Listener, PathResult, Settings, Summary
-from otf.cli.figures import Figures
-from otf.cli.telling import counted
+from otf.cli.summary import counted
 from otf.core import View
 from otf.trace.events import Event
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Progress, TaskID
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from otf.core import Node
+from otf.trace.events import Quiet, Sent
+
+FEW: Final = 10  # a rate below this is told with a decimal: 0.4 is not nothing
+
+
+@dataclass(slots=True)
+class Figures:
+    """Counts what a campaign does; times are in seconds, those of events are since the start of their path.
+
+    `met` are states that the system was in for certain; `pairs` those with the inputs that they were left by.
+    """
+
+    settings: Settings
+    steps: int = 0
+    ended: int = 0
+    failures: int = 0
+    possible: int = 0
+    waited: float = 0.0
+    lasted: float = 0.0
+    met: set[Node] = field(default_factory=set[Node])
+    inputs: set[object] = field(default_factory=set[object])
+    pairs: set[tuple[Node, object]] = field(default_factory=set[tuple[Node, object]])
+    _at: dict[int, float] = field(default_factory=dict[int, float])
+    _steps: dict[int, int] = field(default_factory=dict[int, int])
+    _node: dict[int, Node | None] = field(default_factory=dict[int, Node | None])
+
+    def offered(self, number: int, view: View) -> None:
+        """Take the states that are possible in a path."""
+        self.possible = len(view.nodes)
+        self._node[number] = node = view.nodes[0] if len(view.nodes) == 1 else None
+        if node is not None:
+            self.met.add(node)
+
+    def event(self, number: int, event: Event) -> None:
+        """Take an event: the time before quiescence was waited for, the rest was worked through."""
+        passed = event.at - self._at.get(number, event.at)
+        self._at[number] = event.at
+        self.lasted += passed
+        if isinstance(event, Quiet):
+            self.waited += passed
+        elif isinstance(event, Sent):
+            self._sent(number, event)
+
+    def path(self, number: int, *, failed: bool) -> None:
+        """Take the end of a path."""
+        self.ended += 1
+        self.failures += failed
+        for table in (self._at, self._steps, self._node):
+            table.pop(number, None)
+
+    def left(self, seconds: float) -> float | None:
+        """Return how long it will take from here, if it goes on as in the seconds so far; None if nothing is known."""
+        per_path = self.settings.steps
+        share = (self.ended * per_path + sum(self._steps.values())) / (self.settings.traces * per_path)
+        bounds = [] if self.settings.time is None else [max(0.0, self.settings.time - seconds)]
+        if share:
+            bounds.append(seconds / share - seconds)
+        return min(bounds, default=None)
+
+    def lines(self, seconds: float) -> Iterator[str]:
+        """Yield the lines that tell all that."""
+        rate = self.steps / seconds if seconds else 0.0
+        left = self.left(seconds)
+        yield ", ".join(
+            [
+                counted(self.steps, "step"),
+                f"{rate:,.0f} a second" if rate >= FEW else f"{rate:.1f} a second",
+                *([f"about {left:.0f} s left"] if left is not None else []),
+            ]
+        )
+        share = f"{100 * self.waited / self.lasted:.0f} %" if self.lasted else "nothing"
+        yield f"waiting for silence: {share} of the time; possible states now: {self.possible}"
+        pairs = counted(len(self.pairs), "pair")
+        yield f"met: {counted(len(self.met), 'state')}, {counted(len(self.inputs), 'input')}, {pairs} of both"
+        yield counted(self.failures, "failure")
+
+    def _sent(self, number: int, event: Sent) -> None:
+        self.steps += 1
+        self._steps[number] = self._steps.get(number, 0) + 1
+        self.inputs.add(event.input)
+        node = self._node.get(number)
+        if node is not None:
+            self.pairs.add((node, event.input))
 
 
 @contextmanager

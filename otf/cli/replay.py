@@ -12,11 +12,11 @@ import typer
 from otf.adapter import Bench
 from otf.campaign.journal import JOURNAL
 from otf.cli.benches import load, parsed
-from otf.cli.ending import document, guarded, say, trouble, warn
 from otf.cli.foreign import How, is_capture, is_log, opinion, told
 from otf.cli.options import AsJson, FromBench, Sets, Suts
+from otf.cli.output import document, guarded, say, trouble, warn
+from otf.cli.summary import counted
 from otf.cli.suts import addressed
-from otf.cli.telling import counted
 from otf.cli.traces import bench_of, opened
 from otf.errors import FAIL, INCONCLUSIVE, PASS, USAGE, OtfError, TraceError, UsageError
 from otf.offline import Judgement, judge

@@ -10,10 +10,10 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from otf.cli.benches import parsed
-from otf.cli.ending import document, guarded, say
-from otf.cli.gathering import gathered, paths
+from otf.cli.campaign_folder import gathered, paths
 from otf.cli.options import AsJson, FromBench, Sets
-from otf.cli.telling import counted
+from otf.cli.output import document, guarded, say
+from otf.cli.summary import counted
 from otf.errors import PASS, UsageError
 from otf.report import MARK, Gathered, junit, page
 from otf.report import github as remarks

@@ -5,14 +5,12 @@ from __future__ import annotations
 from otf.campaign import PathResult, Settings
 from otf.campaign import rerun as drive_again
 from otf.cli.benches import parsed
-from otf.cli.ending import document, guarded, say
-from otf.cli.folders import fresh
-from otf.cli.interrupt import interruptible
-from otf.cli.options import AsJson, FromBench, Out, Sets, Suts, TraceName
-from otf.cli.recorded import burst_as_recorded
+from otf.cli.options import AsJson, FromBench, Out, Sets, Suts, TraceName, fresh
+from otf.cli.output import document, guarded, say
 from otf.cli.replay import STATUS
+from otf.cli.signals import interruptible
 from otf.cli.suts import addressed
-from otf.cli.traces import bench_of, reading
+from otf.cli.traces import bench_of, burst_as_recorded, reading
 from otf.errors import INCONCLUSIVE
 from otf.offline import judge
 from otf.trace.explain import explanation

@@ -13,15 +13,13 @@ from otf.adapter import Bench
 from otf.campaign import Budget, Campaign, FailureGroup, Settings, Summary
 from otf.campaign.settings import LARGEST
 from otf.cli.benches import load, parsed
-from otf.cli.calibration import measured
-from otf.cli.ending import UNHEARD, document, guarded, trouble, warn
-from otf.cli.folders import ROOT, fresh
-from otf.cli.guiding import chosen, counting, under
-from otf.cli.interrupt import Done, interruptible
-from otf.cli.options import AsJson, BenchName, Out, Quiescence, Sets, Suts
+from otf.cli.options import ROOT, AsJson, BenchName, Out, Quiescence, Sets, Suts, fresh
+from otf.cli.output import UNHEARD, document, guarded, trouble, warn
 from otf.cli.progress import listening
+from otf.cli.run_options import chosen, counting, measured, under
+from otf.cli.signals import Done, interruptible
+from otf.cli.summary import headline, tell, tell_failures
 from otf.cli.suts import addressed
-from otf.cli.telling import headline, tell, tell_failures
 from otf.core import InputMode
 from otf.errors import FAIL, OtfError, UsageError, WriteError
 from otf.shrink import BEST

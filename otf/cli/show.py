@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from otf.cli.benches import parsed
-from otf.cli.ending import document, guarded, say
 from otf.cli.options import AsJson, FromBench, Sets, TraceName
+from otf.cli.output import document, guarded, say
 from otf.cli.replay import notes
 from otf.cli.traces import bench_of, reading
 from otf.core import Monitor

@@ -13,14 +13,13 @@ from otf.campaign import Budget, PathResult, Settings, Shrinker, Shrunk
 from otf.campaign.headers import header
 from otf.campaign.table import table
 from otf.cli.benches import parsed
-from otf.cli.ending import document, guarded, say
-from otf.cli.interrupt import Done, interruptible
 from otf.cli.options import AsJson, FromBench, Sets, Suts, TraceName
-from otf.cli.recorded import burst_as_recorded
+from otf.cli.output import document, guarded, say
 from otf.cli.replay import STATUS
+from otf.cli.signals import Done, interruptible
+from otf.cli.summary import counted, notes
 from otf.cli.suts import addressed
-from otf.cli.telling import counted, notes
-from otf.cli.traces import bench_of, reading
+from otf.cli.traces import bench_of, burst_as_recorded, reading
 from otf.errors import FAIL, INCONCLUSIVE
 from otf.offline import Judgement, judge
 from otf.shrink import ALGORITHMS, BEST

@@ -15,15 +15,14 @@ from otf.adapter import Bench
 from otf.adapter.watchdog import watched
 from otf.campaign import Campaign, Settings
 from otf.campaign.settings import Mode
-from otf.cli import decided, stored
+from otf.cli import adaptive_suites, stored_suites
 from otf.cli.benches import load, parsed
-from otf.cli.ending import document, guarded, say
 from otf.cli.explore import modelled
-from otf.cli.folders import fresh
-from otf.cli.interrupt import interruptible
-from otf.cli.options import AsJson, BenchName, Out, Sets
+from otf.cli.options import AsJson, BenchName, Out, Sets, fresh
+from otf.cli.output import document, guarded, say
 from otf.cli.progress import listening
-from otf.cli.telling import tell
+from otf.cli.signals import interruptible
+from otf.cli.summary import tell
 from otf.errors import FAIL, PASS, UsageError
 from otf.explore import Graph
 from otf.strategy import StrategyKind, script
@@ -71,7 +70,7 @@ def suite(
     if read is not None:
         plan = _read(read, load(bench, given), runs)
     else:
-        origin = stored.SuiteOrigin(*modelled(bench, given), limit)
+        origin = stored_suites.SuiteOrigin(*modelled(bench, given), limit)
         with watched():
             plan = _made(origin, method, extra, runs, write)
     if not as_json:
@@ -93,26 +92,28 @@ class _Intended(NamedTuple):
     mode: Mode = "eager"
 
 
-def _made(origin: stored.SuiteOrigin, method: str, extra: int, runs: int | None, write: Path | None) -> _Intended:
+def _made(
+    origin: stored_suites.SuiteOrigin, method: str, extra: int, runs: int | None, write: Path | None
+) -> _Intended:
     if method in ADAPTIVE:
         graph = origin.graph()
         tests = adaptive(graph, method, extra, RUNS if runs is None else runs)
         if write is not None:
-            decided.write(write, tests, extra, origin)
+            adaptive_suites.write(write, tests, extra, origin)
         return _adaptive(tests, graph)
     _no_runs(runs)
     built = made(origin.graph(), method, extra)
     if write is not None:
-        stored.write(write, built, extra, origin)
-    return _fixed(built.paths, stored.as_data(built))
+        stored_suites.write(write, built, extra, origin)
+    return _fixed(built.paths, stored_suites.as_data(built))
 
 
 def _read(path: Path, bench: Bench, runs: int | None) -> _Intended:
-    content = stored.content(path)
+    content = stored_suites.content(path)
     if "decisions" in content:
-        return _adaptive(*decided.read(path, content, bench, runs))
+        return _adaptive(*adaptive_suites.read(path, content, bench, runs))
     _no_runs(runs)
-    return _fixed(*stored.read(path, content, bench))
+    return _fixed(*stored_suites.read(path, content, bench))
 
 
 def _no_runs(runs: int | None) -> None:
@@ -126,7 +127,7 @@ def _fixed(paths: list[list[Any]], data: dict[str, Any]) -> _Intended:
 
 
 def _adaptive(tests: AdaptiveSuite, graph: Graph) -> _Intended:
-    data, kind = decided.as_data(tests), partial(decided.kind, tests, graph)
+    data, kind = adaptive_suites.as_data(tests), partial(adaptive_suites.kind, tests, graph)
     # which state the model is in is known when nothing more comes
     return _Intended(data, data["paths"], tests.longest, kind, "strict")
 

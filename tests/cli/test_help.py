@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from otf.cli.ending import harmless
-from otf.cli.lazy import COMMANDS as LAZY
+from otf.cli.app import COMMANDS as LAZY
+from otf.cli.output import harmless
 from tests.cli.command import otf
 
 COMMANDS = list(LAZY)

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from otf.cli.templates import KINDS
+from otf.cli.new import KINDS
 from tests.cli.command import failed, otf
 
 STEPS = ("--seed", 1, "--traces", 3, "--steps", 12)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from otf.cli.raw import LONGEST, raw, spaced
+from otf.cli.summary import LONGEST, raw, spaced
 from tests.cli.command import otf
 
 

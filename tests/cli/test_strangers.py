@@ -9,7 +9,7 @@ import pytest
 
 from otf import UsageError, trace_may_set
 from otf.cli.benches import load
-from otf.cli.recorded import repeated
+from otf.cli.traces import repeated
 from otf.models import coffee
 from otf.offline import replay
 from tests.cli.command import failed, machine, otf, recorded, rewrite

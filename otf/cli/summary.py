@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
 
 from otf.adapter import Bench
 from otf.campaign import FailureGroup, PathResult, Settings, Shrunk, Summary
 from otf.cli.benches import is_shipped
-from otf.cli.ending import say
-from otf.cli.raw import raw, spaced
-from otf.cli.recorded import repeated
+from otf.cli.output import say
+from otf.cli.traces import repeated
 from otf.trace.explain import explanation
+from otf.trace.reading import bounded
+
+LONGEST: Final = 60  # bytes of a frame that are shown
+
+
+def spaced(data: bytes) -> str:
+    """Return bytes in hexadecimal, as many as fit beside a value.
+
+    >>> spaced(b"coin")
+    '63 6f 69 6e'
+    """
+    return f"{data[:LONGEST].hex(' ')}{' …' if len(data) > LONGEST else ''}"
+
+
+def raw(trace: Path, number: int) -> bytes:
+    """Return the bytes of the event of that number in a trace of our own; none where it has none, or is gone."""
+    with suppress(OSError), trace.open("rb") as file:
+        for line in bounded(file):
+            record: dict[str, Any] = json.loads(line)
+            if record.get("n") == number:
+                return bytes.fromhex(record.get("raw") or "")
+    return b""
 
 
 def tell(summary: Summary, settings: Settings, bench: Bench, seconds: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from otf.campaign import Settings
-from otf.cli.figures import Figures
+from otf.cli.progress import Figures
 from otf.core import Model, Monitor, Oracle, Routes, View
 from otf.core.enabled import view
 from otf.spec import Spec, Transition, goto

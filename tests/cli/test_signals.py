@@ -4,8 +4,7 @@ import signal
 
 import pytest
 
-from otf.cli.interrupt import Done, interruptible
-from otf.cli.signals import Signals
+from otf.cli.signals import Done, Signals, interruptible
 from otf.errors import ModelError
 
 

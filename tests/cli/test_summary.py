@@ -7,7 +7,7 @@ import pytest
 
 from otf.campaign import FailureGroup, PathResult, Retried, Settings, Shrunk, Summary
 from otf.cli.benches import load
-from otf.cli.telling import counted, tell
+from otf.cli.summary import counted, tell
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.explain import BRANCHES, explanation
 from otf.trace.story import OUTPUTS, story
