@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from otf.cli.completion import VARIABLE, prepare
-from otf.cli.output import UNHEARD, document, say, trouble, unheard, warn
+from otf.cli.output import STDOUT_ERRORS, document, error_document, say, stdout_failed, warn
 from otf.errors import FAIL, INCONCLUSIVE, USAGE, USERS_OWN
 
 
@@ -131,7 +131,7 @@ def call(arguments: Sequence[str]) -> int:
     _tolerant(sys.stdout)
     as_json = "--json" in arguments
     prepare()
-    UNHEARD.clear()
+    STDOUT_ERRORS.clear()
     try:
         status: int = app(list(arguments), prog_name="otf", standalone_mode=False) or 0
     except typer.TyperException as error:
@@ -146,7 +146,7 @@ def call(arguments: Sequence[str]) -> int:
     except BaseException as error:  # noqa: BLE001 -- the last resort: Python's own status would be that of a nonconformance
         return _broken(error, as_json=as_json)
     # what was found stays found; a pass that could not be told is none
-    return max(status, USAGE) if UNHEARD and status != FAIL else status
+    return max(status, USAGE) if STDOUT_ERRORS and status != FAIL else status
 
 
 def _tolerant(stream: object) -> None:
@@ -160,7 +160,7 @@ def _unwritten(error: OSError) -> int:
     """Return the exit status of a page of help that standard output does not take; 0 where that is not what it is."""
     if error.filename is not None or error.errno not in _FULL:
         return 0
-    unheard(error)
+    stdout_failed(error)
     return USAGE
 
 
@@ -169,7 +169,7 @@ def _misused(error: typer.TyperException, *, as_json: bool) -> int:
     wrong: Any = error
     wrong.show()
     if as_json:
-        document(trouble(error.format_message()))
+        document(error_document(error.format_message()))
     return error.exit_code
 
 
@@ -178,5 +178,5 @@ def _broken(error: BaseException, *, as_json: bool) -> int:
     what = f"{type(error).__name__}: {error}"
     warn(f"this is a defect of otf, or of a bench's own adapter; it says nothing about the system under test: {what}")
     if as_json:
-        document(trouble(what))
+        document(error_document(what))
     return INCONCLUSIVE

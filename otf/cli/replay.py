@@ -14,7 +14,7 @@ from otf.campaign.journal import JOURNAL
 from otf.cli.benches import load, parsed
 from otf.cli.foreign import How, is_capture, is_log, opinion, told
 from otf.cli.options import AsJson, FromBench, Sets, Suts
-from otf.cli.output import document, guarded, say, trouble, warn
+from otf.cli.output import document, error_document, guarded, report_error, say, show_traceback
 from otf.cli.summary import counted
 from otf.cli.suts import addressed
 from otf.cli.traces import bench_of, opened
@@ -119,7 +119,8 @@ def _status(judgement: Judgement | Opinion | OtfError) -> int:
 
 def _json(name: str, judgement: Judgement | Opinion | OtfError) -> dict[str, Any]:
     if isinstance(judgement, OtfError):
-        return {"trace": name, **trouble(str(judgement))}
+        show_traceback(judgement)
+        return {"trace": name, **error_document(str(judgement))}
     failure = judgement.verdict.failure
     if isinstance(judgement, Opinion):
         return {
@@ -146,7 +147,7 @@ def _json(name: str, judgement: Judgement | Opinion | OtfError) -> dict[str, Any
 
 def _tell(name: str, judgement: Judgement | Opinion | OtfError) -> None:
     if isinstance(judgement, OtfError):
-        warn(str(judgement))
+        report_error(judgement)
         return
     say(f"{name}: {counted(judgement.steps, 'step')}")
     say(explanation(judgement.verdict))

@@ -14,7 +14,7 @@ from otf.campaign import Budget, Campaign, FailureGroup, Settings, Summary
 from otf.campaign.settings import LARGEST
 from otf.cli.benches import load, parsed
 from otf.cli.options import ROOT, AsJson, BenchName, Out, Quiescence, Sets, Suts, fresh
-from otf.cli.output import UNHEARD, document, guarded, trouble, warn
+from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, report_error, warn
 from otf.cli.progress import listening
 from otf.cli.run_options import chosen, counting, measured, under
 from otf.cli.signals import Done, interruptible
@@ -141,10 +141,10 @@ def run(
         covered.tell()
     else:
         tell_failures(campaign.summary, settings, loaded)
-    if UNHEARD:
+    if STDOUT_ERRORS:
         warn(headline(campaign.summary))
     if error is not None:
-        warn(str(error))
+        report_error(error)
         # what was found stays found; a broken model may have blamed the system for its own mistakes
         return FAIL if campaign.summary.failures and isinstance(error, WriteError) else error.exit_status
     # what was found stays found: an interrupted campaign with a failure has failed
@@ -197,7 +197,7 @@ def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[
             for each in summary.known_issues
         ],
     }
-    return result if error is None else {**result, **trouble(str(error))}
+    return result if error is None else {**result, **error_document(str(error))}
 
 
 def _group(group: FailureGroup) -> dict[str, Any]:

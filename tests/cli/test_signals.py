@@ -36,7 +36,7 @@ def test_a_signal_between_two_works_stops_the_second() -> None:
     signals, stopped = Signals(), list[str]()
     with signals.stopping(lambda: stopped.append("first")):
         pass
-    signals.hear(signal.SIGINT)
+    signals.handle(signal.SIGINT)
     with signals.stopping(lambda: stopped.append("second")):
         signals.reached()
     assert stopped == ["second"]
