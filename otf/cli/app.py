@@ -1,4 +1,4 @@
-"""The commands under one name."""
+"""All commands under one name: the list of them, their help, and calling one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from otf.errors import FAIL, INCONCLUSIVE, USAGE, USERS_OWN
 
 
 class Entry(NamedTuple):
-    """Where a command is, and what the list says of it."""
+    """Where a command is defined, and its line in the list."""
 
     module: str
     function: str
@@ -34,19 +34,19 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "shrink": Entry("shrink", "shrink", "Find the shortest trace with the same failure."),
     "show": Entry("show", "show", "Show a trace as a table, with the failing step."),
     "report": Entry("report", "report", "Make a report of a campaign, for people and for CI."),
-    "mutants": Entry("mutants", "mutants", "See that the tester finds every fault of a bench."),
+    "mutants": Entry("mutants", "mutants", "Check that the tester finds every mutant of a bench."),
     "explore": Entry("explore", "explore", "Show the states of a model, as a table or a picture."),
-    "check": Entry("check", "check", "Find out what is true of a model."),
-    "suite": Entry("suite", "suite", "Make a test suite of a model in advance, and run it."),
+    "check": Entry("check", "check", "Check laws of a model."),
+    "suite": Entry("suite", "suite", "Generate a test suite from a model, and run it."),
     "step": Entry("step", "step", "Walk through a model by hand."),
     "new": Entry("new", "new", "Write a commented bench to start from."),
-    "list": Entry("listing", "listing", "List the benches and strategies that there are."),
-    "completion": Entry("completion", "completion", "Print the script that completes words in a shell."),
+    "list": Entry("listing", "listing", "List the shipped benches and the strategies."),
+    "completion": Entry("completion", "completion", "Print the completion script of a shell."),
 }
 
 
 class Lazy(TyperGroup):
-    """The group of all commands; what it overrides is how one is found, and how the list is written."""
+    """The group of all commands. A command is imported when it is called: the list must not wait for the engine."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 -- typer does not export the type
         """Return the names, in the order of the table."""
@@ -54,7 +54,7 @@ class Lazy(TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 -- as above
-        """Import a command and return it, None where there is none of that name."""
+        """Import a command and return it; None if there is no such command."""
         del ctx
         entry = COMMANDS.get(cmd_name)
         if entry is None:
@@ -67,15 +67,15 @@ class Lazy(TyperGroup):
         return typer.main.get_command(single)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 -- as above
-        """Find the command that is called; what is not known is told with what is near."""
+        """Find the command that is called; the error for an unknown one suggests a similar name."""
         if not ctx.resilient_parsing and not args[0].startswith("-") and args[0] not in COMMANDS:
             near = get_close_matches(args[0], COMMANDS, n=1)
             hint = f"did you mean {near[0]}? " if near else ""
-            ctx.fail(f"No such command {args[0]!r}; {hint}there are {', '.join(COMMANDS)}")
+            ctx.fail(f"No such command {args[0]!r}; {hint}the commands are {', '.join(COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 -- as above
-        """Write the list without importing what it lists."""
+        """Write the list without importing the commands."""
         del ctx
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.says) for name, entry in COMMANDS.items()])
@@ -83,14 +83,14 @@ class Lazy(TyperGroup):
 
 STATUS = """\b
 Exit status:
-  0    pass; for `mutants`: every fault was found
-  1    the system does what the model does not allow; a fault was not found
+  0    pass; for `mutants`: every mutant was found
+  1    the system does what the model does not allow; a mutant was not found
   2    wrong usage, a broken model, a trace that cannot be read
   3    inconclusive: no contact with the system, or nothing could be decided
-  130  ended by Ctrl-C (143: by SIGTERM, 129: the terminal has gone); 1 where a failure had been found
+  130  ended by Ctrl-C (143: by SIGTERM, 129: the terminal has gone); 1 if a failure had been found
 """
 
-# plain help and plain tracebacks: rich's need four times the start-up time, and errors on purpose have no traceback
+# plain help and plain tracebacks: rich needs four times the start-up time, and intended errors have no traceback
 app: Final = typer.Typer(
     name="otf",
     epilog=STATUS,
@@ -141,23 +141,23 @@ def call(arguments: Sequence[str]) -> int:
     except USERS_OWN:
         raise
     except SystemExit as error:
-        # a shell that wanted to complete a word was answered; nothing else ends the program so
+        # completing a word for a shell ends this way; nothing else may
         return int(error.code or 0) if VARIABLE in os.environ else _broken(error, as_json=as_json)
-    except BaseException as error:  # noqa: BLE001 -- the last resort: Python's own status would be that of a nonconformance
+    except BaseException as error:  # noqa: BLE001 -- the last resort: Python's own status, 1, would report a nonconformance
         return _broken(error, as_json=as_json)
-    # what was found stays found; a pass that could not be told is none
+    # a failure stays a failure; a pass that could not be reported is no pass
     return max(status, USAGE) if STDOUT_ERRORS and status != FAIL else status
 
 
 def _tolerant(stream: object) -> None:
-    # a locale that has no `…` is no reason to fail, nor are bytes of another one; not every stream has an encoding
+    # neither a locale without `…` nor bytes of another encoding are a reason to fail; not every stream has an encoding
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")
 
 
 def _unwritten(error: OSError) -> int:
-    """Return the exit status of a page of help that standard output does not take; 0 where that is not what it is."""
+    """Return the exit status if standard output did not accept the page of help; 0 for any other error."""
     if error.filename is not None or error.errno not in _FULL:
         return 0
     stdout_failed(error)
@@ -165,7 +165,7 @@ def _unwritten(error: OSError) -> int:
 
 
 def _misused(error: typer.TyperException, *, as_json: bool) -> int:
-    # with the usage of the command and a hint where it helps; typer does not export the type that has it
+    # shows the usage of the command, and a hint if there is one; typer does not export the type with this method
     wrong: Any = error
     wrong.show()
     if as_json:

@@ -53,8 +53,8 @@ def written_with_a_mistake():
     [
         ("conferense", "did you mean conference?"),
         ("cofee", "did you mean coffee?"),
-        ("quetzalcoatl", "`otf list` shows what is shipped"),
-        ("", "`otf list` shows what is shipped"),
+        ("quetzalcoatl", "`otf list` shows the shipped ones"),
+        ("", "`otf list` shows the shipped ones"),
     ],
 )
 def test_an_unknown_bench_is_told_with_those_that_are_near(name: str, hint: str) -> None:
@@ -93,7 +93,7 @@ def test_a_path_may_hold_a_colon(folder: Path) -> None:
         ("nowhere.py", "nowhere.py: there is no such file"),
         ("nowhere/machine.py", "nowhere/machine.py: there is no such file"),
         ("./", ".: there is no such file"),
-        ("./notes.txt", "notes.txt: a bench is a Python file, with a name that ends in .py"),
+        ("./notes.txt", "notes.txt: a bench is a Python file, whose name ends in .py"),
         ("nowhere.machine", "nowhere.machine: ModuleNotFoundError: No module named 'nowhere'; is it installed in this"),
     ],
 )
@@ -150,10 +150,10 @@ def test_a_module_that_cannot_be_loaded(folder: Path, text: str, message: str) -
 def test_a_name_that_is_not_in_the_file(folder: Path) -> None:
     """A name that the file does not have is told with those that it has; a name that is no bench is as good as none."""
     machine(folder)
-    assert "say machine.py:make or machine.py:bench" in failed("run", "machine.py:mak")
+    assert "or name it: machine.py:make or machine.py:bench" in failed("run", "machine.py:mak")
     assert "there is no bench 'codec' in it" in failed("run", "machine.py:codec")
     (folder / "empty.py").touch()
-    assert "call yours that, or say empty.py:NAME" in failed("run", "empty.py")
+    assert "call yours that, or name it: empty.py:NAME" in failed("run", "empty.py")
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_a_name_that_is_not_in_the_file(folder: Path) -> None:
 def test_a_parameter_that_does_not_fit_its_type(folder: Path, given: str, kind: str) -> None:
     """A value of the wrong kind is told with the parameter and what it takes."""
     machine(folder)
-    assert f"the parameter {given} does not fit: it takes {kind}" in failed("run", "machine.py:make", "--set", given)
+    assert f"the parameter {given} does not fit: it must be {kind}" in failed("run", "machine.py:make", "--set", given)
 
 
 def test_parameters_get_their_types(folder: Path) -> None:
@@ -190,7 +190,7 @@ def test_types_beyond_the_plain_ones(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("needs", "machine.py:needs: the parameter port has no default: say --set port=…"),
+        ("needs", "machine.py:needs: the parameter port has no default: set it with --set port=…"),
         ("odd", "machine.py:odd: NameError: name 'Nowhere' is not defined"),
         ("raises", "line 78: RuntimeError: no cups"),
         ("leaves", "line 82: it ended the program (exit 3)"),
@@ -214,11 +214,11 @@ def test_a_factory_that_takes_anything(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("brokn=1", "did you mean broken? there are broken, cups, price, maker, quiescence, L, R"),
-        ("colour=red", "--set colour: machine.py:make has no such parameter; there are broken, cups"),
+        ("brokn=1", "did you mean broken? the parameters are broken, cups, price, maker, quiescence, L, R"),
+        ("colour=red", "--set colour: machine.py:make has no such parameter; the parameters are broken, cups"),
         ("quiescence=-1", "--set quiescence=-1: a time is a number of seconds, from 0 to 86400 (a day)"),
         ("R=inf", "--set R=inf: a time is a number of seconds, from 0"),
-        ("L=soon", "the parameter L=soon does not fit: it takes a number"),
+        ("L=soon", "the parameter L=soon does not fit: it must be a number"),
         ("broken", "--set broken: write it as KEY=VALUE"),
     ],
 )
@@ -234,7 +234,7 @@ def test_times_can_be_set_for_every_bench(folder: Path) -> None:
     done = otf("run", "machine.py", *FEW, "--set", "quiescence=0.2", "--set", "L=0.01", "--set", "R=0.01", "--json")
     assert done.data["verdict"] == "pass"
     unknown = failed("run", "machine.py", "--set", "cups=2")
-    assert "machine.py has no such parameter; there are quiescence, L, R" in unknown
+    assert "machine.py has no such parameter; the parameters are quiescence, L, R" in unknown
 
 
 def test_a_file_is_executed_once(folder: Path) -> None:
@@ -249,7 +249,7 @@ def test_a_file_is_executed_once(folder: Path) -> None:
 def test_a_part_of_python_is_no_bench(folder: Path, reference: str) -> None:
     """A description must not call functions of Python by taking them for a bench, with arguments of its own."""
     (folder / "mine.toml").write_text(f'bench = "{reference}"\n[set]\ncommand = "touch PWNED"\n', encoding="utf-8")
-    assert f"{reference}: this is a part of Python, and no bench" in failed("run", "mine.toml")
+    assert f"{reference}: this is part of Python, not a bench" in failed("run", "mine.toml")
     assert not (folder / "PWNED").exists()
 
 

@@ -56,13 +56,15 @@ def test_in_bash(folder: Path) -> None:
 
 def test_an_unknown_shell() -> None:
     """It is told which there are."""
-    assert "tcsh: there are scripts for bash, zsh, fish" in failed("completion", "tcsh")
+    assert "tcsh: there is no script for this shell; there are scripts for bash, zsh, fish" in failed(
+        "completion", "tcsh"
+    )
 
 
 def test_a_command_that_is_nearly_right() -> None:
     """The nearest is named, and all that there are."""
     done = otf("shirnk")
     assert done.status == 2
-    assert "No such command 'shirnk'; did you mean shrink? there are run, replay, " in done.err
-    assert "No such command 'xyz'; there are run, " in otf("xyz").err
+    assert "No such command 'shirnk'; did you mean shrink? the commands are run, replay, " in done.err
+    assert "No such command 'xyz'; the commands are run, " in otf("xyz").err
     assert "No such option: --verson" in otf("--verson").err

@@ -23,7 +23,7 @@ def test_help_names_the_commands_and_where_to_begin() -> None:
     assert [line.split()[0] for line in lines[begin : begin + len(COMMANDS)]] == COMMANDS
     assert all(line.endswith(".") and "..." not in line for line in lines[begin : begin + len(COMMANDS)])
     assert "Begin with `otf run conference`" in done.out
-    assert "  1    the system does what the model does not allow; a fault was not found" in done.out
+    assert "  1    the system does what the model does not allow; a mutant was not found" in done.out
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -67,7 +67,9 @@ def test_every_form_of_an_address_finds_its_adapter(url: str, kind: str) -> None
 @pytest.mark.parametrize("url", ["", "ttyUSB0", "http://a:1", "tcp:", "exec:", "COMA"])
 def test_what_is_no_address_is_told_with_all_forms(url: str) -> None:
     """The error lists what could have been meant."""
-    with pytest.raises(UsageError, match=r"is no address of a system; write one of\n  /dev/ttyUSB0, COM3") as raised:
+    with pytest.raises(
+        UsageError, match=r"is not an address of a system; write one of\n  /dev/ttyUSB0, COM3"
+    ) as raised:
         opener(url)
     assert "tcp-listen://HOST:PORT" in str(raised.value)
 
@@ -95,7 +97,7 @@ def test_a_port_is_named_where_there_are_several() -> None:
 
 def test_a_bench_that_finds_its_system_by_itself_says_so() -> None:
     """Without ports there is nothing to be put elsewhere."""
-    with pytest.raises(UsageError, match="the bench conference finds its system by itself"):
+    with pytest.raises(UsageError, match="the bench conference opens its ports itself"):
         addressed(load("conference"), ["tcp://127.0.0.1:1"])
 
 
@@ -169,10 +171,10 @@ def test_a_description_finds_the_file_beside_it(tmp_path: Path) -> None:
     ("text", "why"),
     [
         ("bench = ", "not TOML: "),
-        ("quiescence = 1.0", "missing required field `bench`; it has: bench, quiescence, L, R, retries"),
+        ("quiescence = 1.0", "missing required field `bench`; the keys are bench, quiescence, L, R, retries"),
         ('bench = "coffee"\nport = "a"', "unknown field `port`"),
         ('bench = "coffee"\nL = "long"', "Expected `float | null`, got `str`"),
-        ('bench = "other.toml"', "a description names a bench, and not another description"),
+        ('bench = "other.toml"', "a description must name a bench, not another description"),
         ('bench = "coffee"\n[ports]\nnone = "tcp://a:1"', "the bench coffee has the ports line"),
         ('bench = "cofee"', "did you mean coffee?"),
     ],
