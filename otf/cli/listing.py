@@ -1,4 +1,4 @@
-"""`otf list`: what there is."""
+"""`otf list`: benches, strategies, shrinking algorithms and serial ports."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _ports(*, as_json: bool) -> int:
         return PASS
     _table(
         "serial ports (otf run BENCH --sut PORT=NAME)",
-        found or {"none": "plug one in; on Linux `dmesg` tells its name"},
+        found or {"none": "plug one in; on Linux `dmesg` shows its name"},
     )
     return PASS
 

@@ -1,4 +1,4 @@
-"""`otf new`: a bench to start from."""
+"""`otf new`: a bench to start from, the same small system for each kind of connection."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from otf.errors import PASS, UsageError
 
 
 class BenchKind(NamedTuple):
-    """A way to the system: what is said of it, what is imported, and how the bench opens it."""
+    """A kind of connection: its description, its imports, and the code of the bench that opens it."""
 
     says: str
     real: str
@@ -27,10 +27,10 @@ class BenchKind(NamedTuple):
 
 HEAD: Final = '''"""$name: a lamp with a dimmer, $says.
 
-Replace it piece by piece by your own system.
+Replace it piece by piece with your own system.
 
   otf run $file                      tests the simulated lamp at the end of this file
-  otf run $file --set broken=true    the same lamp with a fault: this is what a failure looks like
+  otf run $file --set broken=true    the same lamp with a mistake: this is what a failure looks like
   $real
 """
 
@@ -53,19 +53,19 @@ class Down:
 
 @dataclass(frozen=True)
 class Ask:
-    """Ask how bright it is."""
+    """Ask for the brightness."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """It is so bright."""
+    """The brightness."""
 
     number: int
 
 
-# 2. The model: what may happen on an input in a state. Each transition has the next state and the outputs on the way;
-#    several of them leave a choice to the system. Where none is yielded the model says nothing, and the input is not
-#    sent there. `otf step $file` walks through it by hand.
+# 2. The model: what may happen on an input in a state. Each transition has the next state and its outputs; several
+#    transitions leave a choice to the system. If none is yielded, the input is not specified in the state, and otf
+#    does not send it there. `otf step $file` walks through the model by hand.
 
 HIGHEST = 3
 
@@ -73,7 +73,7 @@ HIGHEST = 3
 def step(level: int, inp: Up | Down | Ask) -> Iterator[Transition[int]]:
     match inp:
         case Up() if level < HIGHEST:
-            yield goto(level + 1)  # no output belongs to it
+            yield goto(level + 1)  # without an output
         case Down() if level > 0:
             yield goto(level - 1)
         case Ask():
@@ -95,7 +95,7 @@ codec = lines({Up: "up", Down: "down", Ask: "ask", Level: "level {number}"})
 LAMP: Final = '''
 
 class Lamp:
-    """The simulated system. It knows nothing of the model; throw it away when you test your own."""
+    """The simulated system. It does not use the model; delete it when you test your own."""
 
     def __init__(self, broken: bool) -> None:
         self.level = 0
@@ -112,7 +112,7 @@ class Lamp:
 
 OBJECT: Final = """
 # 3. The bench: how to make a fresh system for each path. Its arguments are parameters (`--set KEY=VALUE`). A trace may
-#    come from a stranger: it chooses by itself only what is named here, and only among these values.
+#    come from a stranger: it may set only the parameters named here, and only to these values.
 
 
 @trace_may_set(broken=(False, True))
@@ -120,7 +120,7 @@ def bench(broken: bool = False) -> Bench:
     return Bench(spec, system=lambda: Lamp(broken).take, types=(Level,))
 
 
-# 4. The system: a Python object of your own. It takes an input and returns its outputs in a list.
+# 4. The system: your own Python object. It takes an input and returns a list of outputs.
 
 
 class Lamp:
@@ -142,10 +142,10 @@ class Lamp:
 """
 
 PORT: Final = """
-# 4. The bench: where the system is, and its times in seconds. Its arguments are parameters (`--set KEY=VALUE`).
-#    quiescence: how long nothing has come before nothing is believed to come. latency: how long a message takes, one
-#    way, at most. busy: how long the system is busy with one input, at most. `otf run ... --calibrate` measures them.
-#    A trace may come from a stranger: it chooses by itself only what is named here, and only among these values.
+# 4. The bench: the address of the system, and its times in seconds. Its arguments are parameters (`--set KEY=VALUE`).
+#    quiescence: after how long without an output otf concludes that there is none. latency: how long a message takes
+#    at most, one way. busy: how long the system processes one input at most. `otf run ... --calibrate` measures them.
+#    A trace may come from a stranger: it may set only the parameters named here, and only to these values.
 
 
 @trace_may_set(broken=(False, True))
@@ -162,10 +162,10 @@ def bench(url: str = "", broken: bool = False) -> Bench:
 
 PROGRAM: Final = """
 # 4. The bench: which program is started for each path, and its times in seconds. Its arguments are parameters
-#    (`--set KEY=VALUE`). quiescence: how long nothing has come before nothing is believed to come. latency: how long a
-#    message takes, one way, at most. busy: how long the system is busy with one input, at most.
-#    `otf run ... --calibrate` measures them. The program says `ready` when it is (process(..., ready=None): at once).
-#    A trace may come from a stranger: it chooses by itself only what is named here, and only among these values.
+#    (`--set KEY=VALUE`). quiescence: after how long without an output otf concludes that there is none. latency: how
+#    long a message takes at most, one way. busy: how long the system processes one input at most.
+#    `otf run ... --calibrate` measures them. The program prints `ready` when it is (process(..., ready=None): at once).
+#    A trace may come from a stranger: it may set only the parameters named here, and only to these values.
 
 
 @trace_may_set(broken=(False, True))
@@ -181,7 +181,7 @@ def bench(program: str = "", broken: bool = False) -> Bench:
     )
 
 
-# 5. The simulated system, which this file is when it is started as a program.
+# 5. The simulated system: this file, started as a program.
 """
 
 MAIN: Final = """
@@ -252,17 +252,17 @@ Examples:
 @guarded
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the system; the file is NAME.py.")],
-    kind: Annotated[str, typer.Option(metavar="KIND", help=f"How it is reached: {', '.join(KINDS)}.")] = "tcp",
+    kind: Annotated[str, typer.Option(metavar="KIND", help=f"How otf connects to it: {', '.join(KINDS)}.")] = "tcp",
 ) -> int:
-    """Write a commented bench for a system of your own; it runs at once, against a simulated one inside the file."""
+    """Write a commented bench for your own system; it runs at once, against a simulated system inside the file."""
     name = name.removesuffix(".py")
     if not NAME.fullmatch(name):
-        message = f"{name}: a file of Python has a name of letters, digits and underscores: otf new my_system"
+        message = f"{name}: the name of a Python file has letters, digits and underscores: otf new my_system"
         raise UsageError(message)
     if kind not in KINDS:
         near = get_close_matches(kind, KINDS, n=1)
         hint = f"did you mean {near[0]}? " if near else ""
-        message = f"--kind {kind}: {hint}there are {', '.join(KINDS)}"
+        message = f"--kind {kind}: {hint}the kinds are {', '.join(KINDS)}"
         raise UsageError(message)
     file = Path(f"{name}.py")
     _write(file, bench_text(kind, name, file.name))
@@ -278,7 +278,7 @@ def _write(file: Path, content: str) -> None:
         with file.open("x", encoding="utf-8") as created:
             created.write(content)
     except FileExistsError as error:
-        message = f"{file}: there is such a file already, and it stays as it is; choose another name"
+        message = f"{file}: this file exists already and is not changed; choose another name"
         raise UsageError(message) from error
     except OSError as error:
         message = f"{file}: it cannot be written ({error.strerror})"

@@ -77,7 +77,7 @@ def test_an_adaptive_suite_is_written_and_run_later(moody: Path, tmp_path: Path)
     assert (data["paths"], "the test was run 3 times" in data["guarantee"]) == (12, True)
     done = otf("suite", moody, "--read", file, "--set", "after=Paid", "--out", tmp_path / "wrong")
     assert done.status == 1
-    assert "the parameters are others than when the suite was written: after is 'Paid' and was 'Idle'" in done.out
+    assert "the parameters have changed since the suite was written: after is 'Paid' and was 'Idle'" in done.out
 
 
 def test_an_adaptive_suite_that_lost_tests_promises_nothing(moody: Path) -> None:
@@ -85,7 +85,7 @@ def test_an_adaptive_suite_that_lost_tests_promises_nothing(moody: Path) -> None
     file = _written(moody, tests=[0])
     said = otf("suite", moody, "--read", file, "--dry").out
     assert "for every implementation" not in said
-    assert "4 of the 4 paths that the method state-counting makes of this model are not in the file" in said
+    assert "4 of the 4 paths that the method state-counting generates from this model are not in the file" in said
     tests = json.loads(_written(moody).read_text(encoding="utf-8"))["tests"]
     assert "at most 3 states" in otf("suite", moody, "--read", _written(moody, tests=[*tests, 0]), "--dry").out
 
@@ -93,7 +93,7 @@ def test_an_adaptive_suite_that_lost_tests_promises_nothing(moody: Path) -> None
 def test_another_model_is_refused(moody: Path) -> None:
     """Its states have other numbers."""
     said = failed("suite", moody, "--read", _written(moody), "--set", "model=Paid")
-    assert "the model is not the one that the suite was written from; write it again" in said
+    assert "the model has changed since the suite was written; write it again" in said
 
 
 CHANGES: list[dict[str, Any]] = [
@@ -113,14 +113,14 @@ CHANGES: list[dict[str, Any]] = [
 @pytest.mark.parametrize("changes", CHANGES, ids=str)
 def test_a_file_of_decisions_that_was_changed_is_told(moody: Path, changes: dict[str, Any]) -> None:
     """It comes from anywhere: no test without an end, no number of nothing."""
-    assert "it is no suite as --write writes them" in failed("suite", moody, "--read", _written(moody, **changes))
+    assert "it is not a suite that --write has written" in failed("suite", moody, "--read", _written(moody, **changes))
 
 
 def test_a_file_that_is_nested_too_deep_is_no_suite(tmp_path: Path) -> None:
     """It is told, and no fault of otf's."""
     file = tmp_path / "deep.json"
     file.write_text("[" * 200_000, encoding="utf-8")
-    assert "it is no suite as --write writes them" in failed("suite", "coffee", "--read", file)
+    assert "it is not a suite that --write has written" in failed("suite", "coffee", "--read", file)
 
 
 def test_only_adaptive_tests_are_run_several_times(moody: Path, tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_what_there_is_to_ask(tmp_path: Path) -> None:
     assert "--law totl: choose among deterministic, " in failed("check", "coffee", "--law", "totl")
     spec = written(tmp_path)
     told = failed("check", spec, "--invariant", f"{tmp_path / 'tank.py'}:number")
-    assert "a function of a state is needed" in told
+    assert "this is not a function of a state" in told
 
 
 def test_a_model_that_draws_lots_is_an_error(tmp_path: Path) -> None:

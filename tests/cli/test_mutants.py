@@ -28,7 +28,7 @@ def test_every_fault_is_found() -> None:
     assert done.status == 0
     assert [line.split()[0] for line in lines[:-1]] == ["dry", "free", "full"]
     assert all("found after" in line and "shrunk to" in line for line in lines[:-1])
-    assert lines[-1] == "3 of 3 faults found; traces: out/"
+    assert lines[-1] == "3 of 3 mutants found; traces: out/"
 
 
 def test_the_document_lists_the_faults() -> None:
@@ -45,7 +45,7 @@ def test_a_fault_that_is_not_found(folder: Path) -> None:
     done = otf("mutants", "machine.py:faulty", "--budget", 30, "--out", "out")
     assert done.status == 1
     assert "shy  NOT found in 30 steps" in done.out
-    assert done.out.endswith("1 of 2 faults found; traces: out/\n")
+    assert done.out.endswith("1 of 2 mutants found; traces: out/\n")
     hidden = otf("mutants", "machine.py:faulty", "--budget", 30, "--fault", "shy", "--json").data
     assert hidden == [{"fault": "shy", "found": False, "steps": 30, "shrunk": None, "trace": None}]
 
@@ -71,7 +71,7 @@ def test_no_contact_ends_it(folder: Path) -> None:
             ("coffee", "--out", "machine.py/below"),
             "machine.py/below/dry: the folder cannot be written (Not a directory)",
         ),
-        (("machine.py",), "machine.py: this bench ships no faults"),
+        (("machine.py",), "machine.py: this bench ships no mutants"),
         (("conference", "--set", "entity=x"), "fault= is for the reference entity only"),
         (("machine.py:faulty", "--fault", "gone"), "line 62: RuntimeError: no such machine"),
     ],

@@ -65,7 +65,7 @@ def test_a_suite_that_lost_paths_promises_nothing(tmp_path: Path) -> None:
     done = otf("suite", "coffee", "--read", file, "--set", "fault=free", "--out", tmp_path / "run")
     assert done.status == 0
     assert "for every" not in done.out
-    assert "6 of the 7 paths that the method chain makes of this model are not in the file" in done.out
+    assert "6 of the 7 paths that the method chain generates from this model are not in the file" in done.out
 
 
 def test_a_suite_with_more_paths_promises_the_same(tmp_path: Path) -> None:
@@ -79,10 +79,10 @@ def test_a_suite_with_more_paths_promises_the_same(tmp_path: Path) -> None:
 def test_another_method_than_the_file_says_promises_nothing(tmp_path: Path) -> None:
     """The paths of `chain` are called those of `hsi` for more states: some are missing. An unknown one is told."""
     file = _written(tmp_path, method="hsi", extra=2)
-    assert "are not in the file: nothing is known" in otf("suite", "coffee", "--read", file, "--dry").out
+    assert "are not in the file: a pass guarantees" in otf("suite", "coffee", "--read", file, "--dry").out
     file = _written(tmp_path, method="hsy")
     assert (
-        "what passing is worth is not known: there is no method 'hsy'"
+        "what a pass guarantees is unknown: there is no method 'hsy'"
         in otf("suite", "coffee", "--read", file, "--dry").out
     )
 
@@ -92,8 +92,8 @@ def test_another_model_and_other_parameters_are_told(tmp_path: Path) -> None:
     file = _written(tmp_path, fingerprint="0-0")
     data = otf("suite", "coffee", "--read", file, "--set", "fault=dry", "--dry", "--json").data
     assert data["notes"][:2] == [
-        "the parameters are others than when the suite was written: fault is 'dry' and was 'none'",
-        "the model is not the one that the suite was written from; it is judged by the model as it is now",
+        "the parameters have changed since the suite was written: fault is 'dry' and was 'none'",
+        "the model has changed since the suite was written; the current model judges",
     ]
     assert data["guarantee"].startswith("passed for every implementation with at most 3 states")
     same = otf("suite", "coffee", "--read", _written(tmp_path), "--set", "L=0.1", "--dry", "--json").data
@@ -105,8 +105,8 @@ def test_another_model_and_other_parameters_are_told(tmp_path: Path) -> None:
     [
         ({"inputs": [[{"type": "Tea"}]]}, "the type 'Tea' is not known"),
         ({"inputs": []}, "the suite has no inputs"),
-        ({"inputs": None}, "it is no suite as --write writes them"),
-        ({"parameters": []}, "it is no suite as --write writes them"),
+        ({"inputs": None}, "it is not a suite that --write has written"),
+        ({"parameters": []}, "it is not a suite that --write has written"),
     ],
 )
 def test_a_file_that_was_changed_is_told(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
@@ -116,7 +116,11 @@ def test_a_file_that_was_changed_is_told(tmp_path: Path, changes: dict[str, Any]
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [("[", "it is no suite as --write writes them"), ('{"inputs": []}', "it is no suite"), ("[]", "it is no suite")],
+    [
+        ("[", "it is not a suite that --write has written"),
+        ('{"inputs": []}', "it is not a suite"),
+        ("[]", "it is not a suite"),
+    ],
 )
 def test_a_file_that_is_no_suite_is_told(tmp_path: Path, content: str, said: str) -> None:
     """It comes from anywhere: only inputs of the bench come out of it."""
