@@ -1,4 +1,4 @@
-"""Campaigns under a scenario, and campaigns that count what they cover."""
+"""What options of `otf run` do: --scenario, --strategy, --until and --calibrate."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from otf.strategy import Coverage, StrategyKind, Until, covering, own
 from otf.strategy.coverage import KINDS
 from otf.strategy.strategy import known
 
-LOOKED: Final = 20_000  # states of a model that are counted
+LOOKED: Final = 20_000  # states of a model, to count coverage
 
 
 def under(bench: Bench, scenario: str | None) -> Bench:
-    """Return the bench whose campaigns follow a scenario; without one, as it is."""
+    """Return the bench restricted to a scenario, if there is one."""
     if scenario is None:
         return bench
     return replace(bench, spec=guided(bench.spec, checked(bench.spec, scenario)))
 
 
 def chosen(strategy: str) -> str | StrategyKind:
-    """Return the strategy of that name, or the user's own: `file.py:Name`, a class with `choose` or a `StrategyKind`.
+    """Return the strategy of that name. `file.py:Name` is the user's own: a class with `choose`, or a `StrategyKind`.
 
     `file.py:SelectAction` is a strategy of PyModel.
     """
@@ -46,18 +46,20 @@ def chosen(strategy: str) -> str | StrategyKind:
         return found
     if isinstance(found, type) and hasattr(found, "choose"):
         return own(found)
-    message = f"--strategy {strategy}: there is no class with choose(view) of that name, and no otf.strategy.Kind"
+    message = (
+        f"--strategy {strategy}: there is no class with choose(view) and no otf.strategy.StrategyKind of that name"
+    )
     raise UsageError(message)
 
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """What a campaign covers, counted if it is asked for."""
+    """What a campaign covered of the model, if it was counted."""
 
     coverage: Coverage | None = None
 
-    def tell(self) -> None:
-        """Say it in a line."""
+    def report(self) -> None:
+        """Print it in a line."""
         if self.coverage is not None:
             say(f"covered of the model: {self.coverage}")
 
@@ -70,7 +72,7 @@ class Covered:
 
 
 def counting(bench: Bench, settings: Settings, until: str | None) -> tuple[Settings, Covered]:
-    """Return the settings with a strategy that counts, and ends its paths when there is enough."""
+    """Return the settings with a strategy that counts coverage, and ends the campaign when it is reached."""
     if until is None:
         return settings, Covered()
     coverage = Coverage(explore(bench.spec, LOOKED))
@@ -79,19 +81,19 @@ def counting(bench: Bench, settings: Settings, until: str | None) -> tuple[Setti
 
 
 def parsed(until: str) -> Until:
-    """Return when there is enough: `transitions`, `states=0.9`, `pairs=100`. Raises UsageError."""
+    """Return the goal: `transitions`, `states=0.9`, `pairs=100`. Raises UsageError."""
     what, equals, amount = until.partition("=")
     try:
         if not equals:
             return Until(what)
         return Until(what, number=int(amount)) if amount.isdecimal() and int(amount) > 1 else Until(what, float(amount))
     except ValueError as error:
-        message = f"--until {until}: write one of {', '.join(KINDS)}, with a share or a number if you like: states=0.9"
+        message = f"--until {until}: write one of {', '.join(KINDS)}, optionally with a share or a number: states=0.9"
         raise UsageError(message) from error
 
 
 def measured(bench: Bench, settings: Settings, *, as_json: bool) -> int:
-    """Measure how fast a system answers, and tell it; return the exit status."""
+    """Measure how fast a system answers, and print the times that fit; return the exit status."""
     done = interruptible(lambda: calibrate(bench, settings))
     if done.value is None:
         if as_json:
@@ -103,7 +105,7 @@ def measured(bench: Bench, settings: Settings, *, as_json: bool) -> int:
     if as_json:
         document(_json(found))
     else:
-        _tell(found)
+        _print_times(found)
     return found.summary.exit_status
 
 
@@ -121,15 +123,15 @@ def _json(found: Calibration) -> dict[str, float | str]:
     }
 
 
-def _tell(found: Calibration) -> None:
+def _print_times(found: Calibration) -> None:
     if found.summary.failures:
-        say("the system failed meanwhile, and its path was measured up to there: run it without --calibrate first")
+        say("the system failed, and its path was measured only up to the failure: run it without --calibrate first")
     if not found.replies:
-        say("nothing was answered, so nothing could be measured")
+        say("there was no output, so nothing could be measured")
         return
-    say(f"{len(found.replies)} inputs were answered; the last output came after")
+    say(f"{len(found.replies)} inputs were answered; time until the last output:")
     for name, share in (("median", 0.5), ("99 %", 0.99), ("longest", 1.0)):
         say(f"  {name:8} {1000 * found.quantile(share):9.3f} ms")
     bound = f"{found.bound:.2g}"
-    say("times with three times that room, on a machine as busy as this one is now:")
+    say("three times as long, for a machine as busy as this one is now:")
     say(f"  --quiescence {found.quiescence:.2g} --set L={bound} --set R={bound}")

@@ -1,4 +1,4 @@
-"""`otf step`: step through a spec by hand."""
+"""`otf step`: walk through a model by hand, alone or together with the live system."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from otf.trace.explain import explanation
 from otf.values import show
 
 LIVE_HELP: Final = (
-    "a number or name sends that input; `back` starts anew without the last one, `why INPUT`, `quit` ends"
+    "a number or name sends that input; `back` starts again without the last one, `why INPUT`, `quit` ends"
 )
 LONGEST: Final = 100_000  # inputs
 
@@ -43,8 +43,8 @@ def step(
 ) -> int:
     """Walk through a model by hand: see what a state allows, choose what happens, go back.
 
-    Each way on is an input with the outputs that the model expects. Commands are read line by line, so that they may
-    come from a pipe: `echo 1 | otf step coffee`. Without --live no system is started.
+    Each way on is an input with the outputs that the model expects. Commands are read line by line, also from a
+    pipe: `echo 1 | otf step coffee`. Without --live no system is started.
     """
     loaded = load(bench, parsed(sets))
     if on_system:
@@ -52,7 +52,7 @@ def step(
     with watched():
         walk = StepWalk(Model(loaded.spec, loaded.oracle().model.routes))
         say(WALK_HELP)
-        walk.tell()
+        walk.print_state()
         while (line := _asked()) is not None and line not in {"q", "quit", "exit"}:
             walk.take(line)
     return PASS
@@ -69,7 +69,7 @@ def _asked() -> str | None:
 
 
 class AskingChooser:
-    """A chooser that asks a person; `sent` is what was chosen, `again` tells that he wants to go back."""
+    """A chooser that asks a person; `sent` are the chosen inputs, `again` is set when the person wants to go back."""
 
     def __init__(self, ask: Callable[[], str | None], before: list[object]) -> None:
         self._ask = ask
@@ -79,12 +79,12 @@ class AskingChooser:
         self._seen: list[str] = []
 
     def event(self, event: Event) -> None:
-        """Take what comes back, to be told before the next question."""
+        """Keep an output, to show it before the next question."""
         if isinstance(event, Seen):
             self._seen.append(show(event.output))
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the input that was asked for, None where the walk is to end."""
+        """Return the chosen input; None to end the walk."""
         known = len(self.sent) < len(self._before)
         chosen = view.model.symbol(self._before[len(self.sent)]) if known else self._asked(view)
         if chosen is not None:
@@ -93,8 +93,8 @@ class AskingChooser:
         return chosen
 
     def _asked(self, view: View) -> Symbol | None:
-        offered = list(view.specified + view.others)
-        self._tell(view, offered)
+        enabled = list(view.specified + view.others)
+        self._print_state(view, enabled)
         while (line := self._ask()) is not None and line not in {"q", "quit", "exit"}:
             match line.split(maxsplit=1):
                 case [] | ["?" | "h" | "help"]:
@@ -105,26 +105,26 @@ class AskingChooser:
                 case ["why", text]:
                     say(why(view.model, view.nodes, text))
                 case _:
-                    if (chosen := _picked(line, offered)) is not None:
+                    if (chosen := _picked(line, enabled)) is not None:
                         return chosen
         return None
 
-    def _tell(self, view: View, offered: list[Symbol]) -> None:
+    def _print_state(self, view: View, enabled: list[Symbol]) -> None:
         if self.sent:
             say(f"{show(self.sent[-1])}  ->  {', '.join(self._seen) or 'nothing'}")
         say(f"\npossible states: {', '.join(show(node.value) for node in view.nodes)}")
-        for number, inp in enumerate(offered, 1):
+        for number, inp in enumerate(enabled, 1):
             say(f"  {number:3}  {show(inp.value)}{'' if inp in view.specified else '  (not specified here)'}")
 
 
-def _picked(line: str, offered: list[Symbol]) -> Symbol | None:
-    if line.isascii() and line.isdecimal() and 1 <= int(line[:9]) <= len(offered):
-        return offered[int(line) - 1]
-    found = named(line, list(offered))
+def _picked(line: str, enabled: list[Symbol]) -> Symbol | None:
+    if line.isascii() and line.isdecimal() and 1 <= int(line[:9]) <= len(enabled):
+        return enabled[int(line) - 1]
+    found = named(line, list(enabled))
     if len(found) == 1:
-        return offered[found[0]]
-    said = f"{len(found)} inputs are called so" if found else f"there are 1 to {len(offered)}"
-    say(f"{show(line)} is no input that can be sent: {said}; {LIVE_HELP}")
+        return enabled[found[0]]
+    reason = f"{len(found)} inputs match" if found else f"the numbers are 1 to {len(enabled)}"
+    say(f"{show(line)} does not choose an input: {reason}; {LIVE_HELP}")
     return None
 
 

@@ -24,7 +24,7 @@ def test_times_that_fit(folder: Path) -> None:
     done = otf("run", "machine.py", "--calibrate", "--steps", 6, "--traces", 1, "--seed", 1, *ROOMY)
     lines = done.out.splitlines()
     assert done.status == 0
-    assert "inputs were answered; the last output came after" in lines[0]
+    assert "inputs were answered; time until the last output:" in lines[0]
     assert lines[-1].startswith("  --quiescence ")
     assert " --set L=0.0" in lines[-1]
 
@@ -45,8 +45,8 @@ def test_nothing_to_measure(folder: Path) -> None:
         "run", "machine.py:make", "--set", "broken=true", "--calibrate", "--steps", 2, "--traces", 1, "--seed", 1
     )
     assert done.status == 1
-    assert "the system failed meanwhile" in done.out
-    assert done.out.endswith("nothing was answered, so nothing could be measured\n")
+    assert "the system failed, and its path was measured" in done.out
+    assert done.out.endswith("there was no output, so nothing could be measured\n")
 
 
 def test_no_contact(folder: Path) -> None:

@@ -46,7 +46,7 @@ def test_what_is_counted() -> None:
     """Steps, the share of time in which silence was waited for, the states, and the inputs that they were left by."""
     assert list(driven().lines(10.0)) == [
         "2 steps, 0.2 a second, about 40 s left",
-        "waiting for silence: 88 % of the time; possible states now: 2",
+        "waiting for quiescence: 88 % of the time; possible states now: 2",
         "met: 2 states, 2 inputs, 2 pairs of both",
         "0 failures",
     ]

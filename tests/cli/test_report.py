@@ -91,7 +91,7 @@ def test_a_failure_of_eager_mode_that_did_not(out: Path) -> None:
         (out / f"path-000{number}.jsonl").unlink()
     (data,) = [report()]
     assert (data["verdict"], data["failures"]) == ("inconclusive", [])
-    assert "seen in eager mode, and not again" in (out / "report.html").read_text(encoding="utf-8")
+    assert "in eager mode did not recur in strict mode" in (out / "report.html").read_text(encoding="utf-8")
 
 
 def test_traces_that_say_less(out: Path) -> None:
@@ -123,15 +123,15 @@ def test_what_is_wrong_is_told(folder: Path) -> None:
     """A folder that does not exist, one without traces, a file that cannot be written."""
     assert "no-such: No such file or directory; give the folder of a campaign" in failed("report", "no-such")
     (folder / "empty").mkdir()
-    assert "empty: there is no trace in it (path-0001.jsonl and so on)" in failed("report", "empty")
+    assert "empty: there is no trace in it (path-0001.jsonl, …)" in failed("report", "empty")
     otf("run", "coffee", "--traces", 1, "--out", "one")
-    assert ".: there is no trace in it (path-0001.jsonl and so on); its folders have: one" in failed("report", ".")
+    assert ".: there is no trace in it (path-0001.jsonl, …); these of its folders have traces: one" in failed("report", ".")
     assert "no/report.html: it cannot be written" in failed("report", "one", "--out", "no/report.html")
 
 
 def test_a_bench_that_is_not_shipped_has_to_be_named(out: Path) -> None:
     """A trace may not choose what is loaded."""
-    assert "name it yourself with --bench BENCH" in failed("report", out)
+    assert "name the bench yourself with --bench BENCH" in failed("report", out)
 
 
 class Terminal(io.StringIO):
@@ -184,7 +184,7 @@ def test_a_known_departure_is_no_failure(folder: Path) -> None:
     )
     data = otf("report", "out", "--bench", "machine.py:known", "--set", "broken=true", "--json").data
     assert (data["verdict"], data["failures"]) == ("pass", [])
-    assert "known departure: it is out of coffee" in (folder / "out" / "report.html").read_text(encoding="utf-8")
+    assert "known issue: it is out of coffee" in (folder / "out" / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_failure_that_is_known_already_counts_with_the_first(out: Path) -> None:

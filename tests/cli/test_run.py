@@ -197,7 +197,7 @@ def test_a_model_that_offers_nothing(folder: Path) -> None:
     machine(folder, {"inputs=[Coin(5), Coin(10), Button()]": "inputs=[]"})
     done = otf("run", "machine.py")
     assert done.status == 0
-    assert "note: nothing was sent: the model offers no input in its initial state" in done.out
+    assert "note: nothing was sent and nothing was tested: the model enables no input in its initial state" in done.out
 
 
 def test_a_path_that_ends_where_the_model_ends(folder: Path) -> None:
@@ -235,7 +235,7 @@ def test_failures_of_earlier_runs_are_tried_first(folder: Path) -> None:
     again = otf("run", *BROKEN, "--seed", 2, "--traces", 1, "--steps", 1)
     assert again.status == 1
     assert again.out.startswith("still there: missing: int --Button--> expected Coffee, seen silence of an earlier run")
-    assert "failed as it did before, after 2 steps" in again.out
+    assert "failed as before, after 2 steps" in again.out
     machine(folder)
     fixed = otf("run", "machine.py:make", "--set", "broken=true", "--traces", 1, "--no-saved", "--json").data
     assert fixed["saved"] == []
