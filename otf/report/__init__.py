@@ -1,4 +1,4 @@
-"""What came of a campaign, for people and for machines: pages, charts, JUnit XML, annotations."""
+"""The results of a campaign, for people and for machines: pages, charts, JUnit XML, annotations."""
 
 from otf.report.ci import github, junit
 from otf.report.gather import Gathered, PathSummary, ReportedFailure

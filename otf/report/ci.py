@@ -1,4 +1,4 @@
-"""JUnit XML, which every CI reads: a test case for each path."""
+"""Reports for continuous integration: JUnit XML, a test case for each path, and annotations of GitHub Actions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from otf.trace.verdict import Verdict
 
 
 def junit(gathered: Gathered) -> str:
-    """Return the report as JUnit XML: a failure has its explanation, what was inconclusive is an error."""
+    """Return the report as JUnit XML: a failure has its explanation, an inconclusive path is an error."""
     failed = sum(path.verdict == "fail" for path in gathered.paths)
     errors = sum(path.verdict == "inconclusive" for path in gathered.paths)
     name = f"otf.{gathered.header.bench}"
@@ -54,8 +54,8 @@ def _what(path: PathSummary, gathered: Gathered) -> Markup:
     found = gathered.failures.get(path.signature)
     if path.verdict == "pass" or found is None:
         return Markup()
-    told = explanation(Verdict("fail", found.failure), found.events)
-    return tag("failure", f"{told}\ntrace: {found.file}", message=path.signature, type=found.failure.kind)
+    text = explanation(Verdict("fail", found.failure), found.events)
+    return tag("failure", f"{text}\ntrace: {found.file}", message=path.signature, type=found.failure.kind)
 
 
 BREAKS = {"%": "%25", "\r": "%0D", "\n": "%0A"}
@@ -63,14 +63,14 @@ SEPARATORS = {**BREAKS, ":": "%3A", ",": "%2C"}
 
 
 def github(gathered: Gathered) -> str:
-    """Return an error for each kind of failure, a warning for what was inconclusive, and a notice of the whole."""
+    """Return an error for each kind of failure, a warning for each inconclusive path, and a notice for the campaign."""
     return "\n".join(_lines(gathered))
 
 
 def _lines(gathered: Gathered) -> Iterator[str]:
     for signature, found in gathered.failures.items():
-        told = explanation(Verdict("fail", found.failure), found.events)
-        yield _line("error", f"otf: {signature}", f"{told}\npaths with it: {found.count}, trace: {found.file}")
+        text = explanation(Verdict("fail", found.failure), found.events)
+        yield _line("error", f"otf: {signature}", f"{text}\npaths with it: {found.count}, trace: {found.file}")
     for path in gathered.paths:
         if path.verdict == "inconclusive":
             yield _line("warning", f"otf: path {path.number} is inconclusive", f"{path.why}\ntrace: {path.file}")

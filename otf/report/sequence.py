@@ -1,4 +1,7 @@
-"""A run as a sequence chart: what is drawn, whatever it is drawn with."""
+"""A run as a sequence chart: its data, and the chart as text and in the language of Mermaid.
+
+GitHub, GitLab and many editors draw Mermaid; `sequence_svg` draws SVG.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,10 @@ from otf.trace.verdict import Failure
 from otf.values import show
 
 MOST: Final = 80  # events that are drawn, the last ones
+SUT: Final = "SUT"
+WIDE: Final = 34  # characters between two lifelines
+TIME: Final = 10
+HERE: Final = "  <== here"
 
 EventKind = Literal["sent", "seen", "quiet", "taken", "closed"]
 
@@ -65,7 +72,7 @@ def _row(number: int, event: Event, *, failed: bool) -> SequenceRow:
 
 
 def plain(text: str) -> str:
-    r"""Return a text on one line: the names of ports come from a trace, and a trace from strangers.
+    r"""Return a text on one line: the names of ports come from a trace, and a trace may come from a stranger.
 
     >>> plain("a\nb")
     'a\\nb'
@@ -75,12 +82,6 @@ def plain(text: str) -> str:
 
 def _ports(rows: Sequence[SequenceRow]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row.port for row in rows if row.kind in {"sent", "seen", "closed"}))
-
-
-SUT: Final = "SUT"
-WIDE: Final = 34  # characters between two lifelines
-TIME: Final = 10
-HERE: Final = "  <== here"
 
 
 def lifelines(chart: Chart, width: int = WIDE) -> str:

@@ -1,4 +1,4 @@
-"""What there is to be tried: the states of a model, and the transitions on inputs, as far as they are many."""
+"""The states and transitions of a model, within bounds, and which of them runs visited."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from otf.core import Model, Monitor, Node, Symbol
 from otf.trace.events import Event, Sent
 from otf.values import show
 
-MOST: Final = 2_000  # states that are looked at
-PAIRS: Final = 20_000  # states with inputs: to ask a model takes time, and nobody reads so long a list
+MOST: Final = 2_000  # states that are explored
+PAIRS: Final = 20_000  # states with inputs: asking a model takes time, and no one reads a longer list
 
 StatePair = tuple[Hashable, Hashable]
 EdgeKey = tuple[Hashable, Hashable, Hashable]
 
 
 class WordedTransition(NamedTuple):
-    """A transition in words; `input` is empty where it comes unasked, `target` where the outputs decide it."""
+    """A transition as texts; `input` is empty for a spontaneous one, `target` if the outputs decide it."""
 
     source: str
     input: str
@@ -29,7 +29,7 @@ class WordedTransition(NamedTuple):
 
 @dataclass
 class Space:
-    """The states and transitions of a model, each by its key; not `whole` where there may be more.
+    """The states and transitions of a model, each by its key; not `whole` if there may be more.
 
     `pairs` are states with the inputs that they specify. `spontaneous` are transitions without an input.
     """
@@ -45,7 +45,7 @@ class Space:
 
 
 def space(model: Model, most: int = MOST) -> Space:
-    """Return what can be reached in a model, nearest first, up to so many states."""
+    """Return the reachable states and transitions of a model, nearest first, up to `most` states."""
     found = Space(model.initial.key, {model.initial.key: show(model.initial.value)})
     queue = deque([model.initial])
     while queue and len(found.pairs) < PAIRS:
@@ -71,7 +71,7 @@ def _asked(model: Model, node: Node, found: Space) -> Iterator[Node]:
             )
             found.pairs.setdefault((node.key, inp.key), []).append(way)
             if target is None:
-                found.whole = False  # only the outputs tell which states there are behind it
+                found.whole = False  # only the outputs determine the states behind it
                 continue
             found.edges.setdefault((node.key, inp.key, target.key), way)
             yield target
@@ -93,10 +93,10 @@ def _outputs(texts: tuple[str, ...]) -> str:
 
 @dataclass
 class VisitedSpace:
-    """What all runs together went through of what there is.
+    """The part of the space that all runs together visited.
 
-    A transition counts where some explanation of what was seen goes through it. What a completed model adds (that what
-    is unspecified is ignored) does not count.
+    A transition counts if some explanation of the observed outputs contains it. What a completed model adds (ignoring
+    unspecified inputs) does not count.
     """
 
     space: Space
@@ -105,12 +105,12 @@ class VisitedSpace:
     edges: set[EdgeKey] = field(default_factory=set[EdgeKey])
 
     def tried(self, node: Node, inp: Symbol) -> None:
-        """Take that an input was sent in a state."""
+        """Note that an input was sent in a state."""
         if (node.key, inp.key) in self.space.pairs:
             self.pairs.add((node.key, inp.key))
 
     def went(self, node: Node, inp: Symbol, target: Node) -> None:
-        """Take that an input led from one state to another."""
+        """Note that an input led from one state to another."""
         self.tried(node, inp)
         self.states.update((node.key, target.key))
         if (node.key, inp.key, target.key) in self.space.edges:
@@ -118,7 +118,7 @@ class VisitedSpace:
 
 
 class Walker:
-    """Follows one run: is told each event, with the monitor that has been told it."""
+    """Follows one run: gets each event, with the monitor after that event."""
 
     def __init__(self, visits: VisitedSpace, model: Model) -> None:
         self._visits, self._model = visits, model
@@ -127,14 +127,14 @@ class Walker:
         visits.states.add(model.initial.key)
 
     def event(self, event: Event, monitor: Monitor) -> None:
-        """Take an event. Where everything is settled, the inputs since the last time led to the states of now."""
+        """Follow an event. When the belief is settled, the inputs since the last time led to the current states."""
         if isinstance(event, Sent):
             self._inputs.append(self._model.symbol(event.input))
         if monitor.verdict is None and monitor.belief.settled:
             self._settle(frozenset(monitor.states))
 
     def end(self) -> None:
-        """Take the end of the run: what was sent last was tried, and nobody knows where it led to."""
+        """Note the end of the run: the last inputs were tried, but where they led is unknown."""
         nodes = self._nodes
         for inp in self._inputs:
             for node in nodes:
@@ -146,7 +146,7 @@ class Walker:
         for inp in self._inputs:
             after = (target for node in layers[-1] for target in self._targets(node, inp))
             layers.append(_closed(self._model, after))
-        # backwards: of all that was possible only that remains which leads to where the run is now
+        # backwards: of the possible states only those remain that lead to the current ones
         right = layers[-1] & now or layers[-1]
         for inp, before in zip(reversed(self._inputs), reversed(layers[:-1]), strict=True):
             right = self._through(before, inp, right)
@@ -167,7 +167,7 @@ class Walker:
 
 
 def _closed(model: Model, nodes: Iterable[Node]) -> frozenset[Node]:
-    """Return places with those that unasked transitions lead to."""
+    """Return nodes with those that spontaneous transitions lead to."""
     found = set(nodes)
     left = list(found)
     while left:

@@ -125,7 +125,9 @@ def test_what_is_wrong_is_told(folder: Path) -> None:
     (folder / "empty").mkdir()
     assert "empty: there is no trace in it (path-0001.jsonl, …)" in failed("report", "empty")
     otf("run", "coffee", "--traces", 1, "--out", "one")
-    assert ".: there is no trace in it (path-0001.jsonl, …); these of its folders have traces: one" in failed("report", ".")
+    assert ".: there is no trace in it (path-0001.jsonl, …); these of its folders have traces: one" in failed(
+        "report", "."
+    )
     assert "no/report.html: it cannot be written" in failed("report", "one", "--out", "no/report.html")
 
 

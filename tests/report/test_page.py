@@ -32,7 +32,7 @@ def test_what_it_says() -> None:
         "possible state: 1",
         "1 path, shrunk to 2 steps",
         "out/path-0002.shrunk.jsonl",
-        "4 of 4 inputs that the model specifies in a state were never sent there.",
+        "4 of 4 inputs were never sent in a state where the model specifies them.",
     ):
         assert part in said
     assert said.index("path-0002.jsonl") < said.index("path-0001.jsonl")
