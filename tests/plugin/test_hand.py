@@ -34,7 +34,7 @@ def test_values_go_out_and_come_in(session: Session) -> None:
     done = session.of(TALK)
     assert done.counts == {"failed": 2, "passed": 1}
     assert "E       AssertionError: no output on line within 0.01 s\n" in done.out
-    assert "E       AssertionError: silence was expected, and Coffee() came on line\n" in done.out
+    assert "E       AssertionError: silence was expected, but Coffee() came on line\n" in done.out
     assert "talking.py" not in done.out
 
 
@@ -124,11 +124,11 @@ def test_each_port_by_itself(session: Session) -> None:
     """An output waits until its port is asked; ends and bytes without a meaning are outputs too."""
     done = session.of(PORTS)
     assert done.counts == {"failed": 5, "passed": 1}
-    assert "no output on p within 0.01 s; there came 'q2' on q" in done.out
+    assert "no output on p within 0.01 s; received instead: 'q2' on q" in done.out
     assert "this bench tests an object in this process and has no ports: call the object itself" in done.out
-    assert "'pc' stands for connect, which the port cannot do" in done.out
+    assert "'pc' is the action connect, which the port cannot perform" in done.out
     assert "there is no port 'x'; the bench has p, q" in done.out
-    assert "falt= is no parameter of the bench" in done.out
+    assert "falt= is not a parameter of the bench" in done.out
 
 
 PROGRAM = """
@@ -176,4 +176,4 @@ def test_a_program(session: Session) -> None:
     """What takes time is waited for; what the codec gives instead of bytes is done; a line at fault is no output."""
     done = session.of(PROGRAM)
     assert done.counts == {"failed": 1, "passed": 1}
-    assert "ContactError: the line p is at fault: it was unplugged" in done.out
+    assert "ContactError: trouble on the line p: it was unplugged" in done.out
