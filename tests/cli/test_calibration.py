@@ -19,7 +19,7 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_times_that_fit(folder: Path) -> None:
-    """A machine that takes 20 ms for a coffee: the times are told in the words of the options, with room."""
+    """A machine that takes 20 ms for a coffee: the times are printed as options, with a margin."""
     machine(folder, SLOW)
     done = otf("run", "machine.py", "--calibrate", "--steps", 6, "--traces", 1, "--seed", 1, *ROOMY)
     lines = done.out.splitlines()
@@ -50,7 +50,7 @@ def test_nothing_to_measure(folder: Path) -> None:
 
 
 def test_no_contact(folder: Path) -> None:
-    """Where the system cannot be started, that is said: status 3."""
+    """If the system cannot be started, the message says so: status 3."""
     machine(folder, {"inprocess(lambda: machine(broken))": "inprocess(None)"})
     done = otf("run", "machine.py", "--calibrate")
     assert done.status == 3

@@ -13,7 +13,7 @@ from tests.cli.command import failed, otf
 
 
 def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What bash is offered for the last of these words."""
+    """The words with which bash completes the last of these words."""
     monkeypatch.setenv("_OTF_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", words)
     monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
@@ -55,7 +55,7 @@ def test_in_bash(folder: Path) -> None:
 
 
 def test_an_unknown_shell() -> None:
-    """It is told which there are."""
+    """The error lists the shells."""
     assert "tcsh: there is no script for this shell; there are scripts for bash, zsh, fish" in failed(
         "completion", "tcsh"
     )

@@ -96,7 +96,7 @@ def test_a_capture() -> None:
 
 
 def test_a_capture_at_another_address() -> None:
-    """What the bench says of addresses can be said anew."""
+    """`--sut` replaces the addresses of the bench."""
     data = capture((1.0, True, 1, b"coin 10\n"), (2.0, True, 9, b"button\n"), (9.0, True, 16, b"button\n"))
     Path("a.pcap").write_bytes(data)
     there = otf("replay", "a.pcap", "--bench", "mine.py", "--sut", "line=tcp://127.0.0.1:7000", "--json")
@@ -112,7 +112,7 @@ def test_standard_input() -> None:
 
 
 def test_the_end_and_the_start_of_a_log(folder: Path) -> None:
-    """What is owed at the end makes it inconclusive, unless there was silence; a lost start is skipped."""
+    """Outstanding outputs at the end make it inconclusive, unless there was silence; a lost start is skipped."""
     (folder / "log.jsonl").write_bytes(lines(GOOD[:2]))
     assert otf("replay", "log.jsonl", "--bench", "mine.py").status == 3
     assert otf("replay", "log.jsonl", "--bench", "mine.py", "--ended").status == 1
@@ -126,7 +126,7 @@ def test_the_end_and_the_start_of_a_log(folder: Path) -> None:
 @pytest.mark.real
 @pytest.mark.parametrize("name", ["log.jsonl", "log.pcap"])
 def test_a_log_that_grows(folder: Path, name: str) -> None:
-    """A missing output is missed while the log is written, by the clock: nobody has to wait for its end."""
+    """A missing output is reported by the clock while the log is written, before it ends."""
     log = folder / name
     rows = [{"what": "coin", "t": 0.0}, {"what": "button", "t": 0.001}]
     parts = (0.0, True, 1, b"coin 10\n"), (0.001, True, 9, b"button\n")

@@ -1,4 +1,4 @@
-"""`otf new`: a bench that runs at once, and that tests a real system when it is told where it is."""
+"""`otf new`: a bench that runs at once, and tests a real system when it gets its address."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_what_is_there_stays(folder: Path) -> None:
 
 
 def test_what_cannot_be_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name that is none, a kind that there is not, and a folder that takes nothing."""
+    """An impossible name, an unknown kind, and a folder that cannot be written are errors."""
     assert "the name of a Python file has letters, digits and underscores" in failed("new", "../lamp")
     assert "--kind seriall: did you mean serial? the kinds are udp, tcp, serial" in failed(
         "new", "lamp", "--kind", "seriall"

@@ -26,14 +26,14 @@ def out(folder: Path) -> Path:
 
 
 def report(*arguments: object) -> dict[str, Any]:
-    """What `otf report --json` says of the machine."""
+    """The document of `otf report --json` for the machine."""
     data: dict[str, Any] = otf("report", "out", "--bench", "machine.py:make", "--json", *arguments).data
     return data
 
 
 @pytest.mark.usefixtures("out")
 def test_the_page() -> None:
-    """It stands in the folder of the campaign, and what it says in short is printed."""
+    """It is written to the folder of the campaign, and its summary is printed."""
     done = otf("report", "out", "--bench", "machine.py:make")
     assert done.status == 0
     assert done.out.splitlines()[0].startswith("fail: 4 paths, ")
@@ -81,7 +81,7 @@ def test_a_failure_of_eager_mode_that_came_again(folder: Path) -> None:
 
 
 def test_a_failure_of_eager_mode_that_did_not(out: Path) -> None:
-    """Nobody is blamed for it: the path is inconclusive, and has no place among the failures."""
+    """The path is inconclusive and is not among the failures."""
     lines = recorded(out / "path-0001.jsonl")
     lines[0]["mode"] = "eager"
     rewrite(out / "path-0001.jsonl", lines)
@@ -167,7 +167,7 @@ def known(broken: bool = False):
 """
 
 
-def test_a_known_departure_is_no_failure(folder: Path) -> None:
+def test_a_known_issue_is_no_failure(folder: Path) -> None:
     """The report counts as the campaign did, and says what was excused."""
     machine(folder, more=DEPARTED)
     otf(

@@ -61,7 +61,7 @@ def test_the_result_can_go_elsewhere(folder: Path, trace: Path) -> None:
 
 
 def test_a_failure_that_does_not_come_back(trace: Path) -> None:
-    """A system that was repaired does not fail any more: status 3, the original, and a rate of nought."""
+    """A repaired system no longer fails: status 3, the original, and a rate of 0."""
     done = otf("shrink", trace, *FROM, "--set", "broken=false")
     assert done.status == 3
     assert "the failure did not recur when the same inputs were sent" in done.out
@@ -69,7 +69,7 @@ def test_a_failure_that_does_not_come_back(trace: Path) -> None:
 
 
 def test_a_trace_that_passes(folder: Path) -> None:
-    """Where there is no failure there is nothing to be shrunk: status 0."""
+    """Without a failure there is nothing to shrink: status 0."""
     machine(folder)
     otf("run", "machine.py:make", "--traces", 1, "--out", "out")
     done = otf("shrink", "out/path-0001.jsonl", *FROM)

@@ -32,7 +32,7 @@ def test_an_error_comes_out_alone() -> None:
 
 
 def test_a_signal_between_two_works_stops_the_second() -> None:
-    """What comes after one work was told, while the loop of the next is started, is not forgotten."""
+    """A signal after the first result was reported, while the next event loop starts, is not lost."""
     signals, stopped = Signals(), list[str]()
     with signals.stopping(lambda: stopped.append("first")):
         pass

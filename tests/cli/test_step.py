@@ -21,13 +21,13 @@ def test_a_walk_and_back() -> None:
 
 
 def test_what_is_not_specified() -> None:
-    """`all` shows the inputs of which the model says nothing."""
+    """`all` shows the inputs that are not specified."""
     (shown,) = walk("coffee", "all")
     assert shown.splitlines()[3:] == ["not specified here:", "       Button()"]
 
 
 def test_words_that_are_none() -> None:
-    """Other words, numbers that are no way, and help: each is told what can be said, and nothing moves."""
+    """Unknown words, numbers out of range, and help: each prints the commands, and the state stays."""
     (shown,) = walk("coffee", "tea", "3", "0", "-1", "99999999999999999999", "٣", "\x1b[2J", "?", "q")
     told = shown.splitlines()[3:]
     assert told[0].startswith(
@@ -44,8 +44,8 @@ def test_words_that_are_none() -> None:
     assert told[7].startswith("a number or the name of an input goes that way")
 
 
-def test_ways_that_come_unasked_and_ways_that_depend(folder: Path) -> None:
-    """Outputs that may come unasked are ways too; one that the system decides cannot be gone by hand."""
+def test_spontaneous_ways_and_ways_that_depend_on_outputs(folder: Path) -> None:
+    """Spontaneous outputs are ways too; a way on which the system decides the next state cannot be taken by hand."""
     more = (
         "\n\nfrom otf import Accept\n\n\ndef odd_step(state, inp):\n    return [Accept(lambda seen: [seen[0]])]\n\n\n"
         "def odd_emits(state):\n    return [goto(state + 1, Coffee())]\n\n\n"
@@ -64,7 +64,7 @@ def test_ways_that_come_unasked_and_ways_that_depend(folder: Path) -> None:
 
 
 def test_a_state_without_a_way_on(folder: Path) -> None:
-    """Where the model says nothing, that is said."""
+    """If the model specifies nothing, the output says so."""
     machine(folder, {"inputs=[Coin(5), Coin(10), Button()]": "inputs=[]"})
     (shown,) = walk("machine.py", "1")
     assert "  the model does not specify what may happen here" in shown
@@ -99,8 +99,8 @@ def test_going_to_a_state() -> None:
     assert "no way from here to a state '7'" in shown[-1]
 
 
-def test_why_an_input_is_not_offered() -> None:
-    """Since the model says nothing of it here, or does not know it at all."""
+def test_why_an_input_is_not_enabled() -> None:
+    """It is not specified in the state, or the model does not have it at all."""
     (shown,) = walk("coffee", "why Button", "why coin(cents=10)", "why tea")
     told = shown.splitlines()[3:]
     assert told == [

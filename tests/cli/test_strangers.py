@@ -1,4 +1,4 @@
-"""What a trace from a stranger may choose: what its bench lets it, and nothing else."""
+"""What a trace from a stranger may choose: what its bench allows, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`otf suite`: stated, written, read and run."""
+"""`otf suite`: described, written, read and run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_it_is_stated_before_it_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", ["dry", "free", "full"])
-def test_every_fault_is_found(tmp_path: Path, fault: str) -> None:
+def test_every_mutant_is_found(tmp_path: Path, fault: str) -> None:
     """A complete suite has no chance to miss one."""
     done = otf("suite", "coffee", "--set", f"fault={fault}", "--out", tmp_path, "--json")
     assert (done.status, done.data["verdict"]) == (1, "fail")
@@ -110,7 +110,7 @@ def test_another_model_and_other_parameters_are_told(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_was_changed_is_told(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
-    """It comes from anywhere: only inputs of the bench come out of it."""
+    """The file may come from anyone: only inputs of the bench are read from it."""
     assert said in otf("suite", "coffee", "--read", _written(tmp_path, **changes)).err
 
 
@@ -123,7 +123,7 @@ def test_a_file_that_was_changed_is_told(tmp_path: Path, changes: dict[str, Any]
     ],
 )
 def test_a_file_that_is_no_suite_is_told(tmp_path: Path, content: str, said: str) -> None:
-    """It comes from anywhere: only inputs of the bench come out of it."""
+    """The file may come from anyone: only inputs of the bench are read from it."""
     file = tmp_path / "suite.json"
     file.write_text(content, encoding="utf-8")
     assert said in otf("suite", "coffee", "--read", file).err

@@ -22,7 +22,7 @@ SHRUNK = Shrunk(Path("short.jsonl"), 1, 40, 20, 1.0, FAILED, minimal=True, event
 
 
 def told(summary: Summary, capsys: pytest.CaptureFixture[str]) -> str:
-    """What is said of a campaign."""
+    """The printed summary of a campaign."""
     print_summary(summary, Settings(out=Path("out"), reference="coffee", seed=7), load("coffee"), 1.25)
     return capsys.readouterr().out
 
@@ -144,7 +144,7 @@ def test_other_failures_that_were_met(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_failures_of_earlier_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each is told first, with what came of it; one that no path showed is told as such."""
+    """Each is printed first, with its result; one that did not recur is printed as such."""
     summary = failing(SHRUNK)
     summary.failures[SIGNATURE].count = 0
     summary.saved = [Retried(Path("a"), SIGNATURE, PATH), Retried(Path("b"), SIGNATURE), Retried(Path("c"), why="why")]
