@@ -1,4 +1,4 @@
-"""Tests by hand: the same ports and values as the bench has, and what is wrong is told."""
+"""Tests by hand: with the ports and values of the bench; failures are one line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_one_comes(otf_open):
 
 
 def test_values_go_out_and_come_in(session: Session) -> None:
-    """What does not come, and what comes instead of silence, fails the test in a line; otf's own code is not shown."""
+    """A missing output, or one instead of silence, fails the test in a line without frames of otf."""
     done = session.of(TALK)
     assert done.counts == {"failed": 2, "passed": 1}
     assert "E       AssertionError: no output on line within 0.01 s\n" in done.out
@@ -64,7 +64,7 @@ async def test_mistaken(otf_run):
 
 
 def test_tests_that_are_coroutines(session: Session) -> None:
-    """They run on the loop of anyio's plugin, and who takes the wrong fixture is told the right one."""
+    """They run on the loop of anyio's plugin, and the error for the wrong fixture names the right one."""
     done = session.of(ASYNC)
     assert done.counts == {"failed": 2, "passed": 2}
     assert "FAIL (unasked)" in done.out
@@ -121,7 +121,7 @@ def test_parameter(otf_open):
 
 
 def test_each_port_by_itself(session: Session) -> None:
-    """An output waits until its port is asked; ends and bytes without a meaning are outputs too."""
+    """An output is kept until its port is read; ends and undecodable bytes are outputs too."""
     done = session.of(PORTS)
     assert done.counts == {"failed": 5, "passed": 1}
     assert "no output on p within 0.01 s; received instead: 'q2' on q" in done.out
@@ -173,7 +173,7 @@ def test_unplugged(otf_open):
 
 @pytest.mark.real
 def test_a_program(session: Session) -> None:
-    """What takes time is waited for; what the codec gives instead of bytes is done; a line at fault is no output."""
+    """The test waits for slow outputs; port actions are performed; trouble on a line is not an output."""
     done = session.of(PROGRAM)
     assert done.counts == {"failed": 1, "passed": 1}
     assert "ContactError: trouble on the line p: it was unplugged" in done.out
