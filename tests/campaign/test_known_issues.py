@@ -63,8 +63,8 @@ def test_what_the_command_line_tells(tmp_path: Path) -> None:
     call = ("run", tmp_path / "mine.py", "--seed", 1, "--traces", 4, "--no-saved")
     result = otf(*call, "--out", tmp_path / "out")
     assert result.status == 0
-    assert "PASS: what the model does not allow is a known departure (4 paths" in result.out
-    assert "known departure (4 paths): it gives coffee away\n  shrink it:       otf shrink " in result.out
-    assert "known departure that did not show: never" in result.out
+    assert "PASS: every failure is a known issue (4 paths" in result.out
+    assert "known issue (4 paths): it gives coffee away\n  shrink it:       otf shrink " in result.out
+    assert "known issue that did not occur: never" in result.out
     shown = otf(*call, "--out", tmp_path / "json", "--json").data["departures"]
     assert [(each["says"], each["count"]) for each in shown] == [("it gives coffee away", 4), ("never", 0)]

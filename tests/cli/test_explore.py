@@ -68,14 +68,14 @@ def test_a_scenario_restricts() -> None:
 
 
 def test_a_bound_is_told() -> None:
-    """What was cut, and that nothing is proven."""
+    """The output names the bound, and nothing is proven."""
     done = otf("explore", "otf.models.coffees:C4", "--limit", "10")
     assert "c4: 10 states, 27 transitions; not whole, cut at 2 states by limit" in done.out
     assert "deterministic: passed: 10 states, 27 transitions; not all were seen: limit" in done.out
 
 
 def test_a_large_model_is_drawn_small() -> None:
-    """And it is said."""
+    """A note says so."""
     done = otf("explore", "otf.models.coffees:C4", "--limit", "400", "--format", "dot")
     assert "400 states are too many to draw" in done.err
     assert done.out.count("[label=") < 1_000

@@ -1,4 +1,4 @@
-"""Traces that nobody wrote in good faith, or that something has damaged."""
+"""Traces that are hostile or damaged."""
 
 import io
 import json
@@ -47,7 +47,7 @@ SENT = {"event": "sent", "at": 0.1, "port": "slot", "value": 1}
     ],
 )
 def test_a_line_that_is_none(folder: Path, trace: Path, number: int, line: bytes, message: str) -> None:
-    """A line that is none of a trace ends the command with status 2, the number of the line, and what is wrong."""
+    """A line that is not part of a trace ends the command with status 2, its number, and the error."""
     lines = trace.read_bytes().splitlines(keepends=True)
     lines[number - 1 : number] = [line + b"\n"]
     strange = folder / "strange.jsonl"
@@ -74,7 +74,7 @@ def test_a_line_that_is_none(folder: Path, trace: Path, number: int, line: bytes
     ],
 )
 def test_a_value_that_does_not_decode_any_more(folder: Path, trace: Path, value: object, message: str) -> None:
-    """A value of a type that the bench does not have, or not like this, is told with the number of its line."""
+    """The error for a value of an unknown or changed type names the line."""
     lines = recorded(trace)
     lines[3]["value"] = value
     told = refused(rewrite(folder / "old.jsonl", lines))

@@ -29,5 +29,5 @@ def test_a_real_system_conforms(name: str, parameters: dict[str, str], traces: i
     """A few paths against a fresh copy each: every answer, and every silence, is one that the standard allows."""
     summary = run(load(name, parameters), traces=traces, steps=steps, seed=3, out=tmp_path)
     assert summary.verdict == "pass"
-    # a path ends at a known departure
+    # a path ends at a known issue
     assert summary.steps == traces * steps or any(each.count for each in summary.known_issues)

@@ -1,4 +1,4 @@
-"""Adaptive suites on the command line: what is said of them, their files, and how they are run."""
+"""Adaptive suites on the command line: their description, their files, and how they run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from otf.adapter import Bench
-from otf.cli.stored import SuiteOrigin, mark, parameters, save, understood, withheld
+from otf.cli.stored_suites import SuiteOrigin, mark, parameters, save, understood, withheld
 from otf.errors import UsageError
 from otf.explore import Graph
 from otf.spec import Spec
@@ -21,7 +21,7 @@ from otf.values import show
 
 
 def as_data(built: AdaptiveSuite) -> dict[str, Any]:
-    """Return what is said of an adaptive suite; `steps` is how many inputs it sends at most."""
+    """Return the description of an adaptive suite; `steps` is the largest number of inputs that it sends."""
     return {
         "model": built.name,
         "method": built.method,
@@ -36,8 +36,8 @@ def as_data(built: AdaptiveSuite) -> dict[str, Any]:
 
 
 def kind(built: AdaptiveSuite, graph: Graph) -> StrategyKind:
-    """Return the strategy that sends what the tests decide to, one test on each path."""
-    numbers = {place: number for number, place in enumerate(graph.states)}
+    """Return the strategy that sends the inputs that the tests decide on, one test on each path."""
+    numbers = {state: number for number, state in enumerate(graph.states)}
 
     def maker(test: int) -> Maker:
         return lambda _pool, _visits: Deciding(built, numbers, test)
@@ -46,13 +46,13 @@ def kind(built: AdaptiveSuite, graph: Graph) -> StrategyKind:
 
 
 def write(path: Path, built: AdaptiveSuite, extra: int, origin: SuiteOrigin) -> None:
-    """Write the decisions of a suite, and what they were made of."""
+    """Write the decisions of a suite and its source to a file."""
     machine, rows = built.machine, built.decisions.rows
     made = {
         "runs": built.runs,
         "states": [show(state) for state in machine.states],
         "inputs": [encode(inp) for inp in machine.inputs],
-        # an input, and for each next state the number of the decision that follows; all of them are numbers from 0
+        # an input, and for each next state the number of the following decision; all numbers count from 0
         "decisions": [[row.input, list(row.then)] for row in rows],
         "tests": built.tests,
     }
@@ -60,38 +60,38 @@ def write(path: Path, built: AdaptiveSuite, extra: int, origin: SuiteOrigin) -> 
 
 
 def read(path: Path, data: Mapping[str, Any], bench: Bench, runs: int | None) -> tuple[AdaptiveSuite, Graph]:
-    """Return the suite of a file, with what passing it is worth; another number of runs replaces the file's.
+    """Return the suite of a file, with what a pass guarantees; another number of runs replaces the file's.
 
-    Raises UsageError where the model is not the one that it was written from: its states are other ones then.
+    Raises UsageError if the model has changed since it was written: its states may be different then.
     """
     with understood(path):
         origin = SuiteOrigin(bench.spec, bench.parameters, int(data["limit"]))
         before = {str(name): str(value) for name, value in data["parameters"].items()}
         how = str(data["method"]), int(data["extra"]), int(data["runs"]) if runs is None else runs
-        told = str(data["fingerprint"])
+        recorded = str(data["fingerprint"])
     graph = origin.graph()
     built = adaptive(graph, *how)
-    if told != _fingerprint(origin.spec, built):
-        message = f"--read {path}: the model is not the one that the suite was written from; write it again"
+    if recorded != _fingerprint(origin.spec, built):
+        message = f"--read {path}: the model has changed since the suite was written; write it again"
         raise UsageError(message)
     with understood(path):
-        # the decisions of both get their numbers from one table, so that like ones have the same
+        # both take the numbers of their decisions from one table, so that equal decisions have equal numbers
         tests = _tests(data, built.decisions, range(len(built.machine.inputs)))
     missing = len(set(built.tests).difference(tests))
-    worth = withheld(missing, len(built.tests), built.method) if missing else built.guarantee
+    guarantee = withheld(missing, len(built.tests), built.method) if missing else built.guarantee
     notes = (*parameters(before, origin.texts()), *built.notes)
-    return replace(built, tests=tests, notes=notes, guarantee=worth), graph
+    return replace(built, tests=tests, notes=notes, guarantee=guarantee), graph
 
 
 def _tests(data: Mapping[str, Any], table: Decisions, inputs: range) -> list[int]:
     numbers: list[int] = []
     for inp, then in data["decisions"]:
-        # only decisions before it have a number already: no test is endless
-        numbers.append(table.add(inputs[_place(inp)], [(_place(state), numbers[_place(at)]) for state, at in then]))
-    return [numbers[_place(test)] for test in data["tests"]]
+        # only earlier decisions have a number, so that no test is endless
+        numbers.append(table.add(inputs[_index(inp)], [(_index(state), numbers[_index(at)]) for state, at in then]))
+    return [numbers[_index(test)] for test in data["tests"]]
 
 
-def _place(number: Any) -> int:  # noqa: ANN401 -- JSON
+def _index(number: Any) -> int:  # noqa: ANN401 -- JSON
     if not isinstance(number, int) or number < 0:
         message = f"{number!r} is not a number from 0"
         raise ValueError(message)

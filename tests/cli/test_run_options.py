@@ -18,7 +18,7 @@ def inputs(folder: Path) -> list[list[str]]:
 
 
 def test_a_campaign_follows_a_scenario(tmp_path: Path) -> None:
-    """Only what it goes on with is sent."""
+    """Only inputs that the scenario allows are sent."""
     done = otf(
         "run", "coffee", "--scenario", "Coin(5) Coin Button", "--inputs", "uioco", "--traces", "3", "--out", tmp_path
     )
@@ -34,7 +34,7 @@ def test_a_fault_is_found_under_a_scenario_and_replayed_without(tmp_path: Path) 
 
 
 def test_a_campaign_ends_when_all_is_covered(tmp_path: Path) -> None:
-    """And says what it covered of the model."""
+    """Its last line is the coverage of the model."""
     done = otf("run", "coffee", "--until", "transitions", "--steps", "1000", "--out", tmp_path)
     assert done.status == 0
     assert "covered of the model: states 3/3, transitions 4/4, inputs 3/3, outputs 2/2, pairs 4/4" in done.out
@@ -59,7 +59,7 @@ def test_what_never_ran_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_is_said_at_once(options: tuple[str, str], said: str) -> None:
-    """Before anything is sent."""
+    """The error comes before anything is sent."""
     assert said in failed("run", "coffee", *options)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from otf.campaign import FailureGroup, PathResult, Retried, Settings, Shrunk, Summary
 from otf.cli.benches import load
-from otf.cli.telling import counted, tell
+from otf.cli.summary import counted, print_summary
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.explain import BRANCHES, OUTPUTS, explanation, story
 from otf.trace.verdict import Allowed, Failure, Signature, Verdict
@@ -21,8 +21,8 @@ SHRUNK = Shrunk(Path("short.jsonl"), 1, 40, 20, 1.0, FAILED, minimal=True, event
 
 
 def told(summary: Summary, capsys: pytest.CaptureFixture[str]) -> str:
-    """What is said of a campaign."""
-    tell(summary, Settings(out=Path("out"), reference="coffee", seed=7), load("coffee"), 1.25)
+    """The printed summary of a campaign."""
+    print_summary(summary, Settings(out=Path("out"), reference="coffee", seed=7), load("coffee"), 1.25)
     return capsys.readouterr().out
 
 
@@ -52,11 +52,11 @@ def test_a_wrong_output(capsys: pytest.CaptureFixture[str]) -> None:
         (None, "first after 9 steps\n"),
         (
             replace(SHRUNK, minimal=False),
-            "the search was ended early: perhaps fewer steps are enough\n",
+            "the search was stopped early: fewer steps may be enough\n",
         ),
         (
             replace(SHRUNK, rate=0.0),
-            "after 9 steps; it did not show again when the same inputs were sent: it depends on",
+            "after 9 steps; it did not recur when the same inputs were sent: it depends on",
         ),
     ],
 )
@@ -69,15 +69,15 @@ def test_shrinking_that_did_not_come_to_its_end(
 
 def test_a_failure_that_is_rare(capsys: pytest.CaptureFixture[str]) -> None:
     """A failure of eager mode that strict mode saw only in a later try may depend on chance."""
-    assert "it took 3 strict runs of the same inputs to see it again" in told(failing(SHRUNK, tries=3), capsys)
+    assert "it took 3 strict runs of the same inputs to reproduce it" in told(failing(SHRUNK, tries=3), capsys)
     assert "strict runs" not in told(failing(SHRUNK, tries=1), capsys)
 
 
 def test_what_is_worth_a_note(capsys: pytest.CaptureFixture[str]) -> None:
     """Paths that ended early and outputs that came late are counted, one and several."""
     said = told(Summary(paths=2, steps=5, truncated=1, late=2), capsys)
-    assert "1 path ended early: the model says nothing of an input that came there" in said
-    assert "2 outputs came after the quiescence time, but before silence was believed" in said
+    assert "1 path ended early: an input arrived where the model does not specify it" in said
+    assert "2 outputs came after the quiescence time, but before quiescence was concluded" in said
 
 
 def test_inconclusive_paths_are_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -132,18 +132,18 @@ def test_what_depends_on_chance(capsys: pytest.CaptureFixture[str]) -> None:
     """The rates before and after are told, and the test that tries often enough."""
     rare = replace(SHRUNK, rate=0.25, runs=20, before=0.3, tried=10, program=Path("out/path_0001_shrunk.py"))
     text = told(failing(rare), capsys)
-    assert "it depends on chance: these steps showed it in 5 of 20 runs, the original in 3 of 10 runs\n" in text
+    assert "it depends on chance: these steps failed in 5 of 20 runs, the original in 3 of 10 runs\n" in text
     assert "  as a test:       pytest out/path_0001_shrunk.py\n" in text
 
 
 def test_other_failures_that_were_met(capsys: pytest.CaptureFixture[str]) -> None:
     """A failure that was met while another one was shrunk is listed with its trace."""
     text = told(failing(replace(SHRUNK, others=[PATH])), capsys)
-    assert f"another failure was met on the way, {SIGNATURE}: {PATH.trace}\n" in text
+    assert f"another failure was found on the way, {SIGNATURE}: {PATH.trace}\n" in text
 
 
 def test_failures_of_earlier_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each is told first, with what came of it; one that no path showed is told as such."""
+    """Each is printed first, with its result; one that did not recur is printed as such."""
     summary = failing(SHRUNK)
     summary.failures[SIGNATURE].count = 0
     summary.saved = [Retried(Path("a"), SIGNATURE, PATH), Retried(Path("b"), SIGNATURE), Retried(Path("c"), why="why")]
@@ -152,5 +152,5 @@ def test_failures_of_earlier_runs(capsys: pytest.CaptureFixture[str]) -> None:
         f"still there: {SIGNATURE} of an earlier run (a)",
         f"fixed: {SIGNATURE} of an earlier run (b)",
         "it fits no more: why: a failure of an earlier run (c)",
-        "failed as it did before, after 9 steps, shrunk to 1 (with 40 steps of the system)",
+        "failed as before, after 9 steps, shrunk to 1 (with 40 steps of the system)",
     ]

@@ -1,11 +1,11 @@
-"""The figures of a campaign that runs: told events, they say how far it has come."""
+"""The figures of a running campaign, from its events."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from otf.campaign import Settings
-from otf.cli.figures import Figures
+from otf.cli.progress import Figures
 from otf.core import Model, Monitor, Oracle, Routes, View
 from otf.spec import Spec, Transition, goto
 from otf.trace.events import Quiet, Seen, Sent
@@ -20,7 +20,7 @@ ORACLE = Oracle(Model(Spec(step, 0, ["count", "toss"]), Routes(("p",), lambda _v
 
 
 def offered(monitor: Monitor) -> View:
-    """Return what is offered now."""
+    """Return the view of the enabled inputs."""
     return ORACLE.view(monitor.belief)
 
 
@@ -42,24 +42,24 @@ def driven() -> Figures:
 
 
 def test_what_is_counted() -> None:
-    """Steps, the share of time in which silence was waited for, the states, and the inputs that they were left by."""
+    """Steps, the share of time spent waiting for quiescence, states, and inputs with the states they were sent in."""
     assert list(driven().lines(10.0)) == [
         "2 steps, 0.2 a second, about 40 s left",
-        "waiting for silence: 88 % of the time; possible states now: 2",
+        "waiting for quiescence: 88 % of the time; possible states now: 2",
         "met: 2 states, 2 inputs, 2 pairs of both",
         "0 failures",
     ]
 
 
 def test_where_the_state_is_not_certain_nothing_is_met() -> None:
-    """An input in one of two states is no pair with either."""
+    """An input sent in one of two possible states counts for neither."""
     told = driven()
     told.event(1, Sent("count", "p", 5.0))
     assert (told.steps, len(told.pairs), len(told.inputs)) == (3, 2, 2)
 
 
 def test_a_path_that_ends_early_counts_whole() -> None:
-    """What is left is reckoned from the share of the campaign that is done."""
+    """The time left is estimated from the share of the campaign that is done."""
     told = driven()
     told.path(1, failed=True)
     assert (told.failures, told.left(7.0)) == (1, 7.0)
@@ -68,7 +68,7 @@ def test_a_path_that_ends_early_counts_whole() -> None:
 
 
 def test_nothing_is_known_at_first() -> None:
-    """Before the first input there is no end in sight, except that of the time that was given."""
+    """Before the first input the only estimate is the time limit."""
     assert figures().left(3.0) is None
     assert next(figures().lines(0.0)) == "0 steps, 0.0 a second"
     assert figures(time=10.0).left(3.0) == 7.0
@@ -76,7 +76,7 @@ def test_nothing_is_known_at_first() -> None:
 
 
 def test_the_time_given_ends_it_earlier() -> None:
-    """The nearer end counts."""
+    """The earlier end counts."""
     told = figures(time=11.0)
     told.event(1, Sent("count", "p", 0.0))
     assert told.left(10.0) == 1.0

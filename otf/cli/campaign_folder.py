@@ -21,7 +21,7 @@ PATH: Final = re.compile(r"path-\d+\.jsonl")
 
 
 class Read(NamedTuple):
-    """A trace that was judged again: what came of it, when it began, and how long it took."""
+    """A trace that was judged again: the judgement, when the path began, and how many seconds it took."""
 
     judgement: Judgement
     started: str
@@ -29,7 +29,7 @@ class Read(NamedTuple):
 
 
 def paths(folder: Path) -> list[Path]:
-    """Return the traces of the paths in a folder. Raises UsageError where there are none."""
+    """Return the traces of the paths in a folder. Raises UsageError if there are none."""
     try:
         files = sorted(file for file in folder.iterdir() if PATH.fullmatch(file.name))
     except OSError as error:
@@ -37,13 +37,17 @@ def paths(folder: Path) -> list[Path]:
         raise UsageError(message) from error
     if not files:
         below = sorted({file.parent.name for file in folder.glob("*/path-*.jsonl")})
-        hint = f"its folders have: {', '.join(below)}" if below else "`otf run` prints the folder of its own"
-        raise UsageError(f"{folder}: there is no trace in it (path-0001.jsonl and so on); {hint}")
+        hint = (
+            f"these of its folders have traces: {', '.join(below)}"
+            if below
+            else "`otf run` prints the folder of its traces"
+        )
+        raise UsageError(f"{folder}: there is no trace in it (path-0001.jsonl, …); {hint}")
     return files
 
 
 def gathered(files: Iterable[Path], first: Path, named: str | None, sets: Mapping[str, object]) -> Gathered:
-    """Return what the traces hold together; the first of them, or `named`, tells the bench."""
+    """Return the content of all traces together; the bench is that of the first trace, or `named`."""
     with reading(str(first)) as reader:
         bench = bench_of(reader, named, sets, drives=False)
         found = Gathered.of(reader.header, Model(bench.spec, bench.oracle().model.routes))
@@ -54,15 +58,15 @@ def gathered(files: Iterable[Path], first: Path, named: str | None, sets: Mappin
 
 
 class _Gathering:
-    """Takes in one path after the other."""
+    """Adds one path after the other."""
 
     def __init__(self, bench: Bench, found: Gathered) -> None:
         self._bench, self._found = bench, found
-        # signatures that eager mode gives, with those under which strict mode saw the same failures
+        # signatures of failures in eager mode, with those of the same failures in strict mode
         self._known: dict[str, str] = {}
 
     def path(self, file: Path) -> None:
-        """Take in a path: its trace, and what was seen when its failure was driven again strictly, and shrunk."""
+        """Add a path: its trace, and those of its failure when it was driven again strictly, and shrunk."""
         read = self._read(file, follow=True)
         self._found.started = self._found.started or read.started
         result = _result(read, file)
@@ -78,13 +82,13 @@ class _Gathering:
                 again = self._read(strict).judgement
                 if again.verdict.failure is None:
                     return replace(
-                        result, verdict="inconclusive", why="a failure was seen in eager mode, and not again"
+                        result, verdict="inconclusive", why="a failure in eager mode did not recur in strict mode"
                     )
                 self._known[str(found.failure.signature)] = str(again.verdict.failure.signature)
                 found = _found(again, strict)
         excused = next((known.says for known in self._bench.known_issues if known.shows(found.failure)), None)
         if excused is not None:
-            return replace(result, verdict="pass", why=f"known departure: {excused}")
+            return replace(result, verdict="pass", why=f"known issue: {excused}")
         signature = str(found.failure.signature)
         signature = self._known.get(signature, signature)
         self._found.failed(found, signature)
@@ -101,18 +105,20 @@ class _Gathering:
     def _read(self, file: Path, *, follow: bool = False) -> Read:
         started, seconds = "", 0.0
 
-        def step(told: TracedEvent, monitor: Monitor) -> None:
+        def step(traced: TracedEvent, monitor: Monitor) -> None:
             nonlocal started, seconds
-            started, seconds = started or str(told.data.get("timestamp", "")), told.event.at
+            started, seconds = started or str(traced.data.get("timestamp", "")), traced.event.at
             if follow:
-                self._found.follow(told.event, monitor)
+                self._found.follow(traced.event, monitor)
 
         with reading(str(file)) as reader:
             judgement = judge(reader, self._bench, keep=True, on_step=step)
         if judgement.header.bench != self._found.header.bench:
             self._note(f"{file.name} is of the bench {judgement.header.bench}")
         if judgement.changed:
-            self._note("the model has changed since these traces were recorded; they are judged by the one of today")
+            self._note(
+                "the model has changed since these traces were recorded; they were judged against the current model"
+            )
         return Read(judgement, started, seconds)
 
     def _note(self, text: str) -> None:

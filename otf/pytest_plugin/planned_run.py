@@ -1,4 +1,4 @@
-"""What a test is asked to do: the bench with its parameters, and the settings of its campaign."""
+"""The run that a test asks for: the bench with its parameters, and the settings of its campaign."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PASSED_BY: Final = {Parameter.KEYWORD_ONLY, Parameter.POSITIONAL_OR_KEYWORD}
 
 
 class PlannedRun(NamedTuple):
-    """A bench to be driven, the settings, and whether anybody chose the seed."""
+    """A bench to drive, the settings, and whether the test or the command line chose the seed."""
 
     bench: Bench
     settings: Settings
@@ -32,19 +32,19 @@ class PlannedRun(NamedTuple):
 
 
 def given(item: pytest.Item, bench: Bench | Callable[..., Bench], more: Mapping[str, object]) -> PlannedRun:
-    """Return what to do: what the command line says comes before what the test says. Raises UsageError."""
+    """Return the run; the command line takes precedence over the test. Raises UsageError."""
     made, rest = made_with(bench, more)
     _check(rest)
     chosen = {name: value for name in OPTIONS if (value := item.config.getoption(f"otf_{name}")) is not None}
-    said: dict[str, Any] = {**rest, **chosen}
-    seeded = "seed" in said
-    seed = said.pop("seed", None)
-    said = {"out": _folder(item), **said, "seed": secrets.randbelow(1_000_000) if seed is None else seed}
-    return PlannedRun(made, Settings(**said), seeded)
+    settings: dict[str, Any] = {**rest, **chosen}
+    seeded = "seed" in settings
+    seed = settings.pop("seed", None)
+    settings = {"out": _folder(item), **settings, "seed": secrets.randbelow(1_000_000) if seed is None else seed}
+    return PlannedRun(made, Settings(**settings), seeded)
 
 
 def made_with(bench: Bench | Callable[..., Bench], more: Mapping[str, object]) -> tuple[Bench, dict[str, object]]:
-    """Return the bench, and what is left of the arguments: a function gets those that it has, its bench keeps them."""
+    """Return the bench and the remaining arguments: a function gets its parameters, which its bench keeps."""
     if isinstance(bench, Bench):
         return bench, dict(more)
     known = {name: each.default for name, each in signature(bench).parameters.items() if each.kind in PASSED_BY}
@@ -67,7 +67,7 @@ def _check(rest: Mapping[str, object]) -> None:
 
 
 def _folder(item: pytest.Item) -> Path:
-    """Return a folder for the traces of a test: one that is named, or one among pytest's own."""
+    """Return a folder for the traces of a test: below --otf-out, or one of pytest's own."""
     out: str | None = item.config.getoption("otf_out")
     name = re.sub(r"\W+", "-", item.nodeid).strip("-")
     if out is not None:
@@ -77,12 +77,12 @@ def _folder(item: pytest.Item) -> Path:
 
 
 def _unused(folder: Path) -> Path:
-    # a folder of traces belongs to one run: the next one has its own beside it
+    # a folder of traces belongs to one run: the next run gets another one
     names = chain((folder,), (folder.with_name(f"{folder.name}~{number}") for number in count(2)))
     return next(each for each in names if not each.exists())
 
 
-def own_folder(item: pytest.Item) -> Any:  # noqa: ANN401 -- pytest exports the type, and not the attribute that has it
-    """Return what makes pytest's own folders, which also stands behind its fixture `tmp_path_factory`."""
+def own_folder(item: pytest.Item) -> Any:  # noqa: ANN401 -- pytest exports the type, but not the attribute
+    """Return the factory of pytest's own folders, the value of its fixture `tmp_path_factory`."""
     config: Any = item.config
-    return config._tmp_path_factory  # noqa: SLF001 -- a test that is no function has no fixtures
+    return config._tmp_path_factory  # noqa: SLF001 -- a test that is not a function has no fixtures

@@ -4,8 +4,7 @@ import signal
 
 import pytest
 
-from otf.cli.interrupt import Done, interruptible
-from otf.cli.signals import Signals
+from otf.cli.signals import Done, Signals, interruptible
 from otf.errors import ModelError
 
 
@@ -33,11 +32,11 @@ def test_an_error_comes_out_alone() -> None:
 
 
 def test_a_signal_between_two_works_stops_the_second() -> None:
-    """What comes after one work was told, while the loop of the next is started, is not forgotten."""
+    """A signal after the first result was reported, while the next event loop starts, is not lost."""
     signals, stopped = Signals(), list[str]()
     with signals.stopping(lambda: stopped.append("first")):
         pass
-    signals.hear(signal.SIGINT)
+    signals.handle(signal.SIGINT)
     with signals.stopping(lambda: stopped.append("second")):
         signals.reached()
     assert stopped == ["second"]
