@@ -10,12 +10,14 @@ from types import ModuleType
 import pytest
 
 PACKAGES = (
+    "otf.adapter",
     "otf.codec",
     "otf.compose",
     "otf.explore",
     "otf.fronts",
     "otf.laws",
     "otf.logic",
+    "otf.renamed",
     "otf.runner",
     "otf.spec",
     "otf.suite",

@@ -54,7 +54,7 @@ def bench(  # noqa: PLR0913 -- each is a parameter that `--set` changes
         quiescence=0.020,
         latency=0.002,
         busy=0.002,
-        faults=FAULTS,
+        mutants=FAULTS,
     )
 
 

@@ -83,7 +83,7 @@ def _all(faults: Mapping[str, str], one: Callable[[str], Done[MutantResult]]) ->
 
 
 def _faults(bench: str, sets: Mapping[str, object], only: list[str] | None) -> dict[str, str]:
-    faults = dict(load(bench, sets).faults)
+    faults = dict(load(bench, sets).mutants)
     if not faults:
         message = f"{bench}: this bench ships no faults"
         raise UsageError(message)
@@ -111,7 +111,7 @@ def _one(
 
     done = interruptible(work)
     if done.value is not None and not quiet:
-        _tell(done.value, loaded.faults[fault])
+        _tell(done.value, loaded.mutants[fault])
     return done
 
 

@@ -1,7 +1,14 @@
 """Codecs: pure functions between values and the bytes of a port."""
 
+from typing import TYPE_CHECKING
+
 from otf.codec.codec import Codec
 from otf.codec.lines import LineCodec, lines
 from otf.codec.port_action import PortAction
+
+if not TYPE_CHECKING:  # type checkers are to refuse old names
+    from otf.renamed import old_names
+
+    __getattr__ = old_names(__name__)
 
 __all__ = ["Codec", "LineCodec", "PortAction", "lines"]

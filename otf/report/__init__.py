@@ -1,5 +1,7 @@
 """What came of a campaign, for people and for machines: pages, charts, JUnit XML, annotations."""
 
+from typing import TYPE_CHECKING
+
 from otf.report.gather import Gathered, PathSummary, ReportedFailure
 from otf.report.github import github
 from otf.report.junit import junit
@@ -8,6 +10,11 @@ from otf.report.mermaid import mermaid
 from otf.report.page import MARK, page
 from otf.report.sequence import Chart, chart
 from otf.report.sequence_svg import standalone
+
+if not TYPE_CHECKING:  # type checkers are to refuse old names
+    from otf.renamed import old_names
+
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "MARK",

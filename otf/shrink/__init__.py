@@ -12,12 +12,19 @@ share `search` (the best so far, when to give up), `evidence` (what passed alrea
 alike) and `ways` (the model as a map, with `tree` for the shortest ways).
 """
 
+from typing import TYPE_CHECKING
+
 from otf.shrink.ahead import Ahead
 from otf.shrink.algorithms import ALGORITHMS, BEST, Setting, shrinking
 from otf.shrink.confidence import repeats
 from otf.shrink.inputs import AllowedInputs
 from otf.shrink.issue import Candidate, Issue, ModelStep, Shrinking, issue_of
 from otf.shrink.plan import StepPlan, again
+
+if not TYPE_CHECKING:  # type checkers are to refuse old names
+    from otf.renamed import old_names
+
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "ALGORITHMS",

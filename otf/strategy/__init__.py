@@ -1,5 +1,7 @@
 """Strategies: which input next."""
 
+from typing import TYPE_CHECKING
+
 from otf.strategy.coverage import Coverage, Until, covering
 from otf.strategy.kinds import STRATEGIES, StrategyKind, goal, own, script, weighted
 from otf.strategy.pool import Pool
@@ -7,6 +9,11 @@ from otf.strategy.random import Uniform
 from otf.strategy.script import Script
 from otf.strategy.strategy import Strategy
 from otf.strategy.visits import LeastInput, LeastNext, VisitCounts
+
+if not TYPE_CHECKING:  # type checkers are to refuse old names
+    from otf.renamed import old_names
+
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "STRATEGIES",

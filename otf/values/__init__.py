@@ -1,5 +1,7 @@
 """Values: what makes two of them the same, how they are shown, and which ones a type has."""
 
+from typing import TYPE_CHECKING
+
 from otf.values.arguments import Rows, name_of_function, rows
 from otf.values.atoms import PRINTABLE
 from otf.values.bounds import Alphabet, Among, Char, Range, Size
@@ -14,6 +16,11 @@ from otf.values.registering import register
 from otf.values.sameness import fresh, likeness
 from otf.values.strategies import is_strategy, smallest
 from otf.values.text import show
+
+if not TYPE_CHECKING:  # type checkers are to refuse old names
+    from otf.renamed import old_names
+
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "PRINTABLE",
