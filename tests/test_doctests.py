@@ -21,6 +21,7 @@ PACKAGES = (
     "otf.runner",
     "otf.spec",
     "otf.suite",
+    "otf.testing",
     "otf.trace",
     "otf.values",
 )

@@ -7,6 +7,7 @@ from typing import Final
 
 from otf.errors import CodecError
 from otf.framing import Framing, prompt
+from otf.models.texts import text_of
 from otf.values import show
 
 PORT: Final = "serial"
@@ -61,7 +62,7 @@ class UbootCodec:
         del port
         if data.endswith(COUNTDOWN):
             return Countdown()
-        echo, *lines = data.removesuffix(PROMPT).decode("ascii").split("\r\n")
+        echo, *lines = text_of(data.removesuffix(PROMPT), "ascii").split("\r\n")
         if lines[-1:] == [""]:
             lines.pop()
         # the end of a countdown is no echo: it goes back over its digits
