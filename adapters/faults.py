@@ -14,11 +14,9 @@ from functools import partial
 import anyio
 
 from otf.adapter import Arrival, Bench, Frame, Line, LineLost
-from otf.adapter.clock import clock
-from otf.adapter.faults import IN, OUT, Faults
+from otf.adapter.faults import IN, OUT, Faults, plan
 from otf.adapter.line import NEVER, Acting, Counting, Packing, Stamping, Stirring
-from otf.adapter.plan import plan
-from otf.adapter.waiting import Alarm, Spawn, alarms, spawning
+from otf.adapter.waiting import Alarm, Spawn, alarms, clock, spawning
 from otf.codec import PortAction
 from otf.errors import CodecError, UsageError
 

@@ -14,7 +14,7 @@ import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port, Trouble
 from otf.adapter.child.child import Child, Program, words
-from otf.adapter.child.halted import halted
+from otf.adapter.child.guard import halted
 from otf.adapter.child.reading import PATIENCE, Reading
 from otf.adapter.stream import PATIENCE as UNREAD
 from otf.adapter.waiting import Alarm, alarms

@@ -10,11 +10,10 @@ from ssl import SSLContext, SSLSocket, create_default_context
 from typing import Final, TypeAlias
 
 from otf.adapter import Port
-from otf.adapter.bounded_call import answered
-from otf.adapter.socket.address import Address, read_address, show_address
+from otf.adapter.exits import answered
+from otf.adapter.socket.address import LOOKUP, Address, read_address, resolved, show_address
 from otf.adapter.socket.connection import accepted, connected, hang_up, listening, prompt_reader
 from otf.adapter.socket.socketline import OpenSocket, SocketLine
-from otf.adapter.socket.sockets import LOOKUP, resolved
 from otf.adapter.socket.tls import encrypted, reading, say_the_end, writing
 from otf.adapter.waiting import Alarm, alarms
 from otf.errors import CodecError, UsageError

@@ -14,12 +14,10 @@ from typing import Any, Final
 import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port
-from otf.adapter.clock import clock
 from otf.adapter.line import NEVER
-from otf.adapter.socket.address import HIGHEST, Address, read_address, show_address
-from otf.adapter.socket.datagrams import LARGEST, ask_for_stamps, datagram_socket, dropped, refusals, stamped
-from otf.adapter.socket.sockets import facing, resolved
-from otf.adapter.socket.stamps import Stamps
+from otf.adapter.socket.address import HIGHEST, Address, facing, read_address, resolved, show_address
+from otf.adapter.socket.datagrams import LARGEST, Stamps, ask_for_stamps, datagram_socket, dropped, refusals, stamped
+from otf.adapter.waiting import clock
 from otf.errors import CodecError, UsageError
 
 FORM: Final = "udp://HOST:PORT, or udp://HOST:PORT?bind=HOST:PORT with the address of our own side"

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from otf.adapter import Port
-from otf.adapter.child.halted import halted
+from otf.adapter.child.guard import halted
 from otf.adapter.socket.connection import CHUNK, connected
 from otf.adapter.socket.socketline import SocketLine
 from otf.adapter.waiting import alarms

@@ -12,11 +12,9 @@ adapters that otf has are in `otf.adapters`, framings in `otf.framing`, tests of
 from typing import TYPE_CHECKING
 
 from otf.adapter.bench import Bench
-from otf.adapter.bench_options import Connect, KnownIssue, Opener
+from otf.adapter.bench_options import Connect, KnownIssue, Opener, trace_may_set
 from otf.adapter.life import Life
-from otf.adapter.line import Arrival, Ending, Line, LineLost, Trouble
-from otf.adapter.port import Port
-from otf.adapter.strangers import trace_may_set
+from otf.adapter.line import Arrival, Ending, Line, LineLost, Port, Trouble
 from otf.channels import duplicating, lossy, reordering
 from otf.codec import Codec, PortAction, lines
 from otf.core import Barrier, InputMode, Limits

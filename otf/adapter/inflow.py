@@ -6,10 +6,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from otf.adapter.clock import clock
 from otf.adapter.exits import said, where
 from otf.adapter.line import NEVER, Arrival, Ending, Trouble
-from otf.adapter.waiting import Alarm
+from otf.adapter.waiting import Alarm, clock
 from otf.errors import ModelError
 from otf.framing import Frame, Framer
 from otf.framing.counted import Counted

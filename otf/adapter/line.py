@@ -1,13 +1,14 @@
-"""A line: one open port, as the runner sees it."""
+"""A line: one open port, as the runner sees it; and the port of a bench that opens it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from otf.codec import PortAction
-from otf.framing import Frame
+from otf.framing import Frame, Framing
 
 NEVER: Final = float("-inf")
 """The time of what has not happened."""
@@ -115,3 +116,22 @@ class Stamping(Protocol):
     def stamp(self) -> None:
         """Say with each frame from now on when it came."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """Opens a line when it is called; the adapters return it.
+
+    `kind` is the name of the adapter, `framing` what it cuts a stream with (None where frames come as such), `at`
+    makes the same port, with all its options, at another address; `url` is its address, where it has one.
+    """
+
+    open: Callable[[], AbstractAsyncContextManager[Line]]
+    kind: str
+    framing: Framing | None = None
+    at: Callable[[str], Port] | None = None
+    url: str = ""
+
+    def __call__(self) -> AbstractAsyncContextManager[Line]:
+        """Open a line."""
+        return self.open()

@@ -1,8 +1,9 @@
-"""What lines wait for: one of several descriptors, or a time."""
+"""Waiting: for one of several descriptors, or for a time; and the clock that says what time it is."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import TypeAlias
@@ -113,3 +114,17 @@ async def _ring(at: float, ring: Callable[[], None]) -> None:
     while anyio.current_time() < at:  # noqa: ASYNC110 -- a loop may wake it a rounding error early, and nobody would again
         await anyio.sleep_until(at)
     ring()
+
+
+def clock() -> Callable[[], float]:
+    """Return the function that tells the time by which the event loop wakes: a step asks for it many times.
+
+    Anyio finds out at each call which loop it is on, which takes ten times as long as the answer. Uvloop's own time is
+    that of its last turn, in whole milliseconds, though it wakes by the same clock.
+    """
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return anyio.current_time
+    real = type(loop).time is asyncio.BaseEventLoop.time or type(loop).__module__.startswith("uvloop")
+    return time.monotonic if real else loop.time

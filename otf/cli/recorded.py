@@ -1,7 +1,7 @@
 """What a trace says of how its bench was made: what is taken from it, and what the user has to say again.
 
 A trace may come from a stranger. Of its parameters a bench gets those that it lets a trace choose, within their bounds
-(`otf.adapter.strangers`): an address, a file or a program of a stranger's choice never reaches it.
+(`otf.adapter.bench_options`): an address, a file or a program of a stranger's choice never reaches it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final, NoReturn
 import msgspec
 
 from otf.adapter import Bench
-from otf.adapter.strangers import allowed, settable
+from otf.adapter.bench_options import allowed, settable
 from otf.cli.benches import LONGEST, TIMES, load, named, parameters
 from otf.cli.ending import warn
 from otf.errors import UsageError

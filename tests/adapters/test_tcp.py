@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from otf.adapter import Ending, Frame, LineLost, Opener
-from otf.adapter.clock import clock
+from otf.adapter.waiting import clock
 from otf.adapters import tcp
 from otf.adapters.tcp import TcpLine, open_listener, open_tcp
 from otf.errors import ContactError, UsageError

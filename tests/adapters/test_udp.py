@@ -13,9 +13,9 @@ import anyio
 import pytest
 
 from otf.adapter import Ending, Frame, LineLost
-from otf.adapter.clock import clock
 from otf.adapter.socket.address import Address
 from otf.adapter.socket.datagrams import LARGEST, datagram_socket
+from otf.adapter.waiting import clock
 from otf.adapters import udp
 from otf.adapters.udp import UdpLine, open_udp
 from otf.errors import CodecError, ContactError, UsageError

@@ -9,10 +9,9 @@ from typing import Any, Final, TypeAlias
 
 import anyio
 
-from otf.adapter.bounded_call import answered
 from otf.adapter.child.child import Child
 from otf.adapter.child.reading import Reading
-from otf.adapter.exits import is_interruption, said
+from otf.adapter.exits import answered, is_interruption, said
 from otf.adapter.inflow import Inflow
 from otf.adapter.waiting import alarms
 from otf.errors import ContactError

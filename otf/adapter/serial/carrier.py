@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 
 import anyio
 
-from otf.adapter.bounded_call import answered
+from otf.adapter.exits import answered
 from otf.adapter.serial.polled import Polled
 from otf.adapter.serial.pump import Pump
 

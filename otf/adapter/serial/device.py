@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 import anyio
 
-from otf.adapter.bounded_call import answered
+from otf.adapter.exits import answered
 from otf.adapter.serial.refused import explained
 from otf.errors import ContactError, UsageError
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import anyio
 
-from otf.adapter.bounded_call import answered
+from otf.adapter.exits import answered
 
 DRAIN: Final = 1.0
 """Seconds in which what was written may still go out when the port is closed, and again until a write gives up."""

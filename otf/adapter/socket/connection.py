@@ -11,7 +11,7 @@ from typing import Final
 
 import anyio
 
-from otf.adapter.socket.sockets import SocketAddress, contact
+from otf.adapter.socket.address import SocketAddress, contact
 from otf.errors import ContactError
 
 CHUNK: Final = 65_536
