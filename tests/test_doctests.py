@@ -11,6 +11,7 @@ import pytest
 
 PACKAGES = (
     "otf.adapter",
+    "otf.adapters",
     "otf.codec",
     "otf.compose",
     "otf.explore",

@@ -1,4 +1,4 @@
-"""Values of the model to datagrams and back; message ids stand for what `Endpoint` makes of them."""
+"""Values of the model to datagrams and back; message ids are codes, which `Endpoint` turns into real ones."""
 
 from __future__ import annotations
 

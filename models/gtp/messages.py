@@ -1,4 +1,4 @@
-"""What is said to an engine and what it answers, and the bytes of both."""
+"""Commands to an engine, its answers, and the bytes of both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of clients and of the server, and the parts of a line that the model speaks of."""
+"""Messages of clients and of the server, and the parts of a line that the model needs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a client is told: by whom (a nickname, or the server), a command or a number, and what it is about.
+    """A message to a client: its sender (a nickname, or the server), a command or a number, and its words.
 
     Of numbers, the client's own name and the text for people are left out, of names in a channel their order.
     """
@@ -64,12 +64,12 @@ class IrcCodec:
         return " ".join((value.command, *value.words)).encode()
 
     def decode(self, port: str, data: bytes) -> Told:
-        """Return what a line tells a client."""
+        """Return the message in a line."""
         prefix, command, words = _parts(text_of(data))
         sender = SERVER if prefix == self.server else prefix.partition("!")[0]
         if _NUMBER.fullmatch(command):
             return Told(port, sender, command, _about(command, words[1:]))
-        # what somebody said on leaving or kicking is at the end, and may be anything
+        # the comment of a client that leaves or kicks comes last, and may be anything
         return Told(port, sender, command, words[: {"PART": 1, "KICK": 2}.get(command, len(words))])
 
 

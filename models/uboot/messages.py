@@ -25,7 +25,7 @@ class Type:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What comes up to the next prompt: the echo of the command, and the lines that it printed."""
+    """The output up to the next prompt: the echo of the command, and the lines that it printed."""
 
     echo: str
     lines: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Countdown:
 
 @dataclass(frozen=True, slots=True)
 class UbootCodec:
-    """The codec; a frame is what comes up to a prompt."""
+    """The codec; a frame is the output up to a prompt."""
 
     @property
     def types(self) -> tuple[type, ...]:

@@ -1,4 +1,4 @@
-"""What is said to an engine and what it says, and the lines of both."""
+"""Commands to an engine, its output, and the lines of both."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Go:
 
 @dataclass(frozen=True, slots=True)
 class IsReady:
-    """Ask whether everything said before was dealt with."""
+    """Ask whether all earlier commands have been carried out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,9 +140,9 @@ _NAME: Final = "otf_trace_may_set"
 def trace_may_set(**values: Container[object]) -> Callable[[Make], Make]:
     """Let a trace choose these parameters of a bench by itself, each among these values.
 
-    A trace may come from a stranger. Where it was recorded with anything else, that has to be said again on the command
-    line: name sizes, counts and faults here, with their bounds, and neither addresses nor files nor programs. Values
-    are plain, as a trace has them: numbers, texts, true and false. Raises UsageError for a parameter that there is not.
+    A trace may come from a stranger. Any other value has to be given again on the command
+    line. Name sizes, counts and faults here, with their bounds, and neither addresses nor files nor programs. Values
+    are plain, as a trace has them: numbers, texts, true and false. Raises UsageError for an unknown parameter.
 
     >>> @trace_may_set(size=range(2, 20), fault=("none", "late"))
     ... def bench(url: str = "", size: int = 4, fault: str = "none") -> None: ...

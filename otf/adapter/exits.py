@@ -39,12 +39,12 @@ def blaming() -> Generator[None]:
 
 
 def blamed(error: BaseException) -> ModelError:
-    """Return what is said of code that would end the program."""
+    """Return the error for code that would end the program."""
     return ModelError(f"{where(error)}: {said(error)}: code of the bench or its model would have ended the program")
 
 
 def is_interruption(error: BaseException) -> bool:
-    """Return whether the work is to end because somebody outside it wants that."""
+    """Return whether the user, or a task that was cancelled, wants the work to end."""
     if isinstance(error, (*USERS_OWN, GeneratorExit)):
         return True
     if isinstance(error, BaseExceptionGroup):
@@ -70,7 +70,7 @@ def said(error: BaseException) -> str:
 
 
 def _cancelled() -> bool:
-    """Return whether this task was cancelled: anybody may raise what says so."""
+    """Return whether this task was cancelled: any code may raise the exception for it."""
     if anyio.current_effective_deadline() == -float("inf"):
         return True
     try:
@@ -81,22 +81,22 @@ def _cancelled() -> bool:
 
 
 GRACE: Final = 0.2
-"""Seconds for which a call is waited for that nobody wants any more."""
+"""Seconds for which a call is waited for after its result is no longer wanted."""
 
 T = TypeVar("T")
 
 
 def answer(call: Callable[[], T], seconds: float) -> T:
-    """Return what a call returns; the thread waits for it. Raises what it raises; TimeoutError after `seconds`."""
+    """Return the result of a call; the thread waits for it. Raises its error, or TimeoutError after `seconds`."""
     future = Future[T]()
     _start(call, future, lambda: None)
     return future.result(seconds)
 
 
 async def answered(call: Callable[[], T], seconds: float, undo: Callable[[T], object] | None = None) -> T:
-    """Return what a call returns, while others go on. Raises what it raises; TimeoutError after `seconds`.
+    """Return the result of a call, while other tasks go on. Raises its error, or TimeoutError after `seconds`.
 
-    When that time is over, or this is cancelled, the call is left behind; `undo` gets what it returns after that.
+    When that time is over, or this is cancelled, the call is abandoned; `undo` gets its late result.
     """
     future = Future[T]()
     near, far = socket.socketpair()

@@ -20,7 +20,7 @@ class FaultPlan:
     only: frozenset[str] | None = None
 
     def random(self, port: str, way: str, number: int) -> Random:
-        """Return the source of chance for one frame: what was decided for others before it does not matter."""
+        """Return the random numbers for one frame, which do not depend on any other frame."""
         return Random(f"{self.seed}/{port}/{way}/{number}")
 
 
@@ -44,7 +44,7 @@ def planned(seed: str, only: Sequence[str] | None) -> Generator[None]:
 
 @runtime_checkable
 class Noting(Protocol):
-    """A line that does what the trace has to tell beside its events."""
+    """A line whose own actions belong in the trace, beside the events."""
 
     def noted(self) -> list[str]:
         """Return the faults that were injected since it was asked last."""
@@ -59,16 +59,16 @@ _INPUTS: Final = ("split", "merge", "disconnect")
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """How often what happens to a frame: each a probability, together at most 1, so that a frame has one fault.
+    """The rate of each fault on a line: probabilities, together at most 1, so that a frame has at most one fault.
 
-    `drop`: it is lost. `duplicate`: it comes twice. `reorder`: the next one overtakes it, if that comes within `late`
+    `drop`: it is lost. `duplicate`: it comes twice. `reorder`: the next one overtakes it, if it arrives within `late`
     seconds. `delay`: it comes `late` seconds later, or right before the next one. `corrupt`: one of its bits is wrong.
     `truncate`: its end is missing. Of inputs only: `split`: the system gets it in two parts, `merge`: together with the
     next one (both on streams of bytes), `disconnect`: the connection is broken off instead.
 
-    `only` is the way on which there are faults: "in" for inputs, "out" for outputs, "" for both.
+    `only` is the direction that has faults: "in" for inputs, "out" for outputs, "" for both.
 
-    `late` has to be well below the bench's L: what comes later than that is the system's fault by all that is known.
+    `late` has to be well below the bench's L: the oracle blames the system for anything later.
     """
 
     _: KW_ONLY
@@ -85,7 +85,7 @@ class Faults:
     only: Literal["in", "out", ""] = ""
 
     def __post_init__(self) -> None:
-        """Refuse what are no probabilities."""
+        """Refuse rates that are not probabilities."""
         rates = [getattr(self, name) for name in KINDS]
         if min(rates) < 0 or sum(rates) > 1 or self.late < 0:
             message = f"{self}: each rate is a probability from 0 to 1, all together at most 1, and late a time"

@@ -1,4 +1,4 @@
-"""Bytes that no one meant, and cuts through a stream; all of it from a seed."""
+"""Random bytes, damaged frames, and cuts through a stream; all of it from a seed."""
 
 from __future__ import annotations
 

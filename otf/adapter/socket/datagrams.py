@@ -58,7 +58,7 @@ def refusals(sock: socket.socket) -> Iterator[tuple[int, SocketAddress]]:
 
 
 def dropped(sock: socket.socket) -> int:
-    """Return how many datagrams the kernel has dropped because nobody read them in time (Linux; elsewhere 0)."""
+    """Return how many datagrams the kernel has dropped because they were not read in time (Linux; elsewhere 0)."""
     if sys.platform != "linux":
         return 0
     numbers = sock.getsockopt(socket.SOL_SOCKET, _MEMINFO, 4 * _DROPS + 4)
@@ -66,7 +66,7 @@ def dropped(sock: socket.socket) -> int:
 
 
 def stamped(sock: socket.socket, size: int) -> tuple[bytes, SocketAddress, float | None]:
-    """Receive a datagram with its sender, and when the kernel took it, by the clock of the day, if it says so."""
+    """Receive a datagram with its sender, and when the kernel took it, by the clock of the day, if known."""
     data, notes, _, sender = sock.recvmsg(size, _NOTES)
     for level, kind, note in notes:
         if (level, kind) == (socket.SOL_SOCKET, _STAMP):
@@ -84,7 +84,7 @@ def ask_for_stamps(sock: socket.socket) -> None:
 def _prepare(sock: socket.socket) -> None:
     sock.settimeout(0)
     _enlarge(sock)
-    if sys.platform == "linux":  # elsewhere a socket without a connection is not told what the network refused
+    if sys.platform == "linux":  # elsewhere a socket without a connection does not learn what the network refused
         sock.setsockopt(*_RECVERR[sock.family], 1)
 
 
@@ -102,10 +102,10 @@ _SLEW: Final = 0.001  # seconds a second: a clock that is put right goes faster 
 
 
 class Stamps:
-    """Says how long ago something came, by its stamp; once stamps are found to be wrong, none is believed any more.
+    """Computes how long ago a datagram arrived from its stamp; after one wrong stamp no other is believed.
 
-    They are, where the clock of the day was set since, or where something came later than now, or before the socket
-    was last seen to be empty: then a program may have been given another time than the kernel's (`faketime`).
+    Stamps are wrong if the clock of the day was set meanwhile, or if one lies in the future or before the moment when
+    the socket was last empty: then a program may have been given another time than the kernel's (`faketime`).
     """
 
     def __init__(self) -> None:
@@ -114,7 +114,7 @@ class Stamps:
         self._offset = _offset()
 
     def ago(self, stamp: float, most: float) -> float | None:
-        """Return how many seconds ago it was, at most `most` by what is known else; None where nobody can say.
+        """Return how many seconds ago it was, at most `most` by other evidence; None if unknown.
 
         `stamp` is in seconds of the clock of the day.
         """
