@@ -10,6 +10,7 @@ from otf.adapter.exits import blaming, said, where
 from otf.adapter.line import Acting
 from otf.codec import Codec, PortAction
 from otf.core import Ping, Send, Session, Wait
+from otf.core.calls import own_frames
 from otf.errors import CodecError, ModelError, OtfError, UsageError, WriteError
 from otf.runner.codec_cache import CodecCache
 from otf.runner.fast_path import FastPath
@@ -159,7 +160,7 @@ class Conduct:
             raise ModelError(message) from error
         except Exception as error:
             message = f"the codec raised for the input {show(value)}: {type(error).__name__}: {error}"
-            raise ModelError(message) from error
+            raise ModelError(message + own_frames(error)) from error
         if isinstance(data, bytes | PortAction):  # pyright: ignore[reportUnnecessaryIsInstance] -- a user's codec may return anything
             return data
         message = f"the codec gave {show(data)} for the input {show(value)}, which is no bytes; use text.encode()"
