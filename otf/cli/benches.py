@@ -152,9 +152,10 @@ def _shipped_names() -> list[str]:
 
 
 def _unknown(where: str) -> str:
-    near = get_close_matches(where, _shipped_names(), n=1)
-    near += [file for file in [f"{where}.py"] if where and Path(file).is_file()]
-    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    # a file of this very name is certain; a similar name is a guess
+    file = f"{where}.py"
+    near = [file] if where and Path(file).is_file() else get_close_matches(where, _shipped_names(), n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
     return f"there is no bench {where!r}; {hint}{_FORMS}"
 
 
