@@ -36,6 +36,14 @@ class Walk:
     `verdict` is a failure as soon as there is one; `steps` counts the inputs sent, of which the last `keep` (None: all)
     are in `history` with their outputs. A system that raises has ended. Raises ModelError if the model is broken,
     UsageError if it has time windows.
+
+    >>> from random import Random
+    >>> from otf.core import Model, Oracle
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit, "click")], False, ["press"])))
+    >>> walk = Walk(oracle, lambda inp: ["click"])
+    >>> walk.uniform(Random(1), steps=10).outcome, walk.steps
+    ('pass', 10)
     """
 
     def __init__(self, oracle: Oracle, act: Act, keep: int | None = KEPT) -> None:
