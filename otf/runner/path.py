@@ -30,7 +30,21 @@ class _LineAtFault(Exception):  # noqa: N818 -- a state of the line, not an erro
 
 
 class Conduct:
-    """Conducts one run on an open wire."""
+    """Conducts one run on an open wire.
+
+    >>> import anyio
+    >>> from otf.core.strict import Strict
+    >>> from otf.models.coffee import Button, Coin, bench
+    >>> from otf.strategy import Script
+    >>> from otf.runner.driving import opened
+    >>> async def run():
+    ...     made = bench()
+    ...     session = Session(made.oracle(), Script([Coin(10), Button()]), Strict(made.timing), steps=2)
+    ...     async with opened(made) as lines, Wire(lines) as wire:
+    ...         return await Conduct(session, wire, made.codec, made.port, lambda event, *rest: None).run()
+    >>> anyio.run(run).outcome
+    'pass'
+    """
 
     def __init__(
         self, session: Session, wire: Wire, codec: Codec, port: Callable[[object], str], record: EventRecord
