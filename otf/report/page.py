@@ -25,7 +25,16 @@ SECTIONS: Final = {
 
 
 def page(gathered: Gathered) -> str:
-    """Return the whole page."""
+    """Return the whole page.
+
+    >>> from otf.core import Model
+    >>> from otf.models.coffee import coffee
+    >>> from otf.report.gather import Gathered
+    >>> from otf.trace.record import Header
+    >>> header = Header("1", "coffee", {}, "", 0, "random", "strict", "uioco", 0.1, 0.002, 0.002)
+    >>> page(Gathered.of(header, Model(coffee)))[:15]
+    '<!DOCTYPE html>'
+    """
     title = f"otf report: {gathered.header.bench}"
     style, script = _own("page.css"), _own("page.js")
     head = tag(
