@@ -36,6 +36,9 @@ def bench(*, server: str = "", also: str = "") -> Bench:
     """Return the bench of a CoAP server; `server` is its command line, with {host} and {port} where these belong.
 
     Clients must be able to create at least two resources. `also` is one of `ALSO`.
+
+    >>> bench().name
+    'coap'
     """
     chosen(also, ALSO)
     return Bench(

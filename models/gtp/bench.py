@@ -36,6 +36,9 @@ def bench(*, engine: str = "", size: int = 4, also: str = "") -> Bench:
     """Return the bench of a Go engine; `engine` is its command line (default: GNU Go at its lowest level).
 
     Boards of `size` are played on. `also` is one of `ALSO`: commands with such arguments are sent as well.
+
+    >>> bench(size=3).name
+    'gtp'
     """
     if size not in SIZES:
         message = f"size={size}: a board of the protocol has 2 to {LARGEST} lines"

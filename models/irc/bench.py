@@ -59,6 +59,9 @@ def bench(*, server: str = "", also: str = "") -> Bench:
     """Return the bench of a chat server; `server` is its command line, with {host}, {port} and {folder} in it.
 
     In the folder is a configuration for ngircd, ngircd.conf. `also` is one of `ALSO`.
+
+    >>> bench().name
+    'irc'
     """
     chosen(also, ALSO)
     return Bench(

@@ -40,6 +40,9 @@ def bench(*, server: str = "", also: str = "") -> Bench:
     """Return the bench of a job queue; `server` is its command line, with {host} and {port} where these belong.
 
     `also` is one of `ALSO`: such a command is tried as well.
+
+    >>> bench().name
+    'jobs'
     """
     chosen(also, ALSO)
     return Bench(

@@ -43,6 +43,9 @@ def bench(*, server: str = "", transport: str = "tcp", keys: int = 2, wide: bool
 
     `transport` is tcp or udp. `keys` is how many keys there are; `wide` offers more data and flags for each; `also` is
     one of `ALSO`.
+
+    >>> bench(transport="udp").name
+    'memcached'
     """
     chosen(also, ALSO)
     if transport not in TRANSPORTS:

@@ -40,6 +40,9 @@ def bench(*, port: str = "", also: str = "") -> Bench:
     """Return the bench of a Modbus RTU server with the number 1; `port` is a serial port with one of your own.
 
     It must have 16 coils and 16 registers, all 0 when a path begins. `also` is one of `ALSO`.
+
+    >>> bench().name
+    'modbus'
     """
     chosen(also, ALSO)
     return Bench(

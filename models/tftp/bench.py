@@ -52,6 +52,9 @@ def bench(*, server: str = "atftpd", timeout: float = 0.0, also: str = "") -> Be
     """Return the bench of a TFTP server: atftpd, hpa, or a command line with {host}, {port} and {folder} in it.
 
     `timeout` is the time in seconds after which an unknown server sends again. `also` is one of `ALSO`.
+
+    >>> bench().name
+    'tftp'
     """
     chosen(also, ALSO)
     if server not in SERVERS and not timeout:

@@ -30,7 +30,11 @@ BAUDRATE: Final = 115_200
 
 @trace_may_set(also=ALSO)
 def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
-    """Return the bench of U-Boot; `firmware` is the image for QEMU's board `virt`. `also` is one of `ALSO`."""
+    """Return the bench of U-Boot; `firmware` is the image for QEMU's board `virt`. `also` is one of `ALSO`.
+
+    >>> bench().name
+    'uboot'
+    """
     chosen(also, ALSO)
     return Bench(
         name="uboot",

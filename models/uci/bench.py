@@ -31,6 +31,9 @@ def bench(*, engine: str = "", also: str = "") -> Bench:
     """Return the bench of a chess engine; `engine` is its command line (default: Stockfish).
 
     `also` is one of `ALSO`: such inputs are tried as well.
+
+    >>> bench().name
+    'uci'
     """
     chosen(also, ALSO)
     return Bench(

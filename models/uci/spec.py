@@ -64,7 +64,11 @@ Input: TypeAlias = Say | Position | Go
 
 
 def chess(also: str = "") -> Spec[State, Input]:
-    """Return the spec; `also` names some of `ALSO` that are tried as well."""
+    """Return the spec; `also` names some of `ALSO` that are tried as well.
+
+    >>> chess().name
+    'uci'
+    """
     return Spec(_step, Idle(), partial(_inputs, also), _emits, name="uci")
 
 
