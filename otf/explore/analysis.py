@@ -214,7 +214,7 @@ def _asked(law: str, holds: Callable[..., object], *arguments: object) -> bool:
 def allows(spec: Spec[Any, Any], script: Any, limit: int = LIMIT) -> Finding:  # noqa: ANN401 -- any notation
     """Check that a model can go through a scenario to its end; `way` shows how.
 
-    `script` is a `Scenario`, or what `otf.compose.scenario` takes; `limit` bounds the number of states.
+    `script` is a `Scenario`, or what `otf.compose.guided` takes; `limit` bounds the number of states.
 
     >>> from otf.spec import goto
     >>> def step(stack, inp):

@@ -11,7 +11,7 @@ from otf.adapter import Bench
 from otf.adapter.watchdog import watched
 from otf.core import Monitor, Session
 from otf.core.strict import Strict
-from otf.spec.fingerprint import fingerprint
+from otf.spec.spec import fingerprint
 from otf.strategy import Script
 from otf.trace.events import Event
 from otf.trace.reading import TracedEvent, TraceReader
