@@ -9,6 +9,7 @@ import pkgutil
 import re
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -203,9 +204,14 @@ def _executed(path: Path) -> ModuleType:
 
 @contextmanager
 def _located(name: str, path: Path | None = None) -> Generator[None]:
-    """Turn errors that the user's own code raises into a UsageError with the place; `path` is the file of that code."""
+    """Turn errors of the user's own code into a UsageError with file and line; `path` is the file of that code.
+
+    Warnings of otf's old names are shown: outside of scripts and tests Python hides them by default.
+    """
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("default", r".* has a new (name|home)", DeprecationWarning)
+            yield
     except OtfError as error:
         raise type(error)(f"{name}{_line(error, path)}: {error}") from error
     except SystemExit as error:
