@@ -29,7 +29,7 @@ def test_every_layer_below_the_adapter_is_held_pure() -> None:
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
-    """The modules of otf can be put in an order in which each imports earlier ones only, imports in functions included."""
+    """The modules of otf can be ordered so that each imports earlier ones only; imports in functions count."""
     graph = grimp.build_graph("otf")
     imported = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
     TopologicalSorter(imported).prepare()  # a CycleError names the circle

@@ -28,7 +28,7 @@ KNOWN: Final = {
     "post": known_issue("libcoap 4.3.1 carries a POST out twice that came twice", "POST", "2.04"),
     "renew": known_issue("libcoap 4.3.1 gives a notification no greater number than the one before", "stale"),
 }
-"""The departures that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` brings to light."""
 
 
 @trace_may_set(also=ALSO)

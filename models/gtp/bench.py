@@ -26,7 +26,7 @@ KNOWN: Final = {
     "color": known_issue("GNU Go 3.8 calls a wrong colour no syntax error", "invalid color"),
     "many": known_issue("GNU Go 3.8 takes a move with too many arguments", "'a1', 'a2'"),
 }
-"""The departures that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` brings to light."""
 SIZES: Final = range(2, LARGEST + 1)  # on one point there is no legal move
 PING: Final = Command(("known_command", "quit"), MOST)
 

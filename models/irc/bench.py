@@ -25,7 +25,7 @@ KNOWN: Final = {
     "invite": known_issue("ngircd 26.1 answers INVITE in the name of the guest, with the nickname first", "'341'"),
     "nick": known_issue("ngircd 26.1 has another error for NICK without a nickname", "'461'", "'NICK'"),
 }
-"""The departures that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` brings to light."""
 CONFIGURATION: Final = """\
 [Global]
 Name = irc.test

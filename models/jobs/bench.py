@@ -22,7 +22,7 @@ KNOWN: Final = {
     "number": known_issue("beanstalkd 1.12 takes what is no number for the time-out 0", "reserve-with-timeout", "'x'"),
     "missing": known_issue("beanstalkd 1.12 does not know a command without its arguments", "UNKNOWN_COMMAND"),
 }
-"""The departures that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` brings to light."""
 LOST: Final = KnownIssue(
     lambda failure: (
         failure.kind == "missing"

@@ -25,7 +25,7 @@ KNOWN: Final = {
     "quantity": known_issue("pymodbus 3.16.1 refuses a quantity in the name of the function 0", "Refused(function=0"),
     "value": known_issue("pymodbus 3.16.1 takes any value for a coil", "Written(function=5"),
 }
-"""The departures that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` brings to light."""
 SERVER: Final = Path(__file__).with_name("server.py")
 GAP: Final = 0.010
 TURNAROUND: Final = 0.100

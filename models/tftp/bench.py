@@ -44,7 +44,7 @@ KNOWN: Final = {
     "repeat": known_issue("atftpd 0.8.0 does not acknowledge a block that comes a third time", "Data(", "nothing more"),
     "duplicate": known_issue("atftpd 0.8.0 answers a duplicate acknowledgement with data", "Ack(", "Data("),
 }
-"""The departures that each of `ALSO` brings to light in atftpd."""
+"""The known issues that each of `ALSO` brings to light in atftpd."""
 
 
 @trace_may_set(server=SERVERS, also=ALSO)

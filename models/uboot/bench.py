@@ -22,7 +22,7 @@ from otf.models.uboot.messages import COUNTDOWN, PORT, PROMPT, UbootCodec, promp
 from otf.models.uboot.spec import ALSO, BASE, uboot
 
 KNOWN: Final = {"zero": known_issue("U-Boot 2023.01 hangs on a division by zero", "5 / 0")}
-"""The departures that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` brings to light."""
 FIRMWARE: Final = "/usr/lib/u-boot/qemu_arm/u-boot.bin"
 READY: Final = 20.0
 BAUDRATE: Final = 115_200

@@ -21,7 +21,7 @@ KNOWN: Final = {
     "order": known_issue("Stockfish 15.1 takes what follows searchmoves for moves", "Info(kind='depth'"),
     "mate": known_issue("Stockfish 15.1 has a best move that is no move", "(none)"),
 }
-"""The departures that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` brings to light."""
 READY: Final = 10.0
 """Seconds that an engine may take to load what it knows of chess."""
 

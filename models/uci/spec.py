@@ -164,7 +164,7 @@ ALSO: Final[dict[str, tuple[Input, ...]]] = {
     "order": (Go(("searchmoves e2e4", "depth 1")),),
     "mate": (Position("mate"), Position("stalemate")),
 }
-"""What brings a known departure of Stockfish to light, by its name."""
+"""What brings a known issue of Stockfish to light, by its name."""
 
 
 def _inputs(also: str, state: State) -> Iterator[Input]:

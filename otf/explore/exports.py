@@ -108,7 +108,7 @@ def aut(graph: Graph) -> str:
 
 def _label(graph: Graph, arc: Arc) -> str:
     # texts stay as they are, so that a file which was read is written back unchanged
-    inp = "(unasked)" if arc.input == SPONTANEOUS else _bare(graph.inputs[arc.input])
+    inp = "(spontaneous)" if arc.input == SPONTANEOUS else _bare(graph.inputs[arc.input])
     plain = all(isinstance(each, str) for each in graph.outputs[arc.outputs])
     outputs = map(_bare, graph.outputs[arc.outputs]) if plain else taken(graph, arc.input, arc.outputs).outputs
     return f"{inp} / {', '.join(filter(None, outputs)) or 'nothing'}"

@@ -139,7 +139,7 @@ def test_values_are_short_in_pictures() -> None:
 def test_what_comes_unasked_is_written() -> None:
     """Spontaneous outputs are written without an input."""
     graph = explore(table([(0, "a", [], 1)], spontaneous=[(1, ["tick"], 0)]))
-    assert '(1, "(unasked) / tick", 0)' in aut(graph)
+    assert '(1, "(spontaneous) / tick", 0)' in aut(graph)
     assert as_data(graph)["transitions"][1]["input"] is None
 
 
