@@ -41,7 +41,7 @@ def bench(*, server: str = "", also: str = "") -> Bench:
     'coap'
     """
     chosen(also, ALSO)
-    return Bench(
+    return Bench.on_ports(
         name="coap",
         known_issues=expected(KNOWN, also),
         spec=coap(also),

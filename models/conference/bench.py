@@ -47,7 +47,7 @@ def bench(  # noqa: PLR0913 -- each is a parameter that `--set` changes
     sizes = Sizes(entities, nicknames, conferences, messages)
     _check(sizes, fault, entity)
     codec = ConferenceCodec(ME, entities)
-    return Bench(
+    return Bench.on_ports(
         name="conference",
         spec=conference(sizes),
         codec=codec,

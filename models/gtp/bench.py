@@ -44,7 +44,7 @@ def bench(*, engine: str = "", size: int = 4, also: str = "") -> Bench:
         message = f"size={size}: a board of the protocol has 2 to {LARGEST} lines"
         raise UsageError(message)
     chosen(also, ALSO)
-    return Bench(
+    return Bench.on_ports(
         name="gtp",
         known_issues=expected(KNOWN, also),
         spec=go(size, also),

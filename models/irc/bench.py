@@ -64,7 +64,7 @@ def bench(*, server: str = "", also: str = "") -> Bench:
     'irc'
     """
     chosen(also, ALSO)
-    return Bench(
+    return Bench.on_ports(
         name="irc",
         known_issues=expected(KNOWN, also),
         spec=irc(also),

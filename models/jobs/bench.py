@@ -45,7 +45,7 @@ def bench(*, server: str = "", also: str = "") -> Bench:
     'jobs'
     """
     chosen(also, ALSO)
-    return Bench(
+    return Bench.on_ports(
         name="jobs",
         known_issues=(LOST, *expected(KNOWN, also)),
         spec=jobs(also),

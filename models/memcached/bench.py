@@ -52,7 +52,7 @@ def bench(*, server: str = "", transport: str = "tcp", keys: int = 2, wide: bool
         message = f"transport={transport}: choose one of {', '.join(TRANSPORTS)}"
         raise UsageError(message)
     udp = transport == "udp"
-    return Bench(
+    return Bench.on_ports(
         name="memcached",
         known_issues=expected(KNOWN, also),
         spec=memcached(Choice(tuple(f"k{number}" for number in range(keys)), also, wide, together=not udp)),

@@ -45,7 +45,7 @@ def bench(*, port: str = "", also: str = "") -> Bench:
     'modbus'
     """
     chosen(also, ALSO)
-    return Bench(
+    return Bench.on_ports(
         name="modbus",
         known_issues=expected(KNOWN, also),
         spec=modbus(also),

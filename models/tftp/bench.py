@@ -63,7 +63,7 @@ def bench(*, server: str = "atftpd", timeout: float = 0.0, also: str = "") -> Be
     timer = SERVERS[server][2] if server in SERVERS else Timer(timeout)
     if also == "first":
         timer = replace(timer, first=True)
-    return Bench(
+    return Bench.on_ports(
         name="tftp",
         known_issues=(KNOWN[also],) if also in KNOWN and server == "atftpd" else (),
         spec=tftp(timer, also),

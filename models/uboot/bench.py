@@ -36,7 +36,7 @@ def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
     'uboot'
     """
     chosen(also, ALSO)
-    return Bench(
+    return Bench.on_ports(
         name="uboot",
         known_issues=expected(KNOWN, also),
         spec=uboot(also),

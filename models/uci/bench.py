@@ -36,7 +36,7 @@ def bench(*, engine: str = "", also: str = "") -> Bench:
     'uci'
     """
     chosen(also, ALSO)
-    return Bench(
+    return Bench.on_ports(
         name="uci",
         known_issues=expected(KNOWN, also),
         spec=chess(also),
