@@ -24,6 +24,7 @@ from otf.adapter.life import Life, living
 from otf.adapter.line import Line
 from otf.codec import Codec
 from otf.core import Barrier, InputMode, Limits, Model, Oracle, Relation, Routes
+from otf.core.calls import own_frames
 from otf.core.timing import Learnt, Timing
 from otf.errors import ModelError, OtfError, UsageError
 from otf.renamed import old_keywords
@@ -206,7 +207,7 @@ class Bench:
             raise
         except Exception as error:
             message = f"the codec raised on the port of {show(value)}: {type(error).__name__}: {error}"
-            raise ModelError(message) from error
+            raise ModelError(message + own_frames(error)) from error
         if not isinstance(named, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- a codec of the user's may give anything
             message = f"the codec gave {show(named)} as the port of {show(value)}; a port is a name"
             raise ModelError(message)

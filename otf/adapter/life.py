@@ -37,6 +37,10 @@ class Life:
 
     `timeout` bounds each hook and the start. What fails is trouble with the test bed, and no failure of the system: the
     start is tried again as often as the bench says in `retries`, and then the campaign is inconclusive.
+
+    >>> from pathlib import Path
+    >>> Life(reset=lambda: Path("store").unlink(missing_ok=True), settle=0.1).settle
+    0.1
     """
 
     reset: Hook | None = None

@@ -36,6 +36,15 @@ class Campaign:
 
     Each of n jobs takes every n-th path and has its own memory: the same seed and number of jobs give the same paths,
     whatever the speed of each job.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from otf.models.coffee import bench
+    >>> with TemporaryDirectory() as folder:
+    ...     campaign = Campaign(bench(), Settings(out=Path(folder, "out"), traces=2, steps=10))
+    ...     summary = anyio.run(campaign.run)
+    >>> summary.verdict, summary.paths
+    ('pass', 2)
     """
 
     def __init__(self, bench: Bench, settings: Settings, listener: Listener | None = None) -> None:

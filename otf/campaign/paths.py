@@ -12,7 +12,6 @@ from typing import Final
 from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench
-from otf.adapter.acting import bounded, excused
 from otf.adapter.exits import blaming, said, where
 from otf.adapter.faults import planned
 from otf.campaign.recorder import LongTraceError, OnEvent, Recorder, reread
@@ -25,7 +24,7 @@ from otf.core.strict import Burst, Strict
 from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
 from otf.runner import TraceWriter, drive
 from otf.simulate import Walk
-from otf.simulate.walk import Act
+from otf.simulate.walk import Act, bounded, excused
 from otf.trace.events import Event
 from otf.trace.record import Header
 from otf.trace.verdict import Verdict

@@ -31,6 +31,17 @@ async def rerun(
     model may not allow an input any more: it is skipped, but for a shrunk trace the way is planned anew. `recorded` is
     the header of the trace: a layer of faults injects the same ones again. Raises ContactError if the system cannot be
     reached, ModelError if the model is broken.
+
+    >>> import anyio
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from otf.models.coffee import Button, Coin, bench
+    >>> from otf.trace import Sent
+    >>> events = [Sent(Coin(10), "line", 0.0), Sent(Button(), "line", 0.1)]
+    >>> with TemporaryDirectory() as folder:
+    ...     result = anyio.run(rerun, bench(fault="dry"), events, Settings(out=Path(folder, "out")))
+    >>> result.verdict.outcome, result.steps
+    ('fail', 2)
     """
     events = list(events)
     inputs = [event.input for event in events if isinstance(event, Sent)]

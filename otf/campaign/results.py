@@ -17,6 +17,11 @@ class PathResult:
 
     `faults` are the injected faults, as the trace records them; `unwritten` is the reason why part of the trace of a
     failure is missing.
+
+    >>> from pathlib import Path
+    >>> from otf.trace import Verdict
+    >>> PathResult(1, Verdict("pass"), 20, Path("out/path-0001.jsonl")).verdict.outcome
+    'pass'
     """
 
     number: int
@@ -36,6 +41,12 @@ class Shrunk:
     original. Both are 0 if the failure never showed again, and `trace` is then the original one. `minimal` is false if
     a budget or an interruption ended the search. `events` are those of the trace. `others` are failures with other
     signatures that the search met, each with its own trace; `program` is a pytest test that shows the failure.
+
+    >>> from pathlib import Path
+    >>> from otf.trace import Verdict
+    >>> shrunk = Shrunk(Path("out/a.jsonl"), steps=2, transitions=40, resets=12, rate=1.0, verdict=Verdict("fail"))
+    >>> shrunk.minimal, shrunk.runs
+    (True, 1)
     """
 
     trace: Path
@@ -58,6 +69,10 @@ class Retried:
     """A failure that an earlier campaign saved, driven again: `result` is the run that showed it, None if none did.
 
     `why` is the reason why it could not be driven: its trace no longer fits the bench.
+
+    >>> from pathlib import Path
+    >>> Retried(Path("saved/a.jsonl"), why="the bench has no input 'tea'").result is None
+    True
     """
 
     trace: Path
@@ -76,6 +91,13 @@ class FailureGroup:
 
     `count` is 0 if only the run of a saved failure showed it. `tries` is the number of strict re-runs until a failure
     of eager mode showed again (0: none was needed).
+
+    >>> from pathlib import Path
+    >>> from otf.trace import Signature, Verdict
+    >>> signature = Signature("missing", "int", "Button", "Coffee", "nothing")
+    >>> group = FailureGroup(signature, PathResult(1, Verdict("fail"), 20, Path("out/path-0001.jsonl")))
+    >>> group.count, group.shrunk
+    (1, None)
     """
 
     signature: Signature
@@ -100,6 +122,13 @@ class Summary:
 
     `saved` are the failures of earlier campaigns; their runs count neither as paths nor as steps. A path that shows one
     of the `known_issues` of the bench is no failure.
+
+    >>> from pathlib import Path
+    >>> from otf.trace import Verdict
+    >>> summary = Summary()
+    >>> summary.add(PathResult(1, Verdict("pass"), 20, Path("out/path-0001.jsonl")))
+    >>> summary.verdict, summary.paths, summary.steps
+    ('pass', 1, 20)
     """
 
     paths: int = 0

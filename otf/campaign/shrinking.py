@@ -44,6 +44,17 @@ class Shrinker:
     `jobs` candidates run at a time, each against its own copy. `found` is called with each shorter result, so that it
     is known if the search is interrupted. `mode` is the mode of the candidates: in eager mode most of them run eagerly,
     and those that fail are run strictly; in strict mode all of them run strictly.
+
+    >>> import anyio
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from otf.campaign import Campaign, Settings
+    >>> from otf.models.coffee import bench
+    >>> with TemporaryDirectory() as folder:
+    ...     campaign = Campaign(bench(fault="dry"), Settings(out=Path(folder, "out"), traces=1, seed=1))
+    ...     summary = anyio.run(campaign.run)  # shrinks with a Shrinker of its own
+    >>> [group.shrunk.steps for group in summary.failures.values()]
+    [2]
     """
 
     bench: Bench

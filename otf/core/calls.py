@@ -39,7 +39,8 @@ def own_frames(error: BaseException, function: Callable[..., Any] | None = None)
     """
     frames = [each for each in traceback.walk_tb(error.__traceback__) if _is_own(each[0].f_code.co_filename)]
     lines = "".join(traceback.StackSummary.extract(iter(frames[-SHOWN:])).format()).rstrip()
-    return f"\n{lines}" if lines else _definition(function)
+    left = f"\n  … {len(frames) - SHOWN} more frames" if len(frames) > SHOWN else ""
+    return f"{left}\n{lines}" if lines else _definition(function)
 
 
 def _definition(function: Callable[..., Any] | None) -> str:

@@ -20,7 +20,12 @@ from otf.values import show
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """The ports of a bench: the names of the output ports, and the function that returns the port of a value."""
+    """The ports of a bench: the names of the output ports, and the function that returns the port of a value.
+
+    >>> routes = Routes(("left", "right"), port=lambda value: value[0])
+    >>> routes.into(("left", "knock"))
+    'left'
+    """
 
     outputs: tuple[str, ...] = ("sut",)
     port: Callable[[Any], str] | None = None

@@ -69,7 +69,12 @@ class Memory:
 
 
 class Symbol:
-    """A value that is compared by its typed key: `Symbol(True) != Symbol(1)`."""
+    """A value that is compared by its typed key: `Symbol(True) != Symbol(1)`.
+
+    >>> from otf.values import key
+    >>> Symbol(True, key(True)) == Symbol(1, key(1))
+    False
+    """
 
     __slots__ = ("_hash", "heavy", "key", "value")
 

@@ -25,6 +25,12 @@ class Model:
     """The answers of a spec, remembered; one model serves all runs of a campaign.
 
     Raises ModelError if the spec raises, or returns something that it may not.
+
+    >>> from otf.spec import Spec, goto
+    >>> model = Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"]))
+    >>> node, press = model.node(False), model.symbol("press")
+    >>> [move.target.value for move in model.moves(node, press)]
+    [True]
     """
 
     def __init__(self, spec: Spec[Any, Any], routes: Routes | None = None, memory: Memory | None = None) -> None:

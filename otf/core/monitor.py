@@ -35,7 +35,14 @@ _Finder: TypeAlias = Callable[[Search, Iterable[Hypothesis]], Iterable[Hypothesi
 
 @dataclass(slots=True)
 class Oracle:
-    """The parts that all runs against one spec share: the model, the relation, the limits and the beliefs."""
+    """The parts that all runs against one spec share: the model, the relation, the limits and the beliefs.
+
+    >>> from otf.core import Model
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit, "on" if not lit else "off")], False, ["press"])))
+    >>> [node.value for node in oracle.view(oracle.start()).nodes]
+    [False]
+    """
 
     model: Model
     relation: Relation = "uioco"
@@ -72,6 +79,16 @@ class Monitor:
     `tell` judges the events in order and returns a verdict as soon as there is one; `end` returns the verdict of a run
     that ended without. `belief` holds the possible states, `ledger` the facts about the inputs. `slack` is set by code
     that measures how late the tester is.
+
+    >>> from otf.core import Model
+    >>> from otf.spec import Spec, goto
+    >>> from otf.trace import Seen, Sent
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit, "on" if not lit else "off")], False, ["press"])))
+    >>> monitor = Monitor(oracle)
+    >>> monitor.tell(Sent("press", "sut", 0.0)), monitor.tell(Seen("on", "sut", 0.1))
+    (None, None)
+    >>> monitor.tell(Seen("off", "sut", 0.2)).outcome
+    'fail'
     """
 
     def __init__(self, oracle: Oracle, belief: Belief | None = None) -> None:

@@ -27,6 +27,9 @@ class Limits:
     """How much is kept: hypotheses in a set, spontaneous outputs unseen on one port.
 
     Until quiescence settles which of them are possible, a set may be five times as large.
+
+    >>> Limits(spontaneous=1).hypotheses
+    2000
     """
 
     hypotheses: int = 2_000

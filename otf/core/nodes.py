@@ -18,6 +18,12 @@ class Node(Symbol):
     """A state of the model, with the answers of the spec: each function is called once for the same arguments.
 
     `moves` has an entry for each input that was needed, and under None the spontaneous ones.
+
+    >>> from otf.spec import Spec, goto
+    >>> from otf.core import Model
+    >>> node = Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"])).node(False)
+    >>> node.value
+    False
     """
 
     __slots__ = ("enabled_inputs", "expiring", "independent", "moves", "specified", "windows")

@@ -60,6 +60,14 @@ class Moment:
 
     `quiet`: quiescence was seen and nothing has happened since. `burst`: inputs sent since quiescence. `last`: the last
     of them. `port`: that of the next input, None if there is none. `next`: that input.
+
+    >>> from otf.core import Model, Monitor, Oracle
+    >>> from otf.core.pacing import Times
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit, "on" if not lit else "off")], False, ["press"])))
+    >>> moment = Moment(Monitor(oracle), Times(), quiet=True)
+    >>> moment.quiet, moment.burst
+    (True, 0)
     """
 
     monitor: Monitor
@@ -77,6 +85,9 @@ class Pause:
 
     `rested`: all inputs were taken and answered, and only outputs that a window of time obliges come. `window`: the in
     it (seconds); silence that would fail is waited out many times as long.
+
+    >>> Pause(until=0.5, means="rested", window=0.2).until
+    0.5
     """
 
     until: float

@@ -24,14 +24,23 @@ FLOOD: Final = 1 << 26  # bytes: a system that never stops may send few but larg
 
 @light
 class Send:
-    """Send this input now."""
+    """Send this input now.
+
+    >>> from otf.core import Symbol
+    >>> Send(Symbol("press", "press")).input.value
+    'press'
+    """
 
     input: Symbol
 
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """Send this input of a barrier now and confirm it with `pinged`; its answer goes to `pong` and is not judged."""
+    """Send this input of a barrier now and confirm it with `pinged`; its answer goes to `pong` and is not judged.
+
+    >>> Ping("tcp", "are you there?").port
+    'tcp'
+    """
 
     port: str
     input: object
@@ -39,14 +48,23 @@ class Ping:
 
 @light
 class Wait:
-    """Wait for an output until this time (seconds since the start of the run); then call `silence`."""
+    """Wait for an output until this time (seconds since the start of the run); then call `silence`.
+
+    >>> Wait(until=0.25).until
+    0.25
+    """
 
     until: float
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The run is over."""
+    """The run is over.
+
+    >>> from otf.trace import Verdict
+    >>> Stop(Verdict("pass")).verdict.outcome
+    'pass'
+    """
 
     verdict: Verdict
 
@@ -68,6 +86,20 @@ class Session:
     More than `flood` outputs, or 64 MiB of them, without an input or quiescence between them are a verdict of their
     own: a system that never stops must not keep a tester for ever. Outputs that the model demands do not count. With a
     `barrier`, pings prove quiescence instead of waiting.
+
+    >>> from otf.spec import Spec, goto
+    >>> from otf.core import Model
+    >>> from otf.core.strict import Strict
+    >>> from otf.strategy import Script
+    >>> from otf.trace import Quiet, Seen, Sent
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit, "on" if not lit else "off")], False, ["press"])))
+    >>> session = Session(oracle, Script(["press"]), Strict(oracle.timing), steps=1)
+    >>> session.command().input.value
+    'press'
+    >>> session.tell(Sent("press", "sut", 0.0)), session.tell(Seen("on", "sut", 0.01)), session.tell(Quiet(0.2))
+    (None, None, None)
+    >>> session.command().verdict.outcome
+    'pass'
     """
 
     def __init__(  # noqa: PLR0913 -- what a run needs, each once

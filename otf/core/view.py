@@ -29,6 +29,13 @@ class View:
 
     `specified`: inputs that the model itself specifies wherever they may be taken. `others`: the rest (tried in the
     modes `all` and `mixed`, judged against the completed spec). `allows` decides on any input, listed or not.
+
+    >>> from otf.spec import Spec, goto
+    >>> from otf.core import Model, Oracle
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit, "on" if not lit else "off")], False, ["press"])))
+    >>> view = oracle.view(oracle.start())
+    >>> [symbol.value for symbol in view.specified], view.allows(oracle.model.symbol("press"))
+    (['press'], True)
     """
 
     model: Model

@@ -18,7 +18,11 @@ ANSWERS: Final = 20_000  # response times that are kept for each type of input
 
 @dataclass(frozen=True, slots=True)
 class PathSummary:
-    """One path of a campaign, from its trace."""
+    """One path of a campaign, from its trace.
+
+    >>> PathSummary(1, "path-0001.jsonl", "pass", steps=20, seconds=0.4).signature
+    ''
+    """
 
     number: int
     file: str
@@ -32,7 +36,14 @@ class PathSummary:
 
 @dataclass(slots=True)
 class ReportedFailure:
-    """All failures of one signature: how many paths showed it, and the shortest trace, with its events."""
+    """All failures of one signature: how many paths showed it, and the shortest trace, with its events.
+
+    >>> from otf.trace import Failure, Signature
+    >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
+    >>> failure = Failure(signature, event=3, step=1, input="Button()", seen="Tea()", port="line")
+    >>> ReportedFailure(failure, "path-0001.jsonl", steps=2, events=[]).count
+    1
+    """
 
     failure: Failure
     file: str
@@ -44,7 +55,17 @@ class ReportedFailure:
 
 @dataclass
 class Gathered:
-    """The results of a campaign; `follow` takes the events of each path, `done` its end."""
+    """The results of a campaign; `follow` takes the events of each path, `done` its end.
+
+    >>> from otf.core import Model
+    >>> from otf.models.coffee import coffee
+    >>> from otf.trace.record import Header
+    >>> header = Header("1", "coffee", {}, "", 0, "random", "strict", "uioco", 0.1, 0.002, 0.002)
+    >>> gathered = Gathered.of(header, Model(coffee))
+    >>> gathered.done(PathSummary(1, "path-0001.jsonl", "pass", steps=20, seconds=0.4))
+    >>> gathered.verdict
+    'pass'
+    """
 
     header: Header
     space: Space

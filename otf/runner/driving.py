@@ -27,6 +27,17 @@ async def drive(bench: Bench, session: Session, record: EventRecord) -> Verdict:
 
     Raises ContactError if the system cannot be started or reached, ModelError if the model is broken, UsageError if the
     bench is.
+
+    >>> import anyio
+    >>> from otf.core.strict import Strict
+    >>> from otf.models.coffee import Button, Coin, bench
+    >>> from otf.strategy import Script
+    >>> made, seen = bench(), []
+    >>> session = Session(made.oracle(), Script([Coin(10), Button()]), Strict(made.timing), steps=2)
+    >>> anyio.run(drive, made, session, lambda event, *rest: seen.append(type(event).__name__)).outcome
+    'pass'
+    >>> seen
+    ['Sent', 'Quiet', 'Sent', 'Seen', 'Quiet']
     """
     if bench.codec is None:
         raise UsageError("the bench has no codec: its system is in this process, and nothing can be driven over ports")

@@ -10,6 +10,7 @@ from otf.adapter.exits import blaming, said, where
 from otf.adapter.line import Acting
 from otf.codec import Codec, PortAction
 from otf.core import Ping, Send, Session, Wait
+from otf.core.calls import own_frames
 from otf.errors import CodecError, ModelError, OtfError, UsageError, WriteError
 from otf.runner.codec_cache import CodecCache
 from otf.runner.fast_path import FastPath
@@ -29,7 +30,21 @@ class _LineAtFault(Exception):  # noqa: N818 -- a state of the line, not an erro
 
 
 class Conduct:
-    """Conducts one run on an open wire."""
+    """Conducts one run on an open wire.
+
+    >>> import anyio
+    >>> from otf.core.strict import Strict
+    >>> from otf.models.coffee import Button, Coin, bench
+    >>> from otf.strategy import Script
+    >>> from otf.runner.driving import opened
+    >>> async def run():
+    ...     made = bench()
+    ...     session = Session(made.oracle(), Script([Coin(10), Button()]), Strict(made.timing), steps=2)
+    ...     async with opened(made) as lines, Wire(lines) as wire:
+    ...         return await Conduct(session, wire, made.codec, made.port, lambda event, *rest: None).run()
+    >>> anyio.run(run).outcome
+    'pass'
+    """
 
     def __init__(
         self, session: Session, wire: Wire, codec: Codec, port: Callable[[object], str], record: EventRecord
@@ -159,7 +174,7 @@ class Conduct:
             raise ModelError(message) from error
         except Exception as error:
             message = f"the codec raised for the input {show(value)}: {type(error).__name__}: {error}"
-            raise ModelError(message) from error
+            raise ModelError(message + own_frames(error)) from error
         if isinstance(data, bytes | PortAction):  # pyright: ignore[reportUnnecessaryIsInstance] -- a user's codec may return anything
             return data
         message = f"the codec gave {show(data)} for the input {show(value)}, which is no bytes; use text.encode()"

@@ -41,6 +41,12 @@ class Wire:
     """All lines of a run, watched: use it as an async context manager around the open lines.
 
     Times are seconds since the start of the run, by anyio's clock: virtual if the event loop's clock is.
+
+    >>> async def port_names():
+    ...     async with Wire({}) as wire:
+    ...         return list(wire.lines), wire.lost()
+    >>> anyio.run(port_names)
+    ([], '')
     """
 
     def __init__(self, lines: Mapping[str, Line]) -> None:

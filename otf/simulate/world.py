@@ -32,6 +32,9 @@ class TimeBounds:
 
     `spontaneous` is the mean pause before a spontaneous output. `chance`: times are drawn uniformly, or are always one
     end of their bounds or the other (`extreme`), latencies the same one for a port in one direction (`lopsided`).
+
+    >>> TimeBounds(latency=0.01, chance="extreme").busy
+    0.002
     """
 
     latency: float = 0.002
@@ -48,6 +51,16 @@ class World:
     `wavering`: on every move back into the same state, by an input or spontaneously, chance decides between the two;
     and the initial state may have been entered before the start. `choosy`: of inputs that wait on different ports,
     chance chooses the next, instead of the longest waiting.
+
+    >>> from random import Random
+    >>> from otf.simulate import System
+    >>> from otf.spec import Spec, goto
+    >>> lamp = Spec(lambda lit, inp: [goto(not lit, "click")], False, ["press"])
+    >>> world = World(System(lamp, lambda output: "sut", Random(1)), TimeBounds(), Random(1))
+    >>> world.send("press", "sut")
+    >>> world.advance(1.0)
+    >>> [seen.output for seen in world.arrived]
+    ['click']
     """
 
     system: SimulatedSystem

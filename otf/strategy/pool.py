@@ -21,6 +21,14 @@ class Pool:
 
     Half of each finds most: specified inputs reach deep states, unspecified ones test what should be ignored there.
     `random` belongs to the path, so that a seed gives one path.
+
+    >>> from random import Random
+    >>> from otf.core import Model, Oracle
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"])))
+    >>> view = oracle.view(oracle.start())
+    >>> [symbol.value for symbol in Pool("uioco", Random(1)).of(view)]
+    ['press']
     """
 
     mode: InputMode
@@ -44,7 +52,16 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Uniform:
-    """Chooses uniformly among the inputs of the pool."""
+    """Chooses uniformly among the inputs of the pool.
+
+    >>> from random import Random
+    >>> from otf.core import Model, Oracle
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"])))
+    >>> view = oracle.view(oracle.start())
+    >>> Uniform(Pool("uioco", Random(1))).choose(view).value
+    'press'
+    """
 
     pool: Pool
 
@@ -87,6 +104,13 @@ class Script:
 
     Skipping instead of stopping makes shrinking work: an input that has become disabled does not remove those after it.
     With `truncates` the first such input ends the run all the same; without `skip` it raises ModelError when chosen.
+
+    >>> from otf.core import Model, Oracle
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"])))
+    >>> view = oracle.view(oracle.start())
+    >>> Script(["press"]).choose(view).value
+    'press'
     """
 
     def __init__(self, inputs: Iterable[object], *, truncates: bool = False, skip: bool = True) -> None:

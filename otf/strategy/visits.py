@@ -20,7 +20,17 @@ def _counts() -> defaultdict[Node, defaultdict[Symbol, int]]:
 
 @dataclass(slots=True)
 class VisitCounts:
-    """The number of visits of each state, trials of each input there, and uses of each kind of input."""
+    """The number of visits of each state, trials of each input there, and uses of each kind of input.
+
+    >>> from otf.core import Model, Oracle
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"])))
+    >>> view = oracle.view(oracle.start())
+    >>> visits = VisitCounts()
+    >>> visits.note(view, view.specified[0])
+    >>> visits.tried(view, view.specified)
+    [1]
+    """
 
     states: defaultdict[Node, int] = field(default_factory=lambda: defaultdict[Node, int](int))
     inputs: defaultdict[Node, defaultdict[Symbol, int]] = field(default_factory=_counts)
@@ -48,7 +58,16 @@ class VisitCounts:
 
 @dataclass(frozen=True, slots=True)
 class LeastInput:
-    """Chooses the input that was tried least in the possible states; ties by chance."""
+    """Chooses the input that was tried least in the possible states; ties by chance.
+
+    >>> from random import Random
+    >>> from otf.core import Model, Oracle
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"])))
+    >>> view = oracle.view(oracle.start())
+    >>> LeastInput(Pool("uioco", Random(1)), VisitCounts()).choose(view).value
+    'press'
+    """
 
     pool: Pool
     visits: VisitCounts
@@ -67,6 +86,14 @@ class LeastNext:
     ten mutants of a machine that counts money without bound, with ten seeds each, five of the hundred were missed in
     10,000 steps by the default strategy; with it none, and the conference's 27 mutants took 1,343 steps instead of
     1,569 (means of 30 seeds, summed). Ties go to the input that was tried least.
+
+    >>> from random import Random
+    >>> from otf.core import Model, Oracle
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"])))
+    >>> view = oracle.view(oracle.start())
+    >>> LeastNext(Pool("uioco", Random(1)), VisitCounts()).choose(view).value
+    'press'
     """
 
     pool: Pool
