@@ -1,0 +1,135 @@
+"""The threads of a system over many looks: since when each sleeps, and when it wakes by itself. Data in, answers out.
+
+A look has two readings of the same threads. Between them the lists of threads and children are read, then the ports,
+then the time-outs. Where every thread slept at the first reading and the second is the same, no thread ran between them:
+what was emitted before was seen at the ports, and nothing can be emitted before a thread wakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from otf.adapter.rest.calls import ANYTIME, NEVER
+from otf.values.light import light
+
+GRACE: Final = 1.0
+"""Seconds after which a thread that has not woken when it was due is taken to sleep for an unknown time."""
+
+ASLEEP: Final = b"S"
+ENDED: Final = frozenset((b"Z", b"X"))
+
+Tid: TypeAlias = int
+
+
+@light
+class Reading:
+    """What the kernel shows of a thread: the whole line of its counters, and the letter of its state."""
+
+    counters: bytes
+    letter: bytes
+
+
+@light
+class Wake:
+    """When a sleep ends by itself: `after` seconds from its begin, or `at` a moment; `NEVER`, `ANYTIME`."""
+
+    after: float = NEVER
+    at: float = NEVER
+
+
+@dataclass(slots=True)
+class _Sleep:
+    """One sleep of a thread, known by its counters, with the moments between which it began.
+
+    `looked`: when the thread was last seen with these counters.
+    """
+
+    counters: bytes
+    earliest: float
+    latest: float
+    looked: float
+    wake: Wake | None = None
+
+    def due(self, now: float) -> float:
+        """Return the earliest moment at which it may end by itself."""
+        wake = self.wake
+        if wake is None:
+            return ANYTIME
+        if wake.after == NEVER == wake.at:
+            return NEVER
+        # the time-out of a thread that should have woken long ago was misread
+        if min(self.latest + wake.after, wake.at) + GRACE < now:
+            return ANYTIME
+        return wake.at if wake.after == NEVER else min(self.earliest + wake.after, wake.at)
+
+
+@dataclass(slots=True)
+class Sleepers:
+    """Decides at each look whether all threads sleep, and when one of them may wake.
+
+    `ran`: a thread has run, come or gone since `rested` was called last.
+    """
+
+    ran: bool = True
+    _known: dict[Tid, _Sleep] = field(default_factory=dict[Tid, _Sleep])
+    _listed: float = ANYTIME
+
+    def first(self, at: float, end: float, readings: Mapping[Tid, Reading]) -> bool:
+        """Take a first reading, made between two moments, of some threads; return whether all of these sleep."""
+        asleep = True
+        for tid, reading in readings.items():
+            known = self._known.get(tid)
+            if known is None:
+                self._note(tid, _Sleep(reading.counters, self._listed, end, at), reading)
+            elif known.counters != reading.counters:
+                self._note(tid, _Sleep(reading.counters, known.looked, end, at), reading)
+            else:
+                known.looked = at
+            asleep = asleep and _sleeps(reading)
+        return asleep
+
+    def unread(self) -> list[Tid]:
+        """Return the threads whose time-outs are to be read now, between the two readings."""
+        return [tid for tid, sleep in self._known.items() if sleep.wake is None]
+
+    def second(self, readings: Mapping[Tid, Reading], wakes: Mapping[Tid, Wake]) -> bool:
+        """Take the second reading, with the time-outs read before it; return whether no thread ran in between.
+
+        The time-outs count only then: of a thread that ran, the memory was something else by the time it was read.
+        """
+        if readings.keys() != self._known.keys():
+            return False
+        for tid, reading in readings.items():
+            if reading.counters != self._known[tid].counters or not _sleeps(reading):
+                return False
+        for tid, wake in wakes.items():
+            self._known[tid].wake = wake
+        return True
+
+    def listed(self, at: float, tids: frozenset[Tid]) -> None:
+        """Take that exactly these threads were there, by lists that were read after that moment."""
+        self._listed = at
+        for tid in self._known.keys() - tids:
+            del self._known[tid]
+            self.ran = True
+
+    def rested(self) -> bool:
+        """Return whether no thread has run since this was called last."""
+        still, self.ran = not self.ran, False
+        return still
+
+    def due(self, now: float) -> float:
+        """Return the earliest moment at which a thread may wake by itself."""
+        return min((sleep.due(now) for sleep in self._known.values()), default=NEVER)
+
+    def _note(self, tid: Tid, sleep: _Sleep, reading: Reading) -> None:
+        if reading.letter in ENDED:
+            sleep.wake = Wake()
+        self._known[tid] = sleep
+        self.ran = True
+
+
+def _sleeps(reading: Reading) -> bool:
+    return reading.letter == ASLEEP or reading.letter in ENDED
