@@ -15,6 +15,10 @@ NEVER: Final = float("inf")
 """The moment of a wake-up that no timer brings."""
 
 Unit: TypeAlias = Literal["ms", "timespec", "timeval", "none"]
+"""The form of a time: a number of milliseconds, or a pair in memory."""
+
+Role: TypeAlias = Literal["reads", "epoll", "many", "none"]
+"""What a call does with descriptors: it reads one, waits on one epoll descriptor, or on many."""
 
 _NANO: Final = 1e-9
 _MICRO: Final = 1e-6
@@ -48,51 +52,49 @@ class Timeout:
 
     `after`: seconds from the begin of the sleep (`NEVER`: none; `ANYTIME`: unknown). `pointer`: the address of the time
     in the memory of the process, 0 where `after` has it. `unit`: the form of that time. `clock`: the clock of an
-    absolute time, -1 where it is relative. `reads`: the descriptor whose own time-out counts, -1 where there is none.
-    `watches`: the descriptors that are waited for may be timers.
+    absolute time, -1 where it is relative. `role`: what it does with `descriptor`, -1 where there is not one.
     """
 
     after: float = NEVER
     pointer: int = 0
     unit: Unit = "none"
     clock: int = -1
-    reads: int = -1
-    watches: bool = False
+    role: Role = "none"
+    descriptor: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A kind of call that waits, by the places of its arguments (-1: it has none such)."""
+    """A kind of call that waits, by the places of its arguments (-1: it has none such). Descriptors come first."""
 
     unit: Unit = "none"
     timeout: int = -1
     clock: int = -1
-    reads: int = -1
-    watches: bool = False
+    role: Role = "none"
 
 
 UNKNOWN: Final = Timeout(ANYTIME)
 _FOREVER: Final = Waiting()
-_EPOLL: Final = Waiting("ms", 3, watches=True)
-_SOCKET: Final = Waiting(reads=0)
+_EPOLL: Final = Waiting("ms", 3, role="epoll")
+_READING: Final = Waiting(role="reads")
 
 # The names are those of the kernel. What sleeps in any other call (a write, a lock of a file, a device) may be woken
 # by something that is not looked at here: `UNKNOWN`.
 _WAITING: Final[dict[str, Waiting]] = {
-    "read": Waiting(reads=0, watches=True),
-    "readv": Waiting(reads=0, watches=True),
-    "recvfrom": _SOCKET,
-    "recvmsg": _SOCKET,
-    "recvmmsg": _SOCKET,
-    "accept": _SOCKET,
-    "accept4": _SOCKET,
-    "poll": Waiting("ms", 2, watches=True),
-    "ppoll": Waiting("timespec", 2, watches=True),
-    "select": Waiting("timeval", 4, watches=True),
-    "pselect6": Waiting("timespec", 4, watches=True),
+    "read": _READING,
+    "readv": _READING,
+    "recvfrom": _READING,
+    "recvmsg": _READING,
+    "recvmmsg": _READING,
+    "accept": _READING,
+    "accept4": _READING,
+    "poll": Waiting("ms", 2, role="many"),
+    "ppoll": Waiting("timespec", 2, role="many"),
+    "select": Waiting("timeval", 4, role="many"),
+    "pselect6": Waiting("timespec", 4, role="many"),
     "epoll_wait": _EPOLL,
     "epoll_pwait": _EPOLL,
-    "epoll_pwait2": Waiting("timespec", 3, watches=True),
+    "epoll_pwait2": Waiting("timespec", 3, role="epoll"),
     "nanosleep": Waiting("timespec", 0),
     "rt_sigtimedwait": Waiting("timespec", 2),
     "semtimedop": Waiting("timespec", 3),
@@ -150,14 +152,15 @@ def timeout(call: Call, names: dict[int, str]) -> Timeout:
         return _futex(arguments)
     if name == "clock_nanosleep":
         return _clock_nanosleep(arguments)
-    reads = _signed(arguments[kind.reads]) if kind.reads >= 0 else -1
+    descriptor = _signed(arguments[0]) if kind.role in {"reads", "epoll"} else -1
     if kind.unit == "ms":
         milliseconds = _signed(arguments[kind.timeout])
-        return Timeout(milliseconds * _MILLI if milliseconds >= 0 else NEVER, watches=kind.watches)
+        return Timeout(milliseconds * _MILLI if milliseconds >= 0 else NEVER, role=kind.role, descriptor=descriptor)
     if kind.timeout < 0 or not arguments[kind.timeout]:
-        return Timeout(reads=reads, watches=kind.watches)
-    clock = -1 if kind.clock < 0 else _signed(arguments[kind.clock])
-    return _behind(arguments[kind.timeout], kind.unit, clock, kind.clock >= 0, watches=kind.watches)
+        return Timeout(role=kind.role, descriptor=descriptor)
+    if kind.clock >= 0:
+        return _absolute(arguments[kind.timeout], _signed(arguments[kind.clock]))
+    return Timeout(NEVER, arguments[kind.timeout], kind.unit, -1, kind.role, descriptor)
 
 
 def seconds(raw: bytes, unit: Unit) -> float | None:
@@ -169,10 +172,9 @@ def seconds(raw: bytes, unit: Unit) -> float | None:
     return whole + fraction * size if whole >= 0 and 0 <= fraction * size < 1 else None
 
 
-def _behind(pointer: int, unit: Unit, clock: int, absolute: bool, *, watches: bool = False) -> Timeout:  # noqa: FBT001
-    if absolute and clock not in _CLOCKS:
-        return UNKNOWN  # a clock that goes on in sleep, or one of computing time
-    return Timeout(NEVER, pointer, unit, clock, watches=watches)
+def _absolute(pointer: int, clock: int) -> Timeout:
+    # other clocks are those that go on while the machine sleeps, and those of computing time
+    return Timeout(NEVER, pointer, "timespec", clock) if clock in _CLOCKS else UNKNOWN
 
 
 def _futex(arguments: tuple[int, ...]) -> Timeout:
@@ -185,13 +187,12 @@ def _futex(arguments: tuple[int, ...]) -> Timeout:
     if command == _FUTEX_RELATIVE:
         return Timeout(NEVER, pointer, "timespec")
     by_wall = command == _FUTEX_LOCK_PI or operation & _FUTEX_REALTIME
-    return Timeout(NEVER, pointer, "timespec", REALTIME if by_wall else MONOTONIC)
+    return _absolute(pointer, REALTIME if by_wall else MONOTONIC)
 
 
 def _clock_nanosleep(arguments: tuple[int, ...]) -> Timeout:
     clock, flags, pointer = _signed(arguments[0]), arguments[1], arguments[2]
-    absolute = bool(flags & _TIMER_ABSTIME)
-    return _behind(pointer, "timespec", clock if absolute else -1, absolute)
+    return _absolute(pointer, clock) if flags & _TIMER_ABSTIME else Timeout(NEVER, pointer, "timespec")
 
 
 def _signed(argument: int) -> int:

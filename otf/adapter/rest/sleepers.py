@@ -33,7 +33,7 @@ class Reading:
 
 @light
 class Wake:
-    """When a sleep ends by itself: `after` seconds from its begin, or `at` a moment; `NEVER`, `ANYTIME`."""
+    """When a sleep ends by itself: `after` seconds from its begin, else `at` a moment; `NEVER`, `ANYTIME`."""
 
     after: float = NEVER
     at: float = NEVER
@@ -43,7 +43,8 @@ class Wake:
 class _Sleep:
     """One sleep of a thread, known by its counters, with the moments between which it began.
 
-    `looked`: when the thread was last seen with these counters.
+    `looked`: when the thread was last seen with these counters. `alarms`: when the timers are due for whose
+    descriptors it waits.
     """
 
     counters: bytes
@@ -51,18 +52,19 @@ class _Sleep:
     latest: float
     looked: float
     wake: Wake | None = None
+    alarms: dict[int, float] = field(default_factory=dict[int, float])
 
     def due(self, now: float) -> float:
         """Return the earliest moment at which it may end by itself."""
-        wake = self.wake
-        if wake is None:
+        if self.wake is None:
             return ANYTIME
-        if wake.after == NEVER == wake.at:
-            return NEVER
+        return min((self._timeout(self.wake, now), *self.alarms.values()))
+
+    def _timeout(self, wake: Wake, now: float) -> float:
+        if wake.after == NEVER:
+            return wake.at
         # the time-out of a thread that should have woken long ago was misread
-        if min(self.latest + wake.after, wake.at) + GRACE < now:
-            return ANYTIME
-        return wake.at if wake.after == NEVER else min(self.earliest + wake.after, wake.at)
+        return self.earliest + wake.after if self.latest + wake.after + GRACE >= now else ANYTIME
 
 
 @dataclass(slots=True)
@@ -114,6 +116,16 @@ class Sleepers:
         for tid in self._known.keys() - tids:
             del self._known[tid]
             self.ran = True
+
+    def alarmed(self, tid: Tid, now: float, left: Mapping[int, float]) -> None:
+        """Take in how many seconds are left of the timers for whose descriptors a thread waits, by descriptor.
+
+        None left means disarmed, or expired with its interrupt late: one that was armed in this sleep is still to come.
+        """
+        sleep = self._known[tid]
+        sleep.alarms = {
+            each: now + seconds if seconds > 0 else sleep.alarms.get(each, NEVER) for each, seconds in left.items()
+        }
 
     def rested(self) -> bool:
         """Return whether no thread has run since this was called last."""

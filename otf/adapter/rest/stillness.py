@@ -6,7 +6,7 @@ machine; while all threads sleep, only the timers pass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from otf.adapter.rest.calls import ANYTIME
@@ -25,8 +25,13 @@ class Stillness:
 
     left: float
     ticks: int = 0
+    _wanted: float = field(init=False)
     _since: float | None = None
     _due: float = ANYTIME
+
+    def __post_init__(self) -> None:
+        """Remember what was wanted."""
+        self._wanted = self.left
 
     def rest(self, began: float, ended: float, due: float, *, still: bool) -> bool:
         """Take a rest that was observed between two moments; return whether silence is believed.
@@ -37,9 +42,11 @@ class Stillness:
         if not still:
             self.ticks += 1
         self._since, self._due = ended, due
-        left = max(self.left, 0.0)
-        # of a thread about which nothing is known, the wake-up is not waited for longer than that
-        return due > ended + left or (due == ANYTIME and left == 0)
+        if due > ended + max(self.left, 0.0):
+            return True
+        # a wake-up that nothing is known about is not waited for longer than that; one that should have come, twice
+        # as long: its interrupt may be late
+        return self.left <= (0.0 if due == ANYTIME else -self._wanted)
 
     def broken(self, at: float) -> None:
         """Take that a thread was seen to run at that moment."""

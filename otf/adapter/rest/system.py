@@ -1,0 +1,231 @@
+"""A system as its processes: one look at all of them decides whether it rests."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Final, TypeAlias
+
+from otf.adapter.rest.calls import Timeout
+from otf.adapter.rest.kernel import RING, Gone, Hidden, Process
+from otf.adapter.rest.sleepers import Reading, Sleepers, Tid, Wake
+from otf.adapter.rest.started import Orphans
+from otf.values.light import light
+
+MOST: Final = 64
+"""Threads that are looked at: with more, looking takes longer than waiting, and the tester runs out of descriptors."""
+
+Look: TypeAlias = Callable[[], bool]
+"""Looks at all ports; returns whether nothing was there, and nothing is on its way that the kernel knows of."""
+
+
+class Unseen(Exception):  # noqa: N818 -- what happened, not an error
+    """The rest of this system cannot be observed any more; the message says why."""
+
+
+@light
+class Rest:
+    """All threads slept from before `began` until after `ended`; before `due` none wakes by itself.
+
+    `still`: none has run since the rest before.
+    """
+
+    began: float
+    ended: float
+    due: float
+    still: bool
+
+
+class System:
+    """The processes of a system: `roots`, what they started, and orphans. Raises Unseen.
+
+    `foreign`: its processes were not started by the tester, so that their orphans are not seen: it is looked at only
+    while no process is started on the machine.
+    """
+
+    def __init__(self, roots: Iterable[int], *, foreign: bool = False) -> None:
+        self.sleepers: Sleepers = Sleepers()
+        self._roots = set(roots)
+        self._processes: dict[int, Process] = {}
+        self._foreign = foreign
+        self._latest = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
+        self._orphans: Orphans | None = None
+        self._where: dict[Tid, tuple[Process, Timeout]] = {}
+        self._last = b""
+        try:
+            self._orphans = Orphans()
+            self._enter(self._roots)
+            while not self._listed():
+                pass
+            self._last = self._newest()
+            self.examine()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def pids(self) -> set[int]:
+        """The processes that belong to it now."""
+        return set(self._processes)
+
+    def look(self, quiet: Look) -> Rest | None:
+        """Look at all threads, then at the ports, and at all threads once more; return the rest, None where there is none.
+
+        Raises Unseen.
+        """
+        try:
+            return self._look(quiet)
+        except Gone:
+            self._listed()
+            return None
+        except Hidden as hidden:
+            raise Unseen(f"the kernel does not show {hidden} of one of its processes") from hidden
+
+    def used(self) -> float:
+        """Return for how many seconds its threads have run so far, those aside that have ended."""
+        total = 0
+        for thread in [each for process in self._processes.values() for each in process.threads.values()]:
+            with suppress(Gone, ValueError, IndexError):
+                total += int(thread.reading().counters.split()[0])
+        return total * 1e-9
+
+    def examine(self) -> None:
+        """Look for what makes its rest uncertain, and takes long to look for. Raises Unseen."""
+        for process in self._processes.values():
+            with suppress(Gone):
+                kinds = _seen(process)
+                if RING in kinds:
+                    raise Unseen(f"the process {process.pid} uses io_uring, and the kernel may work for it unseen")
+                if not _is_wide(process.pid):
+                    raise Unseen(f"the process {process.pid} is a program of 32 bits, whose calls are not known")
+
+    def close(self) -> None:
+        """Look no more."""
+        for process in self._processes.values():
+            process.close()
+        self._processes.clear()
+        if self._orphans is not None:
+            self._orphans.close()
+            self._orphans = None
+        if self._latest >= 0:
+            os.close(self._latest)
+            self._latest = -1
+
+    def _look(self, quiet: Look) -> Rest | None:
+        sleepers, began = self.sleepers, time.monotonic()
+        readings: dict[Tid, Reading] = {}
+        for process in self._processes.values():
+            for thread in process.threads.values():
+                readings[thread.tid] = thread.reading()
+        first = time.monotonic()
+        if not sleepers.first(began, first, readings) or not self._listed():
+            return None
+        if self._foreign and self._newest() != self._last:
+            raise Unseen("a process was started on this machine: name in the bench how the system is started, so that"
+                         " it is known whether it belongs to it")
+        sleepers.listed(first, frozenset(readings))
+        if not quiet():
+            return None
+        wakes = self._wakes()
+        if wakes is None:
+            return None
+        again: dict[Tid, Reading] = {}
+        for process in self._processes.values():
+            thread = None
+            for thread in process.threads.values():
+                again[thread.tid] = thread.reading()
+            if thread is not None and thread.count != len(process.threads):
+                process.refresh()
+                return None
+        if not sleepers.second(again, wakes):
+            return None
+        ended = time.monotonic()
+        return Rest(first, ended, sleepers.due(ended), sleepers.rested())
+
+    def _listed(self) -> bool:
+        """Read the lists of threads and children, the orphans last; return whether they are the known ones."""
+        known = True
+        for pid, process in list(self._processes.items()):
+            try:
+                known = not self._enter(process.children()) and known
+            except Gone:
+                known = False
+                self._refresh(pid, process)
+        if self._orphans is not None:
+            orphans = self._orphans.now()
+            known = not self._enter(orphans) and known
+            for pid in orphans:
+                if self._processes[pid].ended:
+                    self._orphans.reap(pid)
+        return known
+
+    def _enter(self, pids: Iterable[int]) -> bool:
+        """Take processes into the system; return whether one is new."""
+        new = False
+        for pid in pids:
+            if pid in self._processes:
+                continue
+            new = True
+            try:
+                self._processes[pid] = Process(pid)
+            except Gone:
+                continue
+            except Hidden as hidden:
+                raise Unseen(f"the process {pid} belongs to the system, and {hidden}") from hidden
+        threads = sum(len(process.threads) for process in self._processes.values())
+        if threads > MOST:
+            raise Unseen(f"it has {threads} threads, and more than {MOST} are not looked at")
+        return new
+
+    def _refresh(self, pid: int, process: Process) -> None:
+        try:
+            process.refresh()
+        except Gone:
+            self._processes.pop(pid).close()
+
+    def _wakes(self) -> dict[Tid, Wake] | None:
+        """Return the time-outs of the sleeps that are new; None where a thread does not sleep."""
+        threads = {thread.tid: (process, thread) for process in self._processes.values()
+                   for thread in process.threads.values()}
+        wakes: dict[Tid, Wake] = {}
+        for tid in self.sleepers.unread():
+            process, thread = threads[tid]
+            where = thread.timeout()
+            if where is None:
+                return None
+            if why := process.timed():
+                raise Unseen(f"of the process {process.pid}: {why}")
+            self._where[tid] = process, where
+            wakes[tid] = process.wake(where, time.monotonic())
+        if self.sleepers.ran:
+            self._alarms(threads.keys())
+        return wakes
+
+    def _alarms(self, tids: Iterable[Tid]) -> None:
+        """Read the timers that have descriptors: any thread may have set one for which another waits."""
+        self._where = {tid: self._where[tid] for tid in tids if tid in self._where}
+        for tid, (process, where) in self._where.items():
+            if where.role != "none":
+                self.sleepers.alarmed(tid, time.monotonic(), process.alarms(where))
+
+    def _newest(self) -> bytes:
+        """Return the number of the process or thread that was started last on this machine."""
+        return os.pread(self._latest, 128, 0).split()[-1]
+
+
+def _seen(process: Process) -> list[str]:
+    try:
+        return process.descriptors()
+    except Hidden as hidden:
+        raise Unseen(f"the kernel does not show {hidden} of the process {process.pid}") from hidden
+
+
+def _is_wide(pid: int) -> bool:
+    """Return whether a process runs a program of 64 bits: others number their calls otherwise."""
+    try:
+        with open(f"/proc/{pid}/exe", "rb") as program:  # noqa: PTH123 -- one of the places where a path is no file
+            return program.read(5)[4:] == b"\x02"
+    except OSError:
+        return True
