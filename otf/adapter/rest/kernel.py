@@ -90,7 +90,7 @@ class Thread:
     def children(self) -> list[int]:
         """Return the processes that this thread has started and that are there."""
         try:
-            return [int(word) for word in os.pread(self._children, _LONG, 0).split()]
+            return children(self._children)
         except ProcessLookupError as error:
             raise Gone from error
 
@@ -104,6 +104,7 @@ class Process:
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
+        self.whole = False
         self.threads: dict[Tid, Thread] = {}
         self._files: list[int] = []
         try:
@@ -132,6 +133,17 @@ class Process:
             with suppress(Gone):
                 self.threads[tid] = Thread(self.pid, tid)
         return known
+
+    def readings(self) -> dict[Tid, Reading]:
+        """Return what the kernel shows of its known threads; `whole` says afterwards whether these are all."""
+        found: dict[Tid, Reading] = {}
+        thread = None
+        for thread in self.threads.values():
+            found[thread.tid] = thread.reading()
+        # By the last of them: none of the others, asleep by then, can start one. Read at any later time, this would
+        # miss one that was there, answered after the ports were looked at, and ended.
+        self.whole = thread is not None and thread.count == len(self.threads)
+        return found
 
     @property
     def ended(self) -> bool:
@@ -250,6 +262,17 @@ class Process:
         self.threads.clear()
         _close(self._files)
         self._files.clear()
+
+
+def children(opened: int) -> list[int]:
+    """Return the processes in an open list of children.
+
+    The kernel skips one where another ends while it writes the list, so the list is read until it is the same twice.
+    """
+    line = os.pread(opened, _LONG, 0)
+    while line and line != (again := os.pread(opened, _LONG, 0)):
+        line = again
+    return [int(word) for word in line.split()]
 
 
 def _names(folder: int) -> list[str]:

@@ -10,8 +10,9 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Final
 
+from otf.adapter.rest.kernel import children
+
 _SUBREAPER: Final = 36  # PR_SET_CHILD_SUBREAPER
-_LONG: Final = 1 << 16
 
 OURS: Final = set[int]()
 """Children that the tester started by itself: they belong to one run, or to none, and somebody waits for them."""
@@ -65,7 +66,7 @@ class Orphans:
 
     def now(self) -> set[int]:
         """Return those that are there."""
-        return {int(word) for word in os.pread(self._children, _LONG, 0).split()} - OURS
+        return set(children(self._children)) - OURS
 
     def reap(self, pid: int) -> None:
         """Take an orphan away that has ended."""

@@ -57,7 +57,7 @@ class System:
         try:
             self._orphans = Orphans()
             self._enter(self._roots)
-            while not self._listed():
+            while not self._listed(whole=False):
                 pass
             self._last = self._newest()
             self.examine()
@@ -78,7 +78,8 @@ class System:
         try:
             return self._look(quiet)
         except Gone:
-            self._listed()
+            # the file of a thread that has ended does not always say so: each list is read anew
+            self._listed(whole=False)
             return None
         except Hidden as hidden:
             raise Unseen(f"the kernel does not show {hidden} of one of its processes") from hidden
@@ -116,11 +117,12 @@ class System:
     def _look(self, quiet: Look) -> Rest | None:
         sleepers, began = self.sleepers, time.monotonic()
         readings: dict[Tid, Reading] = {}
+        whole = True
         for process in self._processes.values():
-            for thread in process.threads.values():
-                readings[thread.tid] = thread.reading()
+            readings.update(process.readings())
+            whole = process.whole and whole
         first = time.monotonic()
-        if not sleepers.first(began, first, readings) or not self._listed():
+        if not sleepers.first(began, first, readings) or not self._listed(whole=whole):
             return None
         if self._foreign and self._newest() != self._last:
             raise Unseen("a process was started on this machine: name in the bench how the system is started, so that"
@@ -133,30 +135,29 @@ class System:
             return None
         again: dict[Tid, Reading] = {}
         for process in self._processes.values():
-            thread = None
-            for thread in process.threads.values():
-                again[thread.tid] = thread.reading()
-            if thread is not None and thread.count != len(process.threads):
-                process.refresh()
-                return None
+            again.update(process.readings())
         if not sleepers.second(again, wakes):
             return None
         ended = time.monotonic()
         return Rest(first, ended, sleepers.due(ended), sleepers.rested())
 
-    def _listed(self) -> bool:
-        """Read the lists of threads and children, the orphans last; return whether they are the known ones."""
+    def _listed(self, *, whole: bool) -> bool:
+        """Read the lists of children, the orphans last; return whether all processes and threads are known.
+
+        Where the known threads of a process are not the `whole` of them, they are listed anew.
+        """
         known = True
         for pid, process in list(self._processes.items()):
             try:
+                known = (whole or process.refresh()) and known
                 known = not self._enter(process.children()) and known
             except Gone:
                 known = False
-                self._refresh(pid, process)
+                self._processes.pop(pid).close()
         if self._orphans is not None:
             orphans = self._orphans.now()
             known = not self._enter(orphans) and known
-            for pid in orphans:
+            for pid in orphans & self._processes.keys():
                 if self._processes[pid].ended:
                     self._orphans.reap(pid)
         return known
@@ -179,18 +180,14 @@ class System:
             raise Unseen(f"it has {threads} threads, and more than {MOST} are not looked at")
         return new
 
-    def _refresh(self, pid: int, process: Process) -> None:
-        try:
-            process.refresh()
-        except Gone:
-            self._processes.pop(pid).close()
-
     def _wakes(self) -> dict[Tid, Wake] | None:
         """Return the time-outs of the sleeps that are new; None where a thread does not sleep."""
         threads = {thread.tid: (process, thread) for process in self._processes.values()
                    for thread in process.threads.values()}
         wakes: dict[Tid, Wake] = {}
         for tid in self.sleepers.unread():
+            if tid not in threads:
+                continue  # it has ended
             process, thread = threads[tid]
             where = thread.timeout()
             if where is None:
