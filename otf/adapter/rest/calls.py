@@ -106,8 +106,8 @@ _WAITING: Final[dict[str, Waiting]] = {
     "rt_sigsuspend": _FOREVER,
     "futex_wait": Waiting("timespec", 4, clock=5),
     "futex_waitv": Waiting("timespec", 3, clock=4),
-    "futex": Waiting("timespec", 3),  # relative or absolute: `_futex`
-    "clock_nanosleep": Waiting("timespec", 2),  # the same: `_clock_nanosleep`
+    "futex": _FOREVER,  # relative or absolute: `_futex`
+    "clock_nanosleep": _FOREVER,  # the same: `_clock_nanosleep`
 }
 
 _NUMBERS: Final[dict[str, dict[str, int]]] = {
@@ -145,22 +145,11 @@ def parsed(line: bytes) -> Call | None:
 def timeout(call: Call, names: dict[int, str]) -> Timeout:
     """Return where a call keeps its time-out; `UNKNOWN` for a call that is none of those that wait."""
     name = names.get(call.number, "")
-    kind, arguments = _WAITING.get(name), call.arguments
-    if kind is None or len(arguments) < 6:  # noqa: PLR2004 -- a call has six arguments
+    kind = _WAITING.get(name)
+    if kind is None or len(call.arguments) < 6:  # noqa: PLR2004 -- a call has six arguments
         return UNKNOWN
-    if name == "futex":
-        return _futex(arguments)
-    if name == "clock_nanosleep":
-        return _clock_nanosleep(arguments)
-    descriptor = _signed(arguments[0]) if kind.role in {"reads", "epoll"} else -1
-    if kind.unit == "ms":
-        milliseconds = _signed(arguments[kind.timeout])
-        return Timeout(milliseconds * _MILLI if milliseconds >= 0 else NEVER, role=kind.role, descriptor=descriptor)
-    if kind.timeout < 0 or not arguments[kind.timeout]:
-        return Timeout(role=kind.role, descriptor=descriptor)
-    if kind.clock >= 0:
-        return _absolute(arguments[kind.timeout], _signed(arguments[kind.clock]))
-    return Timeout(NEVER, arguments[kind.timeout], kind.unit, -1, kind.role, descriptor)
+    special = _SPECIAL.get(name)
+    return _plain(kind, call.arguments) if special is None else special(call.arguments)
 
 
 def seconds(raw: bytes, unit: Unit) -> float | None:
@@ -170,6 +159,18 @@ def seconds(raw: bytes, unit: Unit) -> float | None:
     whole, fraction = _PAIR.unpack(raw)
     size = _MICRO if unit == "timeval" else _NANO
     return whole + fraction * size if whole >= 0 and 0 <= fraction * size < 1 else None
+
+
+def _plain(kind: Waiting, arguments: tuple[int, ...]) -> Timeout:
+    descriptor = _signed(arguments[0]) if kind.role in {"reads", "epoll"} else -1
+    if kind.unit == "ms":
+        milliseconds = _signed(arguments[kind.timeout])
+        return Timeout(milliseconds * _MILLI if milliseconds >= 0 else NEVER, role=kind.role, descriptor=descriptor)
+    if kind.timeout < 0 or not arguments[kind.timeout]:
+        return Timeout(role=kind.role, descriptor=descriptor)
+    if kind.clock >= 0:
+        return _absolute(arguments[kind.timeout], _signed(arguments[kind.clock]))
+    return Timeout(NEVER, arguments[kind.timeout], kind.unit, -1, kind.role, descriptor)
 
 
 def _absolute(pointer: int, clock: int) -> Timeout:
@@ -199,3 +200,6 @@ def _signed(argument: int) -> int:
     """Return an argument that the call takes as an `int`: the upper half of its register may hold anything."""
     low = argument & 0xFFFF_FFFF
     return low - (1 << 32) if low & 0x8000_0000 else low
+
+
+_SPECIAL: Final = {"futex": _futex, "clock_nanosleep": _clock_nanosleep}

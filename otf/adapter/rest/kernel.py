@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final
 
-from otf.adapter.rest.calls import ANYTIME, NEVER, PAIR_SIZE, REALTIME, Timeout, parsed, seconds, table, timeout
+from otf.adapter.rest.calls import ANYTIME, PAIR_SIZE, REALTIME, Timeout, parsed, seconds, table, timeout
 from otf.adapter.rest.sleepers import ENDED, Reading, Tid, Wake
 
 _SHORT: Final = 512
@@ -276,7 +276,7 @@ def children(opened: int) -> list[int]:
 
 
 def _names(folder: int) -> list[str]:
-    return os.listdir(folder)  # noqa: PTH208 -- an open folder has no path, and is the same process for certain
+    return os.listdir(folder)
 
 
 def _open(path: str, flags: int = 0) -> int:

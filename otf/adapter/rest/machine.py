@@ -43,12 +43,6 @@ def detours() -> str:
     return ""
 
 
-def paced() -> str:
-    """Return why what is sent over TCP may wait for a timer of the kernel; empty where it does not."""
-    how = _text(Path("/proc/sys/net/ipv4/tcp_congestion_control")).strip()
-    return f"TCP sends by a timer with the congestion control {how}" if how.startswith("bbr") else ""
-
-
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="ascii", errors="replace")

@@ -44,7 +44,7 @@ def _holds(pid: int, wanted: set[str]) -> bool:
     with suppress(OSError):
         for each in folder.iterdir():
             with suppress(OSError):
-                if os.readlink(each) in wanted:
+                if os.readlink(each) in wanted:  # noqa: PTH115 -- it is a name and no path
                     return True
     return False
 

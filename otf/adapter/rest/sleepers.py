@@ -1,8 +1,8 @@
 """The threads of a system over many looks: since when each sleeps, and when it wakes by itself. Data in, answers out.
 
 A look has two readings of the same threads. Between them the lists of threads and children are read, then the ports,
-then the time-outs. Where every thread slept at the first reading and the second is the same, no thread ran between them:
-what was emitted before was seen at the ports, and nothing can be emitted before a thread wakes.
+then the time-outs. Where every thread slept at the first reading and the second is the same, no thread ran between
+them: what was emitted before was seen at the ports, and nothing can be emitted before a thread wakes.
 """
 
 from __future__ import annotations

@@ -71,10 +71,7 @@ class System:
         return set(self._processes)
 
     def look(self, quiet: Look) -> Rest | None:
-        """Look at all threads, then at the ports, and at all threads once more; return the rest, None where there is none.
-
-        Raises Unseen.
-        """
+        """Look at all threads, at the ports, and at all threads once more; return the rest if it is one. Raises Unseen."""
         try:
             return self._look(quiet)
         except Gone:
@@ -125,8 +122,10 @@ class System:
         if not sleepers.first(began, first, readings) or not self._listed(whole=whole):
             return None
         if self._foreign and self._newest() != self._last:
-            raise Unseen("a process was started on this machine: name in the bench how the system is started, so that"
-                         " it is known whether it belongs to it")
+            raise Unseen(
+                "a process was started on this machine: name in the bench how the system is started, so that"
+                " it is known whether it belongs to it"
+            )
         sleepers.listed(first, frozenset(readings))
         if not quiet():
             return None
@@ -157,8 +156,9 @@ class System:
         if self._orphans is not None:
             orphans = self._orphans.now()
             known = not self._enter(orphans) and known
-            for pid in orphans & self._processes.keys():
-                if self._processes[pid].ended:
+            for pid in orphans:
+                # one that had ended before it was seen has no files to be opened
+                if pid not in self._processes or self._processes[pid].ended:
                     self._orphans.reap(pid)
         return known
 
@@ -182,8 +182,9 @@ class System:
 
     def _wakes(self) -> dict[Tid, Wake] | None:
         """Return the time-outs of the sleeps that are new; None where a thread does not sleep."""
-        threads = {thread.tid: (process, thread) for process in self._processes.values()
-                   for thread in process.threads.values()}
+        threads = {
+            thread.tid: (process, thread) for process in self._processes.values() for thread in process.threads.values()
+        }
         wakes: dict[Tid, Wake] = {}
         for tid in self.sleepers.unread():
             if tid not in threads:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import socket
 import struct
 import sys
-from typing import Final, Self
+from typing import Final
 
 _SOCK_DIAG: Final = 4
 _BY_FAMILY: Final = 20
@@ -26,7 +26,7 @@ _ADDRESS: Final = 16  # bytes, for both families
 
 
 class Unsent:
-    """The other end of a TCP connection on this machine: `sock` is ours. Raises OSError where it cannot be asked about."""
+    """The other end of a TCP connection on this machine; `sock` is ours. Raises OSError where it cannot be seen."""
 
     def __init__(self, sock: socket.socket) -> None:
         if sys.platform != "linux":
