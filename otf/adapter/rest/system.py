@@ -49,6 +49,7 @@ class System:
         self.sleepers: Sleepers = Sleepers()
         self._roots = set(roots)
         self._processes: dict[int, Process] = {}
+        self._dead = set[int]()
         self._foreign = foreign
         self._latest = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
         self._orphans: Orphans | None = None
@@ -71,7 +72,7 @@ class System:
         return set(self._processes)
 
     def look(self, quiet: Look) -> Rest | None:
-        """Look at all threads, at the ports, and at all threads once more; return the rest if it is one. Raises Unseen."""
+        """Look at all threads, at the ports, and at all threads again; return the rest if it is one. Raises Unseen."""
         try:
             return self._look(quiet)
         except Gone:
@@ -145,11 +146,13 @@ class System:
 
         Where the known threads of a process are not the `whole` of them, they are listed anew.
         """
-        known = True
+        known, listed = True, set[int]()
         for pid, process in list(self._processes.items()):
             try:
                 known = (whole or process.refresh()) and known
-                known = not self._enter(process.children()) and known
+                children = process.children()
+                listed.update(children)
+                known = not self._enter(children) and known
             except Gone:
                 known = False
                 self._processes.pop(pid).close()
@@ -160,19 +163,21 @@ class System:
                 # one that had ended before it was seen has no files to be opened
                 if pid not in self._processes or self._processes[pid].ended:
                     self._orphans.reap(pid)
+            listed |= orphans
+        self._dead &= listed
         return known
 
     def _enter(self, pids: Iterable[int]) -> bool:
         """Take processes into the system; return whether one is new."""
         new = False
         for pid in pids:
-            if pid in self._processes:
+            if pid in self._processes or pid in self._dead:
                 continue
             new = True
             try:
                 self._processes[pid] = Process(pid)
             except Gone:
-                continue
+                self._dead.add(pid)  # it is listed until somebody asks how it ended
             except Hidden as hidden:
                 raise Unseen(f"the process {pid} belongs to the system, and {hidden}") from hidden
         threads = sum(len(process.threads) for process in self._processes.values())
