@@ -55,7 +55,7 @@ def adopt() -> bool:
 class Orphans:
     """The children of the tester that it did not start by itself: orphans of systems, and what a bench has started.
 
-    Those that come while it is used are reaped; what was there before may be waited for by those who started it.
+    Orphans are reaped; what a bench has started may be waited for by the code that started it.
     """
 
     def __init__(self) -> None:
@@ -70,8 +70,9 @@ class Orphans:
 
     def reap(self, pid: int) -> None:
         """Take an orphan away that has ended."""
-        if pid not in self._before and pid not in OURS:
-            with suppress(ChildProcessError):
+        with suppress(ChildProcessError, ProcessLookupError):
+            # what was started by this process is in its session, or leads one of its own
+            if pid not in self._before or os.getsid(pid) not in {os.getsid(0), pid}:
                 os.waitpid(pid, os.WNOHANG)
 
     def close(self) -> None:

@@ -87,6 +87,7 @@ class Watch:
         """Send an input and wait for the rest after it. Raises Unseen, and TimeoutError where there is none."""
         self.came.clear()
         end = time.monotonic() + ENOUGH
+        self.system.look(self.quiet)  # a sleep that begins now began after this
         self._sock.send(b"%d" % number)
         waiting, seen, idle = stillness(wanted), 0, 0
         while time.monotonic() < end:

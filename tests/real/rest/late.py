@@ -9,7 +9,7 @@ import socket
 import sys
 import threading
 import time
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 Peer: TypeAlias = Any
 
@@ -21,8 +21,7 @@ class Late(asyncio.DatagramProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep what answers go through."""
-        assert isinstance(transport, asyncio.DatagramTransport)
-        self.transport = transport
+        self.transport = cast("asyncio.DatagramTransport", transport)
 
     def datagram_received(self, data: bytes, addr: Peer) -> None:
         """Answer later."""
