@@ -109,7 +109,8 @@ def test_a_process_with_a_posix_timer_or_a_handler_of_sigalrm_is_timed() -> None
 
 def test_more_threads_than_are_looked_at_are_a_reason_not_to_observe() -> None:
     """To look at them would take longer than to wait."""
-    many = f"import threading; [threading.Thread(target=threading.Event().wait, daemon=True).start() for _ in range({MOST})]"
+    one = "threading.Thread(target=threading.Event().wait, daemon=True).start()"
+    many = f"import threading; [{one} for _ in range({MOST})]"
     child = python(f"{many}; {SLEEPER}")
     try:
         with pytest.raises(Unseen, match="threads"):
@@ -121,14 +122,16 @@ def test_more_threads_than_are_looked_at_are_a_reason_not_to_observe() -> None:
 def test_an_orphan_belongs_to_the_system_and_is_reaped() -> None:
     """A child of a child whose parent has ended becomes one of the tester, which is its subreaper."""
     assert adopt()
-    fork = "import os, sys, time\nif os.fork() == 0:\n    if os.fork():\n        os._exit(0)\n    time.sleep(0.2)\n    os._exit(0)\nos.wait()\n"
-    child = python(fork + SLEEPER)
+    parent = "import os, sys, time\nif os.fork() == 0:\n    if os.fork():\n        os._exit(0)\n"
+    orphan = "    time.sleep(0.2)\n    os._exit(0)\nos.wait()\n"
+    child = python(parent + orphan + SLEEPER)
     system = System([child.pid])
     orphans = Orphans()
     try:
         rest(system)
         assert len(system.pids) == 2
         time.sleep(0.3)
+        rest(system)  # it has ended, and is reaped
         rest(system)
         assert system.pids == {child.pid}
         assert not orphans.now() & system.pids
