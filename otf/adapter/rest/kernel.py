@@ -120,19 +120,19 @@ class Process:
             self.close()
             raise
 
-    def refresh(self) -> bool:
-        """Read the list of threads; return whether it is the known one."""
+    def refresh(self) -> None:
+        """Read the list of threads."""
         try:
             tids = {int(name) for name in _names(self._tasks)}
         except (FileNotFoundError, ProcessLookupError) as error:
             raise Gone from error
-        known = tids == self.threads.keys()
+        if not tids:
+            raise Gone
         for tid in self.threads.keys() - tids:
             self.threads.pop(tid).close()
         for tid in tids - self.threads.keys():
             with suppress(Gone):
                 self.threads[tid] = Thread(self.pid, tid)
-        return known
 
     def readings(self) -> dict[Tid, Reading]:
         """Return what the kernel shows of its known threads; `whole` says afterwards whether these are all."""

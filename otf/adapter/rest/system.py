@@ -58,8 +58,9 @@ class System:
         try:
             self._orphans = Orphans()
             self._enter(self._roots)
-            while not self._listed(whole=False):
-                pass
+            before = set[int]()
+            while not self._listed(whole=False) and self.pids != before:
+                before = self.pids
             self._last = self._newest()
             self.examine()
         except BaseException:
@@ -146,10 +147,11 @@ class System:
 
         Where the known threads of a process are not the `whole` of them, they are listed anew.
         """
-        known, listed = True, set[int]()
+        known, listed = whole, set[int]()
         for pid, process in list(self._processes.items()):
             try:
-                known = (whole or process.refresh()) and known
+                if not whole:
+                    process.refresh()
                 children = process.children()
                 listed.update(children)
                 known = not self._enter(children) and known
