@@ -1,7 +1,7 @@
-"""What happens when an assumption does not hold: `python -m benchmarks.assumptions`.
+"""The cost of broken assumptions: `python -m benchmarks.assumptions`.
 
-Conforming systems in worlds that break one assumption each; the tester knows nothing of it. The page
-docs/topics-promise.md tells what the figures mean.
+Conforming systems in worlds that break one assumption each, unknown to the tester. The page
+docs/topics-promise.md explains the figures.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class Deaf(World):
 
 
 class Mingling(World):
-    """Lets each output go at its moment, whatever else the system is doing then."""
+    """Sends each output at its time, even while the system does something else."""
 
     def _emit(self, outputs: Sequence[Emission], moment: float) -> None:
         self._at(moment, partial(super()._emit, outputs, moment))
 
 
 class Parallel(Mingling):
-    """Takes an input at once, although those before it are not answered yet."""
+    """Takes an input at once, although earlier inputs are not answered yet."""
 
     def _serve(self) -> None:
         while self._waiting:
@@ -45,7 +45,7 @@ class Parallel(Mingling):
 
 
 class Interrupting(Mingling):
-    """Says something unasked in the middle of an answer."""
+    """Emits a spontaneous output in the middle of an answer."""
 
     def _arm(self, entered: float) -> None:
         free, self._free = self._free, self.now
@@ -63,7 +63,7 @@ class Interrupting(Mingling):
 
 
 def slow(*args: Any, latency: float = 1, busy: float = 1, **more: Any) -> World:
-    """Return a world that takes so many times as long as it may."""
+    """Return a world whose delays exceed their bounds by a factor."""
     world = World(*args, **more)
     bounds = world.bounds
     world.bounds = replace(bounds, latency=latency * bounds.latency, busy=busy * bounds.busy)
@@ -77,7 +77,7 @@ def through(net: Net, *args: Any, **more: Any) -> World:
 
 @dataclass(frozen=True)
 class Breach:
-    """An assumption that does not hold: the world in which it does not, and a subject to which that matters."""
+    """A broken assumption: the world that breaks it, and a subject to which that matters."""
 
     world: Callable[..., World]
     subject: str
@@ -98,7 +98,7 @@ BREACHES: Final[Mapping[str, Breach]] = {
 
 
 def verdicts(name: str, mode: str, paths: int, seed: int) -> Counter[str]:
-    """Return the outcomes of so many paths or a few more."""
+    """Return the outcomes of at least this many paths."""
     breach, found = BREACHES[name], Counter[str]()
     for number in range(-(-paths // PATHS)):
         random = Random(f"{seed}/{name}/{mode}/{number}")

@@ -1,10 +1,10 @@
-"""Otf attacked: `python -m benchmarks.attack --cases N --real N --seed S --json FILE`.
+"""Attacks on otf: `python -m benchmarks.attack --cases N --real N --seed S --json FILE`.
 
 Damaged traces, captures, saved failures, descriptions of benches and file names go through replay, show, report,
 shrink, rerun and run: in one process, and some of them through the real command. Each has to end within ten seconds and
-300 MB with a status of otf's own and without a traceback, and to print nothing that a terminal obeys; nothing outside
-the folder of the result is written, no process starts, and no address is contacted. What is found is printed with the
-seed of its case, and is kept in a folder.
+300 MB with one of otf's exit statuses and without a traceback, and must not print control sequences; it must not write
+outside the folder of the result, start a process, or contact an address. Each finding is printed with the seed of its
+case, and is kept in a folder.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from otf.cli import called
 from otf.errors import Interruption
 from tests.offline.captures import CaptureWriter
 
-SECONDS: Final = 10.0  # of a processor: how busy the machine is with other things is not counted
+SECONDS: Final = 10.0  # of CPU time: the load of the machine does not count
 PATIENCE: Final = 60.0  # seconds on the clock, after which a command hangs
 MEGABYTES: Final = 300
 STATUSES: Final = (0, 1, 2, 3)
@@ -59,7 +59,7 @@ class SlowError(Interruption):
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Good ones of everything, in a folder; `work` is where damaged ones go, `out` where results may."""
+    """Intact files of every kind in a folder; damaged copies go to `work`, results to `out`."""
 
     folder: Path
     traces: dict[str, bytes]
@@ -68,13 +68,13 @@ class Ground:
 
     @property
     def out(self) -> Path:
-        """Where results may be written."""
+        """Return the folder for results."""
         return self.folder / "out"
 
 
 @dataclass(slots=True)
 class Found:
-    """What came of the cases."""
+    """The results of the cases."""
 
     statuses: Counter[str] = field(default_factory=Counter[str])
     wrong: list[str] = field(default_factory=list[str])
@@ -82,7 +82,7 @@ class Found:
 
 
 def ground(folder: Path) -> Ground:
-    """Make what is damaged later, with the tool itself."""
+    """Make the intact files, with the tool itself."""
     (folder / "mine.py").write_text(MINE, encoding="utf-8")
     _quietly("run", "coffee", "--set", "fault=dry", "--seed", "1", "--traces", "2", "--steps", "20", "--out", "good")
     _quietly("run", "coffee", "--seed", "2", "--traces", "1", "--steps", "5", "--out", "fine")
@@ -211,7 +211,7 @@ def there(arguments: Sequence[str], made: Ground, watch: Watch) -> tuple[int, st
 
 
 def wrong(status: int, said: str, watch: Watch) -> list[str]:
-    """Return what is wrong with how a command went."""
+    """Return the defects of a command's run."""
     found = [f"it {each}" for each in watch.found]
     watch.found.clear()
     if status not in STATUSES:
@@ -240,7 +240,7 @@ def attacked(made: Ground, cases: range, seed: int, watch: Watch, *, real: bool)
 
 
 def _spent() -> float:
-    """Return the seconds of a processor that this process and its children have taken."""
+    """Return the CPU seconds of this process and its children."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
@@ -250,7 +250,7 @@ def _slow(_number: int, _frame: object) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Attack, and print what came of it; the exit status is 1 where anything was found."""
+    """Attack, and print the findings; the exit status is 1 if there are any."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.attack", description=__doc__)
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--real", type=int, default=300)

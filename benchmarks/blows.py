@@ -33,7 +33,7 @@ HANGS: Final = 60.0  # seconds after which a run that should long be over counts
 WORDS: Final = ("ended", "missing", "stopped", "no contact", "passed")
 
 Blow: TypeAlias = Callable[[Random, str], tuple[str, str] | None]
-"""Strikes once, on such a loop; returns the verdict and the word for what rightly came of it, none: it was wrong.
+"""Strikes once, on a loop of this kind; returns the verdict and the word for its right result, empty if it was wrong.
 
 None where the run was over before.
 """
@@ -41,7 +41,7 @@ None where the run was over before.
 
 @dataclass
 class Row:
-    """What came of the blows at one wire."""
+    """The results of the blows at one wire."""
 
     wire: str
     words: Counter[str] = field(default_factory=Counter[str])
@@ -59,10 +59,10 @@ class Row:
 
 
 def on_a_wire(wire: str, seed: int) -> Blow:
-    """Return what strikes a counter behind a wire."""
+    """Return a function that strikes a counter behind a wire."""
     rig, draws = Counting(wire), test_harm.moments(Random(f"{seed}/{wire}"), wire)
     for loop in LOOPS:
-        rig.run(Harm(), loop)  # what is quiet is found out here, so that what follows is eager
+        rig.run(Harm(), loop)  # this run finds the quiet states, so that the next one is eager
 
     def blow(_: Random, loop: str) -> tuple[str, str] | None:
         harm = next(draws)
@@ -82,7 +82,7 @@ def on_a_wire(wire: str, seed: int) -> Blow:
 
 
 def at_a_server(wire: str, seed: int) -> Blow:
-    """Return what strikes a server that nobody starts again, in the middle of a campaign."""
+    """Return a function that strikes a server, which the bench does not start again, in the middle of a campaign."""
     draws, number = test_standing.moments(Random(f"{seed}/{wire}")), iter(range(1_000_000))
 
     def blow(_: Random, loop: str) -> tuple[str, str] | None:
@@ -101,7 +101,7 @@ def at_a_server(wire: str, seed: int) -> Blow:
 
 
 def blows(seed: int) -> Iterator[tuple[str, Blow]]:
-    """Yield each wire, with what strikes it."""
+    """Yield each wire, with the function that strikes it."""
     for wire in test_harm.REASONS:
         yield wire, on_a_wire(wire, seed)
     yield "inprocess", raising
@@ -110,11 +110,11 @@ def blows(seed: int) -> Iterator[tuple[str, Blow]]:
 
 
 def struck(wire: str, blow: Blow, number: int, random: Random) -> Row:
-    """Strike so many times, on each loop in turn."""
+    """Strike a number of times, on each loop in turn."""
     row, loops = Row(wire), cycle(LOOPS)
     while row.total < number:
         left, loop, began = (descriptors(), children()), next(loops), time.monotonic()
-        faulthandler.dump_traceback_later(5 * HANGS, exit=True)  # so that it is seen where
+        faulthandler.dump_traceback_later(5 * HANGS, exit=True)  # shows where it hangs
         came = blow(random, loop)
         faulthandler.cancel_dump_traceback_later()
         took = time.monotonic() - began

@@ -1,7 +1,7 @@
-"""Specs as data: what the simulated specs are made from, and what the solver reads instead of the core.
+"""Specs as data: the simulated specs are made from them, and the solver reads them instead of the core.
 
-The meaning of a blueprint is written down here a second time, without the core: `courses` lists one by one what may
-happen. So a system, a solver and a mutant do not depend on what is judged with them.
+The semantics of a blueprint is written down here a second time, without the core: `courses` lists every possible
+course. So a system, a solver and a mutant do not depend on the core, which is judged with them.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from otf.core import Routes
 from otf.simulate.system import SystemMove
 from otf.spec import Accept, AnyOrder, OneOf, Spec, TimerAction, goto, on, start, stop
 
-State: TypeAlias = tuple[str, int]  # where it is, and what it remembers
+State: TypeAlias = tuple[str, int]  # its name, and its memory
 Stretch: TypeAlias = tuple[float, float]
 Storing: TypeAlias = Literal["same", "input", "seen", "more"]
 ANY: Final = "*"  # any output on the port P
-REMEMBERED: Final = "m"  # the output that says what the state remembers: m0, m1, …
+REMEMBERED: Final = "m"  # the output that reveals the memory of the state: m0, m1, …
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,14 @@ Part: TypeAlias = str | Shuffled | Picked
 
 @dataclass(frozen=True)
 class Branch:
-    """One thing that may happen: where it leads, what comes, and when.
+    """One possible transition: its next state, its outputs, and their times.
 
-    `store`: what the state remembers from then on: the same, the digit of the input, the digit of the last output
-    seen, or one more. `accepts`: an `Accept` on `port`, with each sequence of outputs that is right and the states to
-    which it may lead.
+    `store`: the memory of the state from then on: the same, the digit of the input, the digit of the last output seen,
+    or one more. `accepts`: an `Accept` on `port`, with each right sequence of outputs and the states to which it may
+    lead.
 
-    The timers of a state are its unasked branches that have a window; a system and the solver know them by their
-    numbers. Timers with names outlast the state: `starts` has their windows, `stops` their names, and an unasked branch
-    comes `after` one.
+    The timers of a state are its spontaneous branches that have a window, identified by their numbers. Named timers
+    outlast the state: `starts` has their windows, `stops` their names, and a spontaneous branch comes `after` one.
     """
 
     target: str
@@ -64,12 +63,12 @@ class Branch:
 
     @property
     def timers(self) -> list[TimerAction]:
-        """Return what it does to timers with names."""
+        """Return its effect on named timers."""
         return [*map(stop, self.stops), *(start(name, *within) for name, within in self.starts)]
 
 
 class Course(NamedTuple):
-    """A branch with every choice made: the next state, the outputs on each port in their order; and the branch."""
+    """A branch with every choice made: the next state, the outputs on each port in their order, and the branch."""
 
     state: State
     outputs: tuple[tuple[str, tuple[str, ...]], ...]
@@ -84,7 +83,7 @@ class Course(NamedTuple):
 
 @dataclass(frozen=True)
 class Resolve:
-    """The function of an `Accept`: from the outputs seen to the next states."""
+    """The function of an `Accept`: from the observed outputs to the next states."""
 
     blueprint: Blueprint
     branch: Branch
@@ -92,20 +91,20 @@ class Resolve:
     input: str
 
     def __call__(self, seen: tuple[Any, ...]) -> list[State]:
-        """Return the states to which these outputs lead; none: they are wrong."""
+        """Return the states to which these outputs lead; none if they are wrong."""
         targets = dict(self.branch.accepts).get(seen, ())
         return [(each, self.blueprint.stored(self.branch, self.state, self.input, seen)) for each in targets]
 
     def complete(self, seen: tuple[Any, ...]) -> bool:
-        """Return whether these outputs are all; of two sequences none begins with the other."""
+        """Return whether these outputs are complete; no sequence is a prefix of another."""
         return seen in dict(self.branch.accepts) or len(seen) >= max(len(each) for each, _ in self.branch.accepts)
 
 
 @dataclass(frozen=True, eq=False)
 class Blueprint:
-    """A spec as data; what `steps` does not list is left unspecified.
+    """A spec as data; inputs that `steps` does not list are unspecified.
 
-    `inputs` and `outputs` have the port of each; `memory` is how many values a state may remember.
+    `inputs` and `outputs` have the port of each; `memory` is the number of values that a state may remember.
     """
 
     steps: Mapping[tuple[str, str], tuple[Branch, ...]]
@@ -128,11 +127,11 @@ class Blueprint:
         return Routes(tuple(sorted(set(self.outputs.values()))), {**self.inputs, **self.outputs}.__getitem__)
 
     def branches(self, state: State, inp: str) -> tuple[Branch, ...]:
-        """Return what may happen on an input, or unasked ("")."""
+        """Return the possible transitions on an input, or the spontaneous ones ("")."""
         return self.steps.get((state[0], inp), ()) if inp else self.spontaneous.get(state[0], ())
 
     def courses(self, state: State, inp: str) -> tuple[Course, ...]:
-        """Return the same with every choice made."""
+        """Return the possible courses: the same with every choice made."""
         known = self._known.get((state, inp))
         if known is None:
             found = enumerate(self.branches(state, inp))
@@ -142,7 +141,7 @@ class Blueprint:
         return known
 
     def stored(self, branch: Branch, state: State, inp: str, seen: tuple[str, ...]) -> int:
-        """Return what the next state remembers."""
+        """Return the memory of the next state."""
         match branch.store:
             case "same":
                 return state[1]

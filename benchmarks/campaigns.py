@@ -9,10 +9,9 @@ from typing import Final
 
 from benchmarks.subjects import TICK, Subject
 from otf.core import Limits, Model, Monitor, Node, Oracle, Pacing, Routes, Session, Symbol, Timing
-from otf.core.burst import Burst
 from otf.core.eager import Eager
-from otf.core.strict import Strict
-from otf.core.timers import Timers
+from otf.core.pacing import Timers
+from otf.core.strict import Burst, Strict
 from otf.core.timing import Learnt
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.simulate.world import Chance
@@ -21,12 +20,12 @@ from otf.trace.events import Event
 from otf.trace.verdict import Verdict
 
 PATHS: Final = 10  # in a campaign: what one path teaches (proven silence, waits for timers) the next ones use
-CAP: Final = Limits(hypotheses=1000)  # fewer than by default: what outgrows them is inconclusive, and takes long
+CAP: Final = Limits(hypotheses=1000)  # fewer than by default: a path that exceeds them is inconclusive, and takes long
 
 
 @dataclass
 class Notes:
-    """What pacings keep over the paths of a campaign."""
+    """The memory of pacings over the paths of a campaign."""
 
     proven: set[tuple[Node, Symbol]] = field(default_factory=set[tuple[Node, Symbol]])
     timers: Timers = field(default_factory=Timers)
@@ -54,7 +53,7 @@ TESTERS: Final[Mapping[str, Tester]] = {
 
 @dataclass(frozen=True)
 class Run:
-    """What came of one path, in how many virtual seconds; `largest` set of explanations on the way."""
+    """The result of one path, its virtual seconds, and the `largest` number of hypotheses on the way."""
 
     verdict: Verdict
     steps: int
@@ -64,7 +63,7 @@ class Run:
 
 
 class Campaign:
-    """A campaign of a tester against systems made from one subject; its times, and the order of things, are drawn."""
+    """A campaign of a tester against systems made from one subject; its times and orders are random."""
 
     def __init__(self, subject: Subject, tester: Tester, random: Random) -> None:
         self.random = random
@@ -80,12 +79,12 @@ class Campaign:
         self.make: Callable[..., World] = World
 
     def runs(self, paths: int = PATHS) -> Iterator[Run]:
-        """Yield what comes of one path after another."""
+        """Yield the results of one path after another."""
         for number in range(1, 1 + paths):
             yield self.run(number)
 
     def run(self, number: int, *, recorded: bool = False) -> Run:
-        """Return what comes of the next path, which has this number."""
+        """Return the result of the next path, which has this number."""
         pacing = self.tester.pacing(self.timing, self.notes)
         session = Session(self.oracle, self.strategy.path(number), pacing, steps=self.steps)
         session.monitor = self.tester.monitor(self.oracle)
@@ -108,17 +107,17 @@ class Campaign:
 
 
 def bounds(random: Random, subject: Subject) -> TimeBounds:
-    """Draw L and R, with either of them nought, either the longer; and how what lies within them is drawn."""
+    """Draw L and R, where either may be 0 or the longer one, and the distribution of the delays within them."""
     ticks = random.choice(((1, 1), (1, 4), (4, 1), (0, 4), (4, 0), (1, 16)))
     latency, busy = ticks[0] * TICK, max(ticks[1] * TICK, subject.busy)
     chance: Chance = random.choice(("uniform", "extreme", "lopsided"))
-    # rarer than silence is believed, so that there is silence now and then
+    # rarer than the quiescence time, so that there is silence now and then
     spontaneous = random.choice((1, 4)) * 10 * (2 * latency + busy)
     return TimeBounds(latency, busy, spontaneous, chance)
 
 
 def timing(random: Random, bounds: TimeBounds) -> Timing:
-    """Draw a quiescence time: from nothing, where only 2L + nR holds, to what is far on the safe side; or learnt."""
+    """Draw a quiescence time: from 0, where only 2L + nR holds, to far on the safe side; or learnt."""
     least = 2 * bounds.latency + bounds.busy
     quiescence = random.choice((0.0, least, 10 * least))
     kind = random.choice((Timing, Timing, Learnt))

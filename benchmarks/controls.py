@@ -1,6 +1,6 @@
 """Negative controls: testers that break one rule each, so that conforming systems fail: the rule is needed.
 
-Beside each stands what the rule protects: the same tester with that rule kept.
+Each is paired with the same tester that keeps the rule.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class OneWay(Strict):
 
 
 class LastInput(Monitor):
-    """Counts every output to the last input: whatever is seen comes after all that was sent was taken."""
+    """Attributes every output to the last input: assumes that an output comes after all inputs were taken."""
 
     def _question(self, event: Event) -> tuple[Hashable, Finder]:
         name, find = super()._question(event)
@@ -50,7 +50,7 @@ class AtOnce(Monitor):
     _dealt: float = 0.0
 
     def tell(self, event: Event) -> Verdict | None:
-        """Judge one event; what counts as taken may still keep the system busy."""
+        """Judge one event; inputs that count as taken may still keep the system busy."""
         if isinstance(event, Sent):
             self._dealt = max(event.at + self.oracle.timing.latency, self._dealt) + self.oracle.timing.busy
         verdict = super().tell(event)
@@ -73,14 +73,14 @@ class AtOnce(Monitor):
 
 
 class Unproven(Eager):
-    """Waits for silence nowhere but where it must: so the rule for changing ports is all that is tried."""
+    """Waits for silence only where it must: so only the rule for changing ports is tried."""
 
     def _sure(self, moment: Moment) -> bool:
         return moment.last is not None
 
 
 class Rushing(Unproven):
-    """Changes to another port without waiting until what is in flight was taken."""
+    """Changes to another port without waiting until the inputs in flight were taken."""
 
     def pause(self, moment: Moment) -> Pause | None:
         """Return no wait where eager mode only waits for inputs to be taken."""
@@ -89,10 +89,10 @@ class Rushing(Unproven):
 
 
 class OneLatency(Unproven):
-    """Changes to another port L after the last input: what was sent has arrived then, but may wait to be taken."""
+    """Changes to another port L after the last input: all inputs have arrived then, but may not be taken yet."""
 
     def pause(self, moment: Moment) -> Pause | None:
-        """Return a wait that does not count how many inputs may be before the last."""
+        """Return a wait that ignores the inputs that may be before the last one."""
         pause = super().pause(moment)
         if pause is None or pause.means == "quiet":
             return pause

@@ -1,7 +1,7 @@
-"""What the judging core costs: `python -m benchmarks.core [--against CHECKOUT] [--long] [--json FILE]`.
+"""The cost of the judging core: `python -m benchmarks.core [--against CHECKOUT] [--long] [--json FILE]`.
 
 Long answers, choices in a row, outputs in any order, new states, explanations, inputs in flight. Each line is measured
-in a process of its own, with a limit of CPU time, so that those which explode end. A table of medians of three, beside
+in a process of its own, with a limit of CPU time, so that exploding ones end. A table of medians of three, beside
 those of another checkout, measured in turn. `step calls` and `hypotheses` do not depend on the machine.
 """
 
@@ -43,7 +43,7 @@ Figures = dict[str, float]
 
 
 class Line(NamedTuple):
-    """What is measured: a function of `core_lines`, its size, the limit in seconds of CPU time."""
+    """One measurement: a function of `core_lines`, its size, the limit in seconds of CPU time."""
 
     name: str
     size: int
@@ -54,7 +54,7 @@ Found = tuple[Line, list[Figures | str]]
 
 
 def measured(line: Line, checkout: Path) -> Figures | str:
-    """Return the figures of one line in a process of its own, or why there are none."""
+    """Return the figures of one line in a process of its own, or the reason why there are none."""
     command = [sys.executable, "-P", str(HERE / "core_lines.py"), line.name, str(line.size), str(line.limit)]
     environment = os.environ | {"PYTHONPATH": str(checkout)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 -- ours
@@ -73,7 +73,7 @@ def _why(stderr: str) -> str:
 
 
 def three(line: Line, checkouts: Sequence[Path], rounds: int) -> list[Figures | str]:
-    """Return the medians of a line in each checkout, all in turn; what takes a third of its limit is measured once."""
+    """Return the medians of a line in each checkout, in turn; a line near a third of its limit is measured once."""
     found: dict[Path, list[Figures]] = {each: [] for each in checkouts}
     over: dict[Path, str] = {}
     for _ in range(rounds):
@@ -93,7 +93,7 @@ def _medians(found: Sequence[Figures]) -> Figures:
 
 
 def lines(*, limit: int, long: bool, only: Sequence[str]) -> Iterator[Line]:
-    """Yield the lines that are asked for, small sizes first."""
+    """Yield the requested lines, small sizes first."""
     for name, sizes in LINES.items():
         if not only or name in only:
             yield from (Line(name, size, limit) for size in sizes)
@@ -101,7 +101,7 @@ def lines(*, limit: int, long: bool, only: Sequence[str]) -> Iterator[Line]:
 
 
 def all_of(asked: Iterable[Line], checkouts: Sequence[Path], rounds: int) -> Iterator[Found]:
-    """Measure lines, and yield each as soon as it is there; where one was slow, a larger one is not tried."""
+    """Measure lines, and yield each as soon as it is there; after a slow one, no larger one is tried."""
     slow = set[tuple[str, Path]]()
     for line in asked:
         tried = [each for each in checkouts if (line.name, each) not in slow]
@@ -137,9 +137,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.core", description=__doc__)
     parser.add_argument("lines", nargs="*", help=f"these lines only: {', '.join(LINES)}")
     parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="another checkout, measured in turn with this")
-    parser.add_argument("--long", action="store_true", help="with up to 2,000,000 new states in one call")
+    parser.add_argument("--long", action="store_true", help="also measure up to 2,000,000 new states in one call")
     parser.add_argument("--limit", type=int, default=LIMIT, help=f"seconds of CPU time for each line ({LIMIT})")
-    parser.add_argument("--rounds", type=int, default=3, help="of which the medians are taken (3)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds for the medians (3)")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     chosen = parser.parse_args(arguments)
     if unknown := set(chosen.lines) - set(LINES):

@@ -1,7 +1,7 @@
-"""What `benchmarks.core` measures, each line in a process of its own: `python -P core_lines.py LINE SIZE SECONDS`.
+"""The measurements of `benchmarks.core`, each in a process of its own: `python -P core_lines.py LINE SIZE SECONDS`.
 
 It imports nothing but `otf`, so that the same lines measure another checkout. A line prepares its run, measures CPU
-time, and returns figures; what it says of `hypotheses` and of calls of the model does not depend on the machine.
+time, and returns figures; `hypotheses` and calls of the model do not depend on the machine.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from otf.spec import AnyOrder, OneOf, Spec, Transition, goto
 from otf.trace.events import Event, Quiet, Seen, Sent, Taken
 
 Figures = dict[str, float]
-MEMORY: Final = 4 * 2**30  # bytes that a line may take: more would stop the machine, and not only the line
+MEMORY: Final = 4 * 2**30  # bytes that a line may take: more would stop the machine as well
 PORTS: Final = ("p", "q", "r", "s")
 ROUTES: Final = Routes(PORTS, lambda value: value[0])
 PRIME: Final = 10**12 + 39
 
 
 class Told:
-    """A monitor that is told events, with what that took."""
+    """A monitor that takes events, with their cost."""
 
     def __init__(self, spec: Spec[Any, Any], routes: Routes = ROUTES) -> None:
         self.steps = 0
@@ -48,7 +48,7 @@ class Told:
         self.monitor = Monitor(self._oracle)
 
     def tell(self, events: Iterable[Event]) -> None:
-        """Tell events."""
+        """Pass events to the monitor."""
         start = before = time.process_time()
         for event in list(events):
             self.monitor.tell(event)
@@ -59,10 +59,10 @@ class Told:
         self.seconds += before - start
 
     def figures(self, outcome: str = "pass") -> Figures:
-        """Return what was measured, if the verdict is the expected one."""
+        """Return the figures if the verdict is the expected one."""
         verdict = self.monitor.end()
         if verdict.outcome != outcome:
-            # not what the line is about: the parent says so in the table
+            # not the subject of the line: the parent reports it in the table
             sys.exit(f"{verdict.outcome}: {verdict.why or verdict.failure} (after {self.seconds:.1f} s)")
         return {
             "seconds": self.seconds,
@@ -87,13 +87,13 @@ def _answer(spec: Spec[str, str], outputs: Iterable[tuple[str, str]]) -> Figures
 
 
 def long_answer(size: int) -> Figures:
-    """So many exact outputs in one answer, on one port."""
+    """`size` exact outputs in one answer, on one port."""
     outputs = [f"p{number}" for number in range(size)]
     return _answer(_once(*outputs), (("p", output) for output in outputs))
 
 
 def long_walk(size: int) -> Figures:
-    """The same in process: a system that returns so many outputs."""
+    """The same in process: a system that returns `size` outputs."""
     outputs = tuple(f"p{number}" for number in range(size))
     walk = Walk(Oracle(Model(_once(*outputs), Routes(("p",)))), lambda _inp: outputs)
     before = time.process_time()
@@ -102,12 +102,12 @@ def long_walk(size: int) -> Figures:
 
 
 def one_of(size: int) -> Figures:
-    """So many `OneOf` in a row on one port."""
+    """`size` `OneOf` in a row on one port."""
     return _choices(size, "p")
 
 
 def one_of_alternating(size: int) -> Figures:
-    """So many `OneOf` in a row, on two ports in turn."""
+    """`size` `OneOf` in a row, on two ports in turn."""
     return _choices(size, "pq")
 
 
@@ -119,7 +119,7 @@ def _choices(size: int, ports: str) -> Figures:
 
 
 def any_order(size: int) -> Figures:
-    """An `AnyOrder` of so many values, that come in another order."""
+    """An `AnyOrder` of `size` values that come in another order."""
     outputs = [f"p{number}" for number in range(size)]
     spec = _once(AnyOrder(*outputs))
     Random(1).shuffle(outputs)
@@ -127,12 +127,12 @@ def any_order(size: int) -> Figures:
 
 
 def any_order_same(size: int) -> Figures:
-    """An `AnyOrder` of so many values, all the same."""
+    """An `AnyOrder` of `size` equal values."""
     return _answer(_once(AnyOrder(*["px"] * size)), (("p", "px") for _ in range(size)))
 
 
 def _many(states: int) -> Spec[Any, Any]:
-    """Return a system that chooses one of so many states without a sign, and says back all that it is told."""
+    """Return a system that silently chooses one of several states, and echoes every input."""
 
     def step(state: Any, inp: str) -> list[Transition[Any]]:
         return [goto((number,)) for number in range(states)] if state == "new" else [goto(state, inp)]
@@ -148,7 +148,7 @@ def _fresh(size: int) -> Iterator[Event]:
 
 
 def new_values(size: int) -> Figures:
-    """Values that never come again, with so many possible states."""
+    """Values that never repeat, with `size` possible states."""
     told = Told(_many(size))
     told.tell([Sent("pa", "p", 0.0), Quiet(0.0)])
     told.seconds, told.events = 0.0, 0
@@ -157,7 +157,7 @@ def new_values(size: int) -> Figures:
 
 
 def _in_flight(spec: Spec[Any, Any], size: int, ports: str) -> Figures:
-    """Return what runs cost in which so many inputs are in flight; their values are new each time."""
+    """Return the cost of runs with several inputs in flight; their values are new each time."""
     told, number = Told(spec), 0
     while told.seconds < 1:
         told.again()
@@ -170,12 +170,12 @@ def _in_flight(spec: Spec[Any, Any], size: int, ports: str) -> Figures:
 
 
 def _mixed(state: int, inp: str) -> int:
-    """Return a state that tells in which order inputs on different ports were taken."""
+    """Return a state that encodes the order in which inputs on different ports were taken."""
     return (3 * state + ord(inp[0])) % 101
 
 
 def _counting() -> Spec[Any, Any]:
-    """Return a system whose inputs commute: it counts them for each port, and says back each on its port."""
+    """Return a system whose inputs commute: it counts them for each port, and echoes each on its port."""
 
     def step(state: tuple[int, ...], inp: str) -> list[Transition[tuple[int, ...]]]:
         return [goto(tuple(count + (port == inp[0]) for count, port in zip(state, PORTS, strict=True)), inp)]
@@ -184,17 +184,17 @@ def _counting() -> Spec[Any, Any]:
 
 
 def commuting(size: int) -> Figures:
-    """So many inputs in flight on four ports, in any order with the same answers and the same end."""
+    """`size` inputs in flight on four ports, in any order with the same answers and the same final state."""
     return _in_flight(_counting(), size, "pqrs")
 
 
 def ordered(size: int) -> Figures:
-    """So many in flight on two ports of a system whose end tells in which order it took them."""
+    """`size` inputs in flight on two ports of a system whose final state depends on their order."""
     return _in_flight(Spec(lambda state, inp: [goto(_mixed(state, inp), inp)], 0, ["pa"]), size, "pq")
 
 
 def one_explanation(size: int) -> Figures:
-    """The failure of a step with so many inputs in flight on four ports, in one of 200 possible states."""
+    """The failure of a step with `size` inputs in flight on four ports, in one of 200 possible states."""
 
     def step(state: Any, inp: str) -> list[Transition[Any]]:
         if state == "new":
@@ -210,7 +210,7 @@ def one_explanation(size: int) -> Figures:
 
 
 def one_event(size: int) -> Figures:
-    """The longest event where so many inputs in flight on two ports may have been taken in any order, with choices."""
+    """The longest event while `size` inputs in flight on two ports may have been taken in any order, with choices."""
 
     def step(state: int, inp: str) -> list[Transition[int]]:
         return [goto((5 * state + ord(inp[0]) + more) % 997, inp) for more in range(3)]
@@ -224,7 +224,7 @@ def one_event(size: int) -> Figures:
 
 
 def taken_against_quiet(size: int) -> Figures:
-    """`Taken` against `Quiet`: so many inputs on each of two ports, of which one port says back what it gets."""
+    """`Taken` against `Quiet`: `size` inputs on each of two ports, one of which echoes them."""
     found = {name: _proved(size, event) for name, event in (("taken", Taken(2 * size, 0.0)), ("quiet", Quiet(0.0)))}
     return {"seconds": found["taken"], "quiet s": found["quiet"], "ratio": found["taken"] / max(found["quiet"], 1e-9)}
 
@@ -249,7 +249,7 @@ def _resident() -> float:
 
 
 class Number:
-    """A system that is never twice in the same state; it knows how long the tester took from one input to the next."""
+    """A system that is never twice in the same state; it measures how long the tester takes between two inputs."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -271,7 +271,7 @@ def _appended(number: int, digit: int) -> list[Transition[int]]:
 
 
 def never_back(size: int) -> Figures:
-    """So many new states in one call of `Walk.uniform`."""
+    """`size` new states in one call of `Walk.uniform`."""
     system, start = Number(), _resident()
     walk = Walk(Oracle(Model(Spec(_appended, 0, range(2)))), system.act)
     before = time.process_time()
@@ -286,7 +286,7 @@ def never_back(size: int) -> Figures:
 
 
 def forgetting(size: int) -> Figures:
-    """So many new states told to a monitor, which has to forget them on the way: the longest event."""
+    """`size` new states passed to a monitor, which has to forget them on the way: the longest event."""
     told, start = Told(Spec(_appended, 0, range(2)), Routes(("p",), lambda _value: "p")), _resident()
     random, number = Random(1), 0
     for _ in range(size):
@@ -307,11 +307,11 @@ LINES: Final[dict[str, Callable[[int], Figures]]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure one line, within so many seconds of CPU time, and print the figures."""
+    """Measure one line, within a limit of CPU time, and print the figures."""
     parser = ArgumentParser(prog="python -m benchmarks.core_lines", description=__doc__)
     parser.add_argument("name", choices=LINES)
     parser.add_argument("size", type=int)
-    parser.add_argument("seconds", type=int, help="of CPU time, after which it is given up")
+    parser.add_argument("seconds", type=int, help="CPU time after which the line is given up")
     chosen = parser.parse_args(arguments)
     name, size, seconds = chosen.name, chosen.size, chosen.seconds
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))

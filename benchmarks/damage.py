@@ -1,4 +1,4 @@
-"""Damage to traces, captures, descriptions and file names: by chance, and as somebody would do it who means harm."""
+"""Damage to traces, captures, descriptions and file names: random, and as an attacker would do it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def cut(draw: Random, data: bytes) -> bytes:
 
 
 def grown(draw: Random, data: bytes) -> bytes:
-    """Put the same in again, many times, or much of something else."""
+    """Insert a part of it many times, or much of something else."""
     lines = data.splitlines(keepends=True) or [b"\n"]
     line, times = draw.choice(lines), draw.choice([1, 10, 1000])
     more = draw.choice([line * times, b"[" * 5000, b'{"event":' * 500, b"\0" * 5000, b"9" * 5000, b"\n" * 1000])
@@ -84,7 +84,7 @@ def _changed(draw: Random, data: Any) -> None:
 
 
 def header(draw: Random, data: bytes) -> bytes:
-    """Write a header as somebody would who wants something done."""
+    """Write a header as an attacker would."""
     first, _, rest = data.partition(b"\n")
     try:
         line = json.loads(first)
@@ -121,7 +121,7 @@ DESCRIPTION: Final[tuple[Damage, ...]] = (flipped, cut, described, described, de
 
 
 def name(draw: Random) -> str:
-    """Return a name of a file that nobody would choose who means well."""
+    """Return a hostile name for a file."""
     parts = (
         ESCAPE,
         "\n",

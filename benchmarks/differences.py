@@ -1,11 +1,11 @@
-"""Difference constraints: unknown times, each at most so many seconds after another, and a solution if there is one."""
+"""Difference constraints: unknown times, bounds for their differences, and a solution if there is one."""
 
 from __future__ import annotations
 
 from collections import deque
 from typing import Final, NamedTuple
 
-NOISE: Final = 1e-12  # seconds: what sums of floats are off by; no two times that are told apart are so near
+NOISE: Final = 1e-12  # seconds: the error of sums of floats; distinct times differ by more
 
 
 class Mark(NamedTuple):
@@ -18,12 +18,12 @@ class Mark(NamedTuple):
 class Differences:
     """A system of constraints with a solution, which grows by one constraint after another and can shrink again.
 
-    A constraint that the solution breaks is mended by Bellman and Ford's relaxation from there on; where that comes
+    A constraint that the solution violates is repaired by Bellman and Ford's relaxation from there on; if that comes
     back to its beginning there is a negative cycle, and no solution.
     """
 
     def __init__(self) -> None:
-        """Begin with the time 0 and nothing else."""
+        """Start with the time 0 only."""
         self.solution: list[float] = [0.0]
         self._after: list[list[tuple[int, float]]] = [[]]
         self._trail: list[int] = []
@@ -46,7 +46,7 @@ class Differences:
         self.solution = mark.solution.copy()
 
     def at_most(self, late: int, early: int, seconds: float) -> bool:
-        """Demand that `late` is at most so many seconds after `early`; return whether there is a solution still."""
+        """Demand that `late` is at most `seconds` after `early`; return whether there is still a solution."""
         solution, after = self.solution, self._after
         after[early].append((late, seconds))
         self._trail.append(early)

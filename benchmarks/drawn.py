@@ -1,8 +1,8 @@
 """Random specs, small and with all at once: Accept, windows, named timers, memory, ports, cyclic messages, no rest.
 
-Every one has systems that conform. Nothing is drawn that a judge would be free to get wrong: what comes unasked and may
-come at once leads on, so that no system makes endless moves in no time; and what need not come comes seldom enough for
-silence in between.
+Each spec has systems that conform. Specs that no judge could decide are not drawn: a spontaneous output that may come
+at once leads to another state, so that no system makes endless moves in no time; and an optional output comes seldom
+enough for silence in between.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Wording: TypeAlias = tuple[Part, ...]
 
 @dataclass(frozen=True)
 class Odds:
-    """How likely each thing is: in a spec, or (`accept` to `unspecified`) in a branch of it.
+    """The probability of each feature: in a spec, or (`accept` to `unspecified`) in a branch of it.
 
     Of `named` timers: in a spec, that a branch starts or stops one, that something comes after one in a state.
     """
@@ -49,7 +49,7 @@ class Odds:
 
 @dataclass(frozen=True)
 class Drawing:
-    """The names that a spec is made of, and the chance that makes it."""
+    """The names in a spec, and the random source for it."""
 
     random: Random
     odds: Odds
@@ -63,7 +63,7 @@ class Drawing:
         return self.random.random() < probability
 
     def answer(self) -> Branch:
-        """Return what may happen on an input."""
+        """Return the branches for an input."""
         random, odds = self.random, self.odds
         window = self.window((0, 0, 1, 4, 40), (0, 1, 4, 40, 100)) if self.happens(odds.window) else None
         if self.happens(odds.accept):
@@ -90,7 +90,7 @@ class Drawing:
     def accept(self, states: Sequence[str], within: Stretch | None) -> Branch:
         """Return an Accept of one or two outputs: ids that the state remembers, or letters that tell the next state.
 
-        Of two sequences none begins with the other, since it would not be known which of them was meant.
+        No sequence is a prefix of another, which would be ambiguous.
         """
         random = self.random
         port = random.choice(sorted(set(self.outputs.values())))
@@ -113,7 +113,7 @@ class Drawing:
         return self.states[self.states.index(state) + 1 :]
 
     def timer(self, state: str) -> Branch:
-        """Return what must come in a state, soon where it leads on."""
+        """Return the branches that must happen in a state, soon if they lead to another state."""
         on = self.later(state)
         if on and self.happens(0.5):
             return self.led(on, self.window((0, 1, 8, 30), (0, 1, 8)))
@@ -121,7 +121,7 @@ class Drawing:
         return self.led(self.states, self.window((100, 200, 400), (0, 4, 100)), silent=silent)
 
     def led(self, states: Sequence[str], within: Stretch | None, *, silent: bool = False) -> Branch:
-        """Return something unasked that leads into one of these states."""
+        """Return a spontaneous branch that leads to one of these states."""
         if self.happens(self.odds.accept) and not silent:
             return self.accept(states, within)
         items = () if silent else self.wording(self.random.choice((1, 1, 2))) or ("x",)
@@ -129,13 +129,13 @@ class Drawing:
         return Branch(target, items, within, self.random.choice(("same", "more")) if self.memory > 1 else "same")
 
     def tick(self, state: str, within: Stretch | None) -> Branch:
-        """Return a message that comes over and over in a state."""
+        """Return a cyclic message of a state."""
         if self.happens(self.odds.accept / 2):
             return self.accept((state,), within)
         return Branch(state, (self.random.choice(LETTERS),), within)
 
     def by_itself(self, state: str) -> tuple[Branch, ...]:
-        """Return what comes unasked in a state."""
+        """Return the spontaneous branches of a state."""
         odds, found = self.odds, list[Branch]()
         if self.happens(odds.timers):
             found += [self.timer(state) for _ in range(self.random.choice((1, 1, 2)))]
@@ -145,7 +145,7 @@ class Drawing:
         return tuple(found)
 
     def cyclic(self, state: str) -> tuple[Branch, ...]:
-        """Return a message that comes over and over, beside a timer that ends it, or beside another such message."""
+        """Return a cyclic message, beside a timer that ends it, or beside another cyclic message."""
         period = self.random.choice((2, 10, 40, 100))
         tick = self.tick(state, self.window((period,), (0, 1, period // 2)))
         length = period * self.random.choice((2, 3, 5))
@@ -154,7 +154,7 @@ class Drawing:
         return tick, self.tick(state, other) if self.happens(0.2) else self.led(others, other)
 
     def restless(self) -> dict[str, tuple[Branch, ...]]:
-        """Return what keeps a system from ever resting: demanded for ever, or free to come after a while for ever."""
+        """Return branches that keep a system from ever resting: demanded, or allowed, again and again."""
         if self.happens(0.5):
             begin = self.random.choice((10, 40, 100)) * TICK
             return {each: (self.tick(each, (begin, FOREVER)),) for each in self.states}
@@ -175,7 +175,7 @@ class Drawing:
         return replace(branch, starts=starts, stops=tuple(each for each in stops if each not in dict(starts)))
 
     def expiring(self, names: Sequence[str]) -> tuple[Branch, ...]:
-        """Return what comes after named timers in a state; after one of them perhaps nothing."""
+        """Return the branches after named timers in a state; one timer may have none."""
         found = [each for each in names if self.happens(self.odds.expires)]
         return tuple(replace(self.led(self.states, None, silent=self.happens(0.1)), after=each) for each in found)
 

@@ -1,4 +1,4 @@
-"""What was observed of a run, and how strictly times are taken: what the exact solver goes by."""
+"""The evidence for the exact solver: the observations of a run, and how strictly times are taken."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from otf.trace.events import Event, Quiet, Seen, Sent
 
 @dataclass(frozen=True)
 class Given:
-    """What was observed: the inputs of each port and the outputs of each port, with the numbers of their events.
+    """The observed inputs and outputs of each port, with the numbers of their events.
 
     `quiets`: the events at which the tester believed in silence.
     """
@@ -23,12 +23,12 @@ class Given:
 
     @property
     def quiet(self) -> bool:
-        """Return whether all that arrived by the end was seen: the tester has looked."""
+        """Return whether all arrivals until the end were seen: the tester has looked."""
         return bool(self.quiets) and self.quiets[-1][1].at == self.end
 
 
 def given(events: Sequence[Event]) -> Given:
-    """Return what was observed in these events."""
+    """Return the evidence of these events."""
     sent: dict[str, tuple[tuple[int, Sent], ...]] = {}
     seen: dict[str, tuple[tuple[int, Seen], ...]] = {}
     for number, event in enumerate(events):
@@ -41,11 +41,11 @@ def given(events: Sequence[Event]) -> Given:
 
 
 class Rigour(NamedTuple):
-    """How bounds are taken.
+    """How strictly bounds are taken.
 
-    `slack`: by how many seconds each may be missed. `later`: how many seconds after the end is later than the end.
-    `loose`: an answer with a window may keep the system busy to the end of that, whenever it came. `patient`: R bounds
-    no answer that has no window; but it has come before the tester believes in silence.
+    `slack`: the seconds by which each bound may be missed. `later`: the seconds after which a time counts as after the
+    end. `loose`: an answer with a window may keep the system busy to the end of that, whenever it came. `patient`: R
+    does not bound answers without a window, but they come before the tester believes silence.
     """
 
     slack: float
@@ -55,5 +55,5 @@ class Rigour(NamedTuple):
 
 
 EXACT: Final = Rigour(1e-9, 1e-6)
-BLURRED: Final = Rigour(3e-6, -1e-6, loose=True)  # what the core may round off, and a bit more
+BLURRED: Final = Rigour(3e-6, -1e-6, loose=True)  # the rounding of the core, and a bit more
 PATIENT: Final = Rigour(3e-6, -1e-6, loose=True, patient=True)

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from otf.cli.picture import picture
 from otf.explore import Graph, explore
-from otf.explore.dot import dot
 from otf.explore.marks import marks
+from otf.explore.pictures import dot
 from otf.models import altbit, coffees, laundry, queue, stack, tea, vending
 from otf.models.absolute import ABSOLUTE
 from otf.models.coffee import coffee
@@ -33,7 +33,7 @@ QUEUE: Final = explore(
 
 @dataclass(frozen=True)
 class Shown:
-    """A picture: what is drawn, and what of it is marked."""
+    """A picture: the model that is drawn, and the states that are marked."""
 
     graph: Callable[[], Graph]
     safe: Callable[[Any], object] | None = None
@@ -67,7 +67,7 @@ PICTURES: Final[Mapping[str, Shown]] = {
 def main(arguments: Sequence[str] | None = None) -> None:
     """Draw all pictures as SVG; with a folder also as PNG, to be looked at."""
     parser = ArgumentParser(prog="python -m benchmarks.gallery", description=__doc__)
-    parser.add_argument("folder", type=Path, nargs="?", help="draw there, also as PNG; docs/gallery without it")
+    parser.add_argument("folder", type=Path, nargs="?", help="draw into this folder, also as PNG (docs/gallery)")
     chosen: Path | None = parser.parse_args(arguments).folder
     folder = chosen or FOLDER
     folder.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""What a person would write by hand: a random walk, checked or not, or with one turn of the event loop a step."""
+"""A walk written by hand: checked or not, or with one turn of the event loop a step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ States = frozenset[Any]
 
 
 class Loop:
-    """A hand-written checker: the possible states, and where each input and its outputs led before."""
+    """A hand-written checker: the possible states, and a cache of the states after each input and its outputs."""
 
     def __init__(self, spec: Spec[Any, Any], inputs: Sequence[Any], machine: Machine) -> None:
         self.spec = spec
@@ -80,7 +80,7 @@ class Loop:
 
 
 def fits(way: Any, outputs: Sequence[Any]) -> bool:
-    """Tell whether these are the outputs of a transition; `outputs` may come in any order where it says so."""
+    """Return whether these are the outputs of a transition; an `AnyOrder` allows any order."""
     wanted = [part for item in way.outputs for part in getattr(item, "items", (item,))]
     if len(wanted) != len(outputs):
         return False

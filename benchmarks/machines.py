@@ -23,7 +23,7 @@ from otf.models.vending import PRICES, Button, Change, Choice, Cup, Product, Tex
 
 
 class VendingMachine:
-    """A vending machine; `step` returns what comes out."""
+    """A vending machine; `step` returns its outputs."""
 
     def __init__(self) -> None:
         self.product: Product | None = None
@@ -57,7 +57,7 @@ class VendingMachine:
 
 
 class ConferenceMachine:
-    """A conference protocol entity with the id 1; `step` returns what it sends and shows."""
+    """A conference protocol entity with the id 1; `step` returns its messages."""
 
     def __init__(self, entities: int) -> None:
         self.others = tuple(range(2, entities + 1))

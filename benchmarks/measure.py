@@ -1,4 +1,4 @@
-"""Measuring: CPU seconds, medians, all contenders in turn so that a drifting machine hurts them alike."""
+"""Measuring: CPU seconds, medians, all contenders in turn so that a drifting machine affects them equally."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def command(name: str, text: str | None) -> ArgumentParser:
 
 
 def positive(text: str) -> int:
-    """Return the number that an option gives, which has to be 1 or more."""
+    """Return the number in an option, which has to be 1 or more."""
     number = int(text)
     if number < 1:
         raise ArgumentTypeError(f"{number} is less than 1")

@@ -1,7 +1,7 @@
-"""Memory stays flat, however long it goes on: `python -m benchmarks.memory`.
+"""Memory stays flat, however long a run is: `python -m benchmarks.memory`.
 
-Prints the megabytes that are resident after each tenth of so many in-process steps (10 million by default), for a model
-with few states; and for one in which no state ever comes again, with a tenth of the steps: each is thought of anew.
+Prints the resident megabytes after each tenth of the in-process steps (10 million by default), for a model
+with few states; and for one in which no state ever repeats, with a tenth of the steps, each of which is computed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Number:
 
 
 def walks(oracle: Oracle, system: Callable[[], Callable[[object], Iterable[object]]]) -> Go:
-    """Return what goes on in walks of a hundred steps through a Python object."""
+    """Return a function that goes on in walks of a hundred steps through a Python object."""
     numbers = count(1)
 
     def go(steps: int) -> None:
@@ -66,7 +66,7 @@ def walks(oracle: Oracle, system: Callable[[], Callable[[object], Iterable[objec
 
 
 def paths(spec: Spec[int, int], mode: str) -> Go:
-    """Return what goes on in a simulated world, on one path of a hundred steps after another."""
+    """Return a function that goes on in a simulated world, with paths of a hundred steps."""
     oracle, notes, numbers = Oracle(Model(spec, Routes(("line",)))), Notes(), count(1)
     timing, strategy = Timing(0.01, 0.001, 0.001), Strategy("random", "uioco", 1)
 
@@ -87,7 +87,7 @@ def vending() -> Go:
 
 
 def never_back() -> Go:
-    """Return walks through states that never come again."""
+    """Return walks through states that never repeat."""
     return walks(Oracle(Model(NEVER_BACK)), lambda: Number().step)
 
 
@@ -98,7 +98,7 @@ def resident() -> float:
 
 
 def tenths(go: Go, steps: int) -> list[float]:
-    """Return the resident megabytes after each tenth of so many steps."""
+    """Return the resident megabytes after each tenth of the steps."""
     found = list[float]()
     for _ in range(10):
         go(steps // 10)
@@ -109,7 +109,7 @@ def tenths(go: Go, steps: int) -> list[float]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, and print a line for each model."""
     parser = command("memory", __doc__)
-    parser.add_argument("--steps", type=positive, default=10_000_000, help="10 million without it")
+    parser.add_argument("--steps", type=positive, default=10_000_000, help="steps in all (10 million)")
     chosen = parser.parse_args(arguments)
     found = dict[str, list[float]]()
     for name, go, steps in (

@@ -16,7 +16,7 @@ MOVED: Final = (2, 8, 40, 200)  # ticks by which something is too late or too ea
 
 
 def mutated(random: Random, blueprint: Blueprint) -> tuple[Blueprint, str]:
-    """Return the spec with one change, and what kind of change it is."""
+    """Return the spec with one change, and the kind of the change."""
     places = [*blueprint.steps, *((state, "") for state in blueprint.spontaneous)]
     while True:
         state, inp = random.choice(places)
@@ -64,7 +64,7 @@ def _transfer(random: Random, blueprint: Blueprint, branch: Branch) -> Branch:
     table = tuple((seen, (random.choice(states),)) for seen, _ in branch.accepts)
     within = branch.within
     if within and within[0] < TICK:
-        # never at once: it might come back here over and over
+        # never at once: it might come back here again and again
         within = TICK, max(TICK, within[1])
     return replace(branch, target=random.choice(states), accepts=table, within=within)
 

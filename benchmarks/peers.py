@@ -1,4 +1,4 @@
-"""The same walks with other tools: AALpy's random-walk oracle, Hypothesis' rule-based state machine."""
+"""The same walks with other tools: AALpy's random-walk oracle, Hypothesis's rule-based state machine."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def mealy(spec: Spec[Any, Any], inputs: Sequence[Any], limit: int) -> Any:
 
 def _outputs(way: Any) -> tuple[Any, ...]:
     parts = [part for item in way.outputs for part in getattr(item, "items", (item,))]
-    # a Mealy machine has no "any text": it is given the one that the system says
+    # a Mealy machine has no "any text": it gets the text of the system
     return tuple(Text("coffee") if part is Text else part for part in parts)
 
 

@@ -13,7 +13,7 @@ LONG: Final = 60  # events; of longer runs the solver is not asked
 
 
 class Case(NamedTuple):
-    """A run, the change in its system, and what the solver says of it."""
+    """A run, the change in its system, and the decision of the solver."""
 
     run: Simulated
     change: str
@@ -22,7 +22,7 @@ class Case(NamedTuple):
 
 @dataclass
 class Proofs:
-    """What came of many runs of mutants; `long` runs were too long for the solver."""
+    """The results of many runs of mutants; `long` runs were too long for the solver."""
 
     runs: int = 0
     long: int = 0
@@ -45,7 +45,7 @@ class Proofs:
             self.alarms.append(case)
 
     def join(self, other: Proofs) -> None:
-        """Count what another has counted."""
+        """Add the counts of another."""
         self.runs += other.runs
         self.long += other.long
         self.both.update(other.both)
@@ -54,12 +54,12 @@ class Proofs:
 
     @property
     def proven(self) -> int:
-        """Return of how many runs it is proven that no behaviour of the spec explains them."""
+        """Return the number of runs for which it is proven that no behaviour of the spec explains them."""
         return sum(count for (_, decision), count in self.both.items() if decision == "impossible")
 
 
 def proofs(name: RunName) -> Proofs:
-    """Return what comes of one campaign against a mutant."""
+    """Return the results of one campaign against a mutant."""
     found, rehearsal = Proofs(), Rehearsal(name)
     for run in rehearsal.runs():
         found.add(rehearsal, run)

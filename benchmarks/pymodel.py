@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from otf.compat.pymodel import load
-from otf.compat.pymodel.explored import Numbers, explored
+from otf.compat.pymodel.product import Numbers, explored
 
 
 class Case(NamedTuple):

@@ -22,7 +22,7 @@ COMES_TO: Final = {"raise": "ended", "end": "ended", "silent": "missing"}
 
 
 def raising(random: Random, loop: str) -> tuple[str, str]:
-    """Strike once; return the verdict, and the word for what rightly came of it."""
+    """Strike once; return the verdict, and the word for its right result."""
     how, at = random.choice(list(COMES_TO)), random.randrange(1, LAST)
     bench = replace(Counting("inprocess").bench, connect=None, ports={"p": inprocess(lambda: counting(how, at))})
     backend, options = LOOPS[loop]
@@ -34,7 +34,7 @@ def raising(random: Random, loop: str) -> tuple[str, str]:
 
 
 def counting(how: str, at: int) -> Callable[[bytes], Reply | None]:
-    """Return a counter that comes to harm at this input."""
+    """Return a counter that is harmed at this input."""
     number = 0
 
     def take(_: bytes) -> Reply | None:

@@ -1,8 +1,8 @@
 """Seeded faults: systems that are wrong in one place, and how soon each way of testing finds them.
 
-Only faults that can be seen count. Of untimed specs an exhaustive search of the spec and the faulty system side by side
-decides: an input sequence that the tester may offer, after which the system does what the spec does not allow. It
-knows nothing of the oracle. Of timed specs only such faults are seeded as must be seen by whoever waits.
+Only faults that can be seen count. For untimed specs an exhaustive search of the spec and the faulty system side by
+side decides, independent of the oracle: it looks for enabled inputs after which the system does something that the spec
+does not allow. In timed specs only faults are seeded that every tester sees if it waits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 from benchmarks.campaigns import TESTERS, Campaign
 from benchmarks.subjects import SUBJECTS, Subject
 from otf.simulate import Mutation, faulty
-from otf.simulate.faults import MutationKind
+from otf.simulate.system import MutationKind
 from otf.spec import AnyOrder, On, OneOf, Spec, Transition
 from otf.spec.outputs import vague
 from otf.strategy import Strategy
@@ -44,7 +44,7 @@ class Seeded:
 
 @dataclass(frozen=True)
 class Found:
-    """How a campaign ended that looked for a fault: after so many steps, None where it never failed."""
+    """The end of a campaign that looked for a fault: the steps until it failed, None if it never failed."""
 
     name: str
     kind: MutationKind
@@ -53,7 +53,7 @@ class Found:
 
 
 def hunt(name: str, kind: MutationKind, count: int, seed: int, modes: Sequence[str] = MODES) -> Iterator[Found]:
-    """Yield how each mode fares with so many faults of a kind."""
+    """Yield the results of each mode with a number of faults of a kind."""
     for number in range(count):
         random = Random(f"{seed}/{name}/{kind}/{number}")
         seeded = next(each for each in seedings(name, kind, random) if each is not None)
@@ -74,16 +74,16 @@ def _steps(seeded: Seeded, mode: str, random: Random) -> int | None:
 
 
 def _campaign(subject: Subject, mode: str, random: Random) -> Campaign:
-    """Return a campaign of long paths that believes in silence as soon as it may.
+    """Return a campaign of long paths that believes silence as soon as it may.
 
-    Silence that would fail is waited out ten times as long. What is missing may come unasked in that time, as when a
-    sender repeats a message that it never sent, and then nothing is seen of the fault but that the answer was late.
+    The tester waits ten times as long before it reports silence as a failure. The missing output may come in that time,
+    for example from a sender that repeats a message it never sent; then the fault only shows as a late answer.
     """
     campaign = Campaign(subject, TESTERS[mode], random)
     campaign.steps = 40
     campaign.timing.quiescence = campaign.timing.settled(1)
-    # what is tried here is the oracle and not the choice of inputs: one that counts what it tried can fall into step
-    # with a fault, so that it never does the one thing that would show it
+    # this tries the oracle and not the choice of inputs: a strategy that counts its inputs may fall into step with a
+    # fault, so that it never sends the one input that would show it
     campaign.strategy = Strategy("random", subject.inputs, random.randrange(10**9))
     return campaign
 
@@ -128,7 +128,7 @@ def _drawn(subject: Subject, kind: MutationKind, random: Random) -> Mutation | N
 
 def _fits(kind: MutationKind, ways: list[Transition[Any]], *, first: bool) -> bool:
     if kind in TIMED:
-        # nobody knows for how long a system has been in its first state
+        # how long a system has been in its first state is unknown
         return not first and any(way.within for way in ways)
     return any(way.outputs for way in ways) if kind in {"output", "missing"} else bool(ways)
 
@@ -166,7 +166,7 @@ def reachable(spec: Spec[Any, Any]) -> list[Any]:
 
 
 def visible(subject: Subject, made: Spec[Any, Any]) -> bool:
-    """Tell whether a system made from `made` can do what the subject's spec does not allow, and be seen to do so."""
+    """Return whether a system made from `made` can visibly do what the subject's spec does not allow."""
     look = Look(subject, made)
     start = (look.rest(frozenset([subject.spec.initial])), made.initial)
     seen, todo = {start}, deque([(start, 0)])
@@ -189,14 +189,14 @@ class Look:
     made: Spec[Any, Any]
 
     def steps(self, states: States, state: object) -> Iterator[tuple[States, Any]]:
-        """Yield where an input that may be offered, or something unasked, leads both; no states: it is not allowed."""
+        """Yield where an enabled input, or a spontaneous transition, leads both; no states: it is not allowed."""
         for inp in self.subject.spec.inputs(next(iter(states))):
             if self._offered(states, inp):
                 yield from self._both(_ways(self.made, state, inp) or [Transition(state)], states, inp)
         yield from self._both(_ways(self.made, state, None), states, None)
 
     def rest(self, states: States, *, outputs: bool = False) -> States:
-        """Return the states with those that unasked moves lead to: silent ones, or all."""
+        """Return the states with those after spontaneous moves: silent ones, or all."""
         found, todo = set(states), list(states)
         while todo:
             ways = _ways(self.subject.spec, todo.pop(), None)
@@ -246,7 +246,7 @@ class Look:
 
 
 def _without(left: Seen, outputs: Seen) -> Seen | None:
-    """Return what is left on each port when these outputs came first; None where others did."""
+    """Return the outputs left on each port after these outputs; None if other outputs came first."""
     ports = dict(left)
     for port, said in outputs:
         if ports.get(port, ())[: len(said)] != said:
@@ -256,7 +256,7 @@ def _without(left: Seen, outputs: Seen) -> Seen | None:
 
 
 def product_of(items: Iterable[object], invent: Callable[[Any], Any] | None) -> Iterator[list[tuple[str, object]]]:
-    """Yield each sequence of outputs, with the ports that are named, that items may stand for."""
+    """Yield each sequence of outputs, with their ports, that items allow."""
     for chosen in product(*(list(_sequences(item, "", invent)) for item in items)):
         yield [output for outputs in chosen for output in outputs]
 
@@ -287,4 +287,4 @@ FIELDS: Final[tuple[tuple[str, tuple[MutationKind, ...]], ...]] = (
     ("altbit, timed", TIMED),
     ("random, clocked", TIMED),
 )
-"""The subjects, and the kinds of faults that are seeded in them. What a lossy net may lose is missed by nobody."""
+"""The subjects, and the kinds of faults seeded in them. A lossy net may lose any output, so none is missing."""

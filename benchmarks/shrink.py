@@ -19,9 +19,9 @@ from typing import Any, Final
 from benchmarks.measure import command, positive, save
 from benchmarks.shrink_optimum import optimum
 from benchmarks.shrink_peers import hypothesis_shrinks
+from benchmarks.shrink_simulated import drive
 from benchmarks.shrink_subjects import SYSTEMS, Subject
 from otf.shrink import ALGORITHMS, BEST, Setting, again, shrinking
-from otf.shrink.simulated import drive
 
 SEEDS: Final = 10
 PEERS: Final = 3  # seeds for Hypothesis, which takes longer than all others together, with failing runs of its own
@@ -31,7 +31,7 @@ PEER: Final = "hypothesis"
 
 @dataclass(frozen=True)
 class Row:
-    """What came of one failing run: its length, that of the result and the shortest, and what it took."""
+    """The result for one failing run: its length, that of the result and the shortest, and the cost."""
 
     fault: str
     seed: int
@@ -45,7 +45,7 @@ class Row:
 
 
 def rows(subject: Subject, seed: int, algorithms: Iterable[str]) -> Iterable[Row]:
-    """Yield what each algorithm makes of the same failing run."""
+    """Yield the result of each algorithm for the same failing run."""
     issue = subject.issue(seed)
     best = optimum(subject, issue.signature)
     assert best is not None
@@ -67,7 +67,7 @@ def _same(answer: Any, signature: object) -> bool:
 
 
 def peer(subject: Subject, seed: int) -> Row:
-    """Return what Hypothesis makes of a failing run of its own."""
+    """Return Hypothesis's result for a failing run of its own."""
     best = optimum(subject)
     assert best is not None
     return Row(subject.fault, seed, PEER, *hypothesis_shrinks(subject, seed, best))
@@ -131,7 +131,7 @@ def options() -> ArgumentParser:
     parser = command("shrink", __doc__)
     parser.add_argument("--seeds", type=positive, default=SEEDS, help="failing runs of each fault")
     parser.add_argument("--peers", type=int, default=PEERS, help=f"seeds of these for {PEER}, which takes longer")
-    parser.add_argument("--system", choices=[*SYSTEMS], help="one of the faulty systems; all without it")
+    parser.add_argument("--system", choices=[*SYSTEMS], help="one of the faulty systems (all)")
     return parser
 
 

@@ -1,4 +1,4 @@
-"""The conference entity as a function of its state, with the bytes that go over its ports: 27 faults more."""
+"""The conference entity as a function of its state, with the bytes on its ports: 27 more faults."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SPEC: Final = total(conference(Sizes()))
 
 
 def react(fault: str, chat: Chat, inp: object) -> tuple[Chat, tuple[object, ...]]:
-    """Return the entity's state after an input, and what it sends."""
+    """Return the entity's state after an input, and its messages."""
     entity = Entity(1, OTHERS, fault)
     entity.joined, entity.nick, entity.conf = chat[:3]
     entity.members, entity.first_nicks = dict(chat[3]), dict(chat[4])

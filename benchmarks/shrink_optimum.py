@@ -1,6 +1,6 @@
-"""The optimum: the shortest runs that fail, found breadth first, with the system itself in the hand.
+"""The optimum: the shortest failing runs, found breadth first with access to the states of the system.
 
-That is what no tester of a black box can do. Of a system that may refuse, the runs are counted in which it does not.
+No tester of a black box can do that. For a system that may refuse, only runs without a refusal count.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ PAIRS: Final = 20_000  # of states of the model and of the system that are looke
 
 @cache
 def optimum(subject: Subject, wanted: Signature | None = None) -> int | None:
-    """Return the length of a shortest run that fails so (None: in any way), None where none is found.
+    """Return the length of a shortest run that fails like this (None: in any way), None if none is found.
 
-    Where there are too many values to look at, it is looked again with two of each kind: what a system does with more
-    of them is not shorter, as far as it treats values alike.
+    If there are too many values, the search is repeated with two of each kind: more of them do not make a run shorter
+    if the system treats values alike.
     """
     for inputs in (subject.spec.inputs(subject.initial), _two(subject)):
         look = _Look(subject, frozenset(inputs), wanted)

@@ -13,7 +13,7 @@ EXAMPLES: Final = 1000  # more than any of the faults needs
 def hypothesis_shrinks(subject: Subject, seed: int, best: int) -> tuple[int, int, int, int, int]:
     """Return the length of the first failing run, that of the result, the optimum, the transitions and the resets.
 
-    Counted is what was sent after the first failing run. The optimum is that of any failure: Hypothesis does not ask
+    Inputs after the first failing run count. The optimum is that of any failure: Hypothesis does not ask
     whether it is the same one.
     """
     from hypothesis import HealthCheck, Phase, Verbosity, settings

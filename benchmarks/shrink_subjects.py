@@ -10,6 +10,7 @@ from random import Random
 from typing import Any, Final, TypeAlias
 
 from benchmarks import shrink_conference as conference
+from benchmarks.shrink_simulated import Simulated
 from otf.core import InputMode, Model, Monitor, Oracle, Symbol
 from otf.core.macro_step import MacroSteps, events, follow
 from otf.models import laundry, queue, vending_faults
@@ -20,7 +21,6 @@ from otf.models.vending import VENDING
 from otf.models.vending_faults import FAULTS, WEAR, Device
 from otf.shrink import AllowedInputs, Candidate, Issue, ModelStep
 from otf.shrink.issue import ANYWHERE
-from otf.shrink.simulated import Simulated
 from otf.simulate.walk import Act
 from otf.spec import Spec
 from otf.strategy import Pool, Uniform
@@ -32,7 +32,7 @@ React: TypeAlias = Callable[[Any, Any], tuple[Any, tuple[object, ...]]]
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A faulty system: the spec that it does not conform to, and what it does.
+    """A faulty system: the spec that it does not conform to, and its behaviour.
 
     `chance`: what it does by the lot that it draws; `react` is then what it does with luck. `judge` makes its oracle,
     where that is not the plain one; `inputs` are those that are offered.
@@ -48,7 +48,7 @@ class Subject:
 
     @cached_property
     def oracle(self) -> Oracle:
-        """Return the oracle; one for all, since to ask a model again for what it said takes most of the time."""
+        """Return the oracle; one for all, since asking the model again would take most of the time."""
         return Oracle(Model(self.spec)) if self.judge is None else self.judge()
 
     def simulated(self, seed: object) -> Simulated:
@@ -70,7 +70,7 @@ class Subject:
 
 
 class Spot:
-    """Where the model and the system are together, and where inputs led from there that were taken before."""
+    """A pair of states of the model and the system, with the pairs after the inputs taken so far."""
 
     __slots__ = ("nodes", "state", "then", "ways")
 
@@ -85,7 +85,7 @@ class Spot:
 class Remembered(Simulated):
     """A system without chance, of which no step is computed twice: some algorithms take millions of them.
 
-    What the shrinker is told is the same, and so is the count; a test compares them.
+    The shrinker gets the same answers, and the count is the same; a test compares them.
     """
 
     react: React
@@ -93,7 +93,7 @@ class Remembered(Simulated):
     _spots: dict[tuple[MacroSteps, Any], Spot] = field(default_factory=dict[tuple[MacroSteps, Any], Spot])
 
     def shows(self, candidate: Candidate) -> Issue | None:
-        """Return the issue that a candidate shows, None where it passes."""
+        """Return the issue that a candidate shows, None if it passes."""
         if not isinstance(candidate, AllowedInputs):
             return self.run(candidate.chooser(), candidate.limit)
         spot, steps = self._spot(MacroSteps.start(self.oracle), self.initial), list[ModelStep]()
@@ -112,7 +112,7 @@ class Remembered(Simulated):
         return None
 
     def _step(self, spot: Spot, inp: Symbol) -> Spot | Signature | None:
-        """Return where an input leads: a failure, or None where the model does not allow it and nothing is sent."""
+        """Return where an input leads: a failure, or None if the model does not allow it and it is not sent."""
         if not spot.ways.view.allows(inp):
             spot.then[inp] = None
             return None
@@ -142,7 +142,7 @@ def signature(oracle: Oracle, ways: MacroSteps, inp: object, outputs: tuple[obje
 
 
 def acting(react: React, state: Any) -> Act:
-    """Return a copy of a system, as what takes an input and returns the outputs."""
+    """Return a copy of a system, as a function from an input to its outputs."""
 
     def act(inp: object) -> tuple[object, ...]:
         nonlocal state

@@ -4,9 +4,9 @@ Conforming systems made from random specs with Accept, windows, named timers, me
 and systems that never rest; strictly, eagerly, in bursts. No failure may be among them: each is a false alarm, named by
 what draws it again (`--again NAME`), with the smallest spec for which the same events still fail.
 
-`--mutants N`: so many runs of systems that are wrong in one place. An exact solver says which runs no behaviour of the
-spec explains; those that the monitor lets pass are missed, and what it fails although there is an explanation is a
-false alarm.
+`--mutants N`: N runs of systems that are wrong in one place. An exact solver decides which runs no behaviour of the
+spec explains. A run of these that the monitor passes is a miss; a run with an explanation that it fails is a false
+alarm.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from benchmarks.simulating import Rehearsal, RunName, Simulated, named
 from benchmarks.smaller import smallest, told
 
 NEEDED: Final = ("Accept", "window", "two input ports", "cyclic", "named timer", "never rests")
-SHARE: Final = 0.1  # of the runs have each of these, or the simulation is worth less than it says
+SHARE: Final = 0.1  # of the runs have each of these features, or the simulation proves too little
 LISTED: Final = 20  # names of runs
 SHOWN: Final = 2  # false alarms of each kind and mode
 
@@ -38,7 +38,7 @@ Result = TypeVar("Result")
 
 @dataclass
 class Score:
-    """What came of many runs; `stuck`: those that went on and on, or in which no input was ever sent."""
+    """The results of many runs; `stuck` runs did not end, or never sent an input."""
 
     runs: int = 0
     events: int = 0
@@ -62,7 +62,7 @@ class Score:
             self.stuck.append(run.name)
 
     def join(self, other: Score) -> None:
-        """Count what another has counted."""
+        """Add the counts of another."""
         self.runs += other.runs
         self.events += other.events
         for mine, more in ((self.outcomes, other.outcomes), (self.reasons, other.reasons), (self.met, other.met)):
@@ -72,7 +72,7 @@ class Score:
 
 
 def scored(name: RunName) -> Score:
-    """Return what comes of one campaign."""
+    """Return the results of one campaign."""
     score = Score()
     for run in Rehearsal(name).runs():
         score.add(run)
@@ -80,7 +80,7 @@ def scored(name: RunName) -> Score:
 
 
 def conform(runs: int, seed: int, processes: int = 1) -> Score:
-    """Return what comes of at least so many runs of conforming systems, in each mode as many."""
+    """Return the results of at least this many runs of conforming systems, the same number in each mode."""
     whole = Score()
     for score in spread(scored, names(runs, seed), processes):
         whole.join(score)
@@ -88,7 +88,7 @@ def conform(runs: int, seed: int, processes: int = 1) -> Score:
 
 
 def prove(runs: int, seed: int, processes: int = 1) -> Proofs:
-    """Return what comes of at least so many runs of mutants, in each mode as many."""
+    """Return the results of at least this many runs of mutants, the same number in each mode."""
     whole = Proofs()
     for found in spread(proofs, names(runs, seed, mutant=True), processes):
         whole.join(found)
@@ -96,13 +96,13 @@ def prove(runs: int, seed: int, processes: int = 1) -> Proofs:
 
 
 def names(runs: int, seed: int, *, mutant: bool = False) -> list[RunName]:
-    """Return the campaigns of at least so many runs."""
+    """Return the campaigns of at least this many runs."""
     campaigns = -(-runs // (len(TESTERS) * PATHS))
     return [RunName(mode, seed, number, mutant=mutant) for number in range(campaigns) for mode in TESTERS]
 
 
 def spread(work: Callable[[RunName], Result], names: Sequence[RunName], processes: int) -> Iterator[Result]:
-    """Yield what comes of each campaign, in their order, however many processes there are."""
+    """Yield the results of each campaign, in their order, with any number of processes."""
     if processes == 1:
         yield from map(work, names)
         return
@@ -128,7 +128,7 @@ def shortest(alarms: Sequence[Simulated]) -> Iterator[tuple[str, list[Simulated]
 
 
 def show(name: RunName) -> None:
-    """Print a run: its times, the smallest spec for which it comes out so, its events, its verdict."""
+    """Print a run: its times, the smallest spec with the same verdict, its events, its verdict."""
     rehearsal, run = again(name)
     times, world = rehearsal.timing, rehearsal.bounds
     print(f"\n{name}: Q {times.quiescence:.6g} s, L {times.latency:.6g} s, R {times.busy:.6g} s, {world.chance}")
@@ -197,7 +197,7 @@ def figures(score: Score, found: Proofs) -> dict[str, object]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Read the command line, and do what it asks for."""
+    """Read the command line, and measure."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.simulated", description=__doc__)
     parser.add_argument("--runs", type=int, default=2_000, help="runs of conforming systems")
     parser.add_argument("--mutants", type=int, default=0, help="runs of wrong systems")

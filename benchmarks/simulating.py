@@ -1,6 +1,6 @@
-"""Simulated runs of random specs, in every mode, by conforming systems or by mutants; a name says everything of a run.
+"""Simulated runs of random specs, in every mode, by conforming systems or by mutants; a name determines a run.
 
-Nothing here asks the core what a system does: systems are made from specs by otf/simulate, which knows words and times.
+No system here asks the core: systems are made from specs by otf/simulate, which has outputs and times.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from otf.strategy import Strategy
 from otf.trace.events import Event, Sent
 from otf.trace.verdict import Verdict
 
-FEW: Final = Limits(hypotheses=300)  # what outgrows them is inconclusive, and takes long
+FEW: Final = Limits(hypotheses=300)  # a run that exceeds them is inconclusive, and takes long
 MOVES: Final = 2_000  # of a system in a run
 LONGEST: Final = 400  # events after which a run that has not come to its end is given up
 FLOOD: Final = 150  # outputs that nothing demands, without a pause between them: far more than any system here gives
-OFTEN: Final = 3  # timers going off, and the system was seen not to rest
+OFTEN: Final = 3  # timers that go off, and the system does not rest
 TICKS: Final = ((1, 1), (1, 4), (4, 1), (0, 4), (4, 0), (1, 16), (0, 0), (8, 8))  # L and R
 
 Use: TypeAlias = tuple[str, str, int]  # a branch: its state, its input ("" unasked), its number
@@ -42,7 +42,7 @@ class StuckError(Exception):
 
 @dataclass(frozen=True)
 class RunName:
-    """What names a run: everything in it is drawn by these."""
+    """The name of a run, from which everything in it is drawn."""
 
     mode: str
     seed: int
@@ -57,14 +57,14 @@ class RunName:
 
 
 def named(text: str) -> RunName:
-    """Return the name that was printed."""
+    """Return the name from its printed form."""
     *kind, mode, seed, campaign, path = text.split("/")
     return RunName(mode, int(seed), int(campaign), int(path), bool(kind))
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """What came of a run; `met`: the things in it that a simulation shall not do without; `stuck`: it did not end."""
+    """The result of a run; `met`: the features in it that every simulation needs; `stuck`: it did not end."""
 
     name: RunName
     verdict: Verdict
@@ -76,7 +76,7 @@ class Simulated:
 
 @dataclass(slots=True)
 class Noted(System):
-    """A system of which is noted what it did: `met` in words, `used` by the branches of its blueprint.
+    """A system that records its actions: `met` in words, `used` by the branches of its blueprint.
 
     `ticks`: how often a timer went off.
     """
@@ -99,7 +99,7 @@ class Noted(System):
     def _make(self, ways: Sequence[SystemMove]) -> Happening:
         self.moves += 1
         if self.moves > MOVES:
-            raise StuckError  # a wrong system may go round and round without a word, and a tester wait for ever
+            raise StuckError  # a wrong system may loop without an output, and a tester wait for ever
         before, number = cast("State", self.state), self.random.randrange(len(ways))
         way, asked = ways[number], self._input
         if not asked:
@@ -149,7 +149,7 @@ class Playing:
             raise StuckError
 
     def met(self) -> Iterator[str]:
-        """Yield what the run had."""
+        """Yield the features of the run."""
         yield from self.system.met
         ports = {event.port for event in self.events if isinstance(event, Sent)}
         if len(ports) > 1:
@@ -162,7 +162,7 @@ class Rehearsal:
     """A campaign of a tester against systems made from one random spec, in a world whose times are drawn."""
 
     def __init__(self, name: RunName) -> None:
-        """Draw everything that the runs have in common."""
+        """Draw the common parts of the runs."""
         kind = "mutant/" if name.mutant else ""
         self.random = random = Random(f"{kind}{name.seed}/{name.mode}/{name.campaign}")
         self.name = name
@@ -206,7 +206,7 @@ class Rehearsal:
         return self.random.choice((0.0, self.random.uniform(0.0, self.hesitant)))
 
     def _lasting(self, run: Playing) -> Iterator[str]:
-        """Yield what the run had by its spec and its times."""
+        """Yield the features of the run that follow from its spec and its times."""
         if run.system.ticks >= OFTEN and _restless(self.blueprint):
             yield "never rests"
         if self.hesitant:
@@ -222,7 +222,7 @@ def times(random: Random) -> tuple[TimeBounds, Timing]:
     """Draw L and R, 0 or equal to Q or in between, what is drawn within them, and the quiescence time."""
     latency, busy = (number * TICK for number in random.choice(TICKS))
     least = 2 * latency + busy
-    # what may come unasked, and may come for ever, is rarer than silence is believed
+    # spontaneous outputs that may come for ever are rarer than the quiescence time
     spontaneous = max(20 * TICK, random.choice((1, 4)) * 10 * least)
     chance: Chance = random.choice(("uniform", "extreme", "lopsided"))
     quiescence = random.choice((0.0, latency, busy, least, 10 * least))

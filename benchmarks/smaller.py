@@ -1,4 +1,4 @@
-"""Smaller specs for the same events: what the system did not do, and the failure does not need, is left out."""
+"""Smaller specs for the same events, without the parts that the system did not use and the failure does not need."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Key = TypeVar("Key")
 
 
 def smallest(rehearsal: Rehearsal, run: Simulated) -> Blueprint:
-    """Return the spec without what a conforming system did not use, and the verdict does not need.
+    """Return the spec without the parts that a conforming system did not use and the verdict does not need.
 
-    The system conforms to such a spec as well: it did nothing but what is left. Of a wrong one as much is left out as
+    The system conforms to such a spec as well: it used only the rest. For a wrong system as much is left out as
     the solver allows.
     """
     blueprint = rehearsal.blueprint

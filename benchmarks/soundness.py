@@ -3,7 +3,7 @@
 Never a false alarm: conforming systems behind lines with random latencies within their bounds, in virtual time, in all
 modes. Beside it the negative controls: testers that break a rule, and do raise false alarms. And its opposite, no
 miss: seeded faults are found; `--runs 0 --controls 0 --faults 20` prints that table alone. The page
-docs/topics-promise.md tells what is assumed.
+docs/topics-promise.md states the assumptions.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _print_controls(found: Iterable[Controlled]) -> None:
 
 
 def _print_rule(runs: int, seed: int) -> None:
-    """Print what eager mode's rule for changing ports is worth where the monitor keeps every order anyway."""
+    """Print the effect of eager mode's rule for changing ports if the monitor keeps every order anyway."""
     print(
         "\nEager mode's rule for changing ports, with the whole monitor: false alarms, largest set, virtual ms a step"
     )
@@ -75,7 +75,7 @@ def _rate(found: Sequence[Found]) -> str:
 
 
 def _counted(found: Iterable[list[Found]]) -> tuple[int, int]:
-    """Return how many faults were looked for in the modes in which they must be found, and how many were missed."""
+    """Return the number of faults in the modes in which they must be found, and the number of missed ones."""
     bound = [one for each in found for one in each if one.mode in BOUND]
     return len(bound), sum(one.steps is None for one in bound)
 
@@ -105,14 +105,14 @@ def control(runs: int, seed: int) -> dict[str, object]:
 
 
 def seed_faults(faults: int, seed: int) -> dict[str, object]:
-    """Seed so many faults of each kind in each subject, print which are found, and return the figures."""
+    """Seed a number of faults of each kind in each subject, print which are found, and return the figures."""
     found = list(_print_hunted(hunted(faults, seed))) if faults else []
     seeded, missed = _counted(found)
     return {"seeded": seeded, "missed": missed}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Read the command line, and do what it asks for."""
+    """Read the command line, and measure."""
     parser = command("soundness", __doc__)
     parser.add_argument("--runs", type=int, default=2_000, help="paths against conforming systems; 0: none")
     parser.add_argument(

@@ -32,7 +32,7 @@ STEPS = 1000
 
 @dataclass(frozen=True)
 class Subject:
-    """A system to test: its spec, its inputs, a maker of copies, and how many walks a round takes."""
+    """A system to test: its spec, its inputs, a maker of copies, and the most states that AALpy's machine may have."""
 
     spec: Spec[Any, Any]
     inputs: Sequence[Any]
@@ -45,7 +45,7 @@ def subjects() -> dict[str, Subject]:
     """Return the two systems of the comparison."""
     sizes, codec = Sizes(3, 3, 3, 3), ConferenceCodec(1, 3)
     whole = total(conference(sizes))
-    # without the partial spec behind it, so that ignored inputs count as specified and are offered like the others
+    # without the partial spec behind it, so that ignored inputs count as specified and are enabled like the others
     completed = Spec(whole.step, whole.initial, whole.inputs, name="conference")
     return {
         "vending": Subject(VENDING, INPUTS, VendingMachine, Routes(), 3000),
@@ -56,7 +56,7 @@ def subjects() -> dict[str, Subject]:
 
 
 def contenders(subject: Subject, walks: int) -> dict[str, Contender]:
-    """Return all contenders, each as a function that makes so many walks and returns the steps."""
+    """Return all contenders, each as a function that makes a number of walks and returns the steps."""
     loop = Loop(subject.spec, subject.inputs, subject.machine)
     oracle = Oracle(Model(subject.spec, subject.routes))
     machine = mealy(subject.spec, subject.inputs, subject.limit)

@@ -1,7 +1,7 @@
-"""How many inputs each strategy takes to find known faults: of the conference entity, a queue and a vending machine.
+"""The inputs that each strategy takes to find known faults of the conference entity, a queue and a vending machine.
 
 Run `python -m benchmarks.strategies`. The systems answer before they return, so that only
-choosing is measured. Vending machines count money without bound: there a strategy must not go deeper and deeper.
+choosing is measured. Vending machines count money without bound: there a strategy must not only go deeper.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from otf.spec import Spec, total
 from otf.strategy import STRATEGIES, Strategy
 
 STEPS: Final = 50  # of a path
-LIMIT: Final = 10_000  # of all paths: what is not found by then counts as that
+LIMIT: Final = 10_000  # of all paths: a fault that is not found by then counts as this many
 Act = Callable[[Any], Iterable[Any]]
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A model, its faults, what makes a system with one of them, and how its inputs are chosen."""
+    """A model, its faults, a maker of systems with one of them, and the mode of its inputs."""
 
     spec: Spec[Any, Any]
     faults: Iterable[str]
@@ -36,13 +36,13 @@ class Subject:
     routes: Routes | None = None
 
     def oracle(self) -> Oracle:
-        """Return what judges it."""
+        """Return its oracle."""
         judged = total(self.spec) if self.mode == "mixed" else self.spec
         return Oracle(Model(judged, self.routes or Routes()))
 
 
 def reacting(react: Callable[[str, Any, Any], tuple[Any, Any]], start: Any) -> Callable[[str], Act]:
-    """Return what makes a system of a function of fault, state and input."""
+    """Return a maker of systems from a function of fault, state and input."""
 
     def make(fault: str) -> Act:
         state = start
@@ -79,7 +79,7 @@ SUBJECTS: Final[Mapping[str, Subject]] = {
 
 
 def steps(subject: Subject, name: str, fault: str, seed: int) -> int:
-    """Return after how many inputs a fault is found."""
+    """Return the number of inputs after which a fault is found."""
     oracle, strategy, sent, path = subject.oracle(), Strategy(name, subject.mode, seed), 0, 0
     while sent < LIMIT:
         path += 1
@@ -92,7 +92,7 @@ def steps(subject: Subject, name: str, fault: str, seed: int) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print for each subject and strategy the sum over all faults, and what was missed; write it if asked to."""
+    """Print for each subject and strategy the sum over all faults, and the missed ones; write it if asked to."""
     parser = command("strategies", __doc__)
     parser.add_argument("--seeds", type=positive, default=10, help="campaigns for each fault")
     chosen = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""What the simulations test: specs, and systems that conform to them, each made by a given chance."""
+"""The subjects of the simulations: specs, and systems that conform to them, made with a given random source."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _happens(random: Random, probability: float) -> bool:
 
 
 def _completed(subject: Subject, random: Random) -> Subject:
-    """Return the subject with its spec as it is, or completed and all inputs offered."""
+    """Return the subject with its spec as it is, or completed with all inputs enabled."""
     mode: InputMode = random.choice(("uioco", "mixed", "all"))
     return subject if mode == "uioco" else replace(subject, spec=total(subject.spec), inputs=mode)
 
@@ -77,7 +77,7 @@ def _sender(spec: Spec[Any, Any]) -> Maker:
 
 
 def of_machine(machine: Machine, random: Random) -> Subject:
-    """Return a random machine as a subject; its system does anything where the machine leaves an input open."""
+    """Return a random machine as a subject; its system does anything on an unspecified input."""
     routes = machine.routes()
     on_p = [output for output, port in machine.outputs.items() if port == "P"]
 
@@ -100,7 +100,7 @@ def _machine(shape: Shape) -> Maker:
 
 
 def _restless(random: Random) -> Subject:
-    """Return a subject that emits up to two outputs unasked, on ports that may differ."""
+    """Return a subject that emits up to two spontaneous outputs, on ports that may differ."""
     machine = random_machine(random, Shape(emits=1.0, unspecified=random.choice((0.0, 0.15))))
     states = sorted({state for state, _ in machine.steps})
 
@@ -113,7 +113,7 @@ def _restless(random: Random) -> Subject:
 
 
 def _gast(random: Random) -> Subject:
-    """Return a subject for the relation `any`: the system keeps every choice open that it has not shown yet."""
+    """Return a subject for the relation `any`: the system keeps every choice open until an output shows it."""
     machine = random_machine(random, Shape(emits=0.0, unspecified=0.3, ambiguous=0.6))
     ports = replace(machine, inputs=dict.fromkeys(machine.inputs, "A"), outputs=dict.fromkeys(machine.outputs, "P"))
     subject = of_machine(ports, random)
@@ -123,8 +123,8 @@ def _gast(random: Random) -> Subject:
 def undecided(spec: Spec[Any, Any]) -> Spec[Any, Any]:
     """Return the spec whose states are the sets of states that outputs cannot tell apart; no `emits`, one port.
 
-    Made from `spec` itself, a system may have chosen a state that leaves open what another possible one specifies. By
-    the relation `any` that is no excuse.
+    A system made from `spec` itself may have chosen a state that does not specify an input which another possible state
+    specifies. Under the relation `any` its reaction is judged all the same.
     """
 
     def step(states: frozenset[Any], inp: object) -> list[Transition[Any]]:

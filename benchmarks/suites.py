@@ -1,4 +1,4 @@
-"""Suites of the conference protocol: table 8.1 of the paper, suites of its largest machine, and faults that they find.
+"""Suites of the conference protocol: table 8.1 of the paper, suites of its largest machine, and the faults they find.
 
 Run `python -m benchmarks.suites`. Table: Koopman and Plasmeijer, "Testing Reactive Systems with GAST".
 """
@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any, Final
 
+from benchmarks.machine_mutants import MachineMutant, mutated, passes, single_mutants
 from benchmarks.measure import command, save
 from otf.errors import UsageError
 from otf.explore import explore
 from otf.models.conference import Sizes, conference
 from otf.suite import METHODS, NumberedMachine, completed, machine, minimised
-from otf.suite.faults import MachineMutation, passes, single_faults, with_fault
 from otf.suite.gast import a2
 from otf.suite.machine import Word
 
-MANY: Final = 10_000  # paths: where A2 has more, the paper says just that
+MANY: Final = 10_000  # paths: for more than these, the paper gives no number
 PAPER: Final = {
     # entities, nicknames, conferences, messages: states, transitions, paths by A2 (0: more than 10,000), A3, A4
     (1, 1, 1, 1): (2, 2, 1, 1, 1),
@@ -85,10 +85,10 @@ def large() -> dict[str, dict[str, Any]]:
 
 
 def faults() -> dict[str, dict[str, int]]:
-    """Print how many of all single faults of 2,2,2,2 each method finds; those that promise all have to."""
+    """Print how many of all single faults of 2,2,2,2 each method finds; methods that promise all have to."""
     explored = entity((2, 2, 2, 2))
     whole = completed(explored)
-    every = list(single_faults(explored))
+    every = list(single_mutants(explored))
     kinds = {kind: sum(fault.kind == kind for fault in every) for kind in ("output", "transfer", "ignored")}
     print(f"\n2,2,2,2: {len(every):,} single faults of {len(explored.transitions)} specified transitions")
     print(
@@ -107,8 +107,8 @@ def faults() -> dict[str, dict[str, int]]:
     return found
 
 
-def _finds(whole: NumberedMachine, fault: MachineMutation, paths: list[Word]) -> bool:
-    return not passes(whole, with_fault(whole, fault), paths)
+def _finds(whole: NumberedMachine, fault: MachineMutant, paths: list[Word]) -> bool:
+    return not passes(whole, mutated(whole, fault), paths)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

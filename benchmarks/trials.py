@@ -1,4 +1,4 @@
-"""Trials of the promise: conforming systems by the thousand, testers without a rule, faults that were seeded."""
+"""Trials of the promise: thousands of conforming systems, testers without a rule, seeded faults."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BOUND: Final = ("strict", "eager")  # modes in which faults must be found, and i
 
 @dataclass(frozen=True)
 class Case:
-    """What names a path: everything in it is drawn by these."""
+    """The name of a path, from which everything in it is drawn."""
 
     subject: str
     mode: str
@@ -41,7 +41,7 @@ class Case:
 
 @dataclass
 class Cell:
-    """What came of all paths with one subject and one tester."""
+    """The results of all paths with one subject and one tester."""
 
     subject: str
     mode: str
@@ -64,7 +64,7 @@ class Cell:
 
 
 def tried(subject: str, mode: str, tester: Tester, campaigns: int, seed: int) -> Cell:
-    """Return what comes of so many campaigns."""
+    """Return the results of a number of campaigns."""
     cell = Cell(subject, mode)
     for number in range(campaigns):
         campaign = Case(subject, mode, seed, number, 0).campaign_of(tester)
@@ -74,7 +74,7 @@ def tried(subject: str, mode: str, tester: Tester, campaigns: int, seed: int) ->
 
 
 def sound(runs: int, seed: int, subjects: Iterable[str] = SUBJECTS) -> Iterator[Cell]:
-    """Yield what comes of conforming systems in all modes: at least so many paths in all, of each subject as many."""
+    """Yield the results of conforming systems in all modes: at least this many paths, the same for each subject."""
     cells = [(subject, mode) for subject in subjects for mode in TESTERS if subject != "random, any" or mode in BOUND]
     campaigns = -(-runs // (len(cells) * PATHS))
     for subject, mode in cells:
@@ -92,7 +92,7 @@ class Controlled:
 
 
 def controlled(name: str, runs: int, seed: int) -> Controlled:
-    """Return what a negative control brings in so many paths or a few more."""
+    """Return the results of a negative control in at least this many paths."""
     control = CONTROLS[name]
     campaigns = -(-runs // (len(control.subjects) * PATHS))
     without, kept = (
@@ -108,7 +108,7 @@ def alarms(cells: Iterable[Cell]) -> int:
 
 
 def hunted(count: int, seed: int) -> Iterator[list[Found]]:
-    """Yield how so many seeded faults of each kind in each subject fared."""
+    """Yield the results of a number of seeded faults of each kind in each subject."""
     for name, kinds in FIELDS:
         for kind in kinds:
             yield list(hunt(name, kind, count, seed))

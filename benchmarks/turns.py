@@ -6,49 +6,35 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from random import Random
-from typing import Any
 
 from anyio.lowlevel import checkpoint
 
 from otf.core import Oracle
 from otf.core.macro_step import MacroSteps, follow
-from otf.simulate.walk import Act, Walk, WalkStep, copied
+from otf.simulate.walk import Act, Walk, WalkStep
 from otf.strategy import Script
 from otf.trace.verdict import Verdict
-from otf.values.shape import shape
 
 
 async def turns(oracle: Oracle, act: Act, random: Random, steps: int) -> Verdict:
-    """Walk with inputs drawn uniformly from those specified; every step lets the event loop go round once.
-
-    The asynchronous twin of `Walk.uniform`, and raises as that does.
-    """
-    ways, history, chance, turn = MacroSteps.start(oracle), list[WalkStep](), random.random, _turn()
+    """Walk with inputs drawn uniformly from the specified ones; the event loop goes round once in each step."""
+    ways, history, turn = MacroSteps.start(oracle), list[WalkStep](), _turn()
     for _ in range(steps):
         if not ways.size:
             break
-        inp, table = ways.inputs[int(chance() * ways.size)]
-        outputs: Any = act(inp)
+        inp, table = ways.inputs[int(random.random() * ways.size)]
+        outputs = tuple(act(inp))
         await turn()
-        if outputs.__class__ is not tuple:
-            outputs = tuple(outputs)
-        try:
-            then = table.get(outputs)
-        except TypeError:
-            outputs, then = copied(outputs), None
         history.append((inp, outputs))
-        if then is None or (then.shape is not None and then.shape != shape(outputs)):
-            following = follow(oracle, ways, inp, table, outputs)
-            if following is None:
-                return _judged(oracle, history)
-            ways = following
-        else:
-            ways = then.ways
+        following = follow(oracle, ways, inp, table, outputs)
+        if following is None:
+            return _judged(oracle, history)
+        ways = following
     return ways.verdict
 
 
 def _judged(oracle: Oracle, history: list[WalkStep]) -> Verdict:
-    """Return the failure, by walking the same way again through the answers that were seen."""
+    """Return the failure, by walking the same way again through the recorded answers."""
     answers = iter(history)
     walk = Walk(oracle, lambda _inp: next(answers)[1])
     return walk.chosen(Script(inp for inp, _ in history), len(history)) or walk.end()
@@ -59,5 +45,5 @@ def _turn() -> Callable[[], Awaitable[None]]:
         asyncio.get_running_loop()
     except RuntimeError:
         return checkpoint
-    # what anyio's checkpoint does there, without asking which loop it is at every step
+    # as anyio's checkpoint does on asyncio, without the question at each step which loop is running
     return partial(asyncio.sleep, 0)

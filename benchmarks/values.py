@@ -1,7 +1,7 @@
 """Values per CPU second: enumerations of otf and of LeanCheck, of the same types in the same run.
 
 `python -m benchmarks.values`: medians of seven rounds, both in turn, each from a fresh enumeration on.
-LeanCheck comes with the extra `benchmarks`. Types that it knows in another order only are left out, and so are
+LeanCheck comes with the extra `benchmarks`. Types that it enumerates in another order are left out, and so are
 those on which it is quadratic (a tuple with a finite part, sets and dicts).
 """
 
@@ -39,7 +39,7 @@ ALONE: Final[dict[str, Any]] = {
 
 
 def taking(make: Callable[[Any], Iterable[Any]], kind: Any) -> Contender:
-    """Return what takes the first values of a type and keeps none."""
+    """Return a function that takes the first values of a type and keeps none."""
 
     def take() -> int:
         deque(islice(make(kind), NUMBER), maxlen=0)

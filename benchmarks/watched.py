@@ -1,6 +1,6 @@
-"""What this process does to files, processes and addresses, as Python's own audit events tell it.
+"""Actions of this process on files, processes and addresses, from Python's own audit events.
 
-Whatever is outside what was allowed is noted. The events come from the interpreter, so that nothing which the code
+Every action that is not allowed is recorded. The events come from the interpreter, so that nothing which the code
 under attack imports or patches can hide from them.
 """
 
@@ -48,7 +48,7 @@ BOTH: Final = frozenset({"os.rename", "os.link", "os.symlink", "shutil.copyfile"
 
 
 class Watch:
-    """Notes what is outside `allowed`: folders in which anything may be written. Make one for each process."""
+    """Records actions outside `allowed`, the folders in which anything may be written. Make one for each process."""
 
     def __init__(self, allowed: Sequence[Path]) -> None:
         self.found: list[str] = []
@@ -70,12 +70,12 @@ class Watch:
                 self._file(event, path)
 
     def _file(self, event: str, path: Any) -> None:
-        if not isinstance(path, int):  # a descriptor was opened, and heard of, before
-            name = os.path.abspath(os.fsdecode(path))  # noqa: PTH100 -- a Path would look at the disk, and be heard again
+        if not isinstance(path, int):  # a descriptor was opened, and checked, before
+            name = os.path.abspath(os.fsdecode(path))  # noqa: PTH100 -- a Path would read the disk, and cause another event
             if not f"{name}{os.sep}".startswith(self._allowed) and name not in self._allowed:
                 self._note(event, name)
 
     def _note(self, event: str, what: object) -> None:
-        self.on = False  # to show a value may do what is heard
+        self.on = False  # showing a value may cause another event
         self.found.append(f"{event}: {what!r:.200}")
         self.on = True

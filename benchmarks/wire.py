@@ -2,8 +2,8 @@
 
 `python -m benchmarks.wire`: one request of 32 bytes outstanding, tester and a C
 echo server (compiled here with `cc`) on one core, medians of rounds in which all take their turns. A path of otf
-begins with one proof of silence of 20 ms, which counts: with fewer steps it is a larger part. On a terminal pair the
-CPU time of the tester is compared, since its latency is a matter of luck.
+begins with one wait of 20 ms for quiescence, which counts: with fewer steps it is a larger part. On a terminal pair
+the CPU time of the tester is compared, since the latency varies by chance.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KINDS: Final = ("udp", "tcp", "pipe", "pty")
 
 @contextmanager
 def compiled(compiler: str) -> Generator[Path, None, None]:
-    """Compile the echo server, which is there until the block ends."""
+    """Compile the echo server, which exists until the block ends."""
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "echo"
         subprocess.run([compiler, "-O2", "-o", program, Path(__file__).with_name("echo.c")], check=True)  # noqa: S603 -- the compiler
@@ -37,7 +37,7 @@ def compiled(compiler: str) -> Generator[Path, None, None]:
 
 
 def contenders(kind: str) -> dict[str, Callable[[Server, int], float]]:
-    """Return who is measured on a kind of wire."""
+    """Return the contenders on a kind of wire."""
     return {name: each for (where, name), each in ROUND_TRIPS.items() if where == kind}
 
 
@@ -64,7 +64,7 @@ def show(kind: str, found: dict[str, float]) -> None:
 
 
 def kinds(text: str) -> list[str]:
-    """Return the kinds of wire that an option names."""
+    """Return the kinds of wire named in an option."""
     named = text.split(",")
     if unknown := sorted(set(named) - set(KINDS)):
         raise ArgumentTypeError(f"unknown: {', '.join(unknown)}; possible are {', '.join(KINDS)}")
@@ -81,7 +81,7 @@ def options() -> ArgumentParser:
 
 
 def pinned() -> None:
-    """Stay on one core, with all that is started from here."""
+    """Stay on one core, with all child processes."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 

@@ -1,4 +1,4 @@
-"""Who makes the round trips: otf, a blocking socket or pipe with time-outs, an anyio loop with `move_on_after`."""
+"""The contenders for round trips: otf, a blocking socket or pipe with time-outs, an anyio loop with `move_on_after`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Server:
     @classmethod
     @contextmanager
     def started(cls, program: Path, kind: str) -> Generator[Self, None, None]:
-        """Start it, except for pipes: who uses them starts his own."""
+        """Start it, except for pipes: each contender on pipes starts its own."""
         server, near = cls(program, kind), -1
         if kind in {"udp", "tcp"}:
             server.child = subprocess.Popen([program, kind], stdout=subprocess.PIPE)  # noqa: S603 -- compiled here
@@ -219,7 +219,7 @@ class EchoCodec:
 
 
 def step(state: int, inp: Echo) -> list[Transition[int]]:
-    """Answer with what came."""
+    """Answer with the request itself."""
     return [goto(state, inp)]
 
 
@@ -230,7 +230,7 @@ def bench(opener: Opener) -> Bench:
 
 
 def otf(opener: Callable[[Server], Opener], backend: dict[str, Any]) -> Callable[[Server, int], float]:
-    """Return what drives one path of a campaign with otf's defaults, and returns the time of its round trips."""
+    """Return a function that drives one path with otf's defaults, and returns the time of its round trips."""
 
     def measure(server: Server, steps: int) -> float:
         with _folder() as out:
@@ -245,7 +245,7 @@ def otf(opener: Callable[[Server], Opener], backend: dict[str, Any]) -> Callable
 
 
 def _round_trips(trace: Path) -> float:
-    """Return the time of all round trips of a trace; the silence at the beginning and the end of a path is none.
+    """Return the time of all round trips of a trace, without the silence at the beginning and the end of the path.
 
     Only two lines are read: on a terminal the CPU time of all of this is what is measured.
     """

@@ -1,11 +1,13 @@
-"""What turns the pages, which are written to be read in the repository, into a site.
+"""Turns the pages, which are written to be read in the repository, into a site.
 
-Pages that lie above this folder (the README, the changelog) join it under names of their own, and links to source code,
-which is not part of the site, become the name of the file.
+Pages above this folder (the README, the changelog) join it under names of their own. Links to source code, which is not
+part of the site, become the name of the file. On the pages of the reference, a package becomes an entry for each name
+in its `__all__`: mkdocstrings by itself leaves out some names that another module defines.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -20,6 +22,7 @@ ABOVE = {
     "SECURITY.md": "security.md",
     "CHANGELOG.md": "changelog.md",
 }
+_PACKAGE = re.compile(r"^::: (?P<name>otf[\w.]*)\n", re.MULTILINE)
 _LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)")
 
 
@@ -35,7 +38,25 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     del config, files
     above = page.file.src_uri in ABOVE.values()
     folder = ROOT if above else (ROOT / "docs" / page.file.src_uri).parent
-    return _LINK.sub(lambda found: _led(found, folder, page.file.src_uri), markdown)
+    linked = _LINK.sub(lambda found: _led(found, folder, page.file.src_uri), markdown)
+    return _PACKAGE.sub(_entries, linked) if page.file.src_uri.startswith("reference/") else linked
+
+
+def _entries(found: re.Match[str]) -> str:
+    names = _public(found["name"])
+    if not names:
+        return found[0]
+    head = f"::: {found['name']}\n    options: {{members: false, show_root_heading: false}}\n"
+    return "\n".join([head, *(f"::: {found['name']}.{name}\n    options: {{heading_level: 3}}\n" for name in names)])
+
+
+def _public(package: str) -> list[str]:
+    """Return the names in the `__all__` of a package, or nothing for a module without one."""
+    folder = package.replace(".", "/").replace("otf/adapters", "adapters").replace("otf/models", "models")
+    source = ROOT / folder / "__init__.py"
+    body = ast.parse(source.read_text(encoding="utf-8")).body if source.exists() else []
+    assigned = [each for each in body if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "__all__"]
+    return [str(name) for each in assigned for name in ast.literal_eval(each.value)]
 
 
 def _led(found: re.Match[str], folder: Path, uri: str) -> str:

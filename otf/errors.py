@@ -1,8 +1,8 @@
-"""Every trouble that is not a verdict: who has to act, and the exit status that says so.
+"""Errors that are not verdicts: each class names who has to act, and the exit status of the command.
 
-A nonconformance is never an exception inside the engine; it is a verdict with its reason as data. What is raised
-here ends a command: the user called it wrongly, the model is broken, a trace cannot be read, the system under test
-could not be reached. Each message says what happened, where, what was possible and what to do.
+A nonconformance is never an exception inside the engine; it is a verdict with its reason as data. These errors end a
+command: the user called it wrongly, the model is broken, a trace cannot be read, the system under test could not be
+reached. Each message says what happened, where, what was possible and what to do.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ PASS, FAIL, USAGE, INCONCLUSIVE = 0, 1, 2, 3
 
 
 class OtfError(Exception):
-    """Base of all errors that otf raises on purpose; `exit_status` is what the command line ends with."""
+    """Base of all errors that otf raises on purpose; `exit_status` is the exit status of the command line."""
 
     exit_status: ClassVar[int] = USAGE
 
 
 class UsageError(OtfError):
-    """The call cannot be carried out as it stands: an unknown name, an impossible value, a folder that is not there."""
+    """A call is wrong: an unknown name, an impossible value, a folder that does not exist."""
 
 
 class WriteError(UsageError):
-    """A file cannot be written: the disk is full, the folder is gone, or it belongs to somebody else."""
+    """A file cannot be written: the disk is full, the folder is gone, or the user has no permission."""
 
 
 class ModelError(OtfError):
-    """The model is broken: it raised, or it answered with something that is not a transition, a state or an input."""
+    """The model is broken: it raised an exception, or returned something that is no transition, state or input."""
 
 
 class TraceError(OtfError):
@@ -35,7 +35,7 @@ class TraceError(OtfError):
 
 
 class CodecError(OtfError):
-    """A value has no bytes, or bytes stand for no value; where `decode` raises it, the bytes become an output."""
+    """A value cannot be encoded, or bytes cannot be decoded; if `decode` raises it, the bytes become an output."""
 
 
 class ContactError(OtfError):
@@ -45,8 +45,8 @@ class ContactError(OtfError):
 
 
 class Interruption(BaseException):
-    """Raised where a signal of the user breaks into code that hangs; no KeyboardInterrupt, which asyncio takes over."""
+    """Raised by a signal of the user in code that hangs; it is no KeyboardInterrupt, since asyncio handles those."""
 
 
 USERS_OWN: Final = (KeyboardInterrupt, Interruption)
-"""What the user raises: all else that is raised belongs to the code that raises it."""
+"""The exceptions that the user causes; every other exception is caused by the code that raises it."""

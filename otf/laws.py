@@ -1,8 +1,8 @@
-"""Laws of specs, as properties of a state and an input: there is no second mechanism for them.
+"""Laws of specs, as properties of a state and an input.
 
-Source: Koopman and Plasmeijer, "Testing with Functions as Specifications", section 4. Each law is about the states that
-can be reached, in the order of a breadth-first search, and the inputs that are offered there; it is proven where these
-come to an end. Other states and inputs are given to `check`: `check(deterministic(spec), every(State), every(Input))`.
+Source: Koopman and Plasmeijer, "Testing with Functions as Specifications", section 4. Each law covers the reachable
+states, in the order of a breadth-first search, and their enabled inputs; it is proven if these come to an end. Pass
+other states and inputs to `check`: `check(deterministic(spec), every(State), every(Input))`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from otf.values import Enumeration, Flat, Rows
 
 
 def deterministic(spec: Spec[Any, Any]) -> Quantified:
-    """Say that every input has at most one transition in every state.
+    """Return the law that every input has at most one transition in every state.
 
     >>> from otf.logic import check
     >>> from otf.spec import goto
@@ -35,7 +35,7 @@ def deterministic(spec: Spec[Any, Any]) -> Quantified:
 
 
 def total(spec: Spec[Any, Any]) -> Quantified:
-    """Say that every input has a transition in every state: nothing is left open."""
+    """Return the law that every input has a transition in every state: nothing is left open."""
     model = Model(spec)
 
     def at_least_one(state: object, inp: object) -> bool:
@@ -45,9 +45,9 @@ def total(spec: Spec[Any, Any]) -> Quantified:
 
 
 def transitions(spec: Spec[Any, Any], holds: Callable[..., Testable]) -> Quantified:
-    """Say that `holds(state, inp, target, outputs)` of every transition on an input.
+    """Return the law that `holds(state, inp, target, outputs)` is true of every transition on an input.
 
-    Where there is none, or outputs decide what the target is (`Accept`), nothing is said.
+    Inputs without transitions, or with an `Accept` (whose outputs decide the target), are left out.
     """
 
     def each(state: object, inp: object) -> Testable:
@@ -58,7 +58,7 @@ def transitions(spec: Spec[Any, Any], holds: Callable[..., Testable]) -> Quantif
 
 
 def invariant(spec: Spec[Any, Any], holds: Callable[[Any], Testable]) -> Quantified:
-    """Say that `holds(state)` of every state that can be reached."""
+    """Return the law that `holds(state)` is true of every reachable state."""
     reached = _Reached(Model(spec), lambda node: [(node.value,)])
     return Quantified(holds, Rows(("state",), Enumeration(reached)))
 
@@ -72,12 +72,12 @@ def after(spec: Spec[Any, Any], states: Iterable[Any], inputs: Iterable[Any]) ->
 
 
 def _steps(model: Model) -> Rows:
-    reached = _Reached(model, lambda node: [(node.value, inp.value) for inp in model.offers(node)])
+    reached = _Reached(model, lambda node: [(node.value, inp.value) for inp in model.enabled_inputs(node)])
     return Rows(("state", "inp"), Enumeration(reached))
 
 
 class _Reached(Flat):
-    """What is asked about the states that can be reached, each when it is needed."""
+    """Rows about the reachable states, each made when it is needed."""
 
     def __init__(self, model: Model, rows: Callable[[Node], list[tuple[Any, ...]]]) -> None:
         super().__init__(self._walk(model, rows))
@@ -89,14 +89,14 @@ class _Reached(Flat):
             yield from rows(node)
             for target in _targets(model, node):
                 if not isinstance(target, Node):
-                    self.complete = False  # its outputs would have to be seen
+                    self.complete = False  # the outputs decide the target, and are not known
                 elif target not in seen:
                     seen.add(target)
                     left.append(target)
 
 
 def _targets(model: Model, node: Node) -> Iterator[object]:
-    for inp in model.offers(node):
+    for inp in model.enabled_inputs(node):
         for move in model.moves(node, inp):
             yield move.target
     for move in model.spontaneous(node):

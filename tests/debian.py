@@ -22,6 +22,7 @@ PROGRAMS = {
     "atftpd": "atftpd",
     "ngircd": "ngircd",
     "beanstalkd": "beanstalkd",
+    "memcached": "memcached",
     "gnugo": "gnugo",
     "stockfish": "stockfish",
     "socat": "socat",
@@ -34,7 +35,7 @@ FILES = {
 BESIDE = ("tftpd-hpa",)
 """Packages that are unpacked only: they conflict with others."""
 
-SERVICES = ("atftpd", "beanstalkd", "ngircd")
+SERVICES = ("atftpd", "beanstalkd", "memcached", "ngircd")
 POLICY = Path("/usr/sbin/policy-rc.d")
 FETCHING = 120.0
 """Seconds for each call that asks another host: where none answers, the tests must not wait for long."""

@@ -29,8 +29,7 @@ from otf import (
     errors,
 )
 from otf.adapter import Bench
-from otf.cli.app import app
-from otf.cli.lazy import COMMANDS
+from otf.cli.app import COMMANDS, app
 from otf.trace.reading import TraceReader
 
 ROOT = Path(__file__).parents[1]

@@ -10,13 +10,18 @@ from types import ModuleType
 import pytest
 
 PACKAGES = (
+    "otf.channels",
+    "otf.campaign.run",
     "otf.codec",
+    "otf.compat",
     "otf.compose",
     "otf.explore",
+    "otf.framing",
     "otf.fronts",
     "otf.laws",
     "otf.logic",
     "otf.runner",
+    "otf.shrink",
     "otf.spec",
     "otf.suite",
     "otf.trace",
@@ -33,7 +38,7 @@ def modules(name: str) -> list[ModuleType]:
 
 @pytest.mark.parametrize("name", PACKAGES)
 def test_the_examples_of_a_package_hold(name: str) -> None:
-    """Each example gives what stands below it, and each of these packages has some."""
+    """Each example results in the lines below it, and each of these packages has examples."""
     results = [doctest.testmod(module) for module in modules(name)]
     assert sum(result.failed for result in results) == 0
     assert sum(result.attempted for result in results) > 0

@@ -84,7 +84,7 @@ def test_what_does_not_keep_it_is_found(change: dict[str, Any], wrong: str, with
 
 def test_every_command_that_prints_a_document_has_a_definition() -> None:
     """A command with --json that is added has to be added to the schema, too."""
-    from otf.cli.lazy import COMMANDS
+    from otf.cli.app import COMMANDS
 
     with_json = {name for name in COMMANDS if "--json" in otf(name, "--help").out}
     assert with_json - ROOT["$defs"].keys() == set()

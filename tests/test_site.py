@@ -1,27 +1,179 @@
-"""The pages build as a site: no link leads nowhere, no page is left out, no docstring names what is not there."""
+"""The pages build as a site, with the reference of every public name.
+
+No link leads nowhere, no page is left out, no docstring names anything that does not exist.
+"""
 
 from __future__ import annotations
 
+import ast
+import inspect
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from html import unescape
+from importlib import import_module
 from pathlib import Path
+from typing import Any, NamedTuple, is_typeddict
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
+TOPS = {ROOT / "otf": "otf", ROOT / "adapters": "otf.adapters", ROOT / "models": "otf.models"}
 
 
-def test_the_site_builds(tmp_path: Path) -> None:
-    """Every warning is an error (`strict` in mkdocs.yml)."""
+class Public(NamedTuple):
+    """A name in the `__all__` of a package."""
+
+    package: str
+    name: str
+
+    @property
+    def path(self) -> str:
+        """Return where users import it from."""
+        return f"{self.package}.{self.name}"
+
+    @property
+    def value(self) -> Any:  # noqa: ANN401 -- anything may be public
+        """Return the object itself."""
+        return getattr(import_module(self.package), self.name)
+
+
+def public() -> Iterator[Public]:
+    """Yield every name in every `__all__` of the tree."""
+    for top, package in TOPS.items():
+        for source in sorted(top.rglob("__init__.py")):
+            inner = source.parent.relative_to(top).parts
+            yield from (Public(".".join([package, *inner]), name) for name in exported(source))
+
+
+def exported(source: Path) -> list[str]:
+    """Read the `__all__` of a file."""
+    body = ast.parse(source.read_text(encoding="utf-8")).body
+    assigned = [each for each in body if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "__all__"]
+    return [str(name) for each in assigned for name in ast.literal_eval(each.value)]
+
+
+NAMES = tuple(public())
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site once; every warning is an error (`strict` in mkdocs.yml)."""
+    folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--config-file", str(ROOT / "mkdocs.yml")]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(
-        [*command, "--site-dir", str(tmp_path)],
-        env=environment,
+        [*command, "--site-dir", str(folder)],
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,
         check=False,
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    text = (tmp_path / "reference" / "otf.html").read_text(encoding="utf-8")
-    assert 'id="otf.Spec"' in text
+    return folder
+
+
+@cache
+def entries(site: Path) -> dict[str, str]:
+    """Return the HTML of each entry of the reference, by its path: from its heading to the end of its element."""
+    found = dict[str, str]()
+    for page in sorted((site / "reference").glob("*.html")):
+        text = page.read_text(encoding="utf-8")
+        for start in re.finditer(r'<div class="doc doc-object doc-\w+">\s*<h\d id="([^"]+)"', text):
+            found.setdefault(start[1], element(text, start.start()))
+    return found
+
+
+def element(text: str, start: int) -> str:
+    """Return a `div` with everything in it."""
+    depth = 0
+    for tag in re.compile(r"<(/?)div\b").finditer(text, start):
+        depth += -1 if tag[1] else 1
+        if depth == 0:
+            return text[start : tag.end()]
+    raise AssertionError(f"no end of the element at {start}")
+
+
+def plain(html: str) -> str:
+    """Return the text of HTML, with single spaces."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", html)).split())
+
+
+def signature_of(entry: str) -> str:
+    """Return the signatures that an entry shows: one, or those of overloads, or none."""
+    head = entry.partition("doc-children")[0]
+    return plain(" ".join(re.findall(r'<div class="doc-signature highlight">(.*?)</div>', head, re.DOTALL)))
+
+
+def called(value: object) -> bool:
+    """Return whether users call it: a function, or a class but no protocol, exception, enum or typed dictionary."""
+    if not inspect.isclass(value):
+        return inspect.isroutine(value)
+    return not (issubclass(value, BaseException | Enum) or is_protocol(value) or is_typeddict(value))
+
+
+def is_protocol(value: type) -> bool:
+    """Return whether a class has no instances of its own (`typing.is_protocol` is there from Python 3.13 on)."""
+    return getattr(value, "_is_protocol", False)
+
+
+def test_the_site_builds(site: Path) -> None:
+    """The pages become a site without a warning."""
+    assert 'id="otf.Spec"' in (site / "reference" / "otf.html").read_text(encoding="utf-8")
+
+
+def test_each_public_name_has_an_entry(site: Path) -> None:
+    """No name in an `__all__` is left out of the reference."""
+    assert [each.path for each in NAMES if each.path not in entries(site)] == []
+
+
+def test_each_entry_describes_its_name(site: Path) -> None:
+    """An entry says something, and nothing else has its name: no file in the place of a function."""
+    kinds = {each.path: re.findall(r"doc-object doc-(\w+)", entries(site)[each.path])[0] for each in NAMES}
+    assert {path for path, kind in kinds.items() if kind == "module"} == set()
+
+
+def test_examples_are_code(site: Path) -> None:
+    """Every example in a docstring becomes one block of code: no fence is left as text."""
+    assert {path for path, entry in entries(site).items() if "```" in entry} == set()
+
+
+def test_each_signature_has_parameters_with_types_and_defaults(site: Path) -> None:
+    """Whatever a user can pass to a function, or to a class with a constructor of its own, is in its signature."""
+    shown = {each: signature_of(entries(site)[each.path]) for each in NAMES}
+    assert [f"{each.path}: {name}" for each in NAMES for name in unsigned(each.value, shown[each])] == []
+
+
+def unsigned(value: Any, shown: str) -> Iterator[str]:  # noqa: ANN401 -- anything may be public
+    """Yield the parameters that a signature leaves out, or shows without their type or default."""
+    if not called(value) or (inspect.isclass(value) and "__init__" not in vars(value)):
+        return
+    for name, parameter in inspect.signature(value).parameters.items():
+        default = r"[^=]* = " if parameter.default is not parameter.empty else ""
+        if not re.search(rf"[(, *]{name}: {default}", shown):
+            yield name
+
+
+def test_each_dataclass_shows_its_fields(site: Path) -> None:
+    """Every public field of a dataclass has an entry with its type."""
+    shown = entries(site)
+    wanted = [
+        f"{each.path}.{field.name}"
+        for each in NAMES
+        if inspect.isclass(each.value) and is_dataclass(each.value)
+        for field in fields(each.value)
+        if not field.name.startswith("_")
+    ]
+    assert len(wanted) > 100
+    assert [path for path in wanted if f"{path.rpartition('.')[2]}: " not in signature_of(shown.get(path, ""))] == []
+
+
+def test_each_callable_has_an_example(site: Path) -> None:
+    """Whatever users call has an example in its entry, run as a doctest: of its own, or in a method of the class."""
+    shown = entries(site)
+    assert [each.path for each in NAMES if called(each.value) and ">>> " not in plain(shown[each.path])] == []

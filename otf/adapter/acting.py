@@ -10,7 +10,7 @@ from otf.simulate import Walk
 from otf.simulate.walk import Act
 from otf.trace.events import Ended
 from otf.trace.verdict import Verdict
-from otf.values.weight import weight
+from otf.values.cost import weight
 
 OUTPUTS: Final = 20_000
 """Outputs to one input at most."""

@@ -13,7 +13,7 @@ from otf.adapter.waiting import Alarm
 from otf.errors import ModelError
 from otf.framing import Frame, Framer
 from otf.framing.counted import Counted
-from otf.framing.cutting import Cutter
+from otf.framing.frame import Cutter
 
 BATCH: Final = 256
 """Arrivals that are handed out at a time."""

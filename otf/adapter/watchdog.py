@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Final
 
-from otf.core.asking import ASKING, ModelQuestion
+from otf.core.calls import CURRENT, ModelCall
 from otf.values import show
 
 PATIENCE: Final = 1.0  # seconds
@@ -47,9 +47,9 @@ def watched(tell: Tell = warn, patience: float = PATIENCE) -> Generator[None]:
 
 def watch(over: threading.Event, tell: Tell, patience: float) -> None:
     """Look at what the model is asked, four times in `patience` seconds, until it is over."""
-    seen, looks = ASKING.now, 0
+    seen, looks = CURRENT.now, 0
     while not over.wait(patience / LOOKS):
-        now = ASKING.now
+        now = CURRENT.now
         looks = looks + 1 if now is not None and now is seen else 0
         seen = now
         if now is not None and looks in _TOLD:
@@ -58,6 +58,6 @@ def watch(over: threading.Event, tell: Tell, patience: float) -> None:
             )
 
 
-def _text(question: ModelQuestion) -> str:
+def _text(question: ModelCall) -> str:
     function, arguments = question
     return f"{function}({', '.join(map(show, arguments))})"

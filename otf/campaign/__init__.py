@@ -1,12 +1,11 @@
 """Campaigns: many paths against fresh copies of the system, failures grouped and shrunk."""
 
-from otf.campaign.budget import Budget
 from otf.campaign.campaign import Campaign
 from otf.campaign.listener import Listener
 from otf.campaign.rerun import rerun
 from otf.campaign.results import FailureGroup, PathResult, Retried, Shrunk, Summary
 from otf.campaign.run import InconclusiveError, NonconformanceError, decided, run
-from otf.campaign.settings import Settings
+from otf.campaign.settings import Budget, Settings, SettingsKeywords
 from otf.campaign.shrinking import Shrinker
 
 __all__ = [
@@ -19,6 +18,7 @@ __all__ = [
     "PathResult",
     "Retried",
     "Settings",
+    "SettingsKeywords",
     "Shrinker",
     "Shrunk",
     "Summary",

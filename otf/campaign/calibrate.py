@@ -1,4 +1,4 @@
-"""Calibrating: how fast a system answers, and the times that a bench may state for it."""
+"""Calibrating: measuring how fast a system answers, and the times that its bench may state."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from otf.campaign.results import Summary
 from otf.campaign.settings import Settings
 from otf.trace.events import Event, Seen, Sent
 
-ROOM: Final = 3  # times as long as anything took: the machine will be busier one day
-GENEROUS: Final = 0.5  # seconds of silence while measuring: what comes late is to be measured, not missed
+ROOM: Final = 3  # times the longest reply: the machine will be busier one day
+GENEROUS: Final = 0.5  # seconds of silence while measuring: a late output is to be measured, not missed
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How long the answers to an input took, in seconds, up to the last output, and what follows from it."""
+    """The reply times, in seconds from each input to its last output, and the bounds that follow from them."""
 
     replies: tuple[float, ...]
     summary: Summary
 
     def quantile(self, share: float) -> float:
-        """Return the time within which this share of the replies came; 0 where there were none."""
+        """Return the time within which this share of the replies came; 0 if there were none."""
         ordered = sorted(self.replies)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
 
     @property
     def bound(self) -> float:
-        """Return what L and R may be stated as: a reply takes at most 2L + R."""
+        """Return a value for both L and R: a reply takes at most 2L + R."""
         return ROOM * self.quantile(1.0) / 3
 
     @property
     def quiescence(self) -> float:
-        """Return the time after which silence may be believed, 2L + R with the same room."""
+        """Return the quiescence time, 2L + R with the same room."""
         return 3 * self.bound
 
 
@@ -47,7 +47,7 @@ class _Stopwatch(Listener):
         self._sent = self._seen = 0.0
 
     def event(self, number: int, event: Event) -> None:  # noqa: ARG002 -- paths do not overlap here
-        """Take an event of the one path that runs at a time."""
+        """Take an event; only one path runs at a time."""
         if isinstance(event, Seen):
             self._seen = event.at
             return
@@ -58,7 +58,7 @@ class _Stopwatch(Listener):
 
 
 async def calibrate(bench: Bench, settings: Settings) -> Calibration:
-    """Drive a system strictly and without haste, and return how fast it answered."""
+    """Run a campaign in strict mode with a long quiescence time, and return how fast the system answered."""
     stopwatch = _Stopwatch()
     slow = replace(bench, quiescence=max(GENEROUS, bench.quiescence or 0.0))
     campaign = Campaign(slow, replace(settings, mode="strict", burst=1, jobs=1, shrink=False), stopwatch)

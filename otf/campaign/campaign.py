@@ -1,12 +1,12 @@
-"""A campaign: paths with different seeds, one after another or several at once, then one shrunk trace a failure."""
+"""A campaign: paths with different seeds, one after another or several at once, then a shrunk trace of each failure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import aclosing
+import gc
+from collections.abc import Generator
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Literal, NamedTuple, Self
+from typing import Final, Self
 
 import anyio
 
@@ -14,46 +14,42 @@ from otf.adapter import Bench
 from otf.adapter.exits import blaming
 from otf.adapter.serial.keeping import keeping
 from otf.adapter.watchdog import watched
-from otf.campaign.confirm import TOGETHER, at_once, confirm, unconfirmed
-from otf.campaign.headers import header
+from otf.campaign.confirm import ConfirmedPath, Confirmer
 from otf.campaign.journal import Journal
-from otf.campaign.listener import Listener
-from otf.campaign.pace import Pace
-from otf.campaign.paths import PathRun
-from otf.campaign.results import Departed, FailureGroup, PathResult, Shrunk, Summary
+from otf.campaign.listener import Listener, callback, listened
+from otf.campaign.paths import Pace, PathRun
+from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
 from otf.campaign.saved import Saved
-from otf.campaign.settings import Settings
+from otf.campaign.settings import Settings, header
 from otf.campaign.shrinking import Shrinker
-from otf.campaign.undisturbed import undisturbed
-from otf.core import Chooser, Oracle, Symbol, View
-from otf.errors import ContactError, OtfError, WriteError
-from otf.explore.steady import ask_again
+from otf.core import Oracle
+from otf.errors import ContactError, OtfError
 from otf.runner.files import writing
 from otf.runner.path import AT_FAULT
 from otf.strategy import Strategy
-from otf.trace.verdict import Signature
+
+SELDOM: Final = 100  # the oldest objects are searched for garbage this many times less often than usual
 
 
 class Campaign:
-    """One campaign on one bench; `summary` is what came of it so far, also when it was interrupted.
+    """One campaign on one bench; `summary` has its results so far, also after an interruption.
 
-    With several jobs each takes every n-th path and has its own memory, so that the same seed and number of jobs give
-    the same paths whatever the speed of each.
+    Each of n jobs takes every n-th path and has its own memory: the same seed and number of jobs give the same paths,
+    whatever the speed of each job.
     """
 
     def __init__(self, bench: Bench, settings: Settings, listener: Listener | None = None) -> None:
         self.bench = bench
         self.settings = settings
         self.listener: Listener = listener or Listener()
-        self.summary: Summary = Summary(known_issues=[Departed(each.says) for each in bench.known_issues])
+        self.summary: Summary = Summary(known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues])
         self._lanes = [_Lane.of(bench, settings) for _ in range(min(settings.jobs, settings.traces))]
-        # signatures that eager mode gives, with those under which strict mode saw the same failures
-        self._known: dict[Signature, Signature] = {}
+        self._confirmer = Confirmer(bench, settings, self.summary)
         self._stop = False
         self._deadline = float("inf")
 
     async def run(self) -> Summary:
-        """Run all paths, then shrink; return the summary. Raises ModelError where the model is broken."""
+        """Run all paths, then shrink; return the summary. Raises ModelError if the model is broken."""
         if self.settings.time is not None:
             self._deadline = anyio.current_time() + self.settings.time
         with Journal(self.settings.out) as journal, undisturbed(), watched():
@@ -72,12 +68,12 @@ class Campaign:
             self._keep(group)
 
     async def _retry(self, journal: Journal) -> None:
-        """Try the failures of earlier campaigns first."""
+        """Drive the failures of earlier campaigns first."""
         saved = self._saved()
         if saved is None:
             return
         try:
-            # with an oracle of its own: what it remembers of them must not change the paths
+            # an oracle of its own: its memory of these runs must not change the paths
             async with aclosing(saved.retried(self.bench, self.bench.oracle(), self.settings.out)) as retried:
                 async for each in retried:
                     self.summary.saved.append(each)
@@ -87,9 +83,9 @@ class Campaign:
             self._lost(error)
 
     def _keep(self, group: FailureGroup) -> None:
-        saved, told = self._saved(), group.shrunk or group.first
+        saved, shortest = self._saved(), group.shrunk or group.first
         if saved is not None and (group.shrunk is None or group.shrunk.rate):
-            saved.keep(group.signature, told.trace)
+            saved.keep(group.signature, shortest.trace)
 
     def _saved(self) -> Saved | None:
         if self.settings.saved is None:
@@ -106,7 +102,7 @@ class Campaign:
                 for first in range(1, len(self._lanes) + 1):
                     tasks.start_soon(self._lane, first, journal)
         except* OtfError as group:
-            # the lanes fail alike; a group would hide the message that says what to do
+            # all lanes fail for the same reason; a group would hide the message with its advice
             raise group.exceptions[0] from None
 
     async def _lane(self, first: int, journal: Journal) -> None:
@@ -116,14 +112,15 @@ class Campaign:
                 return
             try:
                 with blaming():
-                    seen = await self._confirmed(await self._path(number, lane, journal), lane)
+                    result = await self._path(number, lane, journal)
+                    path = await self._confirmer.confirmed(result, lane.oracle, doubtful=lane.pace.doubtful)
             except ContactError as error:
                 self._lost(error)
                 return
-            self._finish(seen)
+            self._finish(path)
 
     async def _path(self, number: int, lane: _Lane, journal: Journal) -> PathResult:
-        """Run a path; where the line was at fault, again, as often as the bench says."""
+        """Run a path; run it again if the line was at fault, as often as the bench allows."""
         for _ in range(self.bench.retries):
             result = await self._attempt(number, lane, journal)
             if not result.verdict.why.startswith(AT_FAULT):
@@ -134,75 +131,24 @@ class Campaign:
         head = header(self.bench, self.settings, number)
         trace = self.settings.out / f"path-{number:04}.jsonl"
         with journal.path(head.run, number, trace) as done:
-            told = self._told("event", number)
-            run = PathRun(self.bench, lane.oracle, head, trace, told, largest=self.settings.largest)
-            chooser = self._timed(lane.strategy.path(number), number)
+            on_event = callback(self.listener, "event", number)
+            run = PathRun(self.bench, lane.oracle, head, trace, on_event, largest=self.settings.largest)
+            offered = callback(self.listener, "offered", number)
+            chooser = listened(lane.strategy.path(number), self._deadline, offered)
             result = await run.run(chooser, self.settings.steps, lane.pace.pacing())
             done(result)
         return result
 
-    def _timed(self, chooser: Chooser, number: int) -> Chooser:
-        offered = self._told("offered", number)
-        # where nobody wants to know of the choices or ends them, the strategy itself is asked: every step comes by
-        unlimited = self._deadline == float("inf")
-        return chooser if unlimited and offered is None else _Timed(chooser, self._deadline, offered or _nobody)
-
-    def _told(self, name: Literal["event", "offered"], number: int) -> Callable[[Any], None] | None:
-        """Return what tells the listener of a path, None for one that does not listen."""
-        told = getattr(self.listener, name)
-        return None if getattr(told, "__func__", None) is getattr(Listener, name) else partial(told, number)
-
-    def _finish(self, seen: _Seen) -> None:
-        result, departed = seen.result, self._departed(seen.result)
-        self.summary.add(result, seen.tries, seen.known, departed)
+    def _finish(self, path: ConfirmedPath) -> None:
+        if path.trouble is not None:
+            self._lost(path.trouble)
+        result, known_issue = path.result, self._confirmer.known_issue(path.result)
+        self.summary.add(result, path.tries, path.known, known_issue)
         self.listener.path(result, self.summary)
         if result.verdict.outcome == "pass" and self.settings.keep == "failures":
             with writing(result.trace, "what passed"):
                 result.trace.unlink(missing_ok=True)
-        self._stop = self._stop or (self.settings.stop_first and result.verdict.failed and departed is None)
-
-    def _departed(self, result: PathResult) -> Departed | None:
-        """Return the known departure that a failing path shows."""
-        failure = result.verdict.failure
-        known = zip(self.bench.known_issues, self.summary.known_issues, strict=True)
-        return next((departed for each, departed in known if failure is not None and each.shows(failure)), None)
-
-    async def _confirmed(self, result: PathResult, lane: _Lane) -> _Seen:
-        """Return a failure of eager mode as strict mode sees it."""
-        failure = result.verdict.failure
-        if failure is not None and failure.signature not in {*self.summary.failures, *self._known}:
-            ask_again(lane.oracle.model, self.bench.oracle(), result.events)
-        # a known departure blames nobody anew, and one that depends on chance might not come again
-        if failure is None or self._departed(result) is not None:
-            return _Seen(result)
-        if failure.kind == "ended":
-            await self._uninterrupted(result)
-        if not lane.pace.doubtful:
-            return _Seen(result)
-        if failure.signature in self._known:
-            return _Seen(result, known=self._known[failure.signature])
-        strict = replace(self.settings, mode="strict")
-        head = header(self.bench, strict, result.number, strategy="script")
-        try:
-            again, tries = await confirm(self.bench, lane.oracle, head, result)
-        except ContactError as error:
-            self._lost(error)
-            return _Seen(unconfirmed(result, "there was no contact to see it again"))
-        except (anyio.get_cancelled_exc_class(), WriteError) as error:
-            what = "a trace could not be written" if isinstance(error, WriteError) else "an interruption came"
-            self.summary.add(unconfirmed(result, f"{what} before it could be seen again"))
-            raise
-        if again.verdict.failure is not None:
-            self._known[failure.signature] = again.verdict.failure.signature
-        return _Seen(again, tries)
-
-    async def _uninterrupted(self, result: PathResult) -> None:
-        """Wait a moment for an interruption: Ctrl-C in a terminal ends all programs that were started there."""
-        try:
-            await anyio.sleep(TOGETHER)
-        except anyio.get_cancelled_exc_class():
-            self.summary.add(at_once(result))
-            raise
+        self._stop = self._stop or (self.settings.stop_first and result.verdict.failed and known_issue is None)
 
     def _lost(self, error: ContactError) -> None:
         before = "; paths before this one reached it: it may have died since" if self.summary.steps else ""
@@ -230,29 +176,17 @@ class Campaign:
         try:
             group.shrunk = await shrinker.run(group.first)
         except ContactError as error:
-            # what was found stays found, as short as it is by now
+            # the failure stays found, as short as it is now
             self._lost(error)
         journal.shrunk(group)
 
 
-class _Seen(NamedTuple):
-    """A path as it counts: after so many strict re-runs, or for a failure that is known under a signature."""
-
-    result: PathResult
-    tries: int = 0
-    known: Signature | None = None
-
-
-def _nobody(view: View) -> None:
-    del view
-
-
 @dataclass(frozen=True, slots=True)
 class _Lane:
-    """What one job remembers.
+    """The memory of one job.
 
-    With one memory for all, the order in which a set of states was found first, and what was seen quiet already, would
-    depend on which job is faster, and so would the choices.
+    If all jobs shared one, the order in which state sets are first found, and which of them are known to be quiet,
+    would depend on which job is faster, and so would the choices.
     """
 
     oracle: Oracle
@@ -268,16 +202,23 @@ class _Lane:
         )
 
 
-class _Timed:
-    """Ends a path when the campaign's time is over, after the quiescence of its last step; tells what is offered."""
+@contextmanager
+def undisturbed() -> Generator[None, None, None]:
+    """Exclude all existing objects from garbage collection until the context is left.
 
-    def __init__(self, chooser: Chooser, deadline: float, offered: Callable[[View], None]) -> None:
-        self._chooser = chooser
-        self._deadline = deadline
-        self._offered = offered
-
-    def choose(self, view: View) -> Symbol | None:
-        self._offered(view)
-        # without a deadline nobody asks for the time: each step comes by here
-        over = self._deadline < float("inf") and anyio.current_time() >= self._deadline
-        return None if over else self._chooser.choose(view)
+    Searching all modules and models takes ten milliseconds and more, in which the tester neither sends nor receives:
+    under time windows an output may come in that time. Objects made during a run are collected as before, but the
+    oldest generation a hundred times less often: the core remembers 100,000 answers without any cycle among them, and
+    searching these takes a third of a second. Objects that were frozen before stay frozen.
+    """
+    young, middle, old = gc.get_threshold()
+    ours = gc.get_freeze_count() == 0
+    if ours:
+        gc.freeze()
+    gc.set_threshold(young, middle, old * SELDOM)
+    try:
+        yield
+    finally:
+        gc.set_threshold(young, middle, old)
+        if ours:
+            gc.unfreeze()

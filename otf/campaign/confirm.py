@@ -1,28 +1,102 @@
-"""Confirming: a failure that eager mode saw is driven again strictly before anybody is blamed."""
+"""Confirming: a failure in eager mode is driven again in strict mode before the system is blamed."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
+
+import anyio
 
 from otf.adapter import Bench
 from otf.campaign.paths import PathRun
-from otf.campaign.results import PathResult
+from otf.campaign.results import KnownIssueCount, PathResult, Summary
+from otf.campaign.settings import Settings, header
 from otf.core import Oracle
+from otf.errors import ContactError, WriteError
+from otf.explore.steady import ask_again
 from otf.strategy import Script
 from otf.trace.events import Sent
 from otf.trace.record import Header
-from otf.trace.verdict import Verdict
+from otf.trace.verdict import Signature, Verdict
 
-TRIES: Final = 3  # strict re-runs before a failure counts as seen in eager mode only
+TRIES: Final = 3  # strict re-runs; if all of them pass, the failure was seen in eager mode only
 TOGETHER: Final = 0.02
 """Seconds between the end of a system and an interruption of the tester within which one signal may have ended both."""
+
+
+class ConfirmedPath(NamedTuple):
+    """A path as it counts, after `tries` strict re-runs; `known` is the signature of an earlier strict failure.
+
+    `trouble` is the error that ended contact with the system.
+    """
+
+    result: PathResult
+    tries: int = 0
+    known: Signature | None = None
+    trouble: ContactError | None = None
+
+
+class Confirmer:
+    """Decides how the failing paths of one campaign count; a path that it interrupts is added to `summary`."""
+
+    def __init__(self, bench: Bench, settings: Settings, summary: Summary) -> None:
+        self._bench = bench
+        self._settings = settings
+        self._summary = summary
+        # signatures of failures in eager mode, with the signatures of the same failures in strict mode
+        self._known: dict[Signature, Signature] = {}
+
+    def known_issue(self, result: PathResult) -> KnownIssueCount | None:
+        """Return the known issue that a failing path shows, if any."""
+        failure = result.verdict.failure
+        known = zip(self._bench.known_issues, self._summary.known_issues, strict=True)
+        return next((count for issue, count in known if failure is not None and issue.shows(failure)), None)
+
+    async def confirmed(self, result: PathResult, oracle: Oracle, *, doubtful: bool) -> ConfirmedPath:
+        """Return a path as it counts; a `doubtful` failure is driven again strictly. Raises WriteError."""
+        failure = result.verdict.failure
+        if failure is not None and failure.signature not in {*self._summary.failures, *self._known}:
+            ask_again(oracle.model, self._bench.oracle(), result.events)
+        # a known issue is no new failure, and one that depends on chance might not show again
+        if failure is None or self.known_issue(result) is not None:
+            return ConfirmedPath(result)
+        if failure.kind == "ended":
+            await self._uninterrupted(result)
+        if not doubtful:
+            return ConfirmedPath(result)
+        if failure.signature in self._known:
+            return ConfirmedPath(result, known=self._known[failure.signature])
+        seen = await self._driven(result, oracle)
+        if seen.trouble is None and seen.result.verdict.failure is not None:
+            self._known[failure.signature] = seen.result.verdict.failure.signature
+        return seen
+
+    async def _driven(self, result: PathResult, oracle: Oracle) -> ConfirmedPath:
+        head = header(self._bench, replace(self._settings, mode="strict"), result.number, strategy="script")
+        try:
+            again, tries = await confirm(self._bench, oracle, head, result)
+        except ContactError as error:
+            lost = _unconfirmed(result, "there was no contact to see it again")
+            return ConfirmedPath(lost, trouble=error)
+        except (anyio.get_cancelled_exc_class(), WriteError) as error:
+            what = "a trace could not be written" if isinstance(error, WriteError) else "an interruption came"
+            self._summary.add(_unconfirmed(result, f"{what} before it could be seen again"))
+            raise
+        return ConfirmedPath(again, tries)
+
+    async def _uninterrupted(self, result: PathResult) -> None:
+        """Wait a moment for an interruption: Ctrl-C in a terminal ends all programs that were started there."""
+        try:
+            await anyio.sleep(TOGETHER)
+        except anyio.get_cancelled_exc_class():
+            self._summary.add(_at_once(result))
+            raise
 
 
 async def confirm(bench: Bench, oracle: Oracle, header: Header, failing: PathResult) -> tuple[PathResult, int]:
     """Return the strict run that fails too, or the original as inconclusive; with the number of tries.
 
-    The strict run's trace lies beside the original as `….strict.jsonl`. Raises ContactError as a path does.
+    The trace of the strict run lies beside the original as `….strict.jsonl`. Raises ContactError as a path does.
     """
     inputs = [event.input for event in failing.events if isinstance(event, Sent)]
     trace = failing.trace.with_suffix(".strict.jsonl")
@@ -30,25 +104,22 @@ async def confirm(bench: Bench, oracle: Oracle, header: Header, failing: PathRes
         again = await PathRun(bench, oracle, header, trace).run(Script(inputs), len(inputs))
         if again.verdict.failed:
             return again, tries
-    return _blamed(
-        failing, f"a failure was seen in eager mode only: {TRIES} strict re-runs of the same inputs passed"
-    ), TRIES
+    why = f"a failure was seen in eager mode only: {TRIES} strict re-runs of the same inputs passed"
+    return _doubted(failing, why), TRIES
 
 
-def unconfirmed(failing: PathResult, why: str) -> PathResult:
-    """Return a failure of eager mode that was not driven again: it is inconclusive, unless it is a death."""
-    return _blamed(failing, f"a failure was seen in eager mode, and {why}")
+def _unconfirmed(failing: PathResult, why: str) -> PathResult:
+    return _doubted(failing, f"a failure was seen in eager mode, and {why}")
 
 
-def at_once(failing: PathResult) -> PathResult:
-    """Return a death as it counts where the tester was interrupted at the same time: as inconclusive."""
+def _at_once(failing: PathResult) -> PathResult:
     why = "the system ended as the tester was interrupted: the same signal may have ended both"
     return replace(failing, verdict=Verdict("inconclusive", why=why), events=())
 
 
-def _blamed(failing: PathResult, why: str) -> PathResult:
-    # eager mode may be wrong about what should have come by now, never about a system that is gone; and where one that
-    # nobody starts again has died, nothing is there to be driven
+def _doubted(failing: PathResult, why: str) -> PathResult:
+    # eager mode may be wrong about an output that should have come by now, but not about a system that has ended; and
+    # a system that died and that the bench cannot start again cannot be driven again
     if failing.verdict.failure is not None and failing.verdict.failure.kind == "ended":
         return failing
     return replace(failing, verdict=Verdict("inconclusive", why=why), events=())

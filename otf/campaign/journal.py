@@ -1,26 +1,86 @@
-"""The operational log of a campaign: structlog events in `campaign.jsonl`, with the run's id bound."""
+"""The operational log of a campaign, and the hold on its folder.
+
+The log is `campaign.jsonl`: structlog events with the id of the run. A folder of traces belongs to one run, so that no
+run overwrites the traces of another or takes them for its own.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from otf.campaign.claims import claimed
 from otf.campaign.results import FailureGroup, PathResult, Retried
-from otf.errors import OtfError, WriteError
-from otf.runner.files import unwritten
+from otf.errors import OtfError, UsageError, WriteError
+from otf.runner.files import unwritten, writing
+
+_TRACES: Final = re.compile(r"(path|saved)-.*\.jsonl")
+
+
+def claimed(out: Path, name: str, *, joins: bool) -> int:
+    """Create a file in a folder and lock it; return its descriptor.
+
+    The folder may hold other files, but no traces of a run, and no other run may be writing to it; with `joins` only
+    the second is checked. The lock ends with the descriptor, and so with the process. Raises UsageError.
+    """
+    file, flags = out / name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    with writing(out, "the folder", "choose another with --out"):
+        out.mkdir(parents=True, exist_ok=True)
+        left = [] if joins else sorted(each.name for each in out.iterdir() if _TRACES.fullmatch(each.name))
+        if left:
+            raise _taken(out, f"it holds the traces of another run ({left[0]})")
+        try:
+            descriptor = os.open(file, flags | (0 if joins else os.O_EXCL), 0o666)
+        except FileExistsError:
+            raise _taken(out, _whose(file)) from None
+    if not _held(descriptor):
+        os.close(descriptor)
+        raise _taken(out, BUSY)
+    return descriptor
+
+
+BUSY: Final = "another run is writing its traces there"
+
+
+def _taken(out: Path, why: str) -> UsageError:
+    return UsageError(f"{out}: {why}; choose another folder with --out, or remove this one")
+
+
+def _whose(file: Path) -> str:
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return f"there is a {file.name} already"
+    try:
+        return f"it holds the log of another run ({file.name})" if _held(descriptor) else BUSY
+    finally:
+        os.close(descriptor)
+
+
+def _held(descriptor: int) -> bool:
+    """Lock a file for as long as it is open; return False if another process has locked it."""
+    try:
+        import fcntl
+    except ImportError:
+        return True  # Windows has no such locks: there only the files of a run keep others out
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
 
 JOURNAL: Final = "campaign.jsonl"
 
 
 class Journal:
-    """The log of one campaign, in a folder that no other run has or had; use it as a context manager.
+    """The log of one campaign, in a folder that no other run uses or has used; use it as a context manager.
 
-    With `joins` it may stand in the folder of a run that has ended. Raises UsageError for a folder that is taken.
+    With `joins` the folder may be that of a run that has ended. Raises UsageError for a folder that is taken.
     """
 
     def __init__(self, out: Path, *, joins: bool = False) -> None:
@@ -28,14 +88,14 @@ class Journal:
         self._log = _logger(self._sink)
 
     def __enter__(self) -> Self:
-        """Note the start."""
+        """Log the start."""
         self._log.info("campaign started", pid=os.getpid())
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        """Note how it ended."""
+        """Log the end, and the type of the error that caused it, if any."""
         self._log.info("campaign ended", trouble=kind.__name__ if kind else None)
         self._sink.close()
         if kind is None and self._sink.trouble is not None:
@@ -43,7 +103,7 @@ class Journal:
 
     @contextmanager
     def path(self, run: str, number: int, trace: Path) -> Generator[Callable[[PathResult], None]]:
-        """Log one path: its start, and its result or what went wrong."""
+        """Log one path: its start, and its result or its error."""
         log = self._log.bind(run=run, path=number)
         log.info("path started", trace=str(trace))
         try:
@@ -55,11 +115,11 @@ class Journal:
             raise
 
     def retried(self, kept: Retried) -> None:
-        """Log what came of a failure of an earlier campaign."""
+        """Log the outcome of a failure that an earlier campaign saved."""
         self._log.info("failure tried again", signature=str(kept.signature), trace=str(kept.trace), came=str(kept))
 
     def shrunk(self, group: FailureGroup) -> None:
-        """Log what shrinking came to."""
+        """Log the result of shrinking."""
         done = group.shrunk
         if done is not None:
             self._log.info(
@@ -72,7 +132,7 @@ class Journal:
 
 
 class _Sink:
-    """The file of a log; what it cannot take is the trouble of the log alone, and the campaign goes on."""
+    """The file of a log; if it cannot be written, the campaign goes on, and `trouble` has the first error."""
 
     def __init__(self, path: Path, file: int) -> None:
         self.trouble: WriteError | None = None
@@ -85,14 +145,14 @@ class _Sink:
             self.trouble = self.trouble or unwritten(self._path, error, "the log")
 
     def flush(self) -> None:
-        """Do nothing: every line is handed on at once."""
+        """Do nothing: every line is written at once."""
 
     def close(self) -> None:
         os.close(self._file)
 
 
 def _logger(file: Any) -> Any:  # noqa: ANN401 -- structlog's loggers are dynamic by design
-    # imported here: structlog brings its console renderer along, which no command that only reads needs to wait for
+    # imported here: structlog imports its console renderer, and commands that only read should not wait for that
     import structlog
 
     return structlog.wrap_logger(

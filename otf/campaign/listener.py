@@ -1,20 +1,26 @@
-"""Who is told what happens in a campaign, while it happens."""
+"""Observing a campaign while it runs: the listener, and the chooser that notifies it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal
+
+import anyio
+
 from otf.campaign.results import FailureGroup, PathResult, Summary
-from otf.core import View
+from otf.core import Chooser, Symbol, View
 from otf.trace.events import Event
 
 
 class Listener:
-    """Is told what happens in a campaign; this one does nothing, others show progress.
+    """Is notified of what happens in a campaign; this one does nothing, subclasses show progress.
 
-    With several jobs paths run at once: `number` says which one it is.
+    With several jobs paths run at the same time: `number` identifies the path.
     """
 
     def offered(self, number: int, view: View) -> None:
-        """Take what a path may send next, with the states that are possible now."""
+        """Take the inputs that a path may send next, with the possible states."""
 
     def event(self, number: int, event: Event) -> None:
         """Take an event of a path."""
@@ -23,4 +29,32 @@ class Listener:
         """Take a finished path."""
 
     def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
-        """Take a step of shrinking: the length that is reached, and what it took so far."""
+        """Take a step of shrinking: the length so far, and the transitions spent so far."""
+
+
+def callback(listener: Listener, name: Literal["event", "offered"], number: int) -> Callable[[Any], None] | None:
+    """Return the method of a listener for one path, None if its class does not override it."""
+    method = getattr(listener, name)
+    return None if getattr(method, "__func__", None) is getattr(Listener, name) else partial(method, number)
+
+
+def listened(chooser: Chooser, deadline: float, offered: Callable[[View], None] | None) -> Chooser:
+    """Return a chooser that notifies `offered` of each choice, and that ends the path at the deadline."""
+    # every step makes a choice: with no deadline and no listener, the strategy itself is asked
+    return chooser if deadline == float("inf") and offered is None else _Timed(chooser, deadline, offered)
+
+
+class _Timed:
+    """Ends a path once the campaign's time is over, after the quiescence of its last step."""
+
+    def __init__(self, chooser: Chooser, deadline: float, offered: Callable[[View], None] | None) -> None:
+        self._chooser = chooser
+        self._deadline = deadline
+        self._offered = offered
+
+    def choose(self, view: View) -> Symbol | None:
+        if self._offered is not None:
+            self._offered(view)
+        # reading the clock at each step would cost time: without a deadline it is not read
+        over = self._deadline < float("inf") and anyio.current_time() >= self._deadline
+        return None if over else self._chooser.choose(view)

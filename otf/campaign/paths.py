@@ -1,10 +1,10 @@
-"""One path: a session on a fresh copy of the system, with its trace."""
+"""One path: a session on a fresh copy of the system, with its pacing and its trace."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -15,13 +15,13 @@ from otf.adapter import Bench
 from otf.adapter.acting import bounded, excused
 from otf.adapter.exits import blaming, said, where
 from otf.adapter.plan import planned
-from otf.campaign.recorder import LongTraceError, OnEvent, Recorder
-from otf.campaign.reread import reread
+from otf.campaign.recorder import LongTraceError, OnEvent, Recorder, reread
 from otf.campaign.results import PathResult
-from otf.campaign.settings import LARGEST
-from otf.core import Chooser, Oracle, Pacing, Session
-from otf.core.strict import Strict
-from otf.core.timers import Timers
+from otf.campaign.settings import LARGEST, Mode
+from otf.core import Chooser, Node, Oracle, Pacing, Session, Symbol, Timing
+from otf.core.eager import Eager
+from otf.core.pacing import Timers
+from otf.core.strict import Burst, Strict
 from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
 from otf.runner import TraceWriter, drive
 from otf.simulate import Walk
@@ -30,7 +30,7 @@ from otf.trace.events import Event
 from otf.trace.record import Header
 from otf.trace.verdict import Verdict
 
-TURN: Final = 100  # steps of a system in this process between two turns of the event loop
+TURN: Final = 100  # steps of a system in this process after which the event loop gets a turn
 INTERRUPTED = Verdict("inconclusive", why="interrupted")
 
 
@@ -58,9 +58,9 @@ class PathRun:
         self._record: Recorder
 
     async def run(self, chooser: Chooser, steps: int, pacing: Pacing | None = None) -> PathResult:
-        """Conduct the path, strictly if no pacing is given, and return its result; the trace is whole whatever happens.
+        """Run the path, strictly if no pacing is given, and return its result; its trace always has an end.
 
-        A system that cannot be reached is tried again as often as the bench says. Raises ContactError after that.
+        If the system cannot be reached, this tries again as often as the bench allows, then raises ContactError.
         """
         self._writer = TraceWriter(self.trace, self.header, datetime.now(UTC))
         types = None if self.bench.codec is None else self.bench.known_types
@@ -73,7 +73,7 @@ class PathRun:
             with suppress(WriteError):
                 self._writer.end(Verdict("inconclusive", why=str(error)))
             raise
-        except BaseException:  # cancelled, or broken out of a model that hangs
+        except BaseException:  # cancelled, or interrupted in a model that hangs
             with suppress(WriteError):
                 self._writer.end(INTERRUPTED)
             raise
@@ -89,18 +89,18 @@ class PathRun:
         except WriteError:
             if not verdict.failed:
                 raise
-            # a failure was found: it is told whether the disk is full or not
+            # a failure was found: it is reported, even if the disk is full
 
     def _events(self) -> Sequence[Event]:
         return self._record.events if self._record.whole else reread(self.trace, self.bench)
 
     def _end(self) -> None:
-        """Let no more inputs be sent: the path comes to its end."""
+        """Send no more inputs: the path ends."""
         if self._session is not None:
             self._session.steps = 0
 
     async def _bounded(self, chooser: Chooser, steps: int, pacing: Pacing) -> Verdict:
-        """Return the verdict, with a word about a path that was ended for the length of its trace."""
+        """Return the verdict, with the reason if the path was ended because its trace grew too long."""
         try:
             verdict = await self._tried(chooser, steps, pacing)
         except LongTraceError as error:
@@ -111,13 +111,13 @@ class PathRun:
         return verdict
 
     async def _walked(self, chooser: Chooser, steps: int, make: Callable[[], Act]) -> Verdict:
-        """Walk through a system in this process; now and then others get their turn, and interruptions are heard."""
-        walk, verdict, told = Walk(self.oracle, bounded(_made(make)), keep=TURN), None, 0
+        """Walk through a system in this process; the event loop gets its turns, so that interruptions arrive."""
+        walk, verdict, recorded = Walk(self.oracle, bounded(_made(make)), keep=TURN), None, 0
         while verdict is None and not self._record.full and walk.steps < steps:
             verdict = walk.chosen(chooser, min(TURN, steps - walk.steps))
-            for event in walk.events(told):
+            for event in walk.events(recorded):
                 self._record(event)
-            told = walk.steps
+            recorded = walk.steps
             await checkpoint()
         return excused(verdict or walk.end(), walk)
 
@@ -129,7 +129,7 @@ class PathRun:
             try:
                 return await drive(self.bench, session, self._record)
             except ContactError:
-                # once something was sent the path is spent: a second start would be another path under the same name
+                # after the first event the path is spent: a second start would be another path under the same name
                 if attempt == self.bench.retries or self._record.begun:
                     raise
         raise AssertionError
@@ -143,3 +143,35 @@ def _made(make: Callable[[], Act]) -> Act:
     except BaseException as error:
         message = f"the system cannot be made: {where(error)}: {said(error)}"
         raise ContactError(message) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """When the inputs of a campaign's paths are sent.
+
+    `proven` and `timers` are shared by all paths: what is known to be quiet, and the timers that were waited for.
+    """
+
+    mode: Mode
+    burst: int
+    timing: Timing
+    proven: set[tuple[Node, Symbol]] = field(default_factory=set[tuple[Node, Symbol]])
+    timers: Timers = field(default_factory=Timers)
+    waits: bool = True
+
+    @property
+    def doubtful(self) -> bool:
+        """Return whether failures need a strict re-run: eager mode relies on the stated bounds more than strict mode.
+
+        A system in this process answers before it returns, so neither mode waits for it. A burst is not a faster strict
+        run but another test: a strict re-run would not confirm it.
+        """
+        return self.waits and self.mode == "eager" and self.burst == 1
+
+    def pacing(self) -> Pacing:
+        """Return the pacing for one path."""
+        if self.burst > 1:
+            return Burst(self.timing, self.burst)
+        if self.mode == "strict":
+            return Strict(self.timing, self.timers)
+        return Eager(self.timing, self.proven, self.timers)

@@ -1,26 +1,96 @@
-"""A shrunk failure as a small Python program: a pytest test that shows it without a campaign."""
+"""A shrunk failure as a small Python program: a pytest test that shows it without a campaign.
+
+`Literals` writes values as Python source, with the imports that they need.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from enum import Enum
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
 from otf.adapter import Bench
-from otf.campaign.literal import FILE, Literals, UnwritableError
 from otf.campaign.results import PathResult
 from otf.trace.events import Seen, Sent
 from otf.trace.record import Header
+
+FILE: Final = "otf_bench_"  # prefix of the name of a module that was loaded from a file
+PLAIN: Final = (type(None), bool, int, str, bytes)
+BRACKETS: Final[dict[type, str]] = {list: "[{}]", tuple: "({},)", set: "{{{}}}", frozenset: "frozenset({{{}}})"}
+
+
+class UnwritableError(Exception):
+    """A value that no Python source makes."""
+
+
+class Literals:
+    """Writes values as source, and collects the imports that they need."""
+
+    def __init__(self) -> None:
+        self._folders = dict[str, None]()
+        self._names: dict[str, dict[str, None]] = {"otf.runner.reproduce": {"reproduce": None}}
+
+    def imports(self) -> str:
+        """Return the import statements for the values written so far."""
+        paths = [f"sys.path.insert(0, {folder!r})  # where the bench lies" for folder in self._folders]
+        lines = [f"from {module} import {', '.join(sorted(names))}" for module, names in sorted(self._names.items())]
+        return "\n".join([*(["import sys", "", *paths] if paths else []), "", *lines, ""])
+
+    def name(self, module: ModuleType, qualified: str) -> str:
+        """Return the name of an object of a module after its import."""
+        if "<" in qualified or module.__name__ == "__main__":
+            raise UnwritableError(qualified)
+        name = module.__name__
+        if name.startswith(FILE) and module.__file__:
+            file = Path(module.__file__).resolve()
+            self._folders[str(file.parent)] = None
+            name = file.stem
+        if name != "builtins":
+            self._names.setdefault(name, {})[qualified.split(".", maxsplit=1)[0]] = None
+        return qualified
+
+    def of(self, value: object) -> str:
+        """Return the source of a value. Raises UnwritableError if there is none."""
+        if type(value) in PLAIN:
+            return repr(value)
+        if isinstance(value, float):
+            return repr(value) if value - value == 0 else f"float({str(value)!r})"
+        if isinstance(value, Enum) and value.name in type(value).__members__:
+            return f"{self._type(value)}.{value.name}"
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            fields = [field.name for field in dataclasses.fields(value) if field.init]
+            return self._made(value, fields)
+        named: Iterable[str] | None = getattr(value, "_fields", None)
+        return self._collection(value) if named is None else self._made(value, named)
+
+    def _made(self, value: object, fields: Iterable[str]) -> str:
+        return f"{self._type(value)}({', '.join(f'{name}={self.of(getattr(value, name))}' for name in fields)})"
+
+    def _collection(self, value: Any) -> str:  # noqa: ANN401 -- inputs may have any type
+        if type(value) not in BRACKETS:
+            raise UnwritableError(repr(value))
+        inner = ", ".join(map(self.of, value))
+        return BRACKETS[type(value)].format(inner) if inner else f"{type(value).__name__}()"
+
+    def _type(self, value: object) -> str:
+        kind = type(value)
+        module = sys.modules.get(kind.__module__)
+        if module is None:
+            raise UnwritableError(kind.__qualname__)
+        return self.name(module, kind.__qualname__)
+
 
 SHIPPED: Final = "otf.models."
 
 
 def program(bench: Bench, header: Header, failing: PathResult, tries: int) -> str | None:
-    """Return the program's text; None where the bench cannot be named, or a value cannot be written as Python."""
+    """Return the text of the program; None if the bench has no importable name, or a value no Python source."""
     found = _found(header.bench)
     failure = failing.verdict.failure
     if found is None or failure is None:
@@ -36,15 +106,15 @@ def program(bench: Bench, header: Header, failing: PathResult, tries: int) -> st
         f'"""{_plain(str(failure.signature))}\n\n'
         f"Shrunk by otf to {failing.steps} inputs. Run it with pytest: it fails as long as the failure is there.\n"
         f'"""\n\nfrom dataclasses import replace\n{literals.imports()}\n'
-        f"STEPS = [  # each input, and what came of it when this was written\n{steps}]\n\n\n"
+        f"STEPS = [  # each input, with its outputs when this was written\n{steps}]\n\n\n"
         f"def test_{_name(failure.kind, failure.signature.input)}() -> None:\n"
-        f'    """Whatever comes of these inputs is what the model allows."""\n'
+        f'    """The model allows all outputs after these inputs."""\n'
         f"    reproduce({made}, STEPS{more})\n"
     )
 
 
 def _found(reference: str) -> tuple[ModuleType, str] | None:
-    """Return the module that was loaded for a bench, and the bench's name in it."""
+    """Return the module that was loaded for a bench, and the name of the bench in it."""
     where, _, name = reference.rpartition(":") if ":" in reference else (reference, "", "bench")
     names = (f"{FILE}{Path(where).stem}",) if where.endswith(".py") else (f"{SHIPPED}{where}", where)
     modules = (sys.modules.get(each) for each in names)
@@ -58,7 +128,7 @@ def _made(bench: Bench, module: ModuleType, name: str, literals: Literals) -> st
     if not isinstance(made, Bench):
         known = inspect.signature(made).parameters
         if not known.keys() <= bench.parameters.keys():
-            raise UnwritableError(name)  # it was not made as the command line makes it: nobody knows how
+            raise UnwritableError(name)  # the command line did not make it: its arguments are unknown
         call += f"({', '.join(f'{key}={literals.of(bench.parameters[key])}' for key in known)})"
     given = {"inputs": bench.inputs, "quiescence": bench.quiescence, "latency": bench.latency, "busy": bench.busy}
     return f"replace({call}, {', '.join(f'{key}={value!r}' for key, value in given.items())})"
@@ -81,5 +151,5 @@ def _name(*parts: str) -> str:
 
 
 def _plain(text: str) -> str:
-    # names of types come from the bench; still, nothing may end the docstring
+    # the bench chooses the names of types; they must not end the docstring
     return text.replace("\\", "/").replace('"', "'")

@@ -1,37 +1,41 @@
-"""What happens in a path, as it happens: into the trace, into memory, and told to whoever listens."""
+"""Recording a path: its events go to the trace, to memory and to a callback, and are read back from the trace."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from otf.adapter import Bench
 from otf.campaign.settings import LARGEST
+from otf.errors import TraceError
 from otf.runner import TraceWriter
 from otf.trace.events import Event, Seen, Sent
+from otf.trace.reading import TraceReader, bounded
 from otf.trace.tagged import Registry, encode
 
 OnEvent: TypeAlias = Callable[[Event], None]
 
 KEPT: Final = 100_000
-"""Events that are held in memory: a path may go on all night, and its trace has them all."""
+"""Events that are kept in memory: a path may go on all night, and its trace has them all."""
 
 HEAVY: Final = 1 << 27
-"""Bytes of the trace whose events are held in memory."""
+"""Bytes of the trace whose events are kept in memory."""
 
 
 class LongTraceError(Exception):
-    """A path goes on and on, and its trace is twice as long as it may be."""
+    """A path does not end, and its trace is twice as long as it may be."""
 
 
 class Recorder:
-    """Takes the events of one path; `faults` are those that the tester itself injected.
+    """Records the events of one path; `faults` are those that the tester itself injected.
 
-    `events` are all of them while `whole`; of a longer path the first are forgotten, to be read from its trace where
-    somebody needs them. That takes `types`, by which the values of a trace are decoded: without any, and where these do
-    not bring back what happened, all are kept.
+    While `whole`, `events` has all events. The first events of a longer path are dropped, and are read from its trace
+    when they are needed. That takes `types`, which decode the values of a trace: without them, or if they do not
+    restore the values, all events are kept.
 
-    When the trace has more than `largest` bytes the path is `full`, and `end` is called, so that it comes to its end.
+    Once the trace has more than `largest` bytes the path is `full`, and `end` is called to end it.
     """
 
     def __init__(
@@ -56,18 +60,18 @@ class Recorder:
         self._next = min(HEAVY, largest)  # bytes of the trace
 
     def __call__(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
-        """Take an event."""
+        """Record an event."""
         if not self.begun:
-            # seconds count from the moment at which the system was there, and that may be long after the header
+            # seconds count from the start of the system, which may be long after the header was written
             self.begun = True
             self._writer.began = datetime.now(UTC) - timedelta(seconds=event.at)
-        # first: what the disk has no room for has been seen all the same
+        # first: an event that the disk has no room for was seen all the same
         self.events.append(event)
         if more:
             self._writer.event(event, raw, **more)
             self.faults += more.get("faults", ())
         else:
-            # handing on no names costs as much as writing a line
+            # passing an empty `**more` on costs as much as writing a line
             self._writer.event(event, raw)
         if len(self.events) > KEPT and self._types is not None:
             self._forget()
@@ -81,7 +85,7 @@ class Recorder:
             self._forget()
         if size > 2 * self._largest:
             raise LongTraceError(
-                f"the path did not end, and its trace has {size} bytes; at most {self._largest} are due"
+                f"the path did not end, and its trace has {size} bytes; at most {self._largest} are allowed"
             )
         if size > self._largest and not self.full:
             self.full = True
@@ -90,15 +94,15 @@ class Recorder:
         self._next = min(bound for bound in bounds if bound >= size)
 
     def _forget(self) -> None:
-        if _come_back(_kinds(self.events).values(), Registry(self._types or ())):
+        if _restored(_kinds(self.events).values(), Registry(self._types or ())):
             self.events.clear()
             self.whole = False
         else:
             self._types = None
 
 
-def _come_back(values: Iterable[object], types: Registry) -> bool:
-    """Tell whether values come back from a trace as they were."""
+def _restored(values: Iterable[object], types: Registry) -> bool:
+    """Return whether values that were written to a trace are read back equal."""
     try:
         return all(types.decode(encode(value)) == value for value in values)
     except (TypeError, ValueError):
@@ -107,6 +111,17 @@ def _come_back(values: Iterable[object], types: Registry) -> bool:
 
 def _kinds(events: list[Event]) -> dict[type, object]:
     """Return one value of each class."""
-    told = (event for event in events if isinstance(event, (Sent, Seen)))
-    values = (event.input if isinstance(event, Sent) else event.output for event in told)
+    with_values = (event for event in events if isinstance(event, (Sent, Seen)))
+    values = (event.input if isinstance(event, Sent) else event.output for event in with_values)
     return {type(value): value for value in values}
+
+
+def reread(trace: Path, bench: Bench) -> list[Event]:
+    """Return all events of a trace of this bench. Raises TraceError for one that cannot be read."""
+    try:
+        with trace.open("rb") as file:
+            reader = TraceReader(bounded(file), str(trace))
+            return [read.event for read in reader.events(Registry(bench.known_types))]
+    except OSError as error:
+        message = f"{trace}: it cannot be read ({error.strerror or error})"
+        raise TraceError(message) from error

@@ -9,14 +9,12 @@ from pathlib import Path
 
 from otf.adapter import Bench
 from otf.adapter.watchdog import watched
-from otf.campaign.headers import header
 from otf.campaign.journal import Journal
-from otf.campaign.pace import Pace
-from otf.campaign.paths import PathRun
+from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult
-from otf.campaign.settings import Settings
+from otf.campaign.settings import Settings, header
 from otf.core import Chooser
-from otf.core.timers import Timers
+from otf.core.pacing import Timers
 from otf.explore.steady import ask_again
 from otf.shrink import again, issue_of
 from otf.strategy import Script
@@ -27,12 +25,12 @@ from otf.trace.record import Header
 async def rerun(
     bench: Bench, events: Iterable[Event], settings: Settings, recorded: Header | None = None
 ) -> PathResult:
-    """Drive a fresh copy of the system with the inputs among `events`; return what came of it.
+    """Drive a fresh copy of the system with the inputs among `events`; return the result.
 
-    They are sent strictly, or in bursts as large as the settings say. Inputs that the model does not allow any more,
-    because the system chose otherwise this time, are skipped; those of a shrunk trace are planned anew instead.
-    `recorded` is the header of the trace: a layer of faults injects the same ones again. Raises ContactError where the
-    system cannot be reached, ModelError where the model is broken.
+    Inputs are sent strictly, or in bursts of the size in the settings. If the system chooses differently this time, the
+    model may not allow an input any more: it is skipped, but for a shrunk trace the way is planned anew. `recorded` is
+    the header of the trace: a layer of faults injects the same ones again. Raises ContactError if the system cannot be
+    reached, ModelError if the model is broken.
     """
     events = list(events)
     inputs = [event.input for event in events if isinstance(event, Sent)]
@@ -56,6 +54,6 @@ async def rerun(
 
 
 def _unused(out: Path) -> Path:
-    """Return the name of a trace that is not there yet."""
+    """Return a name for a trace that does not exist yet."""
     names = (out / f"rerun-{number:04}.jsonl" for number in count(1))
     return next(name for name in names if not name.exists())

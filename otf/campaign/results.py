@@ -1,4 +1,4 @@
-"""What came of a campaign, as data."""
+"""The results of a campaign, as data."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from otf.trace.verdict import Outcome, Signature, Verdict
 
 @dataclass(frozen=True, slots=True)
 class PathResult:
-    """One path: its number, verdict, steps and trace; a failing one keeps its events for the shrinker.
+    """One path: its number, verdict, steps and trace; a failing path keeps its events for the shrinker.
 
-    `faults` are those that a layer of faults injected, as the trace tells them; `unwritten` says why a part of the
-    trace of a failure is missing.
+    `faults` are the injected faults, as the trace records them; `unwritten` is the reason why part of the trace of a
+    failure is missing.
     """
 
     number: int
@@ -30,12 +30,12 @@ class PathResult:
 
 @dataclass(frozen=True, slots=True)
 class Shrunk:
-    """A shrunk failure: its trace, its length, and what it took: transitions and resets of the system.
+    """A shrunk failure: its trace, its length, and its cost in transitions and resets of the system.
 
     `rate` is the share of `runs` runs of the result that showed the failure, `before` that of `tried` runs of the
-    original, both 0 where it never showed again: `trace` is the original one then. `minimal` is false where a budget or
-    an interruption ended the search. `events` are those of the trace. `others` are failures with other signatures that
-    were met on the way, each with a trace of its own; `program` is a pytest test that shows the failure.
+    original. Both are 0 if the failure never showed again, and `trace` is then the original one. `minimal` is false if
+    a budget or an interruption ended the search. `events` are those of the trace. `others` are failures with other
+    signatures that the search met, each with its own trace; `program` is a pytest test that shows the failure.
     """
 
     trace: Path
@@ -55,9 +55,9 @@ class Shrunk:
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """A failure that was kept from an earlier campaign, driven again: `result` is the run that showed it, if any did.
+    """A failure that an earlier campaign saved, driven again: `result` is the run that showed it, None if none did.
 
-    `why` it could not be driven, where its trace does not fit the bench any more.
+    `why` is the reason why it could not be driven: its trace no longer fits the bench.
     """
 
     trace: Path
@@ -66,16 +66,16 @@ class Retried:
     why: str = ""
 
     def __str__(self) -> str:
-        """Return what came of it."""
+        """Return the outcome in a few words."""
         return "still there" if self.result else f"it fits no more: {self.why}" if self.why else "fixed"
 
 
 @dataclass(slots=True)
 class FailureGroup:
-    """All failures of one signature: the first path that showed it, how many did, and the shrunk trace.
+    """All failures of one signature: the first path that showed it, the number of such paths, and the shrunk trace.
 
-    `count` is 0 where only a run of a kept failure showed it.
-    `tries`: how many strict re-runs it took to see a failure of eager mode again (0: none was needed).
+    `count` is 0 if only the run of a saved failure showed it. `tries` is the number of strict re-runs until a failure
+    of eager mode showed again (0: none was needed).
     """
 
     signature: Signature
@@ -86,8 +86,8 @@ class FailureGroup:
 
 
 @dataclass(slots=True)
-class Departed:
-    """A known departure of the bench: how many paths showed it, and the first of them."""
+class KnownIssueCount:
+    """A known issue of the bench: its description, the number of paths that showed it, and the first of them."""
 
     says: str
     count: int = 0
@@ -96,10 +96,10 @@ class Departed:
 
 @dataclass(slots=True)
 class Summary:
-    """The result of a campaign so far; `trouble` is what kept it from contact with the system.
+    """The result of a campaign so far; `trouble` is the error that ended contact with the system.
 
-    `saved` are the failures of earlier campaigns; what they took counts neither as paths nor as steps. `known_issues`
-    are those that the bench knows; paths that showed one of them are no failures.
+    `saved` are the failures of earlier campaigns; their runs count neither as paths nor as steps. A path that shows one
+    of the `known_issues` of the bench is no failure.
     """
 
     paths: int = 0
@@ -109,29 +109,33 @@ class Summary:
     inconclusive: list[PathResult] = field(default_factory=list[PathResult])
     failures: dict[Signature, FailureGroup] = field(default_factory=dict[Signature, FailureGroup])
     saved: list[Retried] = field(default_factory=list[Retried])
-    known_issues: list[Departed] = field(default_factory=list[Departed])
+    known_issues: list[KnownIssueCount] = field(default_factory=list[KnownIssueCount])
     trouble: str = ""
     interrupted: bool = False
     unwritten: list[str] = field(default_factory=list[str])
 
     @property
     def verdict(self) -> Outcome:
-        """Return the verdict of the whole: a failure outweighs all, then what could not be decided."""
+        """Return the verdict of the campaign: fail before inconclusive before pass."""
         if self.failures or any(each.result for each in self.saved):
             return "fail"
         return "inconclusive" if self.inconclusive or self.trouble or self.interrupted else "pass"
 
     @property
     def exit_status(self) -> int:
-        """Return the exit status that the verdict has on the command line."""
+        """Return the exit status of the command line for the verdict."""
         return {"pass": PASS, "fail": FAIL, "inconclusive": INCONCLUSIVE}[self.verdict]
 
     def add(
-        self, result: PathResult, tries: int = 0, known: Signature | None = None, departed: Departed | None = None
+        self,
+        result: PathResult,
+        tries: int = 0,
+        known: Signature | None = None,
+        known_issue: KnownIssueCount | None = None,
     ) -> None:
-        """Count a path in; `tries` strict re-runs confirmed its failure, which is known under that signature.
+        """Count a path; `tries` strict re-runs confirmed its failure.
 
-        `departed` is the departure that its failure shows.
+        `known` is the signature of the same failure in strict mode; `known_issue` is the issue that its failure shows.
         """
         self.paths += 1
         self.unwritten += [result.unwritten] * bool(result.unwritten)
@@ -140,9 +144,9 @@ class Summary:
         self.late += len(result.verdict.late)
         if result.verdict.outcome == "inconclusive":
             self.inconclusive.append(result)
-        elif departed is not None:
-            departed.count += 1
-            departed.first = departed.first or result
+        elif known_issue is not None:
+            known_issue.count += 1
+            known_issue.first = known_issue.first or result
         elif result.verdict.failure is not None:
             signature = known or result.verdict.failure.signature
             if signature in self.failures:
@@ -151,7 +155,7 @@ class Summary:
                 self.failures[signature] = FailureGroup(signature, result, tries=tries)
 
     def admit(self) -> None:
-        """Count the kept failures that are still there as failures, where no path showed them."""
+        """Count saved failures that are still there and that no path showed."""
         for result in [each.result for each in self.saved if each.result is not None]:
             failure = result.verdict.failure
             self.unwritten += [result.unwritten] * bool(result.unwritten)

@@ -5,28 +5,28 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import anyio
 
 from otf.adapter import Bench
 from otf.campaign.campaign import Campaign
 from otf.campaign.results import FailureGroup, Summary
-from otf.campaign.settings import Settings
+from otf.campaign.settings import Settings, SettingsKeywords
 from otf.errors import INCONCLUSIVE, ContactError, OtfError
 from otf.trace.explain import explanation
 
 
 class NonconformanceError(AssertionError):
-    """A campaign found nonconformance; the message tells the first failure, `summary` has all."""
+    """A campaign found that the system does not conform; the message explains each failure, `summary` has the rest."""
 
     def __init__(self, summary: Summary) -> None:
         self.summary = summary
-        super().__init__("\n\n".join(map(_told, summary.failures.values())))
+        super().__init__("\n\n".join(map(_explanation, summary.failures.values())))
 
 
 class InconclusiveError(OtfError):
-    """A campaign had contact with the system and could decide nothing; the message tells why, `summary` has all."""
+    """A campaign had contact with the system but could not decide; the message has the reasons, `summary` the rest."""
 
     exit_status = INCONCLUSIVE
 
@@ -35,19 +35,25 @@ class InconclusiveError(OtfError):
         super().__init__("; ".join(dict.fromkeys(result.verdict.why for result in summary.inconclusive)))
 
 
-def run(bench: Bench, **settings: Any) -> Summary:  # noqa: ANN401 -- the fields of Settings
-    """Test a bench with a campaign and return its summary; the settings are those of `Settings`.
+def run(bench: Bench, **settings: Unpack[SettingsKeywords]) -> Summary:
+    """Test a bench with a campaign and return its summary; the keyword arguments are the fields of `Settings`.
 
-    Raises NonconformanceError on a failure, ContactError where the system could not be reached, InconclusiveError where
-    nothing could be decided for another reason, ModelError where the model is broken. Without `out`, traces are kept of
-    what did not pass only, in a new folder among the system's temporary ones; the message names them. Must not be
-    called from within an event loop.
+    >>> from otf.models.coffee import bench
+    >>> summary = run(bench(), traces=2, steps=20, seed=1)
+    >>> summary.verdict, summary.paths, summary.steps
+    ('pass', 2, 40)
+
+    Raises NonconformanceError on a failure, ContactError if the system could not be reached, InconclusiveError if
+    nothing could be decided for another reason, ModelError if the model is broken. Without `out`, the traces go to a
+    new temporary folder. It is deleted if all paths pass; otherwise the message names it. Do not call it from within an
+    event loop.
     """
-    if "out" in settings:
-        return _passed(anyio.run(Campaign(bench, Settings(**settings)).run))
-    folder = Path(tempfile.mkdtemp(prefix="otf-"))
-    summary = _passed(anyio.run(Campaign(bench, Settings(out=folder, **settings)).run))
-    shutil.rmtree(folder)  # where it failed, the folder stays for as long as its traces are needed
+    temporary = None if "out" in settings else Path(tempfile.mkdtemp(prefix="otf-"))
+    if temporary is not None:
+        settings["out"] = temporary
+    summary = _passed(anyio.run(Campaign(bench, Settings(**settings)).run))
+    if temporary is not None:
+        shutil.rmtree(temporary)  # after a failure the folder stays: its traces are needed
     return summary
 
 
@@ -58,7 +64,7 @@ def _passed(summary: Summary) -> Summary:
 
 
 def decided(summary: Summary) -> Summary:
-    """Return a summary without failures. Raises ContactError or InconclusiveError where nothing was decided."""
+    """Return a summary without failures. Raises ContactError or InconclusiveError if it is inconclusive."""
     if summary.trouble:
         raise ContactError(summary.trouble)
     if summary.verdict == "inconclusive":
@@ -66,7 +72,6 @@ def decided(summary: Summary) -> Summary:
     return summary
 
 
-def _told(group: FailureGroup) -> str:
-    shrunk = group.shrunk
-    told = shrunk or group.first
-    return f"{explanation(told.verdict, told.events)}\ntrace: {told.trace}"
+def _explanation(group: FailureGroup) -> str:
+    shortest = group.shrunk or group.first
+    return f"{explanation(shortest.verdict, shortest.events)}\ntrace: {shortest.trace}"

@@ -1,4 +1,4 @@
-"""Failures that are kept: the next campaign on the same bench tries them first, and tells which are still there."""
+"""Saved failures: the next campaign on the same bench drives them first, and reports which are still there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Final
 
 from otf.adapter import Bench
 from otf.campaign.paths import PathRun
-from otf.campaign.reread import reread
+from otf.campaign.recorder import reread
 from otf.campaign.results import PathResult, Retried
 from otf.core import Oracle
 from otf.errors import TraceError
@@ -25,15 +25,15 @@ from otf.trace.record import Header
 from otf.trace.verdict import Signature
 
 TRIES: Final = 5  # runs that have to pass before a failure counts as fixed: it may depend on chance
-TIMES: Final = frozenset({"quiescence", "L", "R"})  # parameters that make no other system
+TIMES: Final = frozenset({"quiescence", "L", "R"})  # parameters that do not change the system
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The failures in a folder that belong to one bench with its parameters; `header` is that of a new trace of it.
+    """The failures in a folder that belong to one bench with its parameters; `header` is for new traces.
 
-    `where` are the addresses at which its system is, if they are not those of the bench: what a device did wrong tells
-    nothing of a stand-in that does it right.
+    `where` are the addresses of the system where they differ from those of the bench: the failures of a device say
+    nothing about a stand-in for it.
     """
 
     folder: Path
@@ -41,26 +41,26 @@ class Saved:
     where: tuple[str, ...] = ()
 
     def keep(self, signature: Signature, trace: Path) -> None:
-        """Keep a copy of a failing trace; a later one of the same failure takes its place."""
+        """Keep a copy of a failing trace; a later trace of the same failure replaces it."""
         kept = self.folder / f"{self._name()}-{_hash(signature)}.jsonl"
         with writing(kept, "the failure", "say --no-saved, or make room"):
             self.folder.mkdir(parents=True, exist_ok=True)
-            # whole or not at all: another run may keep the same failure now, or try it
+            # atomically: another run may be saving or reading the same failure now
             copied = kept.with_name(f".{kept.name}.{os.getpid()}")
             shutil.copyfile(trace, copied)
             copied.replace(kept)
 
     def traces(self) -> list[Path]:
-        """Return the failures that were kept."""
-        # what is no file, or leads nowhere, is nothing of ours, and to open it may take for ever
+        """Return the traces of the saved failures."""
+        # anything but a file is not ours, and opening it may block for ever
         return sorted(path for path in self.folder.glob(f"{self._name()}-*.jsonl") if path.is_file())
 
     async def retried(self, bench: Bench, oracle: Oracle, out: Path) -> AsyncGenerator[Retried]:
-        """Drive each kept failure again, and yield what came of it; one that shows no more is not kept any longer.
+        """Drive each saved failure again, and yield the outcome; a failure that no longer shows is deleted.
 
-        Raises ContactError where the system cannot be reached, ModelError where the model is broken.
+        Raises ContactError if the system cannot be reached, ModelError if the model is broken.
         """
-        # one by one: a system that dies of the first is a failure, also where nothing is there for the second
+        # one by one: if the first kills the system that is a failure, even if the second finds no system any more
         for number, kept in enumerate(self.traces(), 1):
             yield await self._again(bench, oracle, kept, number, out)
 
@@ -105,5 +105,5 @@ def _issue(bench: Bench, oracle: Oracle, trace: Path) -> Issue:
 
 
 def _hash(value: object) -> str:
-    # values of parameters are those of the command line, where a file name may be no text
+    # parameters may come from the command line, where a file name may be no valid text
     return hashlib.sha256(repr(value).encode("utf-8", "backslashreplace")).hexdigest()[:10]

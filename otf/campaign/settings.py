@@ -1,15 +1,21 @@
-"""What a campaign is asked to do."""
+"""The settings of a campaign, and the header that records them in each trace."""
 
 from __future__ import annotations
 
+import platform
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, TypedDict
+from uuid import uuid4
 
-from otf.campaign.budget import Budget
+from otf.adapter import Bench
 from otf.errors import UsageError
 from otf.shrink import ALGORITHMS, BEST
+from otf.spec.fingerprint import fingerprint
 from otf.strategy import StrategyKind
+from otf.trace.record import Header
 
 LARGEST: Final = 1 << 30  # bytes
 
@@ -17,16 +23,41 @@ Keep = Literal["all", "failures"]
 Mode = Literal["strict", "eager"]
 
 
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The bounds of shrinking one failure: transitions (inputs sent), resets (copies started), and seconds."""
+
+    transitions: int = 20_000
+    resets: int = 5_000
+    seconds: float = 600.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The settings of a campaign; `reference` is the bench as the user named it, so that a trace can name it again.
+    """The settings of a campaign.
 
-    `mode` and `burst` say when inputs are sent: `strict` after quiescence, `eager` at once where nothing can come,
-    bursts of several without waiting. `traces` paths of at most `steps` inputs; `time` bounds all of them together
-    (seconds, None: no bound); a path ends when its trace has `largest` bytes, and the next one begins; `jobs` paths run
-    at once, each against a copy of its own. `keep` says whether traces that pass are kept as well. Failures are shrunk
-    by `algorithm`, each within `budget`; shrunk ones are kept in the folder `saved`, and those that lie there are tried
-    first (None: neither), if the system was at the same addresses `where`.
+    | field | meaning |
+    |---|---|
+    | `out` | the folder for the traces and the log; it belongs to this campaign alone |
+    | `reference` | the bench as the user named it, so that a trace can name it again |
+    | `traces` | the number of paths |
+    | `steps` | the greatest number of inputs in one path |
+    | `time` | a bound for all paths together, in seconds; None: no bound |
+    | `seed` | the seed of all random choices |
+    | `strategy` | how inputs are chosen: a name, a name with parameters, or a strategy |
+    | `mode` | when inputs are sent: `strict` after quiescence, `eager` at once where no output can come |
+    | `burst` | inputs that are sent without waiting in between |
+    | `largest` | bytes of a trace after which its path ends and the next one begins |
+    | `jobs` | paths that run at the same time, each against its own copy of the system |
+    | `keep` | which traces are kept: `all`, or only those of `failures` |
+    | `stop_first` | whether the campaign ends at its first failure |
+    | `shrink` | whether failures are shrunk |
+    | `algorithm` | the shrinking algorithm |
+    | `budget` | the bounds for shrinking one failure |
+    | `saved` | the folder in which failures are kept; they are driven first in the next campaign. None: neither |
+    | `where` | the addresses of the system where they differ from the bench's: kept failures belong to one address |
+
+    Raises UsageError for values that mean nothing.
     """
 
     out: Path
@@ -49,7 +80,7 @@ class Settings:
     where: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse numbers that mean nothing."""
+        """Refuse values that mean nothing."""
         for name in ("traces", "steps", "largest", "jobs", "burst"):
             if getattr(self, name) < 1:
                 message = f"{name}={getattr(self, name)}: at least 1 is needed"
@@ -60,3 +91,51 @@ class Settings:
         if self.time is not None and not self.time > 0:
             message = f"time={self.time}: a positive number of seconds is needed"
             raise UsageError(message)
+
+
+class SettingsKeywords(TypedDict, total=False):
+    """The fields of `Settings` as optional keyword arguments: the type for `run` and its wrappers."""
+
+    out: Path
+    reference: str
+    traces: int
+    steps: int
+    time: float | None
+    seed: int
+    strategy: str | StrategyKind
+    mode: Mode
+    burst: int
+    largest: int
+    jobs: int
+    keep: Keep
+    stop_first: bool
+    shrink: bool
+    algorithm: str
+    budget: Budget
+    saved: Path | None
+    where: tuple[str, ...]
+
+
+def header(bench: Bench, settings: Settings, path: int, *, strategy: str = "") -> Header:
+    """Return the header for one path of a campaign."""
+    return Header(
+        run=uuid4().hex[:12],
+        bench=settings.reference or bench.name,
+        parameters=dict(bench.parameters),
+        fingerprint=fingerprint(bench.spec),
+        seed=settings.seed,
+        strategy=strategy or str(settings.strategy),
+        mode=settings.mode,
+        burst=settings.burst,
+        inputs=bench.inputs,
+        quiescence=bench.timing.quiescence,
+        latency=bench.latency,
+        busy=bench.busy,
+        versions={"otf": _version(), "python": platform.python_version()},
+        path=path,
+    )
+
+
+@cache
+def _version() -> str:
+    return version("otf")

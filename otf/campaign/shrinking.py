@@ -1,4 +1,4 @@
-"""Shrinking on the real system: the pure shrinker's candidates, each driven against a fresh copy."""
+"""Shrinking on the real system: the candidates of the pure shrinker, each driven against a fresh copy."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ import anyio
 from otf.adapter import Bench
 from otf.adapter.serial.keeping import keeping
 from otf.adapter.watchdog import watched
-from otf.campaign.budget import Budget
 from otf.campaign.program import program
 from otf.campaign.results import PathResult, Shrunk
-from otf.campaign.settings import Mode
-from otf.campaign.sparing import spared
+from otf.campaign.settings import Budget, Mode
 from otf.campaign.tries import Tries, finished
 from otf.core import Oracle
 from otf.errors import OtfError, UsageError
@@ -25,23 +23,27 @@ from otf.runner.files import put
 from otf.shrink import BEST, Ahead, Candidate, Issue, Setting, Shrinking, again, issue_of, repeats, shrinking
 from otf.trace.record import Header
 
+FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
+"""Runs the system with these faults and no others; returns whether the failure shows."""
+
+
 ShrinkProgress = Callable[[int, int], None]
 OnShrunk = Callable[[Shrunk], None]
 CandidateFails = Callable[[Candidate], Awaitable[Issue | None]]
 
 ORIGINAL: Final = (1, 10)
 RESULT: Final = (4, 20)
-"""How often they are run to state their rate: so many times, and where some of these pass, that many."""
-ROUNDS: Final = 3  # of shrinking: a result that fails more rarely than was thought is looked at again, more patiently
+"""The number of runs that measure the failure rate: the first if all of these fail, otherwise up to the second."""
+ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk again with more runs for each candidate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shrinker:
-    """Shrinks failing paths of one bench; `header` is that of the traces it writes.
+    """Shrinks failing paths of one bench; `header` is the header of the traces that it writes.
 
-    `jobs` candidates run at a time, each against a copy of its own. `found` gets the shortest so far whenever there is
-    a shorter one: what is known when the search is interrupted. `mode` is that of the candidates: in eager mode most
-    of them are run so, and what fails then is run strictly; in strict mode every candidate takes its time.
+    `jobs` candidates run at a time, each against its own copy. `found` is called with each shorter result, so that it
+    is known if the search is interrupted. `mode` is the mode of the candidates: in eager mode most of them run eagerly,
+    and those that fail are run strictly; in strict mode all of them run strictly.
     """
 
     bench: Bench
@@ -55,12 +57,12 @@ class Shrinker:
     found: OnShrunk | None = None
 
     async def run(self, failing: PathResult) -> Shrunk:
-        """Return the shortest trace that was found for a failing path with the same failure signature.
+        """Return the shortest trace found that shows the failure of a path, with the same signature.
 
-        The original is run again first, more often where it passes; if it never fails that is the end, and the rate is
+        The original is run again first, several times if it passes; if it never fails the search ends, and the rate is
         0. Every candidate runs against a freshly started system. The result is written beside the original as
-        `….shrunk.jsonl`, and as a pytest program where the bench can be named. Raises UsageError for a path that did
-        not fail, ContactError where the system cannot be reached.
+        `….shrunk.jsonl`, and as a pytest program if the bench can be imported by name. Raises UsageError for a path
+        that did not fail, ContactError if the system cannot be reached.
         """
         failure = failing.verdict.failure
         if failure is None:
@@ -77,7 +79,7 @@ class Shrinker:
 class _Work:
     """The shrinking of one failure.
 
-    `rate` is that of the best so far in `runs` runs, `before` that of the original in `tried`.
+    `rate` is the failure rate of the shortest trace so far in `runs` runs, `before` that of the original in `tried`.
     """
 
     by: Shrinker
@@ -103,7 +105,7 @@ class _Work:
         return replace(self.shrunk(minimal=minimal), program=self.program())
 
     async def rounds(self, times: int) -> bool:
-        """Shrink, and again where the result fails too rarely for what was tried; tell whether it came to its end."""
+        """Shrink, and again if the result fails too rarely for that many runs; return whether the search ended."""
         ended = False
         for _ in range(ROUNDS):
             ended = await self.searched(times)
@@ -115,29 +117,29 @@ class _Work:
         return ended
 
     async def searched(self, times: int) -> bool:
-        """Run the search to its end (True) or to that of the budget (False)."""
-        # of what fails now and then, two runs in a row would fail more rarely still
+        """Run the search until it ends (True) or the budget does (False)."""
+        # an intermittent failure would have to show in an eager run and in the strict run after it: too rare
         if self.by.mode == "strict" or times > 1 or not self.tries.waits:
             return await self.driven(times, self.tries.shows)
         ended = await self.driven(times, self.tries.quickly)
-        # a failure that needs a pause: what passed in eager mode may be it all the same
+        # the failure may need a pause: then candidates that passed eagerly may show it all the same
         if ended and self.tries.doubtful and self.more() and await self.tries.eagerly(self.again()) is None:
             return await self.driven(times, self.tries.shows)
         return ended
 
     async def driven(self, times: int, shows: CandidateFails) -> bool:
-        """Run the search with candidates that are driven so, to its end (True) or to that of the budget (False)."""
-        issue = self.shortest()  # now: whenever the search is made anew, it has to begin where it began
+        """Run the search with candidates driven by `shows` until it ends (True) or the budget does (False)."""
+        issue = self.shortest()  # fixed here: `Ahead` starts the search several times, each time from the same issue
         ahead = Ahead(lambda: self.search(issue))
         while self.more() and not ahead.done:
             for answer in await self.answers(ahead.candidates(self.by.jobs), times, shows):
                 ahead.tell(answer)
                 if answer is not None:
-                    break  # those after it were made on the bet that it passes
+                    break  # the candidates after it assume that this one passes
         return ahead.done
 
     async def calmer(self, times: int) -> None:
-        """Look for the smallest burst that still fails: what fails one by one needs no race to be explained."""
+        """Look for the smallest burst that still fails: a failure of single inputs is explained without a race."""
         most = self.tries.header.burst
         for burst in range(1, most):
             if not self.more():
@@ -160,7 +162,7 @@ class _Work:
             self.tries.header = replace(self.tries.header, faults=left)
 
     async def measured(self, first: int, most: int) -> tuple[float, int]:
-        """Return the share of runs of the best so far that fail as wanted, and how many were made of it."""
+        """Return the share of runs of the shortest trace that show the failure, and the number of these runs."""
         failed = runs = 0
         while runs < first or (failed < runs < most):
             if (runs or self.tries.best is not None) and not self.more():
@@ -170,7 +172,7 @@ class _Work:
         return (failed / runs, runs) if runs else (1.0, 1)
 
     async def answers(self, candidates: Sequence[Candidate], times: int, shows: CandidateFails) -> list[Issue | None]:
-        """Return what candidates show that are run at the same time."""
+        """Run candidates at the same time; return the issue that each shows."""
         found: list[Issue | None] = [None] * len(candidates)
 
         async def one(at: int) -> None:
@@ -184,12 +186,12 @@ class _Work:
                 for at in range(len(candidates)):
                     tasks.start_soon(one, at)
         except* OtfError as group:
-            # they fail alike; a group would hide the message that says what to do
+            # all fail for the same reason; a group would hide the message with its advice
             raise group.exceptions[0] from None
         return found
 
     async def answer(self, candidate: Candidate, times: int, shows: CandidateFails | None = None) -> Issue | None:
-        """Run a candidate until it fails as wanted, so many times at most; return what it showed, None if it passed."""
+        """Run a candidate until it shows the failure, at most `times` times; return its issue, None if it passed."""
         shows = shows or self.tries.shows
         found: Issue | None = None
         for turn in range(times):
@@ -216,13 +218,13 @@ class _Work:
         return again(self.shortest(), self.by.oracle)
 
     def program(self) -> Path | None:
-        """Write the program that shows the failure, and return where it is; None where it cannot be written."""
+        """Write the program that shows the failure, and return its path; None if there is no such program."""
         best = self.tries.best
         text = best and program(self.by.bench, self.tries.header, best, repeats(self.rate))
         if not text:
             return None
         name = re.sub(r"\W+", "_", self.failing.trace.stem)
-        # no name that pytest collects by itself: it is to be run when somebody asks for it
+        # no name that pytest collects by itself: it runs only on request
         path = self.failing.trace.with_name(f"{name}_shrunk.py")
         put(path, text.encode(errors="replace"))
         return path
@@ -256,3 +258,19 @@ class _Work:
             tried=self.tried,
             others=[*self.tries.others.values()],
         )
+
+
+async def spared(faults: Sequence[str], shows: FaultsSuffice) -> tuple[str, ...]:
+    """Return the fewest of these injected faults that show the failure by themselves.
+
+    No fault is tried first, then each one alone, since one is nearly always enough; then each one is left out in turn.
+    """
+    for alone in [(), *((fault,) for fault in faults)]:
+        if await shows(alone):
+            return alone
+    left = tuple(faults)
+    for fault in faults:
+        without = tuple(each for each in left if each != fault)
+        if await shows(without):
+            left = without
+    return left

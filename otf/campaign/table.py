@@ -10,9 +10,9 @@ from otf.values import show
 
 
 def table(oracle: Oracle, events: Iterable[Event]) -> str:
-    """Return a line for each step: the possible states, the input, what came of it, and the states that explain it.
+    """Return a line for each step: the possible states, the input, its outputs, and the states that explain them.
 
-    After the step that fails there are none.
+    After the failing step there are none.
     """
     return "\n".join(_lines(oracle, events))
 

@@ -1,26 +1,25 @@
-"""Candidates driven against fresh copies of the system: what each showed, what it took, the shortest trace so far.
+"""Driving the candidates of a search against fresh copies of the system.
 
-Most candidates pass, and most of the time is spent on waiting for silence. So a search may have them driven eagerly
-first; what fails then is driven once more, strictly, and nothing but that run counts.
+Most candidates pass, and most of the time is spent waiting for silence. So a search may run them eagerly first; those
+that fail are then run strictly, and only the strict run counts.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from enum import Enum
 from itertools import count
 from pathlib import Path
 
 import msgspec
 
 from otf.adapter import Bench
-from otf.campaign.budget import Budget
-from otf.campaign.pace import Pace
-from otf.campaign.paths import PathRun
+from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult
-from otf.campaign.settings import Mode
+from otf.campaign.settings import Budget, Mode
 from otf.core import Node, Oracle, Symbol
-from otf.core.timers import Timers
+from otf.core.pacing import Timers
 from otf.errors import WriteError
 from otf.runner.files import put, writing
 from otf.shrink import Candidate, Issue, issue_of
@@ -28,8 +27,16 @@ from otf.trace.record import Header
 from otf.trace.verdict import Signature
 
 
+class EagerRuns(Enum):
+    """Whether eager runs of candidates have shown the failure of the search so far."""
+
+    NONE = "there was no eager run that could show it"
+    PASSED = "eager runs passed, and none showed it"
+    SHOWED = "an eager run showed it, and a strict run of the same candidate as well"
+
+
 class Tries:
-    """Runs candidates, keeps the shortest trace that failed as wanted, and counts what it takes."""
+    """Runs candidates, keeps the shortest trace that shows the failure, and counts transitions and resets."""
 
     def __init__(self, bench: Bench, oracle: Oracle, header: Header, failing: PathResult, signature: Signature) -> None:
         self.bench = bench
@@ -43,29 +50,30 @@ class Tries:
         self.best: PathResult | None = None
         self.others: dict[Signature, PathResult] = {}
         self._numbers = count(1)
-        # what strict runs waited for
+        # pairs after which strict runs waited for quiescence
         self._proven: set[tuple[Node, Symbol]] = set()
-        self._missed = self._shown = self._unseen = False
+        self._first: Mode = "strict"
+        self._eager_runs = EagerRuns.NONE
 
     def within(self, budget: Budget) -> bool:
-        """Tell whether the budget allows one more candidate."""
+        """Return whether the budget allows one more candidate."""
         return self.transitions < budget.transitions and self.resets < budget.resets
 
     @property
     def waits(self) -> bool:
-        """Tell whether eager runs would take less time and still be runs of the same kind.
+        """Return whether eager runs take less time than strict runs and are runs of the same kind.
 
-        A system in this process is waited for in no mode, a burst in both; faults on purpose go by the time.
+        Neither mode waits for a system in this process, both wait after a burst; injected faults depend on the time.
         """
         return self.bench.system is None and self.header.burst == 1 and not (self.best and self.best.faults)
 
     @property
     def doubtful(self) -> bool:
-        """Tell whether candidates passed in eager runs, and none of these ever showed the failure."""
-        return self._unseen and not self._shown
+        """Return whether candidates passed in eager runs, and no eager run ever showed the failure."""
+        return self._eager_runs is EagerRuns.PASSED
 
     async def shows(self, candidate: Candidate) -> Issue | None:
-        """Run a candidate strictly; return the issue that it shows, None where it passes."""
+        """Run a candidate strictly; return the issue that it shows, None if it passes."""
         scratch = self._scratch()
         try:
             result = await self._run(candidate, scratch, "strict")
@@ -73,7 +81,7 @@ class Tries:
             if failure is None:
                 return None
             if failure.signature == self.signature:
-                # of two of one length the later is the simpler one
+                # of two candidates of the same length the later is the simpler one
                 if self.best is None or result.steps <= self.best.steps:
                     self.best = _moved(result, self.trace)
             elif failure.signature not in self.others:
@@ -84,7 +92,7 @@ class Tries:
             _gone(scratch)
 
     async def eagerly(self, candidate: Candidate) -> Issue | None:
-        """Run a candidate eagerly; return its issue, None where it passes. No trace of it is kept."""
+        """Run a candidate eagerly; return its issue, None if it passes. Its trace is deleted."""
         scratch = self._scratch()
         try:
             result = await self._run(candidate, scratch, "eager")
@@ -96,21 +104,24 @@ class Tries:
         return replace(issue_of(self.oracle, result.events), signature=failure.signature)
 
     async def quickly(self, candidate: Candidate) -> Issue | None:
-        """Run a candidate eagerly if the last one was in vain, strictly if not; return what it showed, None: it passed.
+        """Run a candidate eagerly if the last one was no hit, otherwise strictly; return its issue, None if it passes.
 
-        Hits come in rows, and what fails eagerly is run strictly as well: nothing but the strict run counts. Only what
-        is blamed just as in a strict run that showed another failure is that one; an eager run may blame more.
+        Hits come in rows. A candidate that fails eagerly is run strictly as well, and only the strict run counts: eager
+        mode may report failures that strict mode does not. The strict run is left out only for a failure that an
+        earlier strict run showed with the same signature.
         """
         seen: Issue | None = None
-        if self._missed:
+        if self._first == "eager":
             seen = await self.eagerly(candidate)
-            self._unseen = self._unseen or seen is None
+            if seen is None and self._eager_runs is EagerRuns.NONE:
+                self._eager_runs = EagerRuns.PASSED
             if seen is None or seen.signature in self.others:
                 return seen
         issue = await self.shows(candidate)
         hit = issue is not None and issue.signature == self.signature
-        self._missed = not hit
-        self._shown = self._shown or (hit and seen is not None)
+        self._first = "strict" if hit else "eager"
+        if hit and seen is not None:
+            self._eager_runs = EagerRuns.SHOWED
         return issue
 
     def _scratch(self) -> Path:
@@ -128,7 +139,7 @@ class Tries:
         self.transitions += result.steps
         self.resets += 1
         if result.unwritten:
-            raise WriteError(result.unwritten)  # it would be the result, and its trace is not whole
+            raise WriteError(result.unwritten)  # it would be the result, and its trace is incomplete
         return result
 
 
@@ -138,14 +149,14 @@ def _gone(scratch: Path) -> None:
 
 
 def _moved(result: PathResult, trace: Path) -> PathResult:
-    # renamed at once, so that an interruption leaves the best so far
+    # renamed at once, so that the best trace so far survives an interruption
     with writing(trace, "the trace"):
         result.trace.replace(trace)
     return replace(result, trace=trace)
 
 
 def finished(trace: Path) -> None:
-    """Note in the header of a trace that the search for less came to its end."""
+    """Mark a trace as minimal in its header: the search for a shorter one has ended."""
     with writing(trace, "the trace"):
         first, rest = trace.read_bytes().split(b"\n", 1)
     header = msgspec.json.encode(msgspec.json.decode(first) | {"minimal": True})

@@ -1,9 +1,7 @@
-"""Nets between a system and its tester: they lose messages, double them, let them overtake each other."""
+"""Nets between a system and its tester that lose, duplicate or reorder messages."""
 
-from otf.channels.duplicating import duplicating
-from otf.channels.lossy import lossy
+from otf.channels.combinators import duplicating, lossy, reordering
 from otf.channels.net import InNet, NetMessage
-from otf.channels.reordering import reordering
 from otf.channels.unreliable import Unreliable
 
 __all__ = ["InNet", "NetMessage", "Unreliable", "duplicating", "lossy", "reordering"]

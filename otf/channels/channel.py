@@ -1,7 +1,7 @@
-"""A system behind a net, as a function of what it does without the net.
+"""A system behind a net, as a function of its behaviour without the net.
 
-The smallest sets of states come from never telling apart what nobody can tell apart: what is lost from what has not
-come yet, a copy that changes nothing from no copy, a copy from the next of its kind.
+The sets of states stay small because states that no observation can distinguish are one state: a lost message and one
+that has not arrived yet, a copy that changes nothing and no copy, a copy and the next copy of the same message.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from otf.channels.fewest import NetState, NetWay, fewest, full, whole
-from otf.channels.net import InNet, NetMessage, aged, same, with_one
-from otf.channels.pool import coming
+from otf.channels.net import InNet, NetMessage, NetState, NetWay, aged, fewest, full, same, whole, with_one
+from otf.channels.outlet import coming
 from otf.channels.reactions import Reactions
 from otf.channels.trouble import FOREVER, Rules
 from otf.errors import ModelError
@@ -29,7 +28,7 @@ class Channel:
     rules: Rules
 
     def step(self, net: NetState, inp: object) -> list[NetWay]:
-        """Return what may happen when an input goes into the net; nothing where the system's spec leaves it open."""
+        """Return what may happen when an input enters the net; nothing if the system's spec does not specify it."""
         ways: list[NetWay] = []
         for before, early in self._overdue(net):
             then = list(self._entered(self._aged(before, inp), inp))
@@ -39,17 +38,17 @@ class Channel:
         return fewest([self._full(way) for way in ways])
 
     def emits(self, net: NetState) -> list[NetWay]:
-        """Return what may happen by itself: what the system does, inputs that arrive, outputs that come out."""
+        """Return what may happen without an input: acts of the system, arrivals of inputs, outputs from the net."""
         ways = fewest([self._full(way) for way in self.system.by_itself(net)], net)
         return [*ways, *coming(net, self.rules, self._filled)]
 
     def _overdue(self, net: NetState) -> Iterator[tuple[NetState, tuple[object, ...]]]:
-        """Yield the ways in which all has come that must have come before one more input is taken."""
+        """Yield the ways in which all messages arrive that must arrive before the next input."""
         late = [held for held in net.inputs if held.sure and not held.left]
         for held in late:
             for way in self.system.arriving(net, held):
                 if isinstance(way, Accept):
-                    message = f"{show(held.item)} may be held up, and is answered by an Accept: say that it may be lost"
+                    message = f"{show(held.item)} may be delayed, and an Accept answers it: use lossy(…) there as well"
                     raise ModelError(message)
                 for then, outputs in self._overdue(way.state):
                     yield then, (*way.outputs, *outputs)
@@ -65,7 +64,7 @@ class Channel:
         return InNet(net.state, inputs, aged(net.outputs))
 
     def _entered(self, net: NetState, inp: object) -> Iterator[NetWay]:
-        trouble, ways = self.rules.of_input(inp), self.system.asked(net, inp)
+        trouble, ways = self.rules.of_input(inp), self.system.on_input(net, inp)
         if not ways:
             return
         if trouble.kept:
@@ -82,7 +81,7 @@ class Channel:
         if not isinstance(way, Accept):
             return replace(way, state=self._filled(way.state)) if whole(way) else way
 
-        def then(seen: Any) -> list[NetState]:  # noqa: ANN401 -- whatever the Accept asks for
+        def then(seen: Any) -> list[NetState]:  # noqa: ANN401 -- what the Accept asks for
             return [self._filled(state) for state in way.then(seen)]
 
         return replace(way, then=then)
@@ -95,7 +94,7 @@ def _after(early: tuple[object, ...], way: NetWay) -> NetWay:
     if isinstance(way, Accept):
         if not early:
             return way
-        message = f"an Accept where {show(early[0])}, held up so far, is due as well: say that it may be lost"
+        message = f"an Accept while {show(early[0])}, delayed so far, is due as well: use lossy(…) there as well"
         raise ModelError(message)
     if not whole(way):
         return way

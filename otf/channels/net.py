@@ -1,22 +1,28 @@
-"""The state of a system behind a net: its own state, and what is on its way to it and from it."""
+"""The state of a system behind a net, with the messages in flight; and which of these states are needed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeGuard, TypeVar
 
+from otf.spec.outputs import Accept
+from otf.spec.transition import Transition
 from otf.values import key, show
 
 State = TypeVar("State")
-ANY: Final = 2  # of outputs, only once and any number of times are told apart
+ANY: Final = 2  # copies of an output: only "one" and "any number" are distinguished
 
 
 @dataclass(frozen=True, slots=True)
 class NetMessage:
-    """A message in the net.
+    """A message in flight.
 
-    It comes before more than `left` further inputs are taken, and `more` times at most (outputs: 2 is any number);
-    `sure`: at least once.
+    It arrives before more than `left` further inputs are taken, and at most `more` times (an output with 2: any number
+    of times); if `sure`, at least once.
+
+    >>> NetMessage("pong", left=1).more
+    1
     """
 
     item: object
@@ -30,7 +36,7 @@ MessageBag: TypeAlias = tuple[NetMessage, ...]
 
 @dataclass(frozen=True, slots=True)
 class InNet(Generic[State]):
-    """A state of the system, and what is in the net: the inputs on their way to it, the outputs on their way from it.
+    """A state of the system together with the messages in flight: inputs on the way to it, outputs on the way from it.
 
     >>> InNet("idle")
     InNet(state='idle', inputs=(), outputs=())
@@ -42,12 +48,12 @@ class InNet(Generic[State]):
 
 
 def same(one: object, other: object) -> bool:
-    """Tell whether two values are the same, types included."""
+    """Return whether two values are equal and have the same types."""
     return one is other or (one == other and key(one) == key(other))
 
 
 def with_one(bag: MessageBag, fresh: NetMessage, most: float = ANY) -> MessageBag:
-    """Return the messages with one more; of two that cannot be told apart the times add up, to `most`."""
+    """Return the messages with one more; the numbers of two equal messages add up, to at most `most`."""
     rest = tuple(held for held in bag if not same(held.item, fresh.item))
     for held in bag:
         if same(held.item, fresh.item):
@@ -56,33 +62,33 @@ def with_one(bag: MessageBag, fresh: NetMessage, most: float = ANY) -> MessageBa
 
 
 def in_order(bag: MessageBag) -> MessageBag:
-    """Return the messages in an order that does not tell which of them went into the net first."""
+    """Return the messages in an order that does not depend on which of them entered the net first."""
     return tuple(sorted(bag, key=_text)) if len(bag) > 1 else bag
 
 
 def without_one(bag: MessageBag, held: NetMessage) -> MessageBag:
-    """Return the messages when one of them has come once."""
+    """Return the messages after one of them has arrived once."""
     left = (NetMessage(held.item, held.left, held.more - 1, sure=held.sure),) if held.more > 1 else ()
     return instead(bag, held, *left)
 
 
 def instead(bag: MessageBag, held: NetMessage, *then: NetMessage) -> MessageBag:
-    """Return the messages with others at the place of one."""
+    """Return the messages with one of them replaced by others."""
     return tuple(new for each in bag for new in (then if each is held else (each,)))
 
 
 def aged(bag: MessageBag) -> MessageBag:
-    """Return the messages when one more input is taken; those that can come no more are gone."""
+    """Return the messages after one more input is taken, without those that can no longer arrive."""
     return tuple(NetMessage(held.item, held.left - 1, held.more, sure=held.sure) for held in bag if held.left)
 
 
 def covers(big: InNet[State], small: InNet[State]) -> bool:
-    """Tell whether all that can happen in `small` can happen in `big`: then `big` is enough."""
+    """Return whether everything that can happen in `small` can happen in `big`: then `big` is enough."""
     return same(big.state, small.state) and _over(big.inputs, small.inputs) and _over(big.outputs, small.outputs)
 
 
 def _over(big: MessageBag, small: MessageBag) -> bool:
-    # that something has come already is no explanation for its not coming, unless it has to come
+    # one more message in flight only allows more, unless it must arrive: then it must in `small` as well
     return all(any(_at_least(more, held) for more in big) for held in small) and all(
         any(_owes(held, more) for held in small) for more in big if more.sure
     )
@@ -103,3 +109,55 @@ def _both(one: NetMessage, other: NetMessage, most: float) -> NetMessage:
 
 def _text(held: NetMessage) -> str:
     return show(held.item)
+
+
+NetState: TypeAlias = InNet[Any]
+NetWay: TypeAlias = Transition[Any] | Accept
+
+
+def whole(way: object) -> TypeGuard[Transition[Any]]:
+    """Return whether this is a valid transition; the oracle reports what is wrong with another."""
+    return isinstance(way, Transition) and _is_tuple(way.outputs)
+
+
+def silent(way: NetWay) -> TypeGuard[Transition[NetState]]:
+    """Return whether a transition has no outputs and no timing."""
+    if not isinstance(way, Transition) or way.outputs != ():
+        return False
+    return way.within is None and not way.timers and not way.after
+
+
+def fewest(ways: Sequence[NetWay], origin: NetState | None = None) -> list[NetWay]:
+    """Return the ways without silent ones whose next state is covered by that of another way, or by `origin`.
+
+    Of two states in which the system has done the same, the one in which more can arrive is enough.
+    """
+    there = [] if origin is None else [origin]
+    kept: list[NetWay] = []
+    for number, way in enumerate(ways):
+        if silent(way):
+            later = [other.state for other in ways[number + 1 :] if silent(other)]
+            if any(covers(state, way.state) for state in there) or any(_more(state, way.state) for state in later):
+                continue
+            there.append(way.state)
+        kept.append(way)
+    return kept
+
+
+def full(net: NetState, moves: Callable[[NetState], Iterable[NetWay]]) -> NetState:
+    """Return the state after all silent moves that only make more possible, each as often as it may happen.
+
+    Such a move is a retransmission into the net, or an input whose copy has the same answer again.
+    """
+    for way in moves(net):
+        if silent(way) and _more(way.state, net):
+            return full(way.state, moves)
+    return net
+
+
+def _more(one: NetState, other: NetState) -> bool:
+    return covers(one, other) and not covers(other, one)
+
+
+def _is_tuple(outputs: object) -> bool:
+    return isinstance(outputs, tuple)

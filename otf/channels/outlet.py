@@ -1,18 +1,20 @@
-"""What may become of the outputs of one transition on their way through a net."""
+"""Outputs on their way through a net: how those of one transition pass it, and how delayed ones leave it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
-from otf.channels.net import ANY, MessageBag, NetMessage, in_order, with_one
-from otf.channels.trouble import NONE, NetTrouble, Rules
-from otf.spec.outputs import Accept, AnyOrder, On, OneOf, vague
+from otf.channels.net import ANY, InNet, MessageBag, NetMessage, NetState, NetWay, in_order, instead, same, with_one
+from otf.channels.trouble import FOREVER, NONE, NetTrouble, Rules
+from otf.spec.outputs import Accept, AnyOrder, On, OneOf, Where, vague
+from otf.spec.transition import Transition
 
 
 class Leaf(NamedTuple):
-    """One output of a transition, the port on which it comes, and what may befall it there."""
+    """One output of a transition, its port, and its possible trouble there."""
 
     item: object
     port: str
@@ -20,23 +22,23 @@ class Leaf(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Outputs in any order among themselves, in most cases one."""
+    """Outputs in any order, in most cases one."""
 
     item: object
     leaves: tuple[Leaf, ...]
 
 
 class Passing(NamedTuple):
-    """One way through: what comes now, and what is in the net then."""
+    """One way through the net: the outputs that arrive now, and the messages in flight afterwards."""
 
     outputs: tuple[object, ...]
     kept: MessageBag
 
 
 def passings(outputs: tuple[object, ...], kept: MessageBag, rules: Rules, *, late: bool) -> Iterator[Passing]:
-    """Yield the ways in which the outputs of a transition may pass a net with these messages in it.
+    """Yield the ways in which the outputs of a transition may pass a net with these messages in flight.
 
-    `late`: the transition is not one that the last input brings at once.
+    `late`: the transition is no immediate effect of the last input.
     """
     if not outputs:
         yield Passing((), kept)
@@ -47,11 +49,11 @@ def passings(outputs: tuple[object, ...], kept: MessageBag, rules: Rules, *, lat
         for held_up in _holding(troubles, late=late):
             then = _kept(groups, kept, rules, held_up=held_up)
             for times in product(*(_times(trouble, held_up=held_up) for trouble in troubles)):
-                yield Passing(tuple(_said(groups, iter(times))), then)
+                yield Passing(tuple(_arriving(groups, iter(times))), then)
 
 
 def port_of(item: object, rules: Rules) -> str:
-    """Return the port of an output; "" where it does not tell, since there is one only."""
+    """Return the port of an output; "" if it is the only port."""
     if isinstance(item, On):
         return item.port
     return "" if vague(item) else rules.port(item)
@@ -60,7 +62,7 @@ def port_of(item: object, rules: Rules) -> str:
 def _choices(item: object) -> tuple[object, ...]:
     if isinstance(item, On):
         return tuple(On(item.port, choice) for choice in _choices(item.item))
-    # one without alternatives is left to the oracle, which says what is wrong with it
+    # the oracle reports a OneOf without alternatives
     if isinstance(item, OneOf) and item.items:
         return tuple(choice for each in item.items for choice in _choices(each))
     return (item,)
@@ -73,7 +75,7 @@ def _leaves(item: object, port: str, rules: Rules) -> Iterator[Leaf]:
     elif isinstance(item, On):
         yield from _leaves(item.item, item.port, rules)
     elif isinstance(item, (OneOf, Accept)):
-        # it cannot stand here: the oracle says so
+        # it is not allowed here: the oracle reports it
         yield Leaf(item, port, NONE)
     else:
         named = On(port, item) if port else item
@@ -82,35 +84,36 @@ def _leaves(item: object, port: str, rules: Rules) -> Iterator[Leaf]:
 
 
 def _holding(troubles: list[NetTrouble], *, late: bool) -> tuple[bool, ...]:
-    # Held up one by one they would have 2^n ways: all go into the net together, from where each comes at any time. That
-    # none is held up is therefore nothing else; it is said of what an input brings at once, for those who read failures
+    # Delaying each output on its own would give 2^n ways. So all of them enter the net together, and each leaves it at
+    # any time; this includes that none is delayed. For the immediate effect of an input, "none is delayed" is a way of
+    # its own all the same, since it makes failures easier to read.
     if any(trouble.pooled for trouble in troubles):
         return (True,) if late else (False, True)
     return (False,)
 
 
 def _times(trouble: NetTrouble, *, held_up: bool) -> Iterable[int]:
-    """Return how often an output may come now."""
+    """Return how often an output may arrive now."""
     if trouble.pooled:
         return (0,) if held_up else (1,)
-    # first what happens without the net: a reader of failures looks for that
+    # the behaviour without a net comes first: readers of failures look for it
     return (1, *((0,) if trouble.lost else ()), *range(2, 2 + trouble.copies))
 
 
-def _said(groups: list[Group], times: Iterator[int]) -> Iterator[object]:
+def _arriving(groups: list[Group], times: Iterator[int]) -> Iterator[object]:
     for group in groups:
         counts = [next(times) for _ in group.leaves]
-        said = [leaf.item for leaf, count in zip(group.leaves, counts, strict=True) for _ in range(count)]
+        items = [leaf.item for leaf, count in zip(group.leaves, counts, strict=True) for _ in range(count)]
         if all(count == 1 for count in counts):
             yield group.item
-        elif len(counts) > 1 and said:
-            yield AnyOrder(*said)
+        elif len(counts) > 1 and items:
+            yield AnyOrder(*items)
         else:
-            yield from said
+            yield from items
 
 
 def _kept(groups: list[Group], kept: MessageBag, rules: Rules, *, held_up: bool) -> MessageBag:
-    # what only comes from the net has no order there: the outputs of one transition are together in it
+    # outputs that only arrive from the net have no order there: those of one transition enter it together
     kept = _passed(kept, [leaf for group in groups for leaf in group.leaves if leaf.trouble.pooled], rules)
     for group in groups:
         kept = _passed(kept, [leaf for leaf in group.leaves if not leaf.trouble.pooled], rules)
@@ -122,6 +125,55 @@ def _kept(groups: list[Group], kept: MessageBag, rules: Rules, *, held_up: bool)
 
 
 def _passed(kept: MessageBag, leaves: list[Leaf], rules: Rules) -> MessageBag:
-    """Return what may still come out of the net after these outputs."""
+    """Return the messages that may still leave the net after these outputs."""
     ports = {leaf.port for leaf in leaves if leaf.trouble.ordered}
     return tuple(held for held in kept if port_of(held.item, rules) not in ports) if ports else kept
+
+
+def coming(net: NetState, rules: Rules, full: Callable[[NetState], NetState]) -> Iterator[NetWay]:
+    """Yield the ways in which an output leaves the net; `full` completes the states, so that there are few of them.
+
+    There is one Accept for each port, and the observed value determines which output it is. If each output were a move
+    of its own, the oracle would follow every sequence of them on the other ports: that made sets ten times as large.
+    """
+    pools: dict[str, list[tuple[object, NetState]]] = {}
+    for held in net.outputs:
+        port, then = port_of(held.item, rules), _without(net, held)
+        then = then if then is net else full(then)
+        within = window(held, rules.of_output(port))
+        if within is None:
+            pools.setdefault(port, []).append((held.item, then))
+        else:
+            yield Transition(then, (held.item,), within)
+    for port, pool in pools.items():
+        yield Accept(partial(_then, pool), port)
+
+
+def window(held: NetMessage, trouble: NetTrouble) -> tuple[float, float] | None:
+    """Return the time window in which a message must arrive, None if it need not."""
+    return (0.0, trouble.delay) if held.sure and trouble.delay < FOREVER else None
+
+
+def _then(pool: Iterable[tuple[object, NetState]], seen: tuple[object, ...]) -> list[NetState]:
+    return [then for item, then in pool if _fits(item, seen[0])]
+
+
+def _without(net: NetState, held: NetMessage) -> NetState:
+    if held.more == ANY and not held.sure:
+        return net
+    left = (NetMessage(held.item, held.left, ANY),) if held.more == ANY else ()
+    return InNet(net.state, net.inputs, instead(net.outputs, held, *left))
+
+
+def _fits(item: object, seen: object) -> bool:
+    match item:
+        case On():
+            return _fits(item.item, seen)
+        case Where():
+            return bool(item.test(seen))
+        case type():
+            return isinstance(seen, item)
+        case _ if vague(item) and callable(item):
+            return bool(item(seen))
+        case _:
+            return same(item, seen)

@@ -1,4 +1,4 @@
-"""What may befall a message in a net, and which messages."""
+"""The trouble of messages in a net: what may happen to them, and to which."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ FOREVER: Final = float("inf")
 
 @dataclass(frozen=True, slots=True)
 class NetTrouble:
-    """What may befall a message.
+    """What may happen to a message.
 
-    `lost`: it may never come. `copies`: so many more of it may come. `held`: later messages may overtake it. What is
-    in the net comes before more than `late` further inputs are taken, and within `delay` seconds.
+    `lost`: it may never arrive. `copies`: so many more of it may arrive. `held`: later messages may overtake it. It
+    arrives before more than `late` further inputs are taken, and within `delay` seconds.
     """
 
     lost: bool = False
@@ -29,26 +29,26 @@ class NetTrouble:
 
     @property
     def kept(self) -> bool:
-        """Tell whether it matters what is in the net."""
+        """Return whether it matters what is in the net."""
         return self.held or self.copies > 0
 
     @property
     def sure(self) -> bool:
-        """Tell whether what is held up comes in the end."""
+        """Return whether a delayed message arrives in the end."""
         return self.held and not self.lost
 
     @property
     def pooled(self) -> bool:
-        """Tell whether it may come now, later, or not now and not later: then it only matters what is in the net."""
+        """Return whether it may arrive now, later or never: then only the messages in flight matter."""
         return self.held or (self.lost and self.copies > 0)
 
     @property
     def ordered(self) -> bool:
-        """Tell whether copies come before the next message on their port."""
+        """Return whether copies arrive before the next message on their port."""
         return self.copies > 0 and not self.held
 
     def __or__(self, other: NetTrouble) -> NetTrouble:
-        """Return both troubles at once."""
+        """Return both troubles together."""
         return NetTrouble(
             self.lost or other.lost,
             max(self.copies, other.copies),
@@ -63,7 +63,7 @@ NONE: Final = NetTrouble()
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A trouble, and the ports on which inputs and outputs have it; `port` tells the port of a value."""
+    """A trouble, and the ports on which inputs and outputs have it; `port` returns the port of a value."""
 
     trouble: NetTrouble
     inputs: frozenset[str]
@@ -83,35 +83,35 @@ class Rules:
 
     @property
     def kept(self) -> bool:
-        """Tell whether it matters what is in the net."""
+        """Return whether it matters what is in the net."""
         return any(rule.trouble.kept for rule in self.rules)
 
     def port(self, value: object) -> str:
-        """Return the port of a value; "" where there is just one, so that nobody has to tell."""
+        """Return the port of a value; "" if there is only one port, and no function for it."""
         return next((rule.port(value) for rule in self.rules if rule.port is not None), "")
 
     def of_input(self, value: object) -> NetTrouble:
-        """Return what may befall an input."""
+        """Return the trouble of an input."""
         port = self.port(value)
         if port not in self._inputs:
             self._inputs[port] = _sum(rule.trouble for rule in self.rules if _named(port, rule.inputs))
         return self._inputs[port]
 
     def of_output(self, port: str) -> NetTrouble:
-        """Return what may befall the outputs on a port."""
+        """Return the trouble of the outputs on a port."""
         if port not in self._outputs:
             self._outputs[port] = _sum(rule.trouble for rule in self.rules if _named(port, rule.outputs))
         return self._outputs[port]
 
 
 def rule(trouble: NetTrouble, inputs: Iterable[str], outputs: Iterable[str], port: PortOf | None) -> Rule:
-    """Return the rule for these ports. Raises UsageError where there are none."""
+    """Return the rule for these ports. Raises UsageError if there are none."""
     named = Rule(trouble, _ports("inputs", inputs), _ports("outputs", outputs), port)
     if not (named.inputs or named.outputs):
-        message = "name the ports of the net: inputs=[…] for what is sent, outputs=[…] for what is seen"
+        message = "name the ports of the net: inputs=[…] for sent messages, outputs=[…] for received ones"
         raise UsageError(message)
     if port is not None and not callable(port):
-        message = f"port={show(port)}: give the function that tells the port of a value, such as codec.port"
+        message = f"port={show(port)}: give a function from a value to its port, such as codec.port"
         raise UsageError(message)
     return named
 
@@ -125,14 +125,14 @@ def at_least(least: float, name: str, value: float) -> None:
 
 def _ports(name: str, ports: Iterable[str]) -> frozenset[str]:
     if isinstance(ports, str):
-        # its letters would be taken for ports
+        # its letters would become ports
         message = f"{name}={ports!r}: give a list of ports, {name}=[{ports!r}]"
         raise UsageError(message)
     return frozenset(ports)
 
 
 def _named(port: str, ports: frozenset[str]) -> bool:
-    # where there is one port only, values do not tell it, and it is the one that is named
+    # if there is only one port, values have no port, and the rule names that one
     return port in ports or (not port and bool(ports))
 
 

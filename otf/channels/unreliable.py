@@ -1,4 +1,4 @@
-"""Specs of systems behind a net: the combinators add rules to one net, so that their order makes no difference."""
+"""Specs of systems behind a net: all combinators add rules to the same net, so their order makes no difference."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from otf.channels.channel import Channel
-from otf.channels.fewest import NetState, NetWay, whole
-from otf.channels.memory import SpecAnswers
-from otf.channels.net import InNet
-from otf.channels.reactions import Reactions
+from otf.channels.net import InNet, NetState, NetWay, whole
+from otf.channels.reactions import Reactions, SpecAnswers
 from otf.channels.trouble import Rule, Rules
 from otf.spec.outputs import Accept
 from otf.spec.spec import Spec
@@ -21,10 +19,16 @@ NetEmits: TypeAlias = Callable[[Any], list[NetWay]]
 
 @dataclass(frozen=True, init=False)
 class Unreliable(Spec[Any, Any]):
-    """The spec `base` behind a net with these rules.
+    """The spec `base` behind a net; returned by `lossy`, `duplicating` and `reordering`.
 
-    Its states are those of `base` as long as messages are only lost; otherwise `InNet`, since it matters what is on its
-    way. The inputs are those of `base`.
+    If messages are only lost, its states are those of `base`; otherwise they are `InNet`, since the messages in flight
+    matter. Its inputs are those of `base`.
+
+    >>> from otf.channels import duplicating, lossy
+    >>> from otf.spec import goto
+    >>> lamp = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])
+    >>> lossy(lamp, outputs=["line"]).initial, duplicating(lamp, outputs=["line"]).initial
+    (False, InNet(state=False, inputs=(), outputs=()))
     """
 
     base: Spec[Any, Any]
@@ -41,19 +45,19 @@ class Unreliable(Spec[Any, Any]):
         return Unreliable(base, self.rules)
 
     def completed(self) -> Unreliable:
-        """Return the spec that is complete behind the net: it is the system that ignores an input, when it arrives."""
+        """Return the spec that is complete behind the net: the system ignores an unspecified input when it arrives."""
         return self.of(self.base.completed())
 
 
 def over(spec: Spec[Any, Any], rule: Rule) -> Spec[Any, Any]:
-    """Return the spec behind a net with this rule, and with those that it has already."""
+    """Return the spec behind a net with this rule, in addition to the rules that it has already."""
     if isinstance(spec, Unreliable):
         return Unreliable(spec.base, Rules((*spec.rules.rules, rule)))
     return Unreliable(spec, Rules((rule,)))
 
 
-# The functions below hold the spec itself, and no method of something that holds it: whoever wants to know in which
-# files a model is written looks for specs and functions in what functions hold.
+# The closures of the functions below contain the spec itself, and no method of an object that contains it: the
+# fingerprint of a model looks for specs and functions in closures.
 
 
 def _remembering(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
@@ -82,7 +86,7 @@ def _forgetting(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
 
 
 def _behind(partial: Spec[Any, Any]) -> Spec[Any, Any]:
-    """Return the spec for states behind a net, as far as it matters which inputs it specifies."""
+    """Return the spec for states behind a net, which only shows which inputs are specified."""
     memory = SpecAnswers()
 
     def step(net: NetState, inp: object) -> list[NetWay]:

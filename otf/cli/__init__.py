@@ -9,8 +9,8 @@ from otf.cli.signals import SIGNALS
 
 
 def main() -> None:
-    """Run the command line and exit with its status; a Ctrl-C at any moment ends with 130 and without a traceback."""
-    # first of all: the imports behind `called` take most of the start
+    """Run the command line and exit with its status; Ctrl-C at any moment ends it with 130 and no traceback."""
+    # first of all, since the imports behind `called` take most of the start
     SIGNALS.install()
     status = called(sys.argv[1:])
     SIGNALS.finish()
@@ -18,7 +18,7 @@ def main() -> None:
 
 
 def called(arguments: Sequence[str]) -> int:
-    """Run a command with these arguments and return its exit status; whatever goes wrong is told, nothing is raised."""
-    from otf.cli.calling import call
+    """Run a command and return its exit status; errors are reported, and none is raised."""
+    from otf.cli.app import call
 
     return call(arguments)

@@ -1,24 +1,96 @@
-"""The commands under one name."""
+"""All commands under one name: the list of them, their help, and calling one."""
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+import errno
+import os
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
+from typer.core import TyperGroup
 
-from otf.cli.ending import say
-from otf.cli.lazy import Lazy
+from otf.cli.completion import VARIABLE, prepare
+from otf.cli.output import STDOUT_ERRORS, document, error_document, say, stdout_failed, warn
+from otf.errors import FAIL, INCONCLUSIVE, USAGE, USERS_OWN
+
+
+class Entry(NamedTuple):
+    """Where a command is defined, and its line in the list."""
+
+    module: str
+    function: str
+    says: str
+
+
+COMMANDS: Final[Mapping[str, Entry]] = {
+    "run": Entry("run", "run", "Drive the system and judge everything that comes back."),
+    "replay": Entry("replay", "replay", "Judge recorded traces again, without the system."),
+    "rerun": Entry("rerun", "rerun", "Drive the system again with the inputs of a trace."),
+    "shrink": Entry("shrink", "shrink", "Find the shortest trace with the same failure."),
+    "show": Entry("show", "show", "Show a trace as a table, with the failing step."),
+    "report": Entry("report", "report", "Make a report of a campaign, for people and for CI."),
+    "mutants": Entry("mutants", "mutants", "Check that the tester finds every mutant of a bench."),
+    "explore": Entry("explore", "explore", "Show the states of a model, as a table or a picture."),
+    "check": Entry("check", "check", "Check laws of a model."),
+    "suite": Entry("suite", "suite", "Generate a test suite from a model, and run it."),
+    "step": Entry("step", "step", "Walk through a model by hand."),
+    "new": Entry("new", "new", "Write a commented bench to start from."),
+    "list": Entry("listing", "listing", "List the shipped benches and the strategies."),
+    "completion": Entry("completion", "completion", "Print the completion script of a shell."),
+}
+
+
+class Lazy(TyperGroup):
+    """The group of all commands. A command is imported when it is called: the list must not wait for the engine."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 -- typer does not export the type
+        """Return the names, in the order of the table."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 -- as above
+        """Import a command and return it; None if there is no such command."""
+        del ctx
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        module = import_module(f"otf.cli.{entry.module}")
+        single = typer.Typer(rich_markup_mode=None, add_completion=False)
+        single.command(cmd_name, short_help=entry.says, epilog=getattr(module, "EXAMPLES", None))(
+            getattr(module, entry.function)
+        )
+        return typer.main.get_command(single)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 -- as above
+        """Find the command that is called; the error for an unknown one suggests a similar name."""
+        if not ctx.resilient_parsing and not args[0].startswith("-") and args[0] not in COMMANDS:
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            ctx.fail(f"No such command {args[0]!r}; {hint}the commands are {', '.join(COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 -- as above
+        """Write the list without importing the commands."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.says) for name, entry in COMMANDS.items()])
+
 
 STATUS = """\b
 Exit status:
-  0    pass; for `mutants`: every fault was found
-  1    the system does what the model does not allow; a fault was not found
+  0    pass; for `mutants`: every mutant was found
+  1    the system does what the model does not allow; a mutant was not found
   2    wrong usage, a broken model, a trace that cannot be read
   3    inconclusive: no contact with the system, or nothing could be decided
-  130  ended by Ctrl-C (143: by SIGTERM, 129: the terminal has gone); 1 where a failure had been found
+  130  ended by Ctrl-C (143: by SIGTERM, 129: the terminal has gone); 1 if a failure had been found
 """
 
-# plain help and plain tracebacks: rich's need four times the start-up time, and errors on purpose have no traceback
+# plain help and plain tracebacks: rich needs four times the start-up time, and intended errors have no traceback
 app: Final = typer.Typer(
     name="otf",
     epilog=STATUS,
@@ -48,3 +120,63 @@ def otf(
     Begin with `otf run conference`: it tests a small chat program that comes with otf. `otf COMMAND --help` explains a
     command.
     """
+
+
+_FULL: Final = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG}
+
+
+def call(arguments: Sequence[str]) -> int:
+    """Run a command with these arguments and return its exit status."""
+    _tolerant(sys.stdin)
+    _tolerant(sys.stdout)
+    as_json = "--json" in arguments
+    prepare()
+    STDOUT_ERRORS.clear()
+    try:
+        status: int = app(list(arguments), prog_name="otf", standalone_mode=False) or 0
+    except typer.TyperException as error:
+        return _misused(error, as_json=as_json)
+    except OSError as error:
+        return _unwritten(error) or _broken(error, as_json=as_json)
+    except USERS_OWN:
+        raise
+    except SystemExit as error:
+        # completing a word for a shell ends this way; nothing else may
+        return int(error.code or 0) if VARIABLE in os.environ else _broken(error, as_json=as_json)
+    except BaseException as error:  # noqa: BLE001 -- the last resort: Python's own status, 1, would report a nonconformance
+        return _broken(error, as_json=as_json)
+    # a failure stays a failure; a pass that could not be reported is no pass
+    return max(status, USAGE) if STDOUT_ERRORS and status != FAIL else status
+
+
+def _tolerant(stream: object) -> None:
+    # neither a locale without `…` nor bytes of another encoding are a reason to fail; not every stream has an encoding
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+
+
+def _unwritten(error: OSError) -> int:
+    """Return the exit status if standard output did not accept the page of help; 0 for any other error."""
+    if error.filename is not None or error.errno not in _FULL:
+        return 0
+    stdout_failed(error)
+    return USAGE
+
+
+def _misused(error: typer.TyperException, *, as_json: bool) -> int:
+    # shows the usage of the command, and a hint if there is one; typer does not export the type with this method
+    wrong: Any = error
+    wrong.show()
+    if as_json:
+        document(error_document(error.format_message()))
+    return error.exit_code
+
+
+def _broken(error: BaseException, *, as_json: bool) -> int:
+    traceback.print_exception(error)
+    what = f"{type(error).__name__}: {error}"
+    warn(f"this is a defect of otf, or of a bench's own adapter; it says nothing about the system under test: {what}")
+    if as_json:
+        document(error_document(what))
+    return INCONCLUSIVE

@@ -1,4 +1,4 @@
-"""Finding a bench by its name, and setting its parameters."""
+"""Load a bench by its name, and set its parameters."""
 
 from __future__ import annotations
 
@@ -20,25 +20,24 @@ from typing import Any, Final, get_type_hints
 import msgspec
 
 from otf.adapter import Bench
-from otf.cli.described import SUFFIX, Description, description
-from otf.cli.suts import addressed
+from otf.cli.suts import SUFFIX, Description, addressed, description
 from otf.errors import OtfError, UsageError
 
 SHIPPED: Final = "otf.models"
-PREFIX: Final = "otf_bench_"  # of a file's module, so that coffee.py does not take the place of a package coffee
-LONGEST: Final = 86_400.0  # seconds: whoever waits longer for silence has mistyped it
+PREFIX: Final = "otf_bench_"  # of the module of a file, so that coffee.py does not replace a package coffee
+LONGEST: Final = 86_400.0  # seconds; a longer quiescence time is a typing error
 PYMODEL: Final = "pymodel:"  # before the names of PyModel's modules
 TIMES: Final = {"quiescence": "quiescence", "L": "latency", "R": "busy"}
 _LOADED: Final[dict[Path, tuple[int, ModuleType]]] = {}
 _FORMS: Final = (
-    "`otf list` shows what is shipped, others are named as package.module[:name], path/to/file.py[:name] or "
-    "path/to/file.toml; PyModel's modules as pymodel:MODEL[,MODEL][@STEPPER]"
+    "`otf list` shows the shipped ones; name others as package.module[:name], path/to/file.py[:name] or "
+    "path/to/file.toml; modules of PyModel as pymodel:MODEL[,MODEL][@STEPPER]"
 )
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 
 
 def load(reference: str, sets: Mapping[str, object] | None = None) -> Bench:
-    """Return the bench of that name with these parameters. Raises UsageError with what was possible."""
+    """Return the bench of that name with these parameters. Raises UsageError that lists the possibilities."""
     if reference.endswith(SUFFIX):
         return _described(Path(reference), sets or {})
     module, name = _module(reference)
@@ -56,7 +55,7 @@ def load(reference: str, sets: Mapping[str, object] | None = None) -> Bench:
 
 
 def named(reference: str) -> object:
-    """Return what a name stands for, whether it is a bench or not; None where there is nothing of that name."""
+    """Return the object with that name, whether it is a bench or not; None if there is none."""
     if reference.endswith(SUFFIX):
         return named(_beside(Path(reference), description(Path(reference))))
     module, name = _module(reference)
@@ -64,7 +63,7 @@ def named(reference: str) -> object:
 
 
 def parameters(reference: str, sets: Mapping[str, object] | None = None) -> dict[str, object]:
-    """Return the parameters of a bench as `sets` and their defaults have them; those without a default must be set."""
+    """Return the parameters of a bench, from `sets` or with their defaults; those without a default must be set."""
     sets = sets or {}
     if reference.endswith(SUFFIX):
         found = description(Path(reference))
@@ -78,7 +77,7 @@ def parameters(reference: str, sets: Mapping[str, object] | None = None) -> dict
 
 
 def shipped() -> dict[str, str]:
-    """Return the benches that come with otf, each with the first line of its documentation."""
+    """Return the shipped benches, each with the first line of its documentation."""
     package = importlib.import_module(SHIPPED)
     found = sorted(info.name for info in pkgutil.iter_modules(package.__path__))
     modules = {name: importlib.import_module(f"{SHIPPED}.{name}") for name in found}
@@ -86,7 +85,7 @@ def shipped() -> dict[str, str]:
 
 
 def is_shipped(name: str) -> bool:
-    """Tell whether a bench of that name comes with otf; the others are not imported for that."""
+    """Return whether a bench of that name is shipped, without importing the others."""
     if not name.isidentifier() or importlib.util.find_spec(f"{SHIPPED}.{name}") is None:
         return False
     return hasattr(importlib.import_module(f"{SHIPPED}.{name}"), "bench")
@@ -107,7 +106,7 @@ def parsed(sets: Sequence[str] | None) -> dict[str, object]:
 def _described(path: Path, sets: Mapping[str, object]) -> Bench:
     found = description(path)
     try:
-        # what is said on the command line counts before what the file says
+        # the command line takes precedence over the file
         bench = load(_beside(path, found), {**found.sets, **sets})
         bench = addressed(bench, [f"{port}={url}" for port, url in found.ports.items()])
     except OtfError as error:
@@ -116,7 +115,7 @@ def _described(path: Path, sets: Mapping[str, object]) -> Bench:
 
 
 def _beside(path: Path, found: Description) -> str:
-    """Return the bench that a description names: a file is looked for beside it."""
+    """Return the bench that a description names; the path of a file is relative to the description."""
     where, _ = _parts(found.bench)
     return str(path.parent / found.bench) if where.endswith(".py") else found.bench
 
@@ -127,7 +126,7 @@ def _first_line(module: ModuleType) -> str:
 
 def _module(reference: str) -> tuple[ModuleType, str]:
     if reference.startswith(PYMODEL):
-        from otf.compat.pymodel.reference import as_module
+        from otf.compat.pymodel.bench import as_module
 
         return as_module(reference), "bench"
     where, name = _parts(reference)
@@ -136,8 +135,8 @@ def _module(reference: str) -> tuple[ModuleType, str]:
     if where in _shipped_names():
         return _imported(f"{SHIPPED}.{where}", reference), name
     if not where.endswith(".py") and "/" not in where and where.partition(".")[0] in sys.stdlib_module_names:
-        raise UsageError(f"{reference}: this is a part of Python, and no bench; {_FORMS}")
-    # one word alone may be a misspelt name of a shipped bench, which no import would tell so well
+        raise UsageError(f"{reference}: this is part of Python, not a bench; {_FORMS}")
+    # a single word may be a misspelt shipped bench, for which an ImportError would be a poor message
     if ("." in where or ":" in reference) and all(map(_NAME.fullmatch, where.split("."))):
         return _imported(where, reference), name
     raise UsageError(_unknown(where))
@@ -164,16 +163,16 @@ def _unnamed(module: ModuleType, name: str, reference: str) -> str:
     near = get_close_matches(name, vars(module), n=1)
     names = dict.fromkeys([*near, *benches]) or ["NAME"]
     forms = " or ".join(f"{_parts(reference)[0]}:{key}" for key in names)
-    return f"{reference}: there is no bench {name!r} in it; call yours that, or say {forms}"
+    return f"{reference}: there is no bench {name!r} in it; call yours that, or name it: {forms}"
 
 
 def _imported(module: str, reference: str) -> ModuleType:
-    # a package of the user lies where the user is, as with `python -m`
+    # packages of the user are found in the current folder, as with `python -m`
     if "" not in sys.path:
         sys.path.insert(0, "")
     with _located(reference):
         found = importlib.import_module(module)
-    return found  # noqa: RET504 -- for all that mypy knows, a context manager swallows errors
+    return found  # noqa: RET504 -- as far as mypy knows, a context manager may swallow errors
 
 
 def _from_file(path: Path) -> ModuleType:
@@ -181,7 +180,7 @@ def _from_file(path: Path) -> ModuleType:
         message = f"{path}: there is no such file"
         raise UsageError(message)
     file, written = path.resolve(), path.stat().st_mtime_ns
-    # a command may ask for its bench several times; what its code does when it is loaded must happen once
+    # a command may load its bench several times; the code of the file must run once
     if _LOADED.get(file, (0,))[0] != written:
         _LOADED[file] = (written, _executed(path))
     return _LOADED[file][1]
@@ -190,10 +189,10 @@ def _from_file(path: Path) -> ModuleType:
 def _executed(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"{PREFIX}{path.stem}", path)
     if spec is None or spec.loader is None:
-        message = f"{path}: a bench is a Python file, with a name that ends in .py"
+        message = f"{path}: a bench is a Python file, whose name ends in .py"
         raise UsageError(message)
     module = importlib.util.module_from_spec(spec)
-    # dataclasses look their module up by name, and a bench may import its neighbours as a script does
+    # dataclasses look up their module by name, and a bench may import its neighbours as a script may
     sys.modules[spec.name] = module
     sys.path.insert(0, str(path.parent))
     with _located(str(path), path):
@@ -203,13 +202,13 @@ def _executed(path: Path) -> ModuleType:
 
 @contextmanager
 def _located(name: str, path: Path | None = None) -> Generator[None]:
-    """Turn whatever the user's own code raises into a UsageError that says where; `path` is the file of that code."""
+    """Turn errors that the user's own code raises into a UsageError with the place; `path` is the file of that code."""
     try:
         yield
     except OtfError as error:
         raise type(error)(f"{name}{_line(error, path)}: {error}") from error
     except SystemExit as error:
-        message = f"{name}{_line(error, path)}: it ended the program (exit {error.code!r}) where a bench was to be made"
+        message = f"{name}{_line(error, path)}: it ended the program (exit {error.code!r}) instead of making a bench"
         raise UsageError(message) from error
     except SyntaxError as error:
         raise UsageError(f"{name}{_place(error, path)}: {error.msg}: {(error.text or '').strip()}") from error
@@ -221,18 +220,18 @@ def _located(name: str, path: Path | None = None) -> Generator[None]:
 
 def _place(error: SyntaxError, path: Path | None) -> str:
     if not error.lineno:
-        return ""  # there are errors of a file as a whole
+        return ""  # some errors concern the file as a whole
     other = "" if path is not None and _same(error.filename or "", path) else f", {error.filename}"
     return f"{other}, line {error.lineno}"
 
 
 def _line(error: BaseException, path: Path | None) -> str:
-    """Return the last line of the user's own file that the error came through; without a file, that of any."""
+    """Return the innermost line of the user's own file in the traceback; without `path`, of any file of the user."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
     own = [frame for frame in frames if path is not None and _same(frame.filename, path)]
     if own:
         return f", line {own[-1].lineno}"
-    # below this file and Python's import there are the user's modules, if any, that import each other
+    # apart from this file and Python's import machinery, all frames are of the user's modules
     deep = [
         frame for frame in frames if "importlib" not in frame.filename and not _same(frame.filename, Path(__file__))
     ]
@@ -259,7 +258,7 @@ def _made(
     known, given = _given(make, reference, module, sets)
     missing = [key for key, each in known.items() if each.default is each.empty and key not in given]
     if missing:
-        message = f"{reference}: the parameter {missing[0]} has no default: say --set {missing[0]}=…"
+        message = f"{reference}: the parameter {missing[0]} has no default: set it with --set {missing[0]}=…"
         raise UsageError(message)
     with _located(reference, _file(module)):
         bench = make(**given)
@@ -272,7 +271,7 @@ def _made(
 def _given(
     make: Callable[..., Any], reference: str, module: ModuleType, sets: Mapping[str, object]
 ) -> tuple[dict[str, inspect.Parameter], dict[str, object]]:
-    """Return the parameters of a function, and the values of those that are set."""
+    """Return the parameters of a function, and the values of those that `sets` contains."""
     known = _signature(make, reference, module)
     with _located(reference, _file(module)):
         hints = get_type_hints(make)
@@ -282,7 +281,7 @@ def _given(
 
 
 def _kind(parameter: inspect.Parameter) -> Any:  # noqa: ANN401 -- a type
-    """Return the type that a parameter without an annotation has by its default."""
+    """Return the type of a parameter without an annotation, taken from its default."""
     default: object = parameter.default
     return type(default) if isinstance(default, bool | int | float) else str
 
@@ -293,7 +292,7 @@ def _timed(bench: Bench, reference: str, times: Mapping[str, object], own: Mappi
             names = ", ".join([*own, *TIMES])
             near = get_close_matches(key, [*own, *TIMES], n=1)
             hint = f"did you mean {near[0]}? " if near else ""
-            message = f"--set {key}: {reference} has no such parameter; {hint}there are {names}"
+            message = f"--set {key}: {reference} has no such parameter; {hint}the parameters are {names}"
             raise UsageError(message)
         seconds = _converted(reference, key, value, float)
         if not 0 <= seconds <= LONGEST:
@@ -312,7 +311,7 @@ def _converted(reference: str, key: str, value: object, kind: Any) -> Any:  # no
 
 
 def _plainly(why: str) -> str:
-    """Say in the words of the command line what msgspec says in those of a decoder."""
+    """Translate an error of msgspec into the words of the command line."""
     found = re.fullmatch(r"Expected `(.*)`, got `str`", why)
     words = {"bool": "true or false", "int": "a whole number", "float": "a number"}
-    return f"it takes {words.get(found[1], found[1])}" if found else why
+    return f"it must be {words.get(found[1], found[1])}" if found else why

@@ -1,4 +1,4 @@
-"""`otf check`: what is true of a model, for people and for CI."""
+"""`otf check`: laws of a model, for people and for CI."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import typer
 
 from otf.adapter.watchdog import watched
 from otf.cli.benches import named, parsed
-from otf.cli.ending import document, guarded, say
 from otf.cli.explore import as_law, bar, model, summary
 from otf.cli.options import AsJson, BenchName, Sets
+from otf.cli.output import document, guarded, say
 from otf.errors import FAIL, PASS, UsageError
 from otf.explore import Graph
 from otf.explore import explore as explored
@@ -26,9 +26,9 @@ LAWS: Final = (*GENERAL, *REQUIRED)
 
 EXAMPLES = """\b
 Examples:
-  otf check conference                           what is true of the model
-  otf check coffee --law deterministic           this has to be true
-  otf check lamp.py --invariant lamp.py:sane     so has sane(state), always
+  otf check conference                           all laws of the model
+  otf check coffee --law deterministic           this law must hold
+  otf check lamp.py --invariant lamp.py:sane     sane(state) must hold
 """
 
 
@@ -40,18 +40,20 @@ def check(
     ] = None,
     invariants: Annotated[
         list[str] | None,
-        typer.Option("--invariant", metavar="PLACE", help="A function that must be true of every state; repeatable."),
+        typer.Option("--invariant", metavar="PLACE", help="A function that must hold for every state; repeatable."),
     ] = None,
-    limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most so many states.")] = 10_000,
-    depth: Annotated[int | None, typer.Option(metavar="NUMBER", help="At most so many steps away.")] = None,
+    limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most this many states.")] = 10_000,
+    depth: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="At most this many steps away from the start.")
+    ] = None,
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> int:
-    """Find out what is true of a model: proven where all states were seen, or all within bounds, passed, or refuted.
+    """Check laws of a model: each is proven if all states were seen (or all within bounds), passed, or refuted.
 
-    A law that is refuted comes with the shortest way to where it does not hold. The exit status is 1 where one that
-    must hold does not: an invariant, those named by --law, and if none is named that there is no dead end, that no
-    timer expires in a state without a transition for it, and that each timer of a transition is started somewhere.
+    A refuted law comes with the shortest way to a state where it does not hold. The exit status is 1 if a required law
+    does not hold: an invariant, a law named by --law; without --law that there is no dead end, that no timer expires
+    in a state without a transition for it, and that each timer of a transition is started somewhere.
     """
     asked = _asked(laws)
     spec = model(bench, parsed(sets))
@@ -80,6 +82,6 @@ def _invariants(graph: Graph, places: Iterable[str]) -> Iterable[Finding]:
     for place in places:
         holds = named(place)
         if not callable(holds):
-            message = f"--invariant {place}: a function of a state is needed"
+            message = f"--invariant {place}: this is not a function of a state"
             raise UsageError(message)
         yield safety(graph, holds, law=f"always {place.rpartition(':')[2]}")

@@ -1,4 +1,4 @@
-"""`otf completion`: the script with which a shell completes commands, options and names of benches."""
+"""`otf completion`: the script with which a shell completes commands, options and benches."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from otf.cli.ending import guarded, say
+from otf.cli.output import guarded, say
 from otf.errors import PASS, UsageError
 
-VARIABLE: Final = "_OTF_COMPLETE"  # a shell that wants to complete calls otf with it
+VARIABLE: Final = "_OTF_COMPLETE"  # set by a shell that asks for completions
 SHELLS: Final = {
     "bash": 'eval "$(otf completion bash)", for instance in ~/.bashrc',
     "zsh": 'eval "$(otf completion zsh)", for instance in ~/.zshrc after compinit',
@@ -23,26 +23,26 @@ EXAMPLES = "\b\nExamples:\n" + "".join(f"  {how}\n" for how in SHELLS.values())
 def completion(shell: Annotated[str, typer.Argument(metavar="SHELL", help=f"One of {', '.join(SHELLS)}.")]) -> int:
     """Print the script that completes commands, options and benches in a shell."""
     if shell not in SHELLS:
-        message = f"{shell}: there are scripts for {', '.join(SHELLS)}"
+        message = f"{shell}: there is no script for this shell; there are scripts for {', '.join(SHELLS)}"
         raise UsageError(message)
     say(_typers().get_completion_script(prog_name="otf", complete_var=VARIABLE, shell=shell))
     return PASS
 
 
 def prepare() -> None:
-    """Make ready to answer a shell, if it is one that asks: typer's own formats have to be registered first."""
+    """Register typer's completion formats, if a shell asks for completions."""
     if VARIABLE in os.environ:
         _typers().completion_init()
 
 
-def _typers() -> Any:  # noqa: ANN401 -- a module that exports for programs, and not for type checkers
+def _typers() -> Any:  # noqa: ANN401 -- the module hides its exports from type checkers
     from typer import completion as typers
 
     return typers
 
 
 def benches(incomplete: str) -> list[str]:
-    """Return the shipped benches that begin so; files are completed by the shell itself."""
+    """Return the shipped benches that start with `incomplete`; the shell itself completes files."""
     from otf.cli.benches import shipped
 
     return [name for name in shipped() if name.startswith(incomplete)]

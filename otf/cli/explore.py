@@ -1,4 +1,4 @@
-"""`otf explore`: the states and transitions of a model, as data or as a picture, and what is true of them."""
+"""`otf explore`: the states and transitions of a model, as data or as a picture, and their laws."""
 
 from __future__ import annotations
 
@@ -12,23 +12,19 @@ import typer
 
 from otf.adapter.watchdog import watched
 from otf.cli.benches import load, named, parsed
-from otf.cli.ending import document, guarded, say
 from otf.cli.options import AsJson, BenchName, Sets
+from otf.cli.output import document, guarded, say
 from otf.cli.picture import picture
 from otf.compose import composed
 from otf.errors import FAIL, PASS, UsageError
 from otf.explore import Graph
 from otf.explore import explore as explored
-from otf.explore.analysis import general, liveness, safety
-from otf.explore.aut import aut
-from otf.explore.dot import dot
+from otf.explore.analysis import general, known, liveness, safety
+from otf.explore.exports import as_data, aut, graphml, listed
 from otf.explore.finding import Finding
-from otf.explore.graphml import graphml
-from otf.explore.listed import as_data, listed
 from otf.explore.marks import Marks, marks
-from otf.explore.mermaid import mermaid
-from otf.explore.quotient import drawable
-from otf.explore.scenarios import known
+from otf.explore.pictures import dot, mermaid
+from otf.explore.refine import drawable
 from otf.fronts import read_aut, read_dot
 from otf.spec import Spec
 
@@ -38,9 +34,9 @@ READERS: Final[dict[str, Callable[[str, str], Spec[Any, Any]]]] = {".aut": read_
 
 EXAMPLES = """\b
 Examples:
-  otf explore coffee                                what is true of the model
+  otf explore coffee                                states and laws
   otf explore coffee --format svg --out coffee.svg  a picture
-  otf explore machine.aut --format mermaid          a file of another tool
+  otf explore machine.aut --format mermaid          a file from another tool
   otf explore coffee --scenario 'Coin Coin Button'  only this scenario
 """
 
@@ -50,20 +46,22 @@ def explore(
     bench: BenchName,
     form: Annotated[str, typer.Option("--format", metavar="FORM", help=f"One of {', '.join(FORMATS)}.")] = "text",
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Where to; default: standard output.")
+        Path | None, typer.Option("--out", metavar="FILE", help="The file to write; default: standard output.")
     ] = None,
-    limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most so many states.")] = 10_000,
-    depth: Annotated[int | None, typer.Option(metavar="NUMBER", help="At most so many steps away.")] = None,
+    limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most this many states.")] = 10_000,
+    depth: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="At most this many steps away from the start.")
+    ] = None,
     scenario: Annotated[
         str | None, typer.Option(metavar="ACTIONS", help="Only this scenario: a regular expression over actions.")
     ] = None,
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> int:
-    """Show all states and transitions of a model, within bounds, and what is true of it.
+    """Show all states and transitions of a model, within bounds, and its laws.
 
-    BENCH may also be an .aut or .dot file. The exit status is 1 where the model has a dead end: a state from which
-    none that it may end in can be reached, or without a way out; and where its invariant does not hold.
+    BENCH may also be an .aut or .dot file. The exit status is 1 if the model has a dead end (a state without a way out,
+    or from which no final state can be reached) or if its invariant does not hold.
     """
     form = "json" if as_json else form
     if form not in FORMATS:
@@ -83,12 +81,12 @@ def explore(
 
 
 def model(reference: str, sets: dict[str, object]) -> Spec[Any, Any]:
-    """Return the spec of a bench, or of a file that another tool wrote."""
+    """Return the spec of a bench, or of a file from another tool."""
     return modelled(reference, sets)[0]
 
 
 def modelled(reference: str, sets: dict[str, object]) -> tuple[Spec[Any, Any], dict[str, object]]:
-    """Return the spec of a bench with the bench's parameters; a file or a model alone has none."""
+    """Return the spec of a bench with the bench's parameters; a file or a bare model has none."""
     path = Path(reference)
     reader = READERS.get(path.suffix)
     if reader is None:
@@ -136,7 +134,7 @@ def _content(graph: Graph, marked: Marks, form: str) -> str | bytes:
 
 
 def summary(graph: Graph, found: list[Finding]) -> str:
-    """Return the size of a graph and what is true of it."""
+    """Return the size of a graph and its laws."""
     size = f"{graph.name}: {len(graph.values):,} states, {len(graph.target):,} transitions"
     return "\n".join([size + _cut(graph), *map(str, found)])
 
@@ -144,7 +142,7 @@ def summary(graph: Graph, found: list[Finding]) -> str:
 def _cut(graph: Graph) -> str:
     if graph.edge:
         return f"; not whole, cut at {len(graph.edge):,} states by {', '.join(graph.cuts)}"
-    return "" if graph.whole else "; not whole: there are outputs that decide the next state"
+    return "" if graph.whole else "; not whole: some outputs decide the next state"
 
 
 def as_law(finding: Finding) -> dict[str, Any]:
@@ -172,7 +170,7 @@ def _file(out: Path, content: str | bytes) -> None:
 
 @contextmanager
 def bar(*, quiet: bool) -> Generator[Callable[[int, int], None] | None]:
-    """Yield what shows the progress of an exploration on a terminal, None elsewhere."""
+    """Yield a function that shows the progress of an exploration; None if standard error is not a terminal."""
     stderr: TextIO | None = sys.stderr
     if quiet or stderr is None or not stderr.isatty():
         yield None

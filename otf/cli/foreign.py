@@ -1,16 +1,15 @@
-"""`otf replay` on logs that otf did not write: captures, and JSON Lines of other programs."""
+"""`otf replay` on logs of other programs: captures and JSON Lines, whole or while they grow."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from io import BufferedReader
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from otf.adapter import Bench
-from otf.cli.following import Growing
 from otf.cli.signals import SIGNALS
 from otf.offline.captured import Captured
 from otf.offline.listed import listed
@@ -18,11 +17,47 @@ from otf.offline.logs import ForeignJudge, Noted, Opinion, timed
 from otf.trace.pcap import MAGIC, Capture
 from otf.trace.reading import LONGEST, bounded
 
+POLL: Final = 0.05  # seconds between two looks at a file that does not grow
+
+
+class Growing:
+    """Reads a file that another program writes; calls `idle` whenever there is nothing new, which may raise to stop."""
+
+    def __init__(self, file: BinaryIO, idle: Callable[[], None]) -> None:
+        self._file = file
+        self._idle = idle
+
+    def read(self, size: int, /) -> bytes:
+        """Return `size` bytes, as soon as they are there."""
+        data = b""
+        while len(data) < size:
+            more = self._file.read(size - len(data))
+            data += more
+            self._wait(more)
+        return data
+
+    def lines(self, longest: int) -> Iterator[bytes]:
+        """Yield lines, each as soon as it is complete."""
+        line = b""
+        while True:
+            more = self._file.readline(longest + 1 - len(line))
+            line += more
+            if line.endswith(b"\n") or len(line) > longest:
+                yield line
+                line = b""
+            self._wait(more)
+
+    def _wait(self, more: bytes) -> None:
+        if not more:
+            self._idle()
+            time.sleep(POLL)
+
+
 _HEAD = 4096
 
 
 class _OverError(Exception):
-    """Nobody waits for more."""
+    """There is no need to wait for more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +70,24 @@ class How:
 
 
 def is_capture(file: BinaryIO) -> bool:
-    """Tell whether a file is a capture; its first bytes are looked at, and stay."""
+    """Return whether a file is a capture; its first bytes are not consumed."""
     return _head(file)[:4] in MAGIC
 
 
 def is_log(file: BinaryIO) -> bool:
-    """Tell whether a file has lines in JSON that are no trace of otf."""
+    """Return whether a file has JSON lines that are not a trace of otf."""
     head = _head(file)
     return head[:1] == b"{" and b'"event":"start"' not in head.split(b"\n", 1)[0]
 
 
 def opinion(name: str, file: BinaryIO, bench: Bench, how: How) -> Opinion:
-    """Judge a foreign log; one that grows until there is a verdict, or until a signal comes."""
+    """Judge a foreign log; one that grows is read until there is a verdict or a signal."""
     judge = ForeignJudge(bench, lost=how.lost)
-    came = time.monotonic()
+    latest = time.monotonic()
 
     def idle() -> None:
         SIGNALS.reached()
-        judge.until(judge.last + time.monotonic() - came)
+        judge.until(judge.last + time.monotonic() - latest)
         if judge.decided or SIGNALS.number:
             raise _OverError
 
@@ -61,17 +96,17 @@ def opinion(name: str, file: BinaryIO, bench: Bench, how: How) -> Opinion:
     with _until_over(), SIGNALS.stopping(lambda: None) if how.follow else nullcontext():
         for noted in timed(_lines(name, file, bench, growing) if capture is None else Captured(capture, bench)):
             judge.take(noted)
-            came = time.monotonic()
+            latest = time.monotonic()
             if judge.decided or SIGNALS.number:
                 break
     return judge.end(ended=how.ended, cut=capture is not None and capture.cut)
 
 
-def told(found: Opinion) -> str:
+def position(found: Opinion) -> str:
     """Return where in the log the verdict was reached."""
-    skipped = f", the first {found.skipped} of them before a first silence, and skipped" if found.skipped else ""
-    cut = "; it ends inside a packet, which was left out, so that nobody knows what followed" if found.cut else ""
-    return f"the last that was judged was number {found.place} in it{skipped}{cut}"
+    skipped = f", the first {found.skipped} were before the first silence and were skipped" if found.skipped else ""
+    cut = "; it ends inside a packet, which was ignored, so what followed is unknown" if found.cut else ""
+    return f"the last message that was judged was number {found.place}{skipped}{cut}"
 
 
 @contextmanager
@@ -83,7 +118,7 @@ def _until_over() -> Generator[None]:
 
 
 def _captures(name: str, file: BinaryIO, growing: Growing | None) -> bool:
-    # of a file that is still empty only the name can tell what it will be
+    # if the file is still empty, only its name shows what it will be
     return is_capture(file) or (growing is not None and name.endswith(".pcap"))
 
 

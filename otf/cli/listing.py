@@ -1,4 +1,4 @@
-"""`otf list`: what there is."""
+"""`otf list`: benches, strategies, shrinking algorithms and serial ports."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import typer
 
 from otf.adapter.serial.refused import ports
 from otf.cli.benches import TIMES, load, parameters, shipped
-from otf.cli.ending import document, guarded, say
 from otf.cli.options import AsJson
+from otf.cli.output import document, guarded, say
 from otf.errors import PASS
 from otf.shrink import ALGORITHMS
 from otf.strategy import STRATEGIES
@@ -46,7 +46,7 @@ def _ports(*, as_json: bool) -> int:
         return PASS
     _table(
         "serial ports (otf run BENCH --sut PORT=NAME)",
-        found or {"none": "plug one in; on Linux `dmesg` tells its name"},
+        found or {"none": "plug one in; on Linux `dmesg` shows its name"},
     )
     return PASS
 

@@ -1,9 +1,10 @@
-"""Options that several commands share."""
+"""Options that several commands share, and the folder for traces if --out is not given."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -22,8 +23,8 @@ Suts = Annotated[
     typer.Option(
         "--sut",
         metavar="PORT=URL",
-        help="Where the system is: /dev/ttyUSB0, tcp://HOST:PORT, udp://HOST:PORT, exec:COMMAND, …; a URL alone where "
-        "the bench has one port; repeatable.",
+        help="The address of the system: /dev/ttyUSB0, tcp://HOST:PORT, udp://HOST:PORT, exec:COMMAND, …; a URL alone "
+        "if the bench has one port; repeatable.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
@@ -38,14 +39,40 @@ BenchName = Annotated[
         autocompletion=benches,
     ),
 ]
-TraceName = Annotated[
-    str, typer.Argument(metavar="TRACE", help="A trace file, as `otf run` writes it; - reads standard input.")
-]
+TraceName = Annotated[str, typer.Argument(metavar="TRACE", help="A trace file of `otf run`; - reads standard input.")]
 FromBench = Annotated[
     str | None,
-    typer.Option("--bench", metavar="BENCH", help="The bench of the trace, where it is none of the shipped ones."),
+    typer.Option("--bench", metavar="BENCH", help="The bench of the trace, if it is not a shipped one."),
 ]
 Quiescence = Annotated[
     float | None,
-    typer.Option("--quiescence", metavar="SECONDS", help="How long silence lasts to be believed; the bench's default."),
+    typer.Option(
+        "--quiescence",
+        metavar="SECONDS",
+        help="How long no output must come until the system counts as quiescent; default: the bench's.",
+    ),
 ]
+
+ROOT: Final = Path("otf-runs")
+
+
+def fresh(kind: str, detail: object = "") -> Path:
+    """Create and return a new folder for the traces of one command: concurrent commands must not share one."""
+    moment = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    name = "-".join(map(str, filter(str, (kind, moment, detail))))
+    folder, number = ROOT / name, 1
+    while not _made(folder):
+        number += 1
+        folder = ROOT / f"{name}~{number}"
+    return folder
+
+
+def _made(folder: Path) -> bool:
+    """Create a folder; return False if it existed before."""
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        return not folder.is_dir()
+    except OSError:
+        return True  # the first write there reports the error
+    return True

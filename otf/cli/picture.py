@@ -1,4 +1,4 @@
-"""Drawing with Graphviz, in a process of its own with a time limit: a large graph must not hold up the command."""
+"""Drawing with Graphviz, in a separate process with a time limit: a large graph must not hang the command."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def picture(dot: str, form: str, seconds: float = SECONDS) -> bytes:
     try:
         done = subprocess.run(command, input=dot.encode(), capture_output=True, timeout=seconds, check=False)  # noqa: S603 -- as above
     except subprocess.TimeoutExpired as error:
-        message = f"Graphviz took longer than {seconds:g} s; draw fewer states (--limit, --depth), or take --format dot"
+        message = f"Graphviz took longer than {seconds:g} s; draw fewer states (--limit, --depth), or use --format dot"
         raise UsageError(message) from error
     if done.returncode or not done.stdout:
-        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["it said nothing"]
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["it printed nothing"]
         raise UsageError(f"Graphviz could not draw it: {last[0]}")
     return done.stdout

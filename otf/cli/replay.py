@@ -12,11 +12,11 @@ import typer
 from otf.adapter import Bench
 from otf.campaign.journal import JOURNAL
 from otf.cli.benches import load, parsed
-from otf.cli.ending import document, guarded, say, trouble, warn
-from otf.cli.foreign import How, is_capture, is_log, opinion, told
+from otf.cli.foreign import How, is_capture, is_log, opinion, position
 from otf.cli.options import AsJson, FromBench, Sets, Suts
+from otf.cli.output import document, error_document, guarded, report_error, say, show_traceback
+from otf.cli.summary import counted
 from otf.cli.suts import addressed
-from otf.cli.telling import counted
 from otf.cli.traces import bench_of, opened
 from otf.errors import FAIL, INCONCLUSIVE, PASS, USAGE, OtfError, TraceError, UsageError
 from otf.offline import Judgement, judge
@@ -25,7 +25,7 @@ from otf.trace.explain import explanation
 from otf.trace.reading import TraceReader, bounded
 
 STATUS = {"pass": PASS, "fail": FAIL, "inconclusive": INCONCLUSIVE}
-WORST = (FAIL, USAGE, INCONCLUSIVE, PASS)  # what several traces come to: a failure is one whatever else there is
+WORST = (FAIL, USAGE, INCONCLUSIVE, PASS)  # the status of several traces: a failure counts whatever else there is
 
 
 @guarded
@@ -33,27 +33,28 @@ def replay(
     traces: Annotated[
         list[str],
         typer.Argument(
-            metavar="TRACE...", help="Trace files, or folders of them; captures; logs of others; - is standard input."
+            metavar="TRACE...",
+            help="Trace files, or folders of them; captures; logs of other programs; - is standard input.",
         ),
     ],
     bench: FromBench = None,
     suts: Suts = None,
     follow: Annotated[
-        bool, typer.Option("--follow", help="A capture or log of others still grows: judge it as it comes.")
+        bool, typer.Option("--follow", help="The capture or log still grows: judge it while it does.")
     ] = False,
     lost_start: Annotated[
-        bool, typer.Option("--lost-start", help="The start of it is lost: the system may be in any state of the spec.")
+        bool, typer.Option("--lost-start", help="Its start is lost: the system may be in any state of the spec.")
     ] = False,
     ended: Annotated[
-        bool, typer.Option("--ended", help="There was silence after its end: what is owed then is missing.")
+        bool, typer.Option("--ended", help="There was silence after its end: outstanding outputs are missing.")
     ] = False,
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> int:
-    """Judge recorded traces against the model of today, without a system under test.
+    """Judge recorded traces against the current model, without a system under test.
 
-    Captures in pcap format and logs of other programs need --bench, which tells what they mean; --sut PORT=URL says
-    where a port was. The exit status is that of the worst: 1 where one fails, 2 where one cannot be read.
+    Captures in pcap format and logs of other programs need --bench, which decodes them; --sut PORT=URL gives the
+    address of a port. The exit status is that of the worst: 1 if one fails, 2 if one cannot be read.
     """
     source = TraceSource(bench, suts, parsed(sets), How(follow, lost_start, ended))
     judged = {name: _judged(name, source) for name in _each(traces)}
@@ -61,7 +62,7 @@ def replay(
         document([_json(name, judgement) for name, judgement in judged.items()])
     else:
         for name, judgement in judged.items():
-            _tell(name, judgement)
+            _report(name, judgement)
     statuses = {_status(judgement) for judgement in judged.values()}
     return next(status for status in WORST if status in statuses)
 
@@ -84,7 +85,7 @@ def _inside(folder: Path) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class TraceSource:
-    """What the command line says of the traces: their bench, its addresses and parameters, and how to read them."""
+    """What the command line specifies for the traces: bench, addresses, parameters, and how to read them."""
 
     bench: str | None
     suts: list[str] | None
@@ -92,15 +93,15 @@ class TraceSource:
     how: How
 
     def named(self, name: str) -> Bench:
-        """Return the bench that was named, which a log of others needs. Raises UsageError where none was."""
+        """Return the bench that a foreign log needs. Raises UsageError if none was named."""
         if self.bench is None:
-            message = f"{name}: this is no trace of otf; say with --bench BENCH what it is of"
+            message = f"{name}: this is not a trace of otf; name its bench with --bench BENCH"
             raise UsageError(message)
         return addressed(load(self.bench, self.sets), self.suts)
 
 
 def _judged(name: str, source: TraceSource) -> Judgement | Opinion | OtfError:
-    # one that cannot be read must not hide what is wrong with the others
+    # a trace that cannot be read must not hide failures in the others
     try:
         with opened(name) as file:
             if source.how.follow or is_capture(file):
@@ -119,7 +120,8 @@ def _status(judgement: Judgement | Opinion | OtfError) -> int:
 
 def _json(name: str, judgement: Judgement | Opinion | OtfError) -> dict[str, Any]:
     if isinstance(judgement, OtfError):
-        return {"trace": name, **trouble(str(judgement))}
+        show_traceback(judgement)
+        return {"trace": name, **error_document(str(judgement))}
     failure = judgement.verdict.failure
     if isinstance(judgement, Opinion):
         return {
@@ -144,26 +146,26 @@ def _json(name: str, judgement: Judgement | Opinion | OtfError) -> dict[str, Any
     }
 
 
-def _tell(name: str, judgement: Judgement | Opinion | OtfError) -> None:
+def _report(name: str, judgement: Judgement | Opinion | OtfError) -> None:
     if isinstance(judgement, OtfError):
-        warn(str(judgement))
+        report_error(judgement)
         return
     say(f"{name}: {counted(judgement.steps, 'step')}")
     say(explanation(judgement.verdict))
     if isinstance(judgement, Opinion):
-        say(f"note: {told(judgement)}")
+        say(f"note: {position(judgement)}")
         return
     for note in notes(judgement):
         say(f"note: {note}")
 
 
 def notes(judgement: Judgement) -> Iterator[str]:
-    """Yield what a person should know of a judgement beside its verdict."""
+    """Yield what a person should know about a judgement besides its verdict."""
     if judgement.cut:
         yield "the trace was cut: it was judged up to its last whole line"
     if judgement.changed:
-        yield "the model was changed since this trace was recorded; it was judged against the model of today"
+        yield "the model has changed since this trace was recorded; it was judged against the current model"
     if judgement.recorded not in (None, judgement.verdict.outcome):
-        yield f"the verdict that was recorded is {judgement.recorded}"
+        yield f"the recorded verdict is {judgement.recorded}"
     if judgement.header.faults:
-        yield f"faults were injected on the ports, these and no others: {', '.join(judgement.header.faults)}"
+        yield f"faults were injected on the ports, only these: {', '.join(judgement.header.faults)}"

@@ -1,4 +1,4 @@
-"""`otf report`: what came of a campaign, as a page, and for continuous integration."""
+"""`otf report`: the result of a campaign as a page, and for continuous integration."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from otf.cli.benches import parsed
-from otf.cli.ending import document, guarded, say
-from otf.cli.gathering import gathered, paths
+from otf.cli.campaign_folder import gathered, paths
 from otf.cli.options import AsJson, FromBench, Sets
-from otf.cli.telling import counted
+from otf.cli.output import document, guarded, say
+from otf.cli.summary import counted
 from otf.errors import PASS, UsageError
 from otf.report import MARK, Gathered, junit, page
 from otf.report import github as remarks
 from otf.runner.files import put, writing
 
-HEAD = 200  # bytes of a file, in which a report says that it is one
+HEAD = 200  # bytes of a file that contain the mark of a report
 EXAMPLES = """\b
 Examples:
   otf report DIR                       write DIR/report.html
@@ -42,7 +42,7 @@ def report(
     github: Annotated[bool, typer.Option("--github", help="Print annotations for GitHub Actions.")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Write one HTML file about a campaign: verdicts, failures with charts, coverage, and what was not tried.
+    """Write one HTML file about a campaign: verdicts, failures with charts, coverage, and inputs that were not tried.
 
     All traces of the folder are judged again. The page needs no network and opens from disk. The exit status is 0
     whatever the verdict: `otf run` and `otf replay` judge.
@@ -56,12 +56,12 @@ def report(
     if as_json:
         document(_json(found, file))
     else:
-        say(remarks(found) if github else _told(found, file))
+        say(remarks(found) if github else _counts(found, file))
     return PASS
 
 
 def watched(files: list[Path]) -> Iterable[Path]:
-    """Show on a terminal how far reading has come: a million steps take a minute."""
+    """Show on a terminal how far reading has got: a million steps take a minute."""
     stderr: TextIO | None = sys.stderr  # None where it was closed
     if stderr is None or not stderr.isatty():
         return files
@@ -74,10 +74,10 @@ def watched(files: list[Path]) -> Iterable[Path]:
 def _write(file: Path, content: str) -> None:
     with writing(file, advice="choose another"):
         if file.is_file() and not _ours(file):
-            message = f"{file}: there is such a file already, which `otf report` did not write; choose another name"
+            message = f"{file}: this file exists already, and `otf report` did not write it; choose another name"
             raise UsageError(message)
         data = content.encode(errors="backslashreplace")
-        # whole or not at all; but a pipe or a terminal cannot be put in the place of another
+        # a file is replaced whole or not at all; a pipe or a terminal cannot be replaced
         put(file, data) if file.is_file() or not file.exists() else file.write_bytes(data)
 
 
@@ -87,7 +87,7 @@ def _ours(file: Path) -> bool:
     return MARK.encode() in head or not head
 
 
-def _told(found: Gathered, file: Path) -> str:
+def _counts(found: Gathered, file: Path) -> str:
     numbers = (len(found.paths), "path"), (found.steps, "step"), (len(found.failures), "kind")
     counts = ", ".join(counted(number, what) for number, what in numbers)
     return f"{found.verdict}: {counts} of failure\nreport: {file}"

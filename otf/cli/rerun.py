@@ -5,14 +5,12 @@ from __future__ import annotations
 from otf.campaign import PathResult, Settings
 from otf.campaign import rerun as drive_again
 from otf.cli.benches import parsed
-from otf.cli.ending import document, guarded, say
-from otf.cli.folders import fresh
-from otf.cli.interrupt import interruptible
-from otf.cli.options import AsJson, FromBench, Out, Sets, Suts, TraceName
-from otf.cli.recorded import burst_as_recorded
+from otf.cli.options import AsJson, FromBench, Out, Sets, Suts, TraceName, fresh
+from otf.cli.output import document, guarded, say
 from otf.cli.replay import STATUS
+from otf.cli.signals import interruptible
 from otf.cli.suts import addressed
-from otf.cli.traces import bench_of, reading
+from otf.cli.traces import bench_of, burst_as_recorded, reading
 from otf.errors import INCONCLUSIVE
 from otf.offline import judge
 from otf.trace.explain import explanation
@@ -27,10 +25,10 @@ def rerun(
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> int:
-    """Drive a fresh copy of the system with the inputs of a trace, and judge what comes back this time.
+    """Drive a fresh copy of the system with the inputs of a trace, and judge its outputs this time.
 
     The bench gets the parameters that the trace was recorded with; --set changes them, as in `--set fault=none`. The
-    new trace goes to a folder below otf-runs, or to that of --out. The exit status is 1 where the failure is there.
+    new trace goes to a folder below otf-runs, or to that of --out. The exit status is 1 if the system fails.
     """
     with reading(trace) as reader:
         loaded = addressed(bench_of(reader, bench, parsed(sets), drives=True), sut)
@@ -44,11 +42,11 @@ def rerun(
         burst=burst_as_recorded(header, judgement.steps),
     )
     done = interruptible(lambda: drive_again(loaded, judgement.events, settings, header))
-    _tell(done.value, settings, as_json=as_json)
+    _report(done.value, settings, as_json=as_json)
     return done.status(INCONCLUSIVE) if done.value is None else STATUS[done.value.verdict.outcome]
 
 
-def _tell(result: PathResult | None, settings: Settings, *, as_json: bool) -> None:
+def _report(result: PathResult | None, settings: Settings, *, as_json: bool) -> None:
     if as_json:
         document(_json(result, settings))
     elif result is None:

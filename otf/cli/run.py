@@ -13,15 +13,13 @@ from otf.adapter import Bench
 from otf.campaign import Budget, Campaign, FailureGroup, Settings, Summary
 from otf.campaign.settings import LARGEST
 from otf.cli.benches import load, parsed
-from otf.cli.calibration import measured
-from otf.cli.ending import UNHEARD, document, guarded, trouble, warn
-from otf.cli.folders import ROOT, fresh
-from otf.cli.guiding import chosen, counting, under
-from otf.cli.interrupt import Done, interruptible
-from otf.cli.options import AsJson, BenchName, Out, Quiescence, Sets, Suts
+from otf.cli.options import ROOT, AsJson, BenchName, Out, Quiescence, Sets, Suts, fresh
+from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, report_error, warn
 from otf.cli.progress import listening
+from otf.cli.run_options import chosen, counting, measured, under
+from otf.cli.signals import Done, interruptible
+from otf.cli.summary import headline, print_failures, print_summary
 from otf.cli.suts import addressed
-from otf.cli.telling import headline, tell, tell_failures
 from otf.core import InputMode
 from otf.errors import FAIL, OtfError, UsageError, WriteError
 from otf.shrink import BEST
@@ -37,22 +35,25 @@ Examples:
 @guarded
 def run(
     bench: BenchName,
-    traces: Annotated[int, typer.Option(metavar="NUMBER", help="How many paths, each with a trace of its own.")] = 10,
+    traces: Annotated[int, typer.Option(metavar="NUMBER", help="How many paths, each with its own trace.")] = 10,
     steps: Annotated[int, typer.Option(metavar="NUMBER", help="How many inputs a path has at most.")] = 50,
     time: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="When to stop, whatever --traces says.", show_default=False)
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="The same seed gives the same inputs; without it, by chance.")
+        int | None, typer.Option(metavar="NUMBER", help="The same seed gives the same inputs; default: random.")
     ] = None,
     strategy: Annotated[
-        str, typer.Option(metavar="NAME", help="How inputs are chosen; `otf list` tells them, others are file.py:Name.")
+        str,
+        typer.Option(
+            metavar="NAME", help="How inputs are chosen: one that `otf list` shows, or your own as file.py:Name."
+        ),
     ] = "alternating",
     mode: Annotated[
         str,
         typer.Option(
             metavar="strict|eager",
-            help="strict: an input only after silence; eager: at once where a correct system must be silent.",
+            help="strict: an input only after silence; eager: at once if a correct system must be silent.",
         ),
     ] = "eager",
     burst: Annotated[
@@ -61,18 +62,19 @@ def run(
     inputs: Annotated[
         InputMode | None,
         typer.Option(
-            help="Which inputs: uioco and any, those that the model specifies in all or in some of the possible "
-            "states; all, the others too; mixed, half and half. The bench has a default."
+            help="Which inputs: uioco, specified in all possible states; any, specified in some of them; all, also "
+            "those not specified; mixed, half and half. The bench has a default."
         ),
     ] = None,
     quiescence: Quiescence = None,
     jobs: Annotated[
-        int, typer.Option(metavar="NUMBER", help="How many paths at a time, each with its own copy of the system.")
+        int,
+        typer.Option(metavar="NUMBER", help="How many paths at the same time, each with its own copy of the system."),
     ] = 1,
     out: Out = None,
     keep: Annotated[str, typer.Option(metavar="failures|all", help="Which traces are kept.")] = "all",
     largest: Annotated[
-        int, typer.Option(metavar="MIB", min=1, help="How large a trace may be: then its path ends.")
+        int, typer.Option(metavar="MIB", min=1, help="How large a trace may become before its path ends.")
     ] = LARGEST >> 20,
     stop_first: Annotated[bool, typer.Option("--stop-first", help="Stop at the first failure.")] = False,
     shrink: Annotated[
@@ -83,20 +85,22 @@ def run(
         int, typer.Option(metavar="STEPS", min=1, help="How many inputs the system may be sent to shrink a failure.")
     ] = Budget().transitions,
     saved: Annotated[
-        bool, typer.Option("--saved/--no-saved", help="Keep failures in otf-runs/failures, and try those there first.")
+        bool,
+        typer.Option("--saved/--no-saved", help="Save failures in otf-runs/failures, and try the saved ones first."),
     ] = True,
     scenario: Annotated[
         str | None,
-        typer.Option(metavar="ACTIONS", help="Only inputs that a scenario goes on with: 'Coin+ Button'."),
+        typer.Option(metavar="ACTIONS", help="Only inputs that a scenario allows next: 'Coin+ Button'."),
     ] = None,
     until: Annotated[
         str | None,
         typer.Option(
-            metavar="WHAT", help="Count what is covered, and end when all is: states, transitions, pairs=100."
+            metavar="WHAT", help="Count coverage, and stop when it is reached: states, transitions, pairs=100."
         ),
     ] = None,
     calibrate: Annotated[
-        bool, typer.Option("--calibrate", help="Only measure how fast it answers, and tell which times fit.")
+        bool,
+        typer.Option("--calibrate", help="Only measure how fast the system answers, and print the times that fit."),
     ] = False,
     sut: Suts = None,
     sets: Sets = None,
@@ -104,7 +108,7 @@ def run(
 ) -> int:
     """Drive the system with inputs that the model chooses, and judge everything that comes back.
 
-    Each path starts a fresh copy of the system. A path that fails ends; the others go on. What failed is explained in
+    Each path starts a fresh copy of the system. A path that fails ends; the others go on. Each failure is explained in
     the words of the model, and shrunk to the few inputs that matter.
     """
     loaded = under(addressed(_bench(bench, parsed(sets), inputs, quiescence), sut), scenario)
@@ -139,17 +143,17 @@ def run(
     if as_json:
         document({**_json(campaign.summary, settings, error), **covered.data()})
     elif error is None:
-        tell(campaign.summary, settings, loaded, monotonic() - began)
-        covered.tell()
+        print_summary(campaign.summary, settings, loaded, monotonic() - began)
+        covered.report()
     else:
-        tell_failures(campaign.summary, settings, loaded)
-    if UNHEARD:
+        print_failures(campaign.summary, settings, loaded)
+    if STDOUT_ERRORS:
         warn(headline(campaign.summary))
     if error is not None:
-        warn(str(error))
-        # what was found stays found; a broken model may have blamed the system for its own mistakes
+        report_error(error)
+        # a failure stays a failure, but a broken model may have blamed the system for its own mistakes
         return FAIL if campaign.summary.failures and isinstance(error, WriteError) else error.exit_status
-    # what was found stays found: an interrupted campaign with a failure has failed
+    # a failure stays a failure, also if the campaign was interrupted
     return FAIL if campaign.summary.failures else done.status(campaign.summary.exit_status)
 
 
@@ -171,7 +175,7 @@ def _bench(reference: str, sets: dict[str, object], inputs: InputMode | None, qu
     return bench if inputs is None else replace(bench, inputs=inputs)
 
 
-def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:  # noqa: ANN401 -- a literal type each
+def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:  # noqa: ANN401 -- a different literal type each time
     if value not in known:
         message = f"{option} {value}: choose one of {', '.join(known)}"
         raise UsageError(message)
@@ -199,7 +203,7 @@ def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[
             for each in summary.known_issues
         ],
     }
-    return result if error is None else {**result, **trouble(str(error))}
+    return result if error is None else {**result, **error_document(str(error))}
 
 
 def _group(group: FailureGroup) -> dict[str, Any]:

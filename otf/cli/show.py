@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from otf.cli.benches import parsed
-from otf.cli.ending import document, guarded, say
 from otf.cli.options import AsJson, FromBench, Sets, TraceName
+from otf.cli.output import document, guarded, say
 from otf.cli.replay import notes
 from otf.cli.traces import bench_of, reading
 from otf.core import Monitor
@@ -19,7 +19,7 @@ from otf.offline import judge
 from otf.report import Chart, chart, lifelines, mermaid, standalone
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.explain import explanation
-from otf.trace.reading import Told
+from otf.trace.reading import TracedEvent
 from otf.values import show as text
 
 LONGEST: Final = 60  # bytes of a frame that are shown
@@ -27,7 +27,7 @@ HERE: Final = "  <== here"
 
 
 class Form(StrEnum):
-    """What a trace is shown as."""
+    """The form in which a trace is shown."""
 
     TABLE = "table"
     CHART = "chart"
@@ -61,15 +61,15 @@ def show(
 ) -> int:
     """Show a trace as a table: what was sent and seen, when, its bytes, and the possible states after each step.
 
-    The step that fails is marked; below the table stands what the model allowed there. The exit status is 0 for a
-    failing trace, too: `otf replay` judges.
+    The step that fails is marked; below the table is what the model allowed there. The exit status is 0 even for a
+    failing trace: `otf replay` judges.
     """
     form = Form.CHART if as_chart else form
     rows: list[dict[str, Any]] = []
     with reading(trace) as reader:
         loaded = bench_of(reader, bench, parsed(sets), drives=False)
         judgement = judge(
-            reader, loaded, keep=form in CHARTS, on_step=lambda told, monitor: rows.append(_row(told, monitor))
+            reader, loaded, keep=form in CHARTS, on_step=lambda traced, monitor: rows.append(_row(traced, monitor))
         )
     if as_json or form is Form.JSON:
         document({"trace": trace, "verdict": judgement.verdict.outcome, "events": rows})
@@ -83,23 +83,23 @@ def show(
     return PASS
 
 
-def _row(told: Told, monitor: Monitor) -> dict[str, Any]:
-    event, failure = told.event, monitor.verdict.failure if monitor.verdict is not None else None
-    kind, what = _told(event)
+def _row(traced: TracedEvent, monitor: Monitor) -> dict[str, Any]:
+    event, failure = traced.event, monitor.verdict.failure if monitor.verdict is not None else None
+    kind, what = _described(event)
     settled = isinstance(event, Quiet) and failure is None
     return {
-        "line": told.line,
+        "line": traced.line,
         "at": event.at,
         "kind": kind,
         "port": getattr(event, "port", ""),
         "what": what,
         "states": [text(node.value) for node in monitor.states] if settled else [],
-        "raw": told.raw.hex(" ") if told.raw is not None else "",
+        "raw": traced.raw.hex(" ") if traced.raw is not None else "",
         "failed": failure is not None and failure.event == monitor.events,
     }
 
 
-def _told(event: Event) -> tuple[str, str]:
+def _described(event: Event) -> tuple[str, str]:
     match event:
         case Sent(value):
             return "->", text(value)

@@ -10,24 +10,23 @@ import typer
 
 from otf.adapter import Bench
 from otf.campaign import Budget, PathResult, Settings, Shrinker, Shrunk
-from otf.campaign.headers import header
+from otf.campaign.settings import header
 from otf.campaign.table import table
 from otf.cli.benches import parsed
-from otf.cli.ending import document, guarded, say
-from otf.cli.interrupt import Done, interruptible
 from otf.cli.options import AsJson, FromBench, Sets, Suts, TraceName
-from otf.cli.recorded import burst_as_recorded
+from otf.cli.output import document, guarded, say
 from otf.cli.replay import STATUS
+from otf.cli.signals import Done, interruptible
+from otf.cli.summary import counted, notes
 from otf.cli.suts import addressed
-from otf.cli.telling import counted, notes
-from otf.cli.traces import bench_of, reading
+from otf.cli.traces import bench_of, burst_as_recorded, reading
 from otf.errors import FAIL, INCONCLUSIVE
 from otf.offline import Judgement, judge
 from otf.shrink import ALGORITHMS, BEST
 from otf.trace.explain import explanation
 
 BUDGET = Budget()
-STDIN = "stdin.jsonl"  # the name after which the result is called where the trace has none
+STDIN = "stdin.jsonl"  # the trace on standard input has no name; the result is named after this
 
 
 @guarded
@@ -35,13 +34,13 @@ def shrink(
     trace: TraceName,
     algorithm: Annotated[str, typer.Option(metavar="NAME", help=f"How: {', '.join(ALGORITHMS)}.")] = BEST,
     budget: Annotated[
-        int, typer.Option(metavar="STEPS", min=1, help="How many inputs the system may be sent for it.")
+        int, typer.Option(metavar="STEPS", min=1, help="How many inputs may be sent to the system.")
     ] = BUDGET.transitions,
     resets: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, help="How many copies of it may be started.")
+        int, typer.Option(metavar="NUMBER", min=1, help="How many copies of the system may be started.")
     ] = BUDGET.resets,
     seconds: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="How long it may take.")] = BUDGET.seconds,
-    jobs: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="How many copies are run at a time.")] = 1,
+    jobs: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="How many copies run at the same time.")] = 1,
     bench: FromBench = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The folder of the result; default: that of the trace.")
@@ -52,7 +51,7 @@ def shrink(
 ) -> int:
     """Find the shortest trace with the same failure; its name ends in .shrunk.jsonl.
 
-    Inputs are left out one group after another, and each time a fresh copy of the system is driven with what is left.
+    Inputs are left out one group after another; each time a fresh copy of the system is driven with the remaining ones.
     """
     with reading(trace) as reader:
         loaded = addressed(bench_of(reader, bench, parsed(sets), drives=True), sut)
@@ -86,19 +85,19 @@ def _shrinker(bench: Bench, judgement: Judgement, failing: PathResult, named: st
 
 
 def _result(done: Done[Shrunk], shortest: list[Shrunk], failing: PathResult, bench: Bench, *, as_json: bool) -> int:
-    """Tell what came of it, also where it was interrupted; return the exit status."""
+    """Report the result, also if the search was interrupted; return the exit status."""
     shrunk = done.value or (shortest[-1] if shortest else None)
     if shrunk is None:
         if as_json:
             document({"verdict": "inconclusive", "interrupted": True})
         else:
-            say("INTERRUPTED before the failure was seen again")
+            say("INTERRUPTED before the failure was reproduced")
         return done.status(INCONCLUSIVE)
     if as_json:
         document(_json(shrunk))
     else:
-        _tell(shrunk, failing, bench)
-    # what was found stays found, also where the search for less was interrupted
+        _report(shrunk, failing, bench)
+    # a failure stays a failure, also if the search for fewer steps was interrupted
     return FAIL if shrunk.rate else done.status(INCONCLUSIVE)
 
 
@@ -106,7 +105,7 @@ def _nothing(judgement: Judgement, trace: str, *, as_json: bool) -> int:
     if as_json:
         document({"trace": trace, "steps": judgement.steps, "transitions": 0, "resets": 0, "rate": 0.0})
     else:
-        say(f"{trace}: there is no failure in it to be shrunk; {explanation(judgement.verdict)}")
+        say(f"{trace}: there is no failure in it to shrink; {explanation(judgement.verdict)}")
     return STATUS[judgement.verdict.outcome]
 
 
@@ -130,7 +129,7 @@ def _json(shrunk: Shrunk) -> dict[str, Any]:
     }
 
 
-def _tell(shrunk: Shrunk, failing: PathResult, bench: Bench) -> None:
+def _report(shrunk: Shrunk, failing: PathResult, bench: Bench) -> None:
     say(explanation(shrunk.verdict, shrunk.events))
     say(f"\n{table(bench.oracle(), shrunk.events)}\n")
     for note in notes(shrunk):

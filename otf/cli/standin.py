@@ -1,7 +1,7 @@
-"""A model in the place of its system, behind a pipe or a socket: benches can be tried without what they test.
+"""A model in place of its system, behind a pipe or a socket: benches can be tried without the system.
 
 `python -m otf.cli.standin BENCH` takes the inputs of a bench with a line codec from standard input and answers on
-standard output, or with `--tcp HOST:PORT` on a connection. `--fault N` seeds the n-th single fault. So a bench is tried
+standard output, or with `--tcp HOST:PORT` on a connection. `--fault N` chooses the n-th mutant. Try a bench
 with `otf run BENCH --sut 'exec:python -m otf.cli.standin BENCH'`.
 """
 
@@ -18,15 +18,14 @@ from otf.cli.benches import load, parsed
 from otf.codec import Codec
 from otf.errors import CodecError, OtfError, UsageError
 from otf.explore import explore
-from otf.simulate.acting import acting
-from otf.simulate.faults import Mutation
+from otf.simulate.system import Mutation, acting
 from otf.simulate.walk import Act
 
-LOOKED = 10_000  # states in which a fault may be seeded
+LOOKED = 10_000  # states in which a mutant may differ
 
 
 def faults(bench: Bench) -> Iterator[Mutation]:
-    """Yield single faults of a model: a missing output, or the wrong next state."""
+    """Yield single mutations of a model: a missing output, or a wrong next state."""
     graph = explore(bench.spec, LOOKED)
     for arc in graph.arcs():
         if arc.input >= 0 <= arc.target:
@@ -38,7 +37,7 @@ def faults(bench: Bench) -> Iterator[Mutation]:
 
 
 def serve(act: Act, codec: Codec, source: Iterable[bytes], send: Callable[[bytes], object], port: str) -> None:
-    """Answer one line after another until the input ends; what is no input of the model is ignored."""
+    """Answer one line after another until the input ends; lines that are not inputs of the model are ignored."""
     for line in source:
         try:
             inp: Any = codec.decode(port, line.rstrip(b"\r\n"))
@@ -63,11 +62,11 @@ def main(arguments: list[str] | None = None) -> int:
     if options.tcp:
         _connected(act, codec, options.tcp, port)
     else:
-        serve(act, codec, sys.stdin.buffer, _said, port)
+        serve(act, codec, sys.stdin.buffer, _send, port)
     return 0
 
 
-def _said(data: bytes) -> None:
+def _send(data: bytes) -> None:
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
 
@@ -76,15 +75,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m otf.cli.standin", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("bench")
     parser.add_argument("--set", action="append", metavar="KEY=VALUE")
-    parser.add_argument("--tcp", metavar="HOST:PORT", help="wait for one connection there")
-    parser.add_argument("--fault", type=int, metavar="N", help="the n-th single fault, from 1")
+    parser.add_argument("--tcp", metavar="HOST:PORT", help="accept one connection at this address")
+    parser.add_argument("--fault", type=int, metavar="N", help="the n-th mutant, from 1")
     parser.add_argument("--seed", type=int, default=0)
     return parser
 
 
 def _made(bench: Bench, number: int | None, seed: int) -> tuple[Act, Codec]:
     if bench.codec is None:
-        raise UsageError(f"{bench.name}: it has no codec, so nothing can stand behind a pipe; see otf.simulate.acting")
+        raise UsageError(f"{bench.name}: it has no codec, so its model cannot serve a pipe; see otf.simulate.system")
     fault = None
     if number is not None:
         every = list(faults(bench))

@@ -1,28 +1,35 @@
-"""`otf step`: step through a spec by hand."""
+"""`otf step`: walk through a model by hand, alone or together with the live system."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
-from typing import Annotated, TextIO
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Final, TextIO
 
 import typer
 
+from otf.adapter import Bench
 from otf.adapter.watchdog import watched
+from otf.campaign import Settings
+from otf.campaign.paths import PathRun
+from otf.campaign.results import PathResult
+from otf.campaign.settings import header
 from otf.cli.benches import load, parsed
-from otf.cli.ending import guarded, say
-from otf.cli.folders import fresh
-from otf.cli.live import live
-from otf.cli.options import BenchName, Out, Sets
-from otf.cli.walking import named, route, ways_of, why
-from otf.core import Model, Node, Symbol
-from otf.errors import PASS
+from otf.cli.model_walk import WALK_HELP, StepWalk, named, why
+from otf.cli.options import BenchName, Out, Sets, fresh
+from otf.cli.output import guarded, say
+from otf.cli.signals import interruptible
+from otf.core import Model, Symbol, View
+from otf.errors import FAIL, INCONCLUSIVE, PASS
+from otf.trace.events import Event, Seen
+from otf.trace.explain import explanation
 from otf.values import show
 
-HELP = (
-    "a number goes that way; `back` undoes it, `all` shows the inputs that are not specified here, "
-    "an input's name goes its way, `goto STATE`, `why INPUT`, `quit` ends"
+LIVE_HELP: Final = (
+    "a number or name sends that input; `back` starts again without the last one, `why INPUT`, `quit` ends"
 )
+LONGEST: Final = 100_000  # inputs
 
 
 @guarded
@@ -36,106 +43,19 @@ def step(
 ) -> int:
     """Walk through a model by hand: see what a state allows, choose what happens, go back.
 
-    Each way on is an input with the outputs that the model expects. Commands are read line by line, so that they may
-    come from a pipe: `echo 1 | otf step coffee`. Without --live no system is started.
+    Each way on is an input with the outputs that the model expects. Commands are read line by line, also from a
+    pipe: `echo 1 | otf step coffee`. Without --live no system is started.
     """
     loaded = load(bench, parsed(sets))
     if on_system:
         return live(loaded, bench, out or fresh("step"), _asked)
     with watched():
         walk = StepWalk(Model(loaded.spec, loaded.oracle().model.routes))
-        say(HELP)
-        walk.tell()
+        say(WALK_HELP)
+        walk.print_state()
         while (line := _asked()) is not None and line not in {"q", "quit", "exit"}:
             walk.take(line)
     return PASS
-
-
-class StepWalk:
-    """A walk through a spec: the states so far, the ways on from the last."""
-
-    def __init__(self, model: Model) -> None:
-        self.model = model
-        self.states: list[Node] = [model.initial]
-        self.ways: list[tuple[str, Node | None]] = self._ways()
-
-    def take(self, line: str) -> None:
-        """Obey one line."""
-        match line:
-            case "":
-                self.tell()
-            case "b" | "back":
-                self._back()
-            case "a" | "all":
-                self._tell_unspecified()
-            case "h" | "help" | "?":
-                say(HELP)
-            case _ if line.isascii() and line.isdecimal() and 1 <= int(line[:9]) <= len(self.ways):
-                self._go(self.ways[int(line) - 1][1])
-            case _ if line.startswith("goto "):
-                self._goto(line.removeprefix("goto ").strip())
-            case _ if line.startswith("why "):
-                say(why(self.model, [self.states[-1]], line.removeprefix("why ").strip()))
-            case _ if len(found := named(line, self._inputs())) == 1:
-                self._go(self.ways[found[0]][1])
-            case _:
-                say(f"{show(line)} is none of these: {self._range()}; {HELP}")
-
-    def tell(self) -> None:
-        """Show the state and the ways on."""
-        say(f"\nstate: {show(self.states[-1].value)}")
-        for number, (text, _) in enumerate(self.ways, 1):
-            say(f"  {number:3}  {text}")
-        if not self.ways:
-            say("  the model says nothing of what may happen here")
-
-    def _range(self) -> str:
-        return f"the ways are 1 to {len(self.ways)}" if self.ways else "there is no way on"
-
-    def _go(self, target: Node | None) -> None:
-        if target is None:
-            say("the next state depends on what the system answers; choose another way")
-            return
-        self.states.append(target)
-        self.ways = self._ways()
-        self.tell()
-
-    def _inputs(self) -> list[Symbol | None]:
-        return [inp for inp, _ in ways_of(self.model, self.states[-1])]
-
-    def _goto(self, text: str) -> None:
-        way = route(self.model, self.states[-1], text)
-        if way is None:
-            say(f"there is no way from here to a state {show(text)}; states are written as they are shown")
-            return
-        self.states += way
-        self.ways = self._ways()
-        self.tell()
-
-    def _back(self) -> None:
-        if len(self.states) > 1:
-            self.states.pop()
-            self.ways = self._ways()
-        self.tell()
-
-    def _tell_unspecified(self) -> None:
-        inputs = [show(inp.value) for inp in self._unspecified()]
-        say("not specified here:" if inputs else "every input is specified here")
-        for text in inputs:
-            say(f"       {text}")
-
-    def _unspecified(self) -> Iterable[Symbol]:
-        node = self.states[-1]
-        return [inp for inp in self.model.offers(node) if not self.model.moves(node, inp)]
-
-    def _ways(self) -> list[tuple[str, Node | None]]:
-        every = [
-            ("(unasked)" if inp is None else show(inp.value), move)
-            for inp, move in ways_of(self.model, self.states[-1])
-        ]
-        return [
-            (f"{text}  ->  {', '.join(filter(None, move.texts)) or 'no output'}", move.target) for text, move in every
-        ]
 
 
 def _asked() -> str | None:
@@ -146,3 +66,90 @@ def _asked() -> str | None:
         print("> ", end="", flush=True)
     line = stdin.readline()
     return line.strip() if line else None
+
+
+class AskingChooser:
+    """A chooser that asks a person; `sent` are the chosen inputs, `again` is set when the person wants to go back."""
+
+    def __init__(self, ask: Callable[[], str | None], before: list[object]) -> None:
+        self._ask = ask
+        self._before = list(before)
+        self.sent: list[object] = []
+        self.again: bool = False
+        self._seen: list[str] = []
+
+    def event(self, event: Event) -> None:
+        """Keep an output, to show it before the next question."""
+        if isinstance(event, Seen):
+            self._seen.append(show(event.output))
+
+    def choose(self, view: View) -> Symbol | None:
+        """Return the chosen input; None to end the walk."""
+        known = len(self.sent) < len(self._before)
+        chosen = view.model.symbol(self._before[len(self.sent)]) if known else self._asked(view)
+        if chosen is not None:
+            self.sent.append(chosen.value)
+        self._seen = []
+        return chosen
+
+    def _asked(self, view: View) -> Symbol | None:
+        enabled = list(view.specified + view.others)
+        self._print_state(view, enabled)
+        while (line := self._ask()) is not None and line not in {"q", "quit", "exit"}:
+            match line.split(maxsplit=1):
+                case [] | ["?" | "h" | "help"]:
+                    say(LIVE_HELP)
+                case ["b" | "back"] if self.sent:
+                    self.again = True
+                    return None
+                case ["why", text]:
+                    say(why(view.model, view.nodes, text))
+                case _:
+                    if (chosen := _picked(line, enabled)) is not None:
+                        return chosen
+        return None
+
+    def _print_state(self, view: View, enabled: list[Symbol]) -> None:
+        if self.sent:
+            say(f"{show(self.sent[-1])}  ->  {', '.join(self._seen) or 'nothing'}")
+        say(f"\npossible states: {', '.join(show(node.value) for node in view.nodes)}")
+        for number, inp in enumerate(enabled, 1):
+            say(f"  {number:3}  {show(inp.value)}{'' if inp in view.specified else '  (not specified here)'}")
+
+
+def _picked(line: str, enabled: list[Symbol]) -> Symbol | None:
+    if line.isascii() and line.isdecimal() and 1 <= int(line[:9]) <= len(enabled):
+        return enabled[int(line) - 1]
+    found = named(line, list(enabled))
+    if len(found) == 1:
+        return enabled[found[0]]
+    reason = f"{len(found)} inputs match" if found else f"the numbers are 1 to {len(enabled)}"
+    say(f"{show(line)} does not choose an input: {reason}; {LIVE_HELP}")
+    return None
+
+
+def live(bench: Bench, reference: str, out: Path, ask: Callable[[], str | None]) -> int:
+    """Walk through a fresh copy of the system by hand; return the exit status."""
+    say(LIVE_HELP)
+    before: list[object] = []
+    for number in range(1, LONGEST):
+        asking = AskingChooser(ask, before)
+        result = _path(bench, Settings(out=out, reference=reference, mode="strict"), number, asking)
+        if result is None:
+            return INCONCLUSIVE
+        if not asking.again:
+            say(f"\n{explanation(result.verdict, result.events)}\ntrace: {result.trace}")
+            return {"pass": PASS, "fail": FAIL, "inconclusive": INCONCLUSIVE}[result.verdict.outcome]
+        before = asking.sent[:-1]
+    return INCONCLUSIVE
+
+
+def _path(bench: Bench, settings: Settings, number: int, asking: AskingChooser) -> PathResult | None:
+    head = header(bench, settings, number, strategy="by hand")
+    settings.out.mkdir(parents=True, exist_ok=True)
+
+    async def work() -> PathResult:
+        run = PathRun(bench, bench.oracle(), head, settings.out / f"path-{number:04}.jsonl", asking.event)
+        return await run.run(asking, LONGEST)
+
+    return interruptible(work).value

@@ -1,4 +1,4 @@
-"""`otf suite`: a test suite of a model, made before anything runs; stated, written, and run by the usual runner."""
+"""`otf suite`: a test suite generated from a model in advance; described, written, and run by the usual runner."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from otf.adapter import Bench
 from otf.adapter.watchdog import watched
 from otf.campaign import Campaign, Settings
 from otf.campaign.settings import Mode
-from otf.cli import decided, stored
+from otf.cli import adaptive_suites, stored_suites
 from otf.cli.benches import load, parsed
-from otf.cli.ending import document, guarded, say
 from otf.cli.explore import modelled
-from otf.cli.folders import fresh
-from otf.cli.interrupt import interruptible
-from otf.cli.options import AsJson, BenchName, Out, Sets
+from otf.cli.options import AsJson, BenchName, Out, Sets, fresh
+from otf.cli.output import document, guarded, say
 from otf.cli.progress import listening
-from otf.cli.telling import tell
+from otf.cli.signals import interruptible
+from otf.cli.summary import print_summary
 from otf.errors import FAIL, PASS, UsageError
 from otf.explore import Graph
 from otf.strategy import StrategyKind, script
@@ -33,11 +32,11 @@ from otf.suite.adaptive import RUNS
 
 EXAMPLES = """\b
 Examples:
-  otf suite coffee                              state it, then run it
-  otf suite coffee --method tour --dry          only state it
+  otf suite coffee                              describe it, then run it
+  otf suite coffee --method tour --dry          only describe it
   otf suite coffee --method hsi --extra 1 --write suite.json
   otf suite coffee --read suite.json
-  otf suite bench.py --method state-counting    where the system chooses
+  otf suite bench.py --method state-counting    for a system that has a choice
 """
 
 
@@ -46,32 +45,32 @@ def suite(
     bench: BenchName,
     method: Annotated[str, typer.Option(metavar="NAME", help=f"One of {', '.join([*METHODS, *ADAPTIVE])}.")] = "chain",
     extra: Annotated[
-        int, typer.Option(metavar="NUMBER", help="How many states more than the model a system may have.")
+        int, typer.Option(metavar="NUMBER", help="How many more states than the model the system may have.")
     ] = 0,
-    limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most so many states of the model.")] = 100_000,
-    write: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the suite, and run nothing.")] = None,
-    read: Annotated[Path | None, typer.Option(metavar="FILE", help="Run a suite that was written.")] = None,
+    limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most this many states of the model.")] = 100_000,
+    write: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the suite, and do not run it.")] = None,
+    read: Annotated[Path | None, typer.Option(metavar="FILE", help="Run a suite from a file.")] = None,
     runs: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help=f"How often each adaptive test is run; {RUNS} by default.")
+        int | None, typer.Option(metavar="NUMBER", help=f"How often each adaptive test is run; default: {RUNS}.")
     ] = None,
-    dry: Annotated[bool, typer.Option("--dry", help="State the suite, and run nothing.")] = False,
+    dry: Annotated[bool, typer.Option("--dry", help="Describe the suite, and do not run it.")] = False,
     out: Out = None,
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> int:
-    """Make a test suite of a model in advance: lists of inputs, or adaptive tests, each from a reset of the system.
+    """Generate a test suite from a model: lists of inputs, or adaptive tests, each after a reset of the system.
 
-    Its size and what a system is worth that passes it are told before anything runs; of a file, by the paths in it and
-    the model as it is now. It is run and judged as paths of a campaign; a failure is shrunk. Where the method takes
-    inputs that the model leaves open, they must be ignored.
+    Its size and what a pass guarantees are printed before anything runs; for a file, by its paths and the current
+    model. The tests run and are judged as paths of a campaign; a failure is shrunk. If the method uses inputs that
+    the model does not specify, the system must ignore them.
     """
     given = parsed(sets)
     if read is not None and write is not None:
-        raise UsageError("--read and --write: a suite that is read is not written again; leave one of them out")
+        raise UsageError("--read and --write: a suite that is read cannot be written again; leave one of them out")
     if read is not None:
         plan = _read(read, load(bench, given), runs)
     else:
-        origin = stored.SuiteOrigin(*modelled(bench, given), limit)
+        origin = stored_suites.SuiteOrigin(*modelled(bench, given), limit)
         with watched():
             plan = _made(origin, method, extra, runs, write)
     if not as_json:
@@ -84,7 +83,7 @@ def suite(
 
 
 class _Intended(NamedTuple):
-    """What is to be run: what is said of it, its paths and the inputs in the longest, and how they are chosen."""
+    """What will run: the description, the paths, the inputs in the longest path, and how inputs are chosen."""
 
     data: dict[str, Any]
     paths: int
@@ -93,31 +92,33 @@ class _Intended(NamedTuple):
     mode: Mode = "eager"
 
 
-def _made(origin: stored.SuiteOrigin, method: str, extra: int, runs: int | None, write: Path | None) -> _Intended:
+def _made(
+    origin: stored_suites.SuiteOrigin, method: str, extra: int, runs: int | None, write: Path | None
+) -> _Intended:
     if method in ADAPTIVE:
         graph = origin.graph()
         tests = adaptive(graph, method, extra, RUNS if runs is None else runs)
         if write is not None:
-            decided.write(write, tests, extra, origin)
+            adaptive_suites.write(write, tests, extra, origin)
         return _adaptive(tests, graph)
     _no_runs(runs)
     built = made(origin.graph(), method, extra)
     if write is not None:
-        stored.write(write, built, extra, origin)
-    return _fixed(built.paths, stored.as_data(built))
+        stored_suites.write(write, built, extra, origin)
+    return _fixed(built.paths, stored_suites.as_data(built))
 
 
 def _read(path: Path, bench: Bench, runs: int | None) -> _Intended:
-    content = stored.content(path)
+    content = stored_suites.content(path)
     if "decisions" in content:
-        return _adaptive(*decided.read(path, content, bench, runs))
+        return _adaptive(*adaptive_suites.read(path, content, bench, runs))
     _no_runs(runs)
-    return _fixed(*stored.read(path, content, bench))
+    return _fixed(*stored_suites.read(path, content, bench))
 
 
 def _no_runs(runs: int | None) -> None:
     if runs is not None:
-        raise UsageError("--runs: only adaptive tests are run several times; leave it out, or take an adaptive method")
+        raise UsageError("--runs: only adaptive tests are run several times; leave it out, or use an adaptive method")
 
 
 def _fixed(paths: list[list[Any]], data: dict[str, Any]) -> _Intended:
@@ -126,8 +127,8 @@ def _fixed(paths: list[list[Any]], data: dict[str, Any]) -> _Intended:
 
 
 def _adaptive(tests: AdaptiveSuite, graph: Graph) -> _Intended:
-    data, kind = decided.as_data(tests), partial(decided.kind, tests, graph)
-    # which state the model is in is known when nothing more comes
+    data, kind = adaptive_suites.as_data(tests), partial(adaptive_suites.kind, tests, graph)
+    # the state of the model is known only at quiescence
     return _Intended(data, data["paths"], tests.longest, kind, "strict")
 
 
@@ -136,7 +137,7 @@ def _run(reference: str, bench: Bench, plan: _Intended, out: Path | None, *, as_
     if data["ignores"]:
         bench = replace(bench, inputs="all")
     if not plan.longest:
-        raise UsageError(f"{reference}: the suite has no inputs: the model offers none")
+        raise UsageError(f"{reference}: the suite has no inputs: the model enables none")
     settings = Settings(
         out=out or fresh("suite", data["method"]),
         reference=reference,
@@ -159,5 +160,5 @@ def _run(reference: str, bench: Bench, plan: _Intended, out: Path | None, *, as_
         ran = {"verdict": summary.verdict, "ran": summary.paths, "sent": summary.steps, "out": str(settings.out)}
         document({**data, **ran, "failures": [str(each) for each in summary.failures]})
     else:
-        tell(summary, settings, bench, monotonic() - began)
+        print_summary(summary, settings, bench, monotonic() - began)
     return FAIL if summary.failures else done.status(summary.exit_status)

@@ -1,11 +1,18 @@
-"""Where the system is: `--sut PORT=URL` puts a port of a bench on another address."""
+"""Addresses of the system: `--sut PORT=URL`, and benches described in TOML.
+
+A description names a bench and gives other addresses and times, for people who change nothing else.
+"""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
 
 from otf.adapter import Bench, Opener, Port
 from otf.adapters import process, serialport, tcp, udp, unix
@@ -15,7 +22,7 @@ from otf.framing import Framing
 FORMS: Final = """\
   /dev/ttyUSB0, COM3, /dev/ttyUSB0?baudrate=115200   a serial port (`otf list --ports`)
   socket://HOST:PORT, rfc2217://HOST:PORT, loop://   a serial port as pyserial names it
-  tcp://HOST:PORT, tcp-listen://HOST:PORT            a connection that otf opens, or waits for
+  tcp://HOST:PORT, tcp-listen://HOST:PORT            a connection that otf opens, or accepts
   tls://HOST:PORT                                    an encrypted connection
   udp://HOST:PORT, udp://HOST:PORT?bind=HOST:PORT    datagrams
   unix:PATH                                          a unix socket
@@ -45,19 +52,19 @@ _MAKERS: Final[Mapping[str, tuple[str, Callable[[str, Framing | None], Port]]]] 
 
 
 def addressed(bench: Bench, suts: Sequence[str] | None) -> Bench:
-    """Return the bench with ports at other addresses, each said as PORT=URL; URL alone where there is one port."""
+    """Return the bench with ports at other addresses, each given as PORT=URL; a URL alone if there is one port."""
     ports = dict(bench.ports)
     for text in suts or ():
         name, url = _named(bench, text)
         ports[name] = opener(url, ports[name])
     moved = any(_kind(bench.ports[name]) == _INPROCESS != _kind(port) for name, port in ports.items())
     changed = replace(bench, ports=ports) if suts else bench
-    # what took no time in this process takes some on a wire; the user may still say how much
+    # a system in this process has no latency; over a wire it has some, which the user may set
     return replace(changed, quiescence=None, latency=0.002, busy=0.002) if moved and not bench.latency else changed
 
 
 def opener(url: str, before: Opener | None = None) -> Port:
-    """Return what opens a port at `url`, framed and configured as `before` is. Raises UsageError with all forms."""
+    """Return an opener of a port at `url`, framed and configured as `before`. Raises UsageError with all forms."""
     kind, make = _maker(url)
     if isinstance(before, Port) and before.kind == kind and before.at is not None:
         return before.at(url)
@@ -68,10 +75,10 @@ def _maker(url: str) -> tuple[str, Callable[[str, Framing | None], Port]]:
     scheme, colon, rest = url.partition(":")
     if colon and scheme in _MAKERS and rest:
         return _MAKERS[scheme]
-    # COM3 on Windows, and any path
+    # COM3 on Windows, or any path
     if url.startswith("/") or (url[:3].upper() == "COM" and url[3:4].isdigit()):
         return "serialport", _stream(serialport)
-    message = f"{url!r} is no address of a system; write one of\n{FORMS}"
+    message = f"{url!r} is not an address of a system; write one of\n{FORMS}"
     raise UsageError(message)
 
 
@@ -80,8 +87,8 @@ def _named(bench: Bench, text: str) -> tuple[str, str]:
     if equals and name in bench.ports:
         return name, url
     if not bench.ports:
-        message = f"--sut {text}: the bench {bench.name} finds its system by itself; `otf list` shows its parameters"
-        raise UsageError(f"{message}, which --set changes")
+        message = f"--sut {text}: the bench {bench.name} opens its ports itself; `otf list` shows its parameters"
+        raise UsageError(f"{message}, which --set can change")
     if len(bench.ports) == 1 and not (equals and name.isidentifier()):
         return next(iter(bench.ports)), text
     message = (
@@ -92,3 +99,65 @@ def _named(bench: Bench, text: str) -> tuple[str, str]:
 
 def _kind(opener: Opener) -> str:
     return opener.kind if isinstance(opener, Port) else ""
+
+
+SUFFIX: Final = ".toml"
+LARGEST: Final = 1 << 20
+ACTING_SCHEMES: Final = ("spy://", "alt://", "hwgrep://")
+"""Schemes of pyserial that do more than open a named port: they write files, or open any port that matches."""
+
+
+class Description(msgspec.Struct, forbid_unknown_fields=True):
+    """The content of such a file; times are in seconds."""
+
+    bench: str
+    quiescence: float | None = None
+    L: float | None = None
+    R: float | None = None
+    retries: int | None = None
+    ports: dict[str, str] = {}
+    set: dict[str, str | int | float | bool] = {}
+
+    @property
+    def sets(self) -> dict[str, object]:
+        """The parameters and times of the bench."""
+        times = {"quiescence": self.quiescence, "L": self.L, "R": self.R}
+        return {**self.set, **{name: value for name, value in times.items() if value is not None}}
+
+
+def description(path: Path) -> Description:
+    """Read a description. Raises UsageError that names the mistake and what is allowed there."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        message = f"{path}: {error.strerror}; name a TOML file that describes a bench"
+        raise UsageError(message) from error
+    if len(data) > LARGEST:
+        message = f"{path}: it has more than {LARGEST} bytes; a description has a few lines"
+        raise UsageError(message)
+    return _checked(path, _parsed(path, data))
+
+
+def _parsed(path: Path, data: bytes) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        message = f"{path}: not TOML: {error}"
+        raise UsageError(message) from error
+
+
+def _checked(path: Path, data: Mapping[str, Any]) -> Description:
+    try:
+        found = msgspec.convert(data, Description)
+    except msgspec.ValidationError as error:
+        message = f"{path}: {error}; the keys are bench, quiescence, L, R, retries, and the tables ports and set"
+        raise UsageError(message) from error
+    if found.bench.partition(":")[0].endswith(SUFFIX):
+        message = f"{path}: bench = {found.bench!r}: a description must name a bench, not another description"
+        raise UsageError(message)
+    for key, value in {**found.ports, **found.set}.items():
+        if isinstance(value, str) and value.lower().startswith(ACTING_SCHEMES):
+            schemes = ", ".join(ACTING_SCHEMES)
+            message = f"{path}: {key} = {value!r}: {schemes} do more than open a port: give it on the command line"
+            raise UsageError(message)
+    return found

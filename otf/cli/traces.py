@@ -1,25 +1,116 @@
-"""Traces as arguments: opening them, and finding the bench that they name.
+"""Traces as arguments: opening them, and making the bench that they name as it was when they were recorded.
 
-A trace is data from strangers. The bench that it names is loaded by itself only if it is one of the shipped ones:
-reading a trace must never run code of its choice.
+A trace may come from a stranger. The bench that it names is loaded only if it is a shipped one: reading a trace must
+never run code of its choice. Of its parameters a bench gets those that it lets a trace choose, within their bounds
+(`otf.adapter.strangers`): an address, a file or a program of a stranger's choice never reaches it.
 """
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from io import BufferedReader, RawIOBase
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, Final, NoReturn, cast
+
+import msgspec
 
 from otf.adapter import Bench
-from otf.cli.benches import is_shipped
-from otf.cli.recorded import bench_as_recorded
+from otf.adapter.strangers import allowed, settable
+from otf.cli.benches import LONGEST, TIMES, is_shipped, load, named, parameters
+from otf.cli.output import warn
 from otf.errors import OtfError, TraceError, UsageError
 from otf.trace.reading import TraceReader, bounded
+from otf.trace.record import Header
 from otf.values import show
+
+SHORT: Final = 1.0
+"""Seconds of waiting that a trace may choose for any bench, or ten times the bench's own time if that is longer."""
+TIMES_AS_LONG: Final = 10
+LARGEST: Final = 50  # inputs in a burst that a trace may choose
+
+
+def bench_as_recorded(header: Header, reference: str, sets: Mapping[str, object], *, drives: bool) -> Bench:
+    """Return the bench of a trace, made as it was recorded; `sets` take precedence.
+
+    `drives`: the system will be driven, so that waiting takes real time. Raises UsageError for values that a trace may
+    not choose and that `sets` does not contain.
+    """
+    own = _parameters(header, reference, sets)
+    if refused := _refused(reference, own):
+        _refuse(refused)
+    bench = load(reference, {**own, **sets})
+    times = {key: value for key, value in _times(header).items() if key not in sets}
+    if too_long := {key: value for key, value in times.items() if not 0 <= value <= _most(bench, key, drives=drives)}:
+        _refuse(too_long)
+    return replace(bench, parameters={**bench.parameters, **times}, **{TIMES[key]: times[key] for key in times})
+
+
+def burst_as_recorded(header: Header, steps: int) -> int:
+    """Return how many inputs to send at once: no more than there are, and than can be explained in a short time."""
+    if min(header.burst, steps) > LARGEST:
+        warn(f"note: a trace may choose bursts of at most {LARGEST} inputs, so bursts have {LARGEST}")
+    return min(header.burst, max(1, steps), LARGEST)
+
+
+def repeated(bench: Bench, reference: str, *, drives: bool) -> str:
+    """Return the options without which traces of a bench would be refused; `drives`: when they are driven again."""
+    own = {key: _written(value) for key, value in bench.parameters.items() if key not in TIMES}
+    refused = _refused(reference, _differing(own, parameters(reference)))
+    times = {key: value for key, value in bench.parameters.items() if drives and key in TIMES and _is_long(value)}
+    return "".join(f" --set {shlex.quote(f'{key}={_text(value)}')}" for key, value in {**refused, **times}.items())
+
+
+def _refuse(refused: Mapping[str, object]) -> NoReturn:
+    values = ", ".join(f"{key}={show(value)}" for key, value in refused.items())
+    again = " ".join(f"--set {key}=…" for key in refused)
+    message = f"the trace was recorded with {values}, which a trace may not choose, since it may come from a stranger"
+    raise UsageError(f"{message}: set it yourself with {again}")
+
+
+def _parameters(header: Header, reference: str, sets: Mapping[str, object]) -> dict[str, object]:
+    """Return the parameters of a trace that differ from those of the bench without it."""
+    known = parameters(reference, sets)
+    own = {key: value for key, value in header.parameters.items() if key not in TIMES or key in known}
+    for key in own.keys() - known.keys():
+        warn(f"note: {reference} no longer has a parameter {show(key)}; its value in the trace is ignored")
+    return _differing({key: value for key, value in own.items() if key in known and key not in sets}, known)
+
+
+def _differing(written: Mapping[str, object], known: Mapping[str, object]) -> dict[str, object]:
+    # values of the bench are encoded as in a trace; decoding those of the trace could run any code of a type
+    return {key: value for key, value in written.items() if _written(known[key]) != value}
+
+
+def _written(value: object) -> object:
+    return msgspec.to_builtins(value, enc_hook=str)
+
+
+def _refused(reference: str, written: Mapping[str, object]) -> dict[str, object]:
+    may = settable(named(reference))
+    return {key: value for key, value in written.items() if not allowed(may.get(key, ()), value)}
+
+
+def _times(header: Header) -> dict[str, Any]:
+    return {"quiescence": header.quiescence, "L": header.latency, "R": header.busy}
+
+
+def _most(bench: Bench, key: str, *, drives: bool) -> float:
+    if not drives:
+        return LONGEST
+    own = bench.timing.quiescence if key == "quiescence" else float(getattr(bench, TIMES[key]))
+    return max(SHORT, TIMES_AS_LONG * own)
+
+
+def _is_long(value: Any) -> bool:  # noqa: ANN401 -- a time, as given on the command line or in a description
+    return float(value) > SHORT
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 @contextmanager
@@ -37,7 +128,7 @@ def opened(name: str) -> Generator[BinaryIO]:
     """Yield the bytes of a file; `-` is standard input."""
     if name == "-":
         file = _standard_input()
-        # what begins a file has to be looked at without taking it
+        # the first bytes must be read without consuming them
         yield file if isinstance(file, BufferedReader) else BufferedReader(cast("RawIOBase", file))
         return
     with _open(Path(name)) as file:
@@ -45,11 +136,11 @@ def opened(name: str) -> Generator[BinaryIO]:
 
 
 def bench_of(reader: TraceReader, named: str | None, sets: Mapping[str, object], *, drives: bool) -> Bench:
-    """Return the bench of a trace, made as it was recorded, changed by `sets`; `drives`: a system is to be driven."""
+    """Return the bench of a trace, made as it was recorded, changed by `sets`; `drives`: the system will be driven."""
     header, reference = reader.header, named or reader.header.bench
     if named is None and not is_shipped(reference):
         message = f"{reader.name}: the trace is of the bench {show(reference)}, which is not shipped; a trace may not "
-        raise UsageError(f"{message}choose what is loaded: name it yourself with --bench BENCH")
+        raise UsageError(f"{message}choose what code is loaded: name the bench yourself with --bench BENCH")
     try:
         bench = bench_as_recorded(header, reference, sets, drives=drives)
     except OtfError as error:

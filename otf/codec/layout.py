@@ -1,8 +1,8 @@
-"""Where the fields of a line lie: as a regular expression finds it, in time that grows with the line alone.
+"""The positions of the fields in a line: the result of a regular expression, in time linear in the line.
 
-A regular expression with several `.*?` tries every way to divide a line: a system that says a kilobyte of spaces would
-keep the tester for minutes. Here a line is gone through once from its end, for the places from which the rest fits, and
-once from its beginning, where each field takes the first of these (a text) or the last (a number).
+A regular expression with several `.*?` tries every way to divide a line: a system that sends a kilobyte of spaces would
+keep the tester busy for minutes. This matcher reads a line twice. From the end it marks the positions from which the
+rest fits; then, from the beginning, each field takes the first of these (a str) or the last (a number).
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-DIGITS: Final = 4_000  # of an int: Python refuses to read numbers of more than 4300
+DIGITS: Final = 4_000  # of an int, at most: Python refuses to read numbers of more than 4300 digits
 _INT: Final = re.compile(rf"[+-]?[0-9]{{1,{DIGITS}}}")
-# what was taken is never given back (`++`): where the grammar leaves no choice, going back would take the time again
+# possessive quantifiers (`++`): the grammar leaves no choice, and backtracking would only take time
 _FLOAT: Final = re.compile(r"[+-]?(?:inf|nan|(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?)")
 _RUN: Final = re.compile(r"[0-9]+")
 _SIGN: Final = re.compile(r"[+-]")
@@ -24,15 +24,15 @@ _FRACTION: Final = re.compile(r"\.([0-9]*+)")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The fields of a line, each an int, float or str, and the texts around them: one more than there are fields."""
+    """The fields of a line, each an int, float or str, and the texts around them: one more than the fields."""
 
     texts: tuple[str, ...]
     kinds: tuple[type, ...]
 
     def fields(self, line: str) -> list[str] | None:
-        """Return what the fields say, None where the line does not fit.
+        """Return the texts of the fields, None if the line does not fit.
 
-        A text is as short as it can be, a number as long as it can be, the first field before the second.
+        A str is as short as possible and a number as long as possible; earlier fields decide first.
 
         >>> Layout(("say ", " ", ""), (str, str)).fields("say hello to all")
         ['hello', 'to all']
@@ -57,16 +57,16 @@ class Layout:
         return found[::-1] if fits[len(self.texts[0])] else None
 
     def _taken(self, line: str, all_ends: list[bytearray]) -> list[str]:
-        said, at = list[str](), len(self.texts[0])
+        found, at = list[str](), len(self.texts[0])
         for kind, text, ends in zip(self.kinds, self.texts[1:], all_ends, strict=True):
             end = ends.find(1, at) if kind is str else _longest(_INT if kind is int else _FLOAT, line, at, ends)
-            said.append(line[at:end])
+            found.append(line[at:end])
             at = end + len(text)
-        return said
+        return found
 
 
 def _before(text: str, line: str, fits: bytearray) -> bytearray:
-    """Return the places that this text follows, with one from which the rest fits behind it."""
+    """Return the positions where this text begins, if the rest of the line fits behind it."""
     if not text:
         return fits
     ends, at = bytearray(len(fits)), line.find(text)
@@ -77,19 +77,19 @@ def _before(text: str, line: str, fits: bytearray) -> bytearray:
 
 
 def _starts(kind: type, line: str, ends: bytearray) -> bytearray:
-    """Return the places from which a field of this type leads to one of these ends."""
+    """Return the positions from which a field of this type reaches one of these ends."""
     if kind is str:
         return _texts(line, ends)
     fits = _ints(line, ends) if kind is int else _floats(line, ends)
     for sign in _SIGN.finditer(line):
-        # the sign before another sign comes first, and finds no number behind it
+        # of two signs in a row the first is visited first: at that time no number begins at the second
         fits[sign.start()] = fits[sign.end()]
     return fits
 
 
 def _texts(line: str, ends: bytearray) -> bytearray:
     fits, begin = bytearray(len(ends)), 0
-    for part in line.split("\n"):  # a text goes on in no new line
+    for part in line.split("\n"):  # a str does not cross the end of a line
         last = ends.rfind(1, begin, begin + len(part) + 1)
         fits[begin : last + 1] = b"\1" * (last + 1 - begin)
         begin += len(part) + 1
@@ -121,7 +121,7 @@ def _floats(line: str, ends: bytearray) -> bytearray:
 
 
 def _fraction(line: str, at: int, ends: bytearray) -> bool:
-    """Return whether what may follow the whole part of a number leads to an end."""
+    """Return whether a fraction or an exponent at this position reaches an end."""
     found = _FRACTION.match(line, at)
     if found is None:
         return _power(line, at, ends)
@@ -138,8 +138,8 @@ def _within(ends: bytearray, after: int, upto: int) -> bool:
 
 
 def _longest(number: re.Pattern[str], line: str, at: int, ends: bytearray) -> int:
-    """Return the last of these ends that a number has which begins here; there is one."""
+    """Return the last of these ends that a number from this position reaches; there is one."""
     found = number.match(line, at)
     last = at if found is None else found.end()
-    # what is cut short may be no number: `1e` of `1e5`
+    # a shorter prefix may be no number: `1e` of `1e5`
     return next(end for end in range(last, at, -1) if ends[end] and number.fullmatch(line, at, end))

@@ -1,4 +1,4 @@
-"""Text lines: each dataclass has a pattern with its fields in braces."""
+"""A codec for lines of text: each dataclass has a pattern with its fields in braces."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
+from otf.codec.codec import PortAction
 from otf.codec.layout import Layout
-from otf.codec.port_action import PortAction
 from otf.errors import CodecError, UsageError
 from otf.values import show
 
@@ -33,7 +33,13 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class LineCodec:
-    """A codec of text lines; made by `lines`."""
+    """A codec in which each value is one line of text; made by `lines`.
+
+    >>> @dataclass(frozen=True)
+    ... class Ping: pass
+    >>> LineCodec(lines({Ping: "PING"}).rows, name="console").port(Ping())
+    'console'
+    """
 
     rows: tuple[_Row, ...]
     name: str = ""
@@ -45,12 +51,12 @@ class LineCodec:
         return tuple(row.kind for row in self.rows)
 
     def port(self, value: object) -> str:
-        """Return the port's name."""
+        """Return the name of the only port."""
         del value
         return self.name
 
     def encode(self, value: object) -> bytes | PortAction:
-        """Return the line for a value, without its end, or what it does to the port."""
+        """Return the line of a value, without its end, or its action on the port. Raises CodecError if it has none."""
         for row in self.rows:
             if row.kind is type(value):
                 return row.port_action or self._line(value, row.text(value))
@@ -58,7 +64,7 @@ class LineCodec:
         raise CodecError(message)
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the value of the first pattern that fits a whole line."""
+        """Return the value of the first pattern that matches the whole line. Raises CodecError if none does."""
         del port
         try:
             text = data.decode(self.encoding)
@@ -70,7 +76,7 @@ class LineCodec:
             found = row.layout.fields(text)
             if found is not None:
                 return _made(row, found, text)
-        message = f"the line {show(text)} fits no pattern of {_names(self.rows)}"
+        message = f"the line {show(text)} matches no pattern of {_names(self.rows)}"
         raise CodecError(message)
 
     def _line(self, value: object, text: str) -> bytes:
@@ -87,7 +93,8 @@ class LineCodec:
 def lines(patterns: Mapping[type[Any], str | PortAction], *, port: str = "", encoding: str = "utf-8") -> LineCodec:
     """Return the codec in which each value is one line of text; fields may be int, float or str.
 
-    A `PortAction` in the place of a pattern makes an input of connecting or closing: `{Hangup: PortAction.CLOSE}`.
+    `port` is the name of the port. A `PortAction` instead of a pattern makes a dataclass an input that connects or
+    closes: `{Hangup: PortAction.CLOSE}`. Raises UsageError for a pattern that does not fit its dataclass.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -103,7 +110,7 @@ def _row(kind: type[Any], pattern: str | PortAction) -> _Row:
     if isinstance(pattern, PortAction):
         return _Row(kind, "", Layout(("",), ()), {}, pattern)
     if not dataclasses.is_dataclass(kind):
-        message = f"{show(kind)} is no dataclass; a line pattern {pattern!r} can be given for a dataclass only"
+        message = f"{show(kind)} is no dataclass; a line pattern such as {pattern!r} needs one"
         raise UsageError(message)
     hints = get_type_hints(kind)
     names: list[str] = _FIELD.findall(pattern)
@@ -111,7 +118,7 @@ def _row(kind: type[Any], pattern: str | PortAction) -> _Row:
         message = f"the pattern {pattern!r} must name each field of {kind.__name__} once, in braces"
         raise UsageError(message)
     types = {name: _parsed(kind, name, hints[name]) for name in names}
-    # split gives the text between the fields at even places and their names at odd ones
+    # split returns the texts between the fields at even positions, and their names at odd ones
     return _Row(kind, pattern, Layout(tuple(_FIELD.split(pattern)[::2]), tuple(types.values())), types)
 
 

@@ -2,10 +2,9 @@
 
 from otf.compose.actions import Action, Pattern, any_action, does, out
 from otf.compose.guided import Guided, composed, guided
-from otf.compose.machine import Machine
 from otf.compose.product import Product, product
 from otf.compose.regex import expression
-from otf.compose.scenario import Scenario, scenario
+from otf.compose.scenario import Machine, Scenario, scenario
 
 __all__ = [
     "Action",

@@ -1,4 +1,4 @@
-"""Actions, and the patterns that scenarios are written with."""
+"""Actions, and the patterns of which scenarios consist."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from otf.values import key, likeness, show
 
 
 class Action(NamedTuple):
-    """What happens at one transition: an input (None: unasked), and the outputs, None where they are not known yet."""
+    """What happens in one transition: an input with its outputs, or spontaneous outputs (then `input` is None).
+
+    `outputs` is None while the outputs are not known.
+
+    >>> Action("coin", ("tea",)).spontaneous, Action(None, ("beep",), spontaneous=True).outputs
+    (False, ('beep',))
+    """
 
     input: Any
     outputs: tuple[Any, ...] | None = None
@@ -20,40 +26,52 @@ class Action(NamedTuple):
 
 @dataclass(frozen=True)
 class Pattern:
-    """Actions of a kind: `concerns` tells whether an input is meant, `matches` whether an action is."""
+    """A set of actions, as an item of a scenario; made by `does`, `out`, `any_action`, a name, a class or a value.
+
+    `matches` returns whether an action is one of them. `concerns` returns whether the scenario controls an action; what
+    it does not control is free. `says` is the text of the pattern.
+
+    >>> push = does("push", 1)
+    >>> push.matches(Action("push", (1,))), push.matches(Action("push", (2,))), push.concerns(Action("push"))
+    (True, False, True)
+    """
 
     says: str
     concerns: Callable[[Action], bool]
     matches: Callable[[Action], bool]
 
     def __repr__(self) -> str:
-        """Return how it was written."""
+        """Return the text of the pattern."""
         return self.says
 
 
 any_action: Final = Pattern(".", lambda _action: True, lambda _action: True)
-"""Any action."""
+"""The pattern of any action; `.` in an expression."""
 
 
 def pattern(item: object) -> Pattern:
-    """Return the pattern of what may stand in a scenario: a name, a class, a value, or a pattern.
+    """Return the pattern of an item of a scenario: a name, a class, a value, or a pattern.
 
-    A bare name stands for all inputs of the class of that name, or members of enumerations, whatever their values.
+    A name matches all inputs of the class of that name, and members of enumerations with that name.
     """
     if isinstance(item, Pattern):
         return item
     if isinstance(item, type):
-        return _asked(item.__name__, lambda value: isinstance(value, item))
+        return _input_pattern(item.__name__, lambda value: isinstance(value, item))
     if isinstance(item, str):
-        return _asked(item, lambda value: item in names(value))
+        return _input_pattern(item, lambda value: item in names(value))
     named, own = key(item), set(names(item))
-    # an action is shared by its name: other values of it are held back, not free
-    concerned = _asked("", lambda value: not own.isdisjoint(names(value))).matches
-    return Pattern(show(item), concerned, _asked("", lambda value: key(value) == named).matches)
+    # an action is known by its name: other values of the same name are controlled, not free
+    concerned = _input_pattern("", lambda value: not own.isdisjoint(names(value))).matches
+    return Pattern(show(item), concerned, _input_pattern("", lambda value: key(value) == named).matches)
 
 
 def does(item: object, *outputs: object) -> Pattern:
-    """Return the pattern of an input with exactly these outputs: `does(Pop(), 1)`."""
+    """Return the pattern of an input with exactly these outputs; the input is a name, a class or a value.
+
+    >>> does("pop", 1), does("pop")
+    (pop/1, pop/nothing)
+    """
     base, wanted = pattern(item), likeness(outputs)
     says = f"{base.says}/{', '.join(map(show, outputs)) or 'nothing'}"
 
@@ -64,7 +82,12 @@ def does(item: object, *outputs: object) -> Pattern:
 
 
 def out(item: object) -> Pattern:
-    """Return the pattern of an output that comes unasked: a name, a class or a value."""
+    """Return the pattern of a spontaneous output: a name, a class or a value.
+
+    >>> beep = out("beep")
+    >>> beep, beep.matches(Action(None, ("beep",), spontaneous=True))
+    (!beep, True)
+    """
     base = pattern(item)
 
     def matches(action: Action) -> bool:
@@ -74,7 +97,7 @@ def out(item: object) -> Pattern:
 
 
 def names(value: object) -> tuple[str, ...]:
-    """Return the names of an input: its class, its own where it is a member of an enumeration, or a text itself."""
+    """Return the names of an input: of its class, of the member of an enumeration, or the string itself."""
     if isinstance(value, Enum):
         return value.name, f"{type(value).__name__}.{value.name}"
     return (value,) if isinstance(value, str) else (type(value).__name__, *_own(value))
@@ -85,7 +108,7 @@ def _own(value: object) -> tuple[str, ...]:
     return (name,) if isinstance(name, str) else ()
 
 
-def _asked(says: str, holds: Callable[[Any], bool]) -> Pattern:
+def _input_pattern(says: str, holds: Callable[[Any], bool]) -> Pattern:
     def matches(action: Action) -> bool:
         return not action.spontaneous and holds(action.input)
 

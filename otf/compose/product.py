@@ -1,4 +1,4 @@
-"""The product of models: actions that they share happen in all of them at once, the others in one at a time."""
+"""The product of models: shared actions happen in all of them at once, other actions in one at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,17 @@ Transitions: TypeAlias = Sequence[Transition[Any]]
 
 
 class Product(Spec[States, Any]):
-    """A product of specs; `accepting` are the states in which all of them may end."""
+    """A spec that is a product of specs; made by `product`.
+
+    `accepting(states)` returns whether all of them may end there; None: they may end anywhere. `vocabulary` is the set
+    of its actions.
+
+    >>> from otf.spec import goto
+    >>> def stay(state, inp): return [goto(state)]
+    >>> both = product(Spec(stay, 0, ["a"]), Spec(stay, 1, ["b"]))
+    >>> both.initial, both.inputs(both.initial)
+    ((0, 1), ['a', 'b'])
+    """
 
     accepting: Callable[[States], bool] | None
     vocabulary: Vocabulary
@@ -26,18 +36,20 @@ class Product(Spec[States, Any]):
 def product(
     *specs: Spec[Any, Any], actions: Sequence[Iterable[object] | None] | None = None, disabled: bool = False
 ) -> Product:
-    """Return the product of specs; its state is the tuple of theirs.
+    """Return the product of specs; its state is the tuple of their states.
 
-    An action is an input, or an output that comes unasked. What several specs have in common they do together: all of
-    them must be able to, and with the same outputs. Where they agree on none, a ModelError says how they disagree, or
-    with `disabled` the action cannot happen there, as in PyModel. `actions` says for each spec which actions are its
-    own: names, classes or values; None, or without it: those of the classes that its step function declares for its
-    input, or else those of all states that it can reach. Actions are known by name, as in a scenario: a spec that has
-    some `Push` takes part in every `Push`.
+    An action is an input, or a spontaneous output. A shared action happens in all specs that have it, at the same time
+    and with the same outputs. If these specs agree on no outputs, the product raises ModelError; with `disabled` the
+    action cannot happen there, as in PyModel.
 
-    Windows of a common action are met by all. A timer (`within` of what comes unasked) keeps its end only: the product
-    does not know when each spec entered its state, and an output is not called early for that. Named timers are kept as
-    they are; each name belongs to one spec.
+    `actions` lists the actions of each spec: names, classes or values. If it is left out, or None for a spec, these are
+    the classes that the spec's step function declares for its input, or else the actions of all reachable states.
+    Actions are known by name, as in a scenario: a spec with some `Push` takes part in every `Push`.
+
+    The window of a shared action is the intersection of its windows. The window of a spontaneous output keeps only its
+    end: the product does not know when each spec entered its state, so it never calls such an output early. Named
+    timers stay; each name belongs to one spec. Raises UsageError without specs, or if the actions of a spec cannot be
+    determined.
 
     >>> from otf.spec import goto
     >>> one = Spec(lambda state, inp: [goto(1 - state)] if inp == "ab"[state] else [], 0, ["a", "b"])
@@ -90,17 +102,17 @@ def _vocabularies(
 ) -> list[Vocabulary]:
     if not specs:
         raise UsageError("product(): give at least one spec")
-    told = [None] * len(specs) if actions is None else list(actions)
-    if len(told) != len(specs):
-        message = f"product(): actions has {len(told)} entries for {len(specs)} specs; give one for each, None where"
-        raise UsageError(f"{message} the spec tells itself")
+    listed_actions = [None] * len(specs) if actions is None else list(actions)
+    if len(listed_actions) != len(specs):
+        message = f"product(): actions has {len(listed_actions)} entries for {len(specs)} specs; give one for each"
+        raise UsageError(f"{message}, None where the spec itself determines them")
     if len(specs) == 1:
         return [Vocabulary(lambda _: True, lambda _: True)]
-    # what comes unasked from one spec alone is shared with none
+    # if only one spec has spontaneous outputs, they are shared with no other
     spontaneous = sum(spec.emits is not None for spec in specs) > 1
     return [
         _vocabulary(spec, spontaneous=spontaneous) if items is None else listed(items)
-        for spec, items in zip(specs, told, strict=True)
+        for spec, items in zip(specs, listed_actions, strict=True)
     ]
 
 
@@ -108,21 +120,21 @@ def _vocabulary(spec: Spec[Any, Any], *, spontaneous: bool) -> Vocabulary:
     if isinstance(spec, Product):
         return spec.vocabulary
     if isinstance(spec, Restricted):
-        # what its scenario never lets happen is its own all the same
+        # actions that its scenario never allows are its own all the same
         return _vocabulary(spec.base, spontaneous=spontaneous)
     own: Sequence[object] | None = getattr(spec, "actions", None)
     return found(spec, spontaneous=spontaneous) if own is None else listed(own)
 
 
 class _Timers:
-    """Which spec each named timer belongs to, as far as they were met."""
+    """The owner of each named timer that has occurred: one of the specs."""
 
     def __init__(self, specs: Sequence[Spec[Any, Any]]) -> None:
         self._specs = specs
         self._owners: dict[str, int] = {}
 
     def of(self, at: int, ways: Iterable[Transition[Any]]) -> Transitions:
-        """Return the ways of a spec. Raises ModelError where they name the timer of another spec."""
+        """Return the ways of a spec. Raises ModelError if they name the timer of another spec."""
         found = list(ways)
         for name in (name for way in found for name in _named(way)):
             owner = self._owners.setdefault(name, at)
@@ -157,14 +169,14 @@ def _offered(own: Sequence[Vocabulary], rows: list[dict[Hashable, Any]], named: 
 def _together(
     states: States, ways: Mapping[int, Transitions], *, spontaneous: bool = False
 ) -> Iterator[Transition[Any]]:
-    """Yield what specs do together, by their places: the same outputs, within the windows of all."""
+    """Yield the common transitions of specs, given by their positions: with the same outputs, within all windows."""
     for each in every(*ways.values()):
         window = _window(each)
         if each and len({likeness(way.outputs) for way in each}) == 1 and (window is None or window[0] <= window[1]):
             moved = dict(zip(ways, each, strict=True))
             after = _after(each)
             if window is not None and spontaneous and len(states) > 1:
-                # the oracle counts from when the product moved last, and some other spec may have done that
+                # the oracle counts from the last move of the product, which may have been a move of another spec
                 window = None if after else (0.0, window[1])
             yield Transition(
                 tuple(moved[at].state if at in moved else state for at, state in enumerate(states)),
@@ -176,12 +188,12 @@ def _together(
 
 
 def _after(ways: Transitions) -> str:
-    """Return the timer that brings what specs do together."""
+    """Return the timer of a common transition."""
     names = list(dict.fromkeys(way.after for way in ways if way.after))
     if len(names) > 1:
         outputs = ", ".join(map(show, ways[0].outputs)) or "no output"
         message = (
-            f"models share {outputs}, each after a timer of its own: {' and '.join(names)}; keep it in one of them"
+            f"models share {outputs}, each after a timer of its own: {' and '.join(names)}; keep one of these timers"
         )
         raise ModelError(message)
     return names[0] if names else ""
@@ -193,14 +205,14 @@ def _window(ways: Transitions) -> tuple[float, float] | None:
 
 
 def _disagree(specs: Sequence[Spec[Any, Any]], inp: object, ways: Mapping[int, Transitions]) -> str:
-    said = "; ".join(f"{specs[at].name}: {' or '.join(map(_says, each))}" for at, each in ways.items())
+    outputs = "; ".join(f"{specs[at].name}: {' or '.join(map(_describe, each))}" for at, each in ways.items())
     return (
-        f"the models share {show(inp)} and do not agree on what it brings: {said}. Let them say the same; "
-        "give actions=[…] if it is not the same action, disabled=True if it cannot happen there, or write a model that "
-        "says nothing of outputs as a scenario"
+        f"the models share {show(inp)} and do not agree on its outputs: {outputs}. Give it the same outputs; "
+        "give actions=[…] if it is not the same action, disabled=True if it cannot happen there, or write a model "
+        "without outputs as a scenario"
     )
 
 
-def _says(way: Transition[Any]) -> str:
+def _describe(way: Transition[Any]) -> str:
     outputs = ", ".join(map(show, way.outputs)) or "no output"
     return outputs if way.within is None else f"{outputs} within {way.within[0]:g} to {way.within[1]:g} s"

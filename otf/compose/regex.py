@@ -1,8 +1,6 @@
-"""Regular expressions over actions, by derivatives: the state of a scenario is the expression of what may still come.
+"""Regular expressions over actions, by derivatives: the state of a scenario is the expression of what may still follow.
 
-Brzozowski, "Derivatives of Regular Expressions", 1964. Written as `Init (Push | Pop)* Reset?`; after a name may stand
-values, as in `Push(1)`, and after a `/` outputs, as in `Pop/1`; `.` is any action, `!Name` an output that comes
-unasked.
+The method is that of Brzozowski, "Derivatives of Regular Expressions", 1964.
 """
 
 from __future__ import annotations
@@ -22,25 +20,25 @@ LONGEST: Final = 10_000  # characters of an expression
 
 @dataclass(frozen=True, repr=False)
 class Regex:
-    """An expression; `empty`: nothing need come any more."""
+    """A regular expression over actions; `empty`: it also matches no actions, so a run may end here."""
 
     empty: bool = False
 
     def __str__(self) -> str:
-        """Write it as it could have been written."""
+        """Return the expression as text."""
         return "end" if self.empty else "never"
 
     def __repr__(self) -> str:
-        """Write it as it could have been written."""
+        """Return the expression as text."""
         return str(self)
 
     def after(self, action: Action) -> Regex:
-        """Return what may come after an action."""
+        """Return the expression of what may follow an action."""
         del action
         return NEVER
 
     def atoms(self) -> Iterator[Pattern]:
-        """Yield the patterns in it."""
+        """Yield the patterns in the expression."""
         yield from ()
 
 
@@ -58,7 +56,7 @@ class Atom(Regex):
         return str(self.item)
 
     def after(self, action: Action) -> Regex:
-        """Return that nothing more comes, if it is this action."""
+        """Return the empty expression if it is this action."""
         return DONE if self.item.matches(action) else NEVER
 
     def atoms(self) -> Iterator[Pattern]:
@@ -77,12 +75,12 @@ class Concatenation(Regex):
         return f"{_tight(self.first)} {_tight(self.second)}"
 
     def after(self, action: Action) -> Regex:
-        """Return what is left of the first, then the second; or of the second, where the first may be empty."""
+        """Return the rest of the first, then the second; or the rest of the second, if the first may be empty."""
         on = _then(self.first.after(action), self.second)
         return _either(on, self.second.after(action)) if self.first.empty else on
 
     def atoms(self) -> Iterator[Pattern]:
-        """Yield those of both."""
+        """Yield the patterns of both."""
         yield from self.first.atoms()
         yield from self.second.atoms()
 
@@ -97,18 +95,18 @@ class Alternation(Regex):
         return " | ".join(sorted(map(str, self.parts)))
 
     def after(self, action: Action) -> Regex:
-        """Return what is left of any of them."""
+        """Return the rest of any of them."""
         return reduce(_either, (part.after(action) for part in self.parts), NEVER)
 
     def atoms(self) -> Iterator[Pattern]:
-        """Yield those of all."""
+        """Yield the patterns of all."""
         for part in self.parts:
             yield from part.atoms()
 
 
 @dataclass(frozen=True, repr=False)
 class Many(Regex):
-    """An expression as often as one likes."""
+    """An expression any number of times."""
 
     part: Regex = DONE
 
@@ -116,11 +114,11 @@ class Many(Regex):
         return f"{self.part}*" if isinstance(self.part, Atom) else f"({self.part})*"
 
     def after(self, action: Action) -> Regex:
-        """Return what is left of one time, then any number of times."""
+        """Return the rest of one time, then any number of times."""
         return _then(self.part.after(action), self)
 
     def atoms(self) -> Iterator[Pattern]:
-        """Yield those of the part."""
+        """Yield the patterns of the part."""
         yield from self.part.atoms()
 
 
@@ -134,7 +132,7 @@ def atom(item: object) -> Regex:
 
 
 def sequence(parts: Sequence[Regex]) -> Regex:
-    """Return one after the other."""
+    """Return the expression of several, one after the other."""
     return reduce(_then, parts, DONE)
 
 
@@ -168,13 +166,22 @@ _TOKEN: Final = re.compile(
 
 
 def expression(text: str) -> Regex:
-    """Return the expression that a text stands for. Raises UsageError that says where it is wrong."""
+    """Return the regular expression over actions in a text, such as `Init (Push | Pop)* Reset?`.
+
+    A name may have values, as in `Push(1)`, and outputs after a `/`, as in `Pop/1`. `.` is any action, and `!Name` a
+    spontaneous output. Raises UsageError with the position of the first error.
+
+    >>> from otf.compose import Action
+    >>> calls = expression("Init (Push | Pop)* Reset?")
+    >>> calls.after(Action("Init")), calls.after(Action("Pop"))
+    ((Pop | Push)* (Reset | end), never)
+    """
     if len(text) > LONGEST:
-        raise UsageError(f"a scenario of {len(text):,} characters: there may be {LONGEST:,}")
+        raise UsageError(f"a scenario of {len(text):,} characters: at most {LONGEST:,} are allowed")
     reader = _Reader(text, list(_tokens(text)))
     expr = reader.either()
     if reader.tokens:
-        raise reader.wrong(f"{reader.tokens[0][1]!r} stands where nothing more was expected")
+        raise reader.wrong(f"{reader.tokens[0][1]!r} is unexpected here")
     return expr
 
 
@@ -184,7 +191,7 @@ def _tokens(text: str) -> Iterator[tuple[int, str]]:
         found = _TOKEN.match(text, place)
         if found is None:
             at = len(text) - len(text[place:].lstrip())
-            message = f"scenario, character {at + 1}: {text[at : at + 10]!r} is no action and no sign; {_HELP}"
+            message = f"scenario, character {at + 1}: {text[at : at + 10]!r} is neither an action nor a sign; {_HELP}"
             raise UsageError(message)
         place = found.end()
         yield found.start(found.lastgroup or 0), found[found.lastgroup or 0]
@@ -244,7 +251,7 @@ class _Reader:
 
 
 def _named(token: str) -> Pattern:
-    """Return the pattern of a name with values and outputs, if it has some."""
+    """Return the pattern of a name, with its values and outputs if it has any."""
     if token.startswith("!"):
         return out(token[1:])
     word, _, result = token.partition("/")
@@ -266,10 +273,10 @@ def _named(token: str) -> Pattern:
 
 def _literals(text: str, token: str) -> tuple[Any, ...]:
     try:
-        found: tuple[Any, ...] = literal_eval(text)  # numbers, texts, truths and tuples of them; it runs nothing
+        found: tuple[Any, ...] = literal_eval(text)  # numbers, strings, bools and tuples of them; it runs no code
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
         raise UsageError(
-            f"scenario: {token}: values are numbers, texts in quotation marks, or tuples of them"
+            f"scenario: {token}: values are numbers, strings in quotation marks, or tuples of them"
         ) from error
     return found
 

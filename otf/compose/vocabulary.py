@@ -1,4 +1,4 @@
-"""The vocabulary of a model: the actions that are its own, whether or not they are possible in its initial state."""
+"""The vocabulary of a model: all its actions, also those that are not possible in the initial state."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ STATES: Final = 10_000  # of a model that are searched for its actions
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The actions of a model, as functions that return whether an input, or an unasked output, is its own."""
+    """The actions of a model, as functions that return whether an input, or a spontaneous output, is its own."""
 
     inputs: Owns
     spontaneous: Owns
 
     def shares(self, outputs: tuple[Any, ...]) -> bool:
-        """Return whether one of these unasked outputs is its own."""
+        """Return whether one of these spontaneous outputs is its own."""
         return any(self.spontaneous(value) for item in outputs for value in values_of(item))
 
 
@@ -35,27 +35,27 @@ def listed(items: Iterable[object]) -> Vocabulary:
     patterns = [pattern(item) for item in items]
 
     def owns(value: Any) -> bool:  # noqa: ANN401 -- an input or output
-        asked, spontaneous = Action(value), Action(None, (value,), spontaneous=True)
-        return any(each.matches(asked) or each.matches(spontaneous) for each in patterns)
+        as_input, spontaneous = Action(value), Action(None, (value,), spontaneous=True)
+        return any(each.matches(as_input) or each.matches(spontaneous) for each in patterns)
 
     return Vocabulary(owns, owns)
 
 
 def found(spec: Spec[Any, Any], *, spontaneous: bool) -> Vocabulary:
-    """Return the vocabulary of a spec by its declared types, or by what its states offer.
+    """Return the vocabulary of a spec, from the types that it declares or the actions of its states.
 
-    `spontaneous`: its unasked outputs matter, too. An action is known by its name, as in a scenario: whoever offers
-    `Push(1)` owns every `Push`. Raises UsageError where the spec has too many states to tell.
+    `spontaneous`: its spontaneous outputs matter, too. An action is known by its name, as in a scenario: a spec with
+    the input `Push(1)` owns every `Push`. Raises UsageError if the spec has too many states.
     """
     inputs = _declared(spec)
     if inputs is not None and not spontaneous:
         return Vocabulary(inputs, lambda value: False)  # noqa: ARG005 -- any value
-    asked, told = _searched(spec, spontaneous=spontaneous)
-    return Vocabulary(inputs or (lambda value: called(value) in asked), lambda value: called(value) in told)
+    by_input, by_output = _searched(spec, spontaneous=spontaneous)
+    return Vocabulary(inputs or (lambda value: called(value) in by_input), lambda value: called(value) in by_output)
 
 
 def called(value: Any) -> Hashable:  # noqa: ANN401 -- any input or output
-    """Return what the name of an action is: its class, with a name of its own where it bears one; else the value."""
+    """Return the name of an action: its class, with its own name if it has one; otherwise the value itself."""
     kind: Any = value.__class__
     if isinstance(value, Enum) or kind.__module__ == "builtins" or vague(value):
         return likeness(value)
@@ -75,7 +75,7 @@ def values_of(item: Any) -> Iterator[Any]:  # noqa: ANN401 -- an item of outputs
 
 
 def _declared(spec: Spec[Any, Any]) -> Owns | None:
-    """Return the inputs by the classes that `step` declares; None where it declares none that name actions."""
+    """Return the inputs by the classes that `step` declares; None if it declares no classes that name actions."""
     kinds = declared(spec.step)
     if not kinds or not all(_names_an_action(kind) for kind in kinds):
         return None
@@ -83,7 +83,7 @@ def _declared(spec: Spec[Any, Any]) -> Owns | None:
 
 
 def _names_an_action(kind: Any) -> bool:  # noqa: ANN401 -- any annotation
-    # a class with others below it may be what many models call their inputs, and so may one whose objects bear names
+    # a class with subclasses, or whose objects have names of their own, may be the input type of several models
     if not isinstance(kind, type) or type(kind).__subclasses__(kind):
         return False
     made: Any = kind
@@ -92,34 +92,34 @@ def _names_an_action(kind: Any) -> bool:  # noqa: ANN401 -- any annotation
 
 
 def _searched(spec: Spec[Any, Any], *, spontaneous: bool) -> tuple[dict[Hashable, Any], dict[Hashable, Any]]:
-    asked, told = dict[Hashable, Any](), dict[Hashable, Any]()
+    inputs, outputs = dict[Hashable, Any](), dict[Hashable, Any]()
     if isinstance(spec.inputs, Always) and not spontaneous:
-        return {called(inp): inp for inp in spec.inputs.inputs}, told
+        return {called(inp): inp for inp in spec.inputs.inputs}, outputs
     states, seen = [spec.initial], {key(spec.initial)}
     for state in states:
         offered = list(spec.inputs(state))
-        asked |= {called(inp): inp for inp in offered}
+        inputs |= {called(inp): inp for inp in offered}
         alone = list(plain(spec.emits(state) if spec.emits else ()))
-        told |= {called(value): value for way in alone for item in way.outputs for value in values_of(item)}
+        outputs |= {called(value): value for way in alone for item in way.outputs for value in values_of(item)}
         for way in [*alone, *(way for inp in offered for way in plain(spec.step(state, inp)))]:
             if (named := key(way.state)) not in seen:
                 seen.add(named)
                 states.append(way.state)
         if len(states) > STATES:
-            raise UsageError(_many(spec, [*asked.values(), *told.values()]))
-    return asked, told
+            raise UsageError(_many(spec, [*inputs.values(), *outputs.values()]))
+    return inputs, outputs
 
 
 def plain(ways: Iterable[Transition[Any] | Accept]) -> Iterator[Transition[Any]]:
-    """Yield transitions as they are. Raises UsageError for an `Accept`, which a product cannot hold."""
+    """Yield the transitions. Raises UsageError for an `Accept`, which a product cannot contain."""
     for way in ways:
         if isinstance(way, Accept):
-            raise UsageError(f"a product cannot hold {show(way)}: outputs decide its next state")
+            raise UsageError(f"a product cannot contain {show(way)}: outputs decide its next state")
         yield way
 
 
 def _many(spec: Spec[Any, Any], met: list[Any]) -> str:
     return (
-        f"product(): {spec.name} has more than {STATES:,} states, so which actions are its own is not known; so far it "
-        f"had {', '.join(map(show, met[:10]))}: give actions=[…], for each model the names or classes of its actions"
+        f"product(): {spec.name} has more than {STATES:,} states, so its actions cannot be determined; the first ones "
+        f"are {', '.join(map(show, met[:10]))}: give actions=[…], for each model the names or classes of its actions"
     )

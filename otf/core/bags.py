@@ -1,19 +1,18 @@
-"""Outputs that are owed, as data that is cheap to copy: a bag in any order, and a chain of bags one after another."""
+"""Outstanding outputs as data that is cheap to copy: bags in any order, and chains of bags one after another."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
 from otf.core.expectations import Exact, Expectation
-from otf.core.memory import Memory
-from otf.core.symbols import Symbol
+from otf.core.memory import Memory, Symbol
 
 
 class Bag:
-    """Outputs that come in any order among themselves; usually there is one.
+    """Outputs that may come in any order among themselves; usually there is one.
 
-    What is left of a bag is a number with a bit for each output, so that a bag of 10,000 is not copied for each of
-    them that comes.
+    The rest of a bag is a number with one bit for each output, so that a bag of 10,000 outputs is not copied for each
+    one that comes.
     """
 
     __slots__ = ("_exact", "_vague", "all", "expectations")
@@ -30,9 +29,9 @@ class Bag:
                 self._vague.append((1 << at, expectation))
 
     def without(self, left: int, seen: Symbol) -> list[int]:
-        """Return what may be left after an output was seen, one number for each different want that it is."""
+        """Return what may be left after an output was seen: one number for each different expectation that it meets."""
         same = left & self._exact.get(seen, 0)
-        # of outputs that are the same the first is as good as any
+        # among equal outputs the first is as good as any
         found = [left ^ (same & -same)] if same else []
         matched: list[Expectation] = []
         for bit, expectation in self._vague:
@@ -42,15 +41,15 @@ class Bag:
         return found
 
     def left(self, left: int) -> tuple[Expectation, ...]:
-        """Return the wants that are left."""
+        """Return the expectations that are left."""
         return tuple(expectation for at, expectation in enumerate(self.expectations) if left >> at & 1)
 
 
 class Chain:
-    """A bag and what comes after it on the same port.
+    """A bag and the bags after it on the same port.
 
-    Equal chains are mostly the same object, whatever they are parts of: so a hypothesis that has seen half of a long
-    answer is compared and hashed as fast as any other.
+    Equal chains are mostly one object, whatever they are parts of. So a hypothesis that has seen half of a long answer
+    is compared and hashed as fast as any other.
     """
 
     __slots__ = ("_hash", "bag", "then")
@@ -61,11 +60,11 @@ class Chain:
         self._hash = hash((bag.expectations, then))
 
     def __hash__(self) -> int:
-        """Return the hash that was taken once."""
+        """Return the hash, computed once."""
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        """Compare by what is in them: a chain that was forgotten is made anew."""
+        """Compare by content: a chain that was forgotten is made anew."""
         one: Chain | None = self
         while isinstance(one, Chain) and isinstance(other, Chain) and one is not other:
             if one.bag.expectations != other.bag.expectations:
@@ -75,7 +74,7 @@ class Chain:
 
 
 Emitted: TypeAlias = tuple[tuple[str, Chain], ...]
-"""What a move owes on each port."""
+"""The outputs of a move, by port."""
 
 
 class Chains:
@@ -85,7 +84,7 @@ class Chains:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        # of one value alone, on its port: what most transitions owe
+        # for one value alone, on its port: the outputs of most transitions
         self.alone: dict[Symbol, Emitted] = {}
         self._chains: dict[tuple[tuple[Expectation, ...], Chain | None], Chain] = {}
 
@@ -102,5 +101,5 @@ class Chains:
         return self._chains.get(name) or self._memory.put(self._chains, name, Chain(Bag(expectations), then))
 
     def only(self, port: str, symbol: Symbol) -> Emitted:
-        """Return what is owed where that is one value."""
+        """Return the outputs of a move that emits one value."""
         return self._memory.put(self.alone, symbol, ((port, self.of([(Exact(symbol),)])),))

@@ -1,4 +1,4 @@
-"""Sets of hypotheses: interned, and with a memory of where each event led."""
+"""Sets of hypotheses: interned, and with a cache of the belief that each event leads to."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from otf.core.view import View
 class Belief:
     """All explanations of what was seen so far.
 
-    `at_rest`: in every explanation the system is in some state, and nothing else is to be said of it.
-    `settled` tells that nothing is owed or in flight in any explanation, `sure` that one is not a mere doubt; without
-    any, there is nonconformance. `unconstrained`: the model says nothing any more, since every explanation took an
-    unspecified input; `done`: nothing is owed besides. `ticking`: in some explanation something comes by itself in
-    a window of time; `owing`: so it does, or something is owed in every explanation; `in_flight`: the ports with inputs
-    in flight in some. `after` remembers the belief that an event led to, `silent` and
-    `view` what was found out about the set: each is asked again and again, and does not change.
+    `at_rest`: every explanation is a state of the model and nothing more: no output, input or timer is open. `settled`:
+    no explanation has outputs outstanding or inputs in flight. `sure`: at least one is not a mere doubt; a run that has
+    no explanation left does not conform. `unconstrained`: every explanation took an unspecified input, so that the
+    model allows anything; `done`: and no output is outstanding. `ticking`: in some explanation a window of time obliges
+    the system to emit something; `expecting`: that, or every explanation has an output outstanding. `in_flight`: the
+    ports with inputs in flight in some explanation. `after`, `silent` and `view` cache results that are needed again
+    and again and do not change: the belief after each event, and what was found out about the set.
     """
 
     __slots__ = (
@@ -28,10 +28,10 @@ class Belief:
         "ahead",
         "at_rest",
         "done",
+        "expecting",
         "hypotheses",
         "in_flight",
         "nodes",
-        "owing",
         "settled",
         "silent",
         "sure",
@@ -45,7 +45,7 @@ class Belief:
         self.hypotheses: tuple[Hypothesis, ...] = hypotheses
         positions = dict.fromkeys(each[0] for each in hypotheses)
         self.nodes: tuple[Node, ...] = tuple(each for each in positions if isinstance(each, Node))
-        # where something is half done there is more to look at; mostly there is nothing
+        # only hypotheses with something open need a closer look; mostly there are none
         busy = [
             each for each in hypotheses if each[1] or each[2] or each[3] or each[6] or not isinstance(each[0], Node)
         ]
@@ -55,55 +55,55 @@ class Belief:
         whole = len(busy) == len(hypotheses)
         self.sure: bool = len(busy) < len(hypotheses) or any(not each.beyond for each in busy)
         self.ticking: bool = any(each[3] or each.obliged for each in busy)
-        self.owing: bool = self.ticking or (whole and all(each[1] and each.owing for each in busy))
+        self.expecting: bool = self.ticking or (whole and all(each[1] and each.expecting for each in busy))
         self.unconstrained: bool = whole and bool(busy) and all(each.position is UNCONSTRAINED for each in busy)
         self.done: bool = self.unconstrained and not any(each.outstanding for each in busy)
         self.in_flight: frozenset[str] = frozenset(port for each in busy for port, _ in each.flight)
-        self.after: dict[Hashable, Led] = {}
+        self.after: dict[Hashable, EventResult] = {}
         self.silent: bool | None = None
         self.view: View | None = None
-        # what those remember of it who run ahead of a monitor, by their class
+        # cached by classes that look ahead of a monitor, each under itself
         self.ahead: dict[type, object] = {}
 
 
-class Led(NamedTuple):
-    """Where an event led: the belief, and the numbers of the inputs that still matter in it."""
+class EventResult(NamedTuple):
+    """The belief after an event, and the numbers of the inputs that still matter in it."""
 
     belief: Belief
     kept: tuple[int, ...] = ()
 
 
 class Beliefs:
-    """The beliefs of a model, each set once."""
+    """The beliefs of a model, each set of hypotheses once."""
 
     def __init__(self, memory: Memory | None = None) -> None:
         self.memory: Memory = Memory() if memory is None else memory
         self._known: dict[frozenset[Hypothesis], Belief] = {}
 
     def __len__(self) -> int:
-        """Return how many are remembered."""
+        """Return how many beliefs are remembered."""
         return len(self._known)
 
     def of(self, hypotheses: Iterable[Hypothesis]) -> Belief:
-        """Return the belief with these hypotheses, which are in the order in which they were found first."""
+        """Return the belief with these hypotheses, kept in the order in which they were found."""
         found = dict.fromkeys(hypotheses)
-        # made of a dictionary, a set takes the hashes from there
+        # a set made from a dictionary reuses its hashes
         name = frozenset(found)
         return self._known.get(name) or self.memory.put(self._known, name, Belief(tuple(found)))
 
-    def remember(self, before: Belief, event: Hashable, led: Led) -> None:
-        """Remember where an event led."""
-        self.memory.put(before.after, event, led)
+    def remember(self, before: Belief, event: Hashable, result: EventResult) -> None:
+        """Remember the result of an event."""
+        self.memory.put(before.after, event, result)
 
 
 def counted(found: Iterable[Hypothesis]) -> tuple[Iterable[Hypothesis], tuple[int, ...]]:
-    """Return the hypotheses with the inputs that still matter numbered from 1, and which these were.
+    """Return the hypotheses with the relevant inputs renumbered from 1, and their former numbers.
 
-    Numbers tell only who came before whom: without this every step would be new, and nothing could be remembered.
+    Only the order of the numbers matters. Without this every step would be new, and nothing could be remembered.
     """
     numbers = set[int]().union(*(each.numbers for each in found if each[1] or each[2]))
     kept = tuple(sorted(numbers))
-    # distinct numbers from 1 on: where the last is as great as they are many, none is missing
+    # distinct numbers from 1 on: if the last equals the count, none is missing
     if (not kept or kept[-1] == len(kept)) and not any(each[4] for each in found):
         return found, kept
     return dict.fromkeys(renumbered(each, kept) for each in found), kept

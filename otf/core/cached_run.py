@@ -1,33 +1,121 @@
-"""A trip over steps that were all taken before, past a session: what it would command and believe is known.
+"""A cached run: steps that were all taken before pass by the session, whose commands and beliefs are known.
 
-A session and its monitor ask many questions at each event, because anything may happen. In a long run nearly nothing
-new does: one input is in flight, and its answer is one that came before from the same set of states. Such a step is two
-look-ups here. By definition the run is the same: before a session is asked for anything again, it is told how far the
-trip went, and the last step event by event.
+At each event a session and its monitor check much, because anything may happen. In a long run nearly nothing new does:
+one input is in flight, and its answer came before from the same set of states. Such a step costs two look-ups here. By
+definition the run is the same: before the session decides anything again, it is given the number of cached steps, and
+the events of the last one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
+from otf.core.belief import Belief, EventResult
 from otf.core.due import silent
 from otf.core.eager import Eager
 from otf.core.ledger import Ledger, done_by
+from otf.core.memory import Symbol
 from otf.core.monitor import Oracle
+from otf.core.nodes import Node
 from otf.core.session import Session
-from otf.core.step_cache import CachedInput, CachedOutput, CachedSteps, PortFrame
-from otf.core.symbols import Symbol
 from otf.core.timing import Timing
+from otf.core.view import View
 from otf.trace.events import Event, Seen, Sent
+from otf.values.cost import light
+
+PortFrame: TypeAlias = tuple[str, bytes]
+"""A port, and the bytes that came on it."""
+
+
+@light
+class CachedInput:
+    """An input sent before from this belief: its bytes, the next belief, and the transitions to be proven quiet."""
+
+    symbol: Symbol
+    port: str
+    data: bytes
+    cached: CachedSteps
+    proofs: frozenset[tuple[Node, Symbol]]
+
+
+@light
+class CachedOutput:
+    """An output that was seen before: the next belief, and whether the next input may follow (`quiescence_predicted`).
+
+    `frame` is the same object each time, so that callers can look up what they derived from it.
+    """
+
+    output: object
+    frame: bytes
+    cached: CachedSteps
+    quiescence_predicted: bool
+
+
+class CachedSteps:
+    """The inputs that were sent from a belief and the frames that came there, by the bytes of one codec."""
+
+    __slots__ = ("belief", "codec", "frames", "inputs", "view")
+
+    def __init__(self, belief: Belief, codec: object) -> None:
+        self.belief: Belief = belief
+        self.codec: object = codec
+        # not needed for a belief with an input in flight
+        self.view: View | None = belief.view
+        self.inputs: dict[Symbol, CachedInput] = {}
+        self.frames: dict[PortFrame, CachedOutput] = {}
+
+    @staticmethod
+    def of(oracle: Oracle, belief: Belief, codec: object) -> CachedSteps:
+        """Return the cached steps of a belief, made once for each codec."""
+        cached = belief.ahead.get(CachedSteps)
+        if not isinstance(cached, CachedSteps) or cached.codec is not codec:
+            cached = CachedSteps(belief, codec)
+            oracle.model.memory.put(belief.ahead, CachedSteps, cached)
+        return cached
+
+    def view_of(self, oracle: Oracle) -> View:
+        """Return the view of the belief."""
+        self.view = oracle.view(self.belief)
+        return self.view
+
+    def learn_input(self, oracle: Oracle, symbol: Symbol, port: str, data: bytes) -> CachedInput | None:
+        """Return an input that was sent before without these bytes; None if it was not, or has no answer."""
+        result = _known_result(oracle, self.belief, ("sent", port, symbol))
+        if result is None or silent(oracle.model, result.belief):
+            return None
+        proofs = frozenset((node, symbol) for node in self.view_of(oracle).nodes)
+        go = CachedInput(symbol, port, data, CachedSteps.of(oracle, result.belief, self.codec), proofs)
+        return oracle.model.memory.put(self.inputs, symbol, go)
+
+    def learn_output(self, oracle: Oracle, frame: PortFrame, output: object) -> CachedOutput | None:
+        """Return the output of a frame not looked up before; None if it is new, or needs the monitor."""
+        result = _known_result(oracle, self.belief, ("seen", frame[0], oracle.model.output_symbol(output)))
+        if result is None or result.kept:
+            return None
+        quiescence_predicted = silent(oracle.model, result.belief)
+        if quiescence_predicted and result.belief.in_flight:
+            return None
+        then = CachedOutput(output, frame[1], CachedSteps.of(oracle, result.belief, self.codec), quiescence_predicted)
+        return oracle.model.memory.put(self.frames, frame, then)
+
+
+def _known_result(oracle: Oracle, belief: Belief, event: Hashable) -> EventResult | None:
+    """Return the known result of an event, None unless the monitor can be left out."""
+    result = belief.after.get(event)
+    if result is None or not result.belief.sure or result.belief.unconstrained:
+        return None
+    return result if len(result.belief.hypotheses) <= oracle.limits.hypotheses else None
+
 
 LONG: Final = 50
-"""Events in one step, beyond which a trip is over: more may be a flood."""
+"""Events in one step beyond which a cached run ends: more may be a flood."""
 
 
 @dataclass(slots=True)
 class CachedRun:
-    """How far a trip went; `last` are the events of its last step, which began in `before`."""
+    """A cached run in progress; `last` holds the events of its last step, which began in `before`."""
 
     session: Session
     pacing: Eager
@@ -47,17 +135,17 @@ class CachedRun:
     over: bool = False
 
     def __post_init__(self) -> None:
-        """Begin where the session is."""
+        """Start from the present state of the session."""
         self.before, self.done_by, self.before_by = self.cached, self.ledger.done_by, self.ledger.done_by
         self.oracle = self.session.monitor.oracle
         self.timing = self.oracle.timing
         self.room = self.session.steps - self.ledger.sent
 
     @staticmethod
-    def out(session: Session, codec: object) -> CachedRun | None:
-        """Return a trip from where a session is; None where it has to be asked what comes next."""
+    def start(session: Session, codec: object) -> CachedRun | None:
+        """Return a cached run from the state of a session; None if the session must decide the next step."""
         moment, pacing, monitor = session.moment, session.pacing, session.monitor
-        if not isinstance(pacing, Eager) or session.asking or session.over or moment.quiet or moment.next is not None:
+        if not isinstance(pacing, Eager) or session.probing or session.over or moment.quiet or moment.next is not None:
             return None
         belief, model = monitor.belief, monitor.oracle.model
         if session.flood < LONG or model.timed or monitor.verdict is not None or belief.in_flight:
@@ -67,41 +155,41 @@ class CachedRun:
         return CachedRun(session, pacing, CachedSteps.of(monitor.oracle, belief, codec), monitor.ledger)
 
     def choose(self) -> Symbol | None:
-        """Return the input to be sent now, None where the session has to be asked, or knows that the path is over."""
-        # looked up each time: a pacing forgets what it has proven when that is too much
+        """Return the input to send now; None if the session must decide, or if the path is over."""
+        # looked up each time: a pacing drops its proofs when there are too many
         if self.steps >= self.room or (self.go is not None and not self.pacing.proven.issuperset(self.go.proofs)):
             return None
         cached = self.cached
-        self.next = self.session.chooser.choose(cached.view or cached.offered(self.oracle))
+        self.next = self.session.chooser.choose(cached.view or cached.view_of(self.oracle))
         self.over = self.next is None
         return self.next
 
-    def learn(self, symbol: Symbol, port: str, data: bytes) -> CachedInput | None:
-        """Return an input that was sent before without these bytes; None where it has not been, or brings no answer."""
-        return self.cached.learn(self.oracle, symbol, port, data)
+    def learn_input(self, symbol: Symbol, port: str, data: bytes) -> CachedInput | None:
+        """Return an input that was sent before without these bytes; None if it was not, or has no answer."""
+        return self.cached.learn_input(self.oracle, symbol, port, data)
 
-    def heard(self, frame: PortFrame, output: object) -> CachedOutput | None:
-        """Return what it means that a frame came that was not looked up before; None where it is new, or odd."""
-        return self.cached.heard(self.oracle, frame, output)
+    def learn_output(self, frame: PortFrame, output: object) -> CachedOutput | None:
+        """Return the output of a frame not looked up before; None if it is new, or needs the monitor."""
+        return self.cached.learn_output(self.oracle, frame, output)
 
     def sent(self, go: CachedInput, event: Sent) -> None:
-        """Take that an input was sent."""
+        """Note that an input was sent."""
         self.before, self.before_by = self.cached, self.done_by
         self.cached, self.go, self.last, self.next = go.cached, go, [event], None
-        # the ledger of one input that is answered at once, without its making: that took a tenth of a step
+        # the ledger of one input that is answered at once is not built: that took a tenth of a step
         self.done_by = done_by(self.done_by, event.at, self.timing)
         self.steps += 1
         self.events += 1
 
     def seen(self, then: CachedOutput, event: Seen) -> None:
-        """Take that an output was seen, by which the input is proven taken."""
+        """Note an output; it proves the input taken."""
         self.cached = then.cached
         self.last.append(event)
         self.done_by = min(self.done_by, event.at + self.timing.busy)
         self.events += 1
 
-    def back(self) -> None:
-        """Tell the session, also what was chosen and not sent."""
+    def finish(self) -> None:
+        """Bring the session up to date, including an input that was chosen and not sent."""
         if self.steps:
             skipped = self.events - len(self.last)
             ledger = Ledger(sent=self.ledger.sent + self.steps - 1, done_by=self.before_by)

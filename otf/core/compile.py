@@ -1,4 +1,4 @@
-"""From what a spec yields to moves: ports found, alternatives spread out, mistakes named."""
+"""From the transitions of a spec to moves: ports found, alternatives spread out, mistakes named."""
 
 from __future__ import annotations
 
@@ -9,58 +9,57 @@ from math import prod
 from typing import Any, Final, NamedTuple, TypeGuard
 
 from otf.core.bags import Chains, Emitted
-from otf.core.expectations import Either, Exact, Expectation, Instance, Such
+from otf.core.expectations import Either, Exact, Expectation, Instance, Such, is_test
+from otf.core.memory import Symbol
 from otf.core.nodes import UNKNOWN, Midway, Move, Node, OpenAccept, Position
-from otf.core.symbols import Symbol
-from otf.core.texts import is_test
 from otf.errors import ModelError
 from otf.spec import Accept, AnyOrder, On, OneOf, TimerAction, TimerStart, TimerStop, Transition, Where
-from otf.spec.endless import TRANSITIONS, limited
+from otf.spec.offering import TRANSITIONS, limited
 from otf.values import show
 
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """The ports of a bench: the names of those that bring outputs, and the port that a value belongs to."""
+    """The ports of a bench: the names of the output ports, and the function that returns the port of a value."""
 
     outputs: tuple[str, ...] = ("sut",)
     port: Callable[[Any], str] | None = None
 
     def into(self, value: object) -> str:
-        """Return the port that an input is sent to; "" where nothing tells."""
+        """Return the port that an input is sent to; "" if the bench does not say."""
         return "" if self.port is None else self.port(value)
 
     def of(self, value: object) -> str:
-        """Return the port of an output; with one port alone there is nothing to ask."""
+        """Return the port of an output; a single port needs no look."""
         if self.port is None:
             return self.outputs[0] if len(self.outputs) == 1 else self.only(f"the output {show(value)}")
         port = self.port(value)
         return port if port in self.outputs else self.known(port, f"the output {show(value)}")
 
     def only(self, what: str) -> str:
-        """Return the one output port, for items that do not tell theirs."""
+        """Return the only output port, for items that do not name theirs."""
         if len(self.outputs) == 1:
             return self.outputs[0]
-        message = f"{what} does not tell its port; write on(port, …) with one of {', '.join(self.outputs)}"
+        message = f"{what} names no port; write on(port, …) with one of {', '.join(self.outputs)}"
         raise ModelError(message)
 
     def known(self, port: str, what: str) -> str:
-        """Return the port, if it is one that brings outputs: what is expected elsewhere would be missed for ever."""
+        """Return the port, if it has outputs: an output expected elsewhere would be missing for ever."""
         if port in self.outputs or not self.outputs:
             return port
-        message = f"{what} is expected on the port {port!r}; the ports that bring outputs are {', '.join(self.outputs)}"
+        message = f"{what} is expected on the port {port!r}; the ports with outputs are {', '.join(self.outputs)}"
         raise ModelError(message)
 
 
 WORDS: Final = (AnyOrder, OneOf, On, Where, Accept, type)
-"""What stands in a transition for something else than itself; tests are routines."""
+"""Items of a transition that are no plain values; tests are routines."""
 
 MANY: Final = "transitions, with the alternatives of each"
 NO_TIMERS: Final = (tuple[TimerStart, ...](), frozenset[str]())
 
 
 class AskedState(NamedTuple):
-    """The state of which a model was asked, and whether that was for what it does by itself."""
+    """The state whose transitions are compiled, and whether they are spontaneous."""
 
     node: Node
     spontaneous: bool
@@ -68,7 +67,7 @@ class AskedState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """Makes moves of what a spec function returned. Raises ModelError where that is no transition."""
+    """Makes moves of the result of a spec function. Raises ModelError if that is no transition."""
 
     routes: Routes
     chains: Chains
@@ -76,7 +75,7 @@ class Compiler:
     symbol: Callable[[object], Symbol]
 
     def moves(self, origin: Node, yields: object, *, spontaneous: bool = False) -> tuple[Move, ...]:
-        """Return the moves for what a spec function returned of a state: of `emits` where they are `spontaneous`."""
+        """Return the moves for the result of `step`, or of `emits` if they are `spontaneous`."""
         if not isinstance(yields, Iterable):
             message = (
                 f"it returned {show(yields)}; yield transitions (goto(state, output, …)), or return a list of them"
@@ -86,7 +85,7 @@ class Compiler:
         found: list[Move] = []
         for item in limited(items, TRANSITIONS, MANY):
             if _is_plain(item) and _is_value(item.outputs[0]):
-                # what most transitions are, and the quickest: one value
+                # what most transitions are, and the fastest path: one value
                 emitted = self._alone(item.outputs[0])
                 found.append(Move(self.node(item.state), emitted, item.outputs))
             else:
@@ -98,10 +97,10 @@ class Compiler:
 
     def _moves(self, origin: AskedState, item: object) -> Iterator[Move]:
         if isinstance(item, Accept):
-            _brought(origin, item.after)
+            _check_timer(origin, item.after)
             yield self._accept(origin, item)
         elif _is_transition(item):
-            _brought(origin, item.after)
+            _check_timer(origin, item.after)
             yield from self._transition(origin, item, self.node(item.state))
         else:
             message = f"it gave {show(item)}, which is not a transition; write goto(state, output, …)"
@@ -113,14 +112,14 @@ class Compiler:
         if all(len(each) == 1 for each in alternatives):
             return [self._move(item, target, target, outputs, outputs)]
         if item.within or item.timers:
-            # which moment is the middle of such a transition, nothing says
+            # the model does not say where the middle of such a transition is in time
             return [self._move(item, target, target, chosen, chosen) for chosen in _spread(alternatives)]
         return self._parts(origin, item, target, alternatives)
 
     def _parts(
         self, origin: AskedState, item: Transition[Any], target: Node, alternatives: list[tuple[object, ...]]
     ) -> Iterator[Move]:
-        """Yield the moves of a transition with choices between ports: made one by one, n of them are not 2^n moves."""
+        """Yield the moves of a transition with choices between ports, made one by one: n of them are not 2^n moves."""
         position: Position = target
         rest: list[object] = []  # in reverse
         for found in reversed(alternatives):
@@ -147,12 +146,12 @@ class Compiler:
         shown: tuple[object, ...],
     ) -> Move:
         starts, stops = _timers(item.timers)
-        emitted = self._owes(outstanding)
+        emitted = self._emitted(outstanding)
         return Move(
             position, emitted, shown, target=target, within=item.within, starts=starts, stops=stops, after=item.after
         )
 
-    def _owes(self, outputs: Sequence[object]) -> Emitted:
+    def _emitted(self, outputs: Sequence[object]) -> Emitted:
         if not outputs:
             return ()
         queues: dict[str, list[tuple[Expectation, ...]]] = {}
@@ -169,7 +168,7 @@ class Compiler:
         return self.chains.alone.get(symbol) or self.chains.only(self.routes.of(value), symbol)
 
     def _alternatives(self, item: object) -> tuple[object, ...]:
-        """Return the items of which an item is one; itself where one want of one port says the same."""
+        """Return the alternatives of an item; the item itself if one expectation on one port covers them all."""
         if _is_value(item):
             return (item,)
         found = choices(item)
@@ -186,7 +185,7 @@ class Compiler:
         given = item.port if isinstance(item.port, tuple) else (item.port,)
         ports = tuple(self.routes.known(port, "an Accept") if port else self.routes.only("an Accept") for port in given)
         if not ports:
-            message = "it gave an Accept of no port: nothing could ever be accepted"
+            message = "it gave an Accept of no port: it could never accept anything"
             raise ModelError(message)
         text = item.says or f"outputs accepted on {', '.join(ports)}"
         starts, stops = _timers(item.timers)
@@ -247,14 +246,14 @@ def _is_transition(item: object) -> TypeGuard[Transition[Any]]:
     return isinstance(item, Transition)
 
 
-def _brought(origin: AskedState, after: str) -> None:
+def _check_timer(origin: AskedState, after: str) -> None:
     if after and not origin.spontaneous:
         message = f"it gave a transition after={after!r}: a timer brings what stands in `emits`, an input the rest"
         raise ModelError(message)
 
 
 def _timers(actions: tuple[TimerAction, ...]) -> tuple[tuple[TimerStart, ...], frozenset[str]]:
-    """Return the timers that run after a transition anew, and those that it ends: the last word on each counts."""
+    """Return the timers that a transition starts and those that it stops: the last action on each counts."""
     if not actions:
         return NO_TIMERS
     last = {each.name: each for each in actions}
@@ -263,7 +262,7 @@ def _timers(actions: tuple[TimerAction, ...]) -> tuple[tuple[TimerStart, ...], f
 
 
 def _sequence(outputs: object) -> tuple[object, ...]:
-    # Transition(state, "tea") would owe three letters
+    # Transition(state, "tea") would emit three letters
     if _is_tuple(outputs):
         return outputs
     message = f"it gave a Transition with the outputs {show(outputs)}, no tuple; write goto(state, output, …)"
@@ -271,7 +270,7 @@ def _sequence(outputs: object) -> tuple[object, ...]:
 
 
 def spread(outputs: Iterable[object]) -> Iterator[tuple[object, ...]]:
-    """Yield what the outputs of one transition may be, with each of their alternatives."""
+    """Yield the outputs of one transition once for each combination of their alternatives."""
     return _spread([choices(item) for item in outputs])
 
 
@@ -283,12 +282,12 @@ def _spread(pools: Sequence[tuple[object, ...]]) -> Iterator[tuple[object, ...]]
 
 
 def choices(item: object) -> tuple[object, ...]:
-    """Return the items of which an item is one: the alternatives of a `OneOf`, else itself."""
+    """Return the alternatives of a `OneOf`; of any other item, itself."""
     if isinstance(item, On):
         return tuple(On(item.port, choice) for choice in choices(item.item))
     if not isinstance(item, OneOf):
         return (item,)
     if not item.items:
-        message = "OneOf() has no alternatives: nothing could ever be seen"
+        message = "OneOf() has no alternatives: no output could ever match it"
         raise ModelError(message)
     return tuple(choice for each in item.items for choice in choices(each))

@@ -1,31 +1,35 @@
-"""What must have come: by when something must be seen, and whether a conforming system is silent."""
+"""Deadlines: by when an output must be seen, whether a conforming system is silent, and how a failure states times."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from otf.core.belief import Belief
-from otf.core.clock import FOREVER, Window, deadline
-from otf.core.hypothesis import Hypothesis
+from otf.core.hypothesis import Hypothesis, Timer
 from otf.core.model import Model
 from otf.core.moves import Moves
 from otf.core.nodes import UNKNOWN, Node
+from otf.core.timing import FOREVER, Clock, Window, deadline
+from otf.core.windows import Windows
+from otf.trace.events import Closed, Event, Seen
+from otf.trace.verdict import FailureKind
 
 
 def due(belief: Belief, latency: float) -> float | None:
-    """Return the time by which something must have been seen in every explanation; None where nothing must be."""
+    """Return the time by which an output must have been seen in every explanation; None if one allows silence."""
     dues = [_due(each, latency) for each in belief.hypotheses]
     return None if FOREVER in dues else max(dues, default=None)
 
 
 def pending(belief: Belief, latency: float) -> float | None:
-    """Return the time by which all answers have been seen that may be due in windows; None where there are none."""
+    """Return the time by which all answers that are due in windows have been seen; None if there are none."""
     dues = (deadline(window, latency) for each in belief.hypotheses for window in _answers(each))
     return max((by for by in dues if by < FOREVER), default=None)
 
 
 def silent(model: Model, belief: Belief) -> bool:
-    """Return whether in every explanation, all inputs in flight taken, nothing is owed and nothing can come unasked."""
+    """Return whether no explanation has an output outstanding or possible, once all inputs in flight are taken."""
     if belief.silent is None:
         belief.silent = all(_silent(Moves(model), each) for each in belief.hypotheses)
     return belief.silent
@@ -34,7 +38,7 @@ def silent(model: Model, belief: Belief) -> bool:
 def slow(model: Model, hypotheses: Iterable[Hypothesis], busy: float) -> bool:
     """Return whether the system may be busy for longer than R with an input in flight, or half answered.
 
-    So it is where it answers in a window that is longer.
+    That is so if it answers in a longer window.
     """
     return any(
         any(window.hi > busy for window in _answers(each)) or _slow(Moves(model), each, busy) for each in hypotheses
@@ -47,7 +51,7 @@ def _due(now: Hypothesis, latency: float) -> float:
 
 
 def _expiring(now: Hypothesis) -> Iterable[Window]:
-    # of a named timer that means nothing here, nothing would be seen
+    # a named timer that has no effect in this state would show no output
     node = now.position
     if not isinstance(node, Node):
         return ()
@@ -55,15 +59,15 @@ def _expiring(now: Hypothesis) -> Iterable[Window]:
 
 
 def _windows(now: Hypothesis) -> Iterable[Window]:
-    return (each.window for _, owing in now.outstanding for each in owing if each.window)
+    return (each.window for _, outputs in now.outstanding for each in outputs if each.window)
 
 
 def _answers(now: Hypothesis) -> Iterable[Window]:
-    return (each.window for _, owing in now.outstanding for each in owing if each.window and not each.spontaneous)
+    return (each.window for _, outputs in now.outstanding for each in outputs if each.window and not each.spontaneous)
 
 
 def _silent(moves: Moves, start: Hypothesis) -> bool:
-    """Return whether no way of taking what is in flight brings an output."""
+    """Return whether no order of taking the inputs in flight leads to an output."""
     seen = {start}
     stack = [start]
     while stack:
@@ -85,7 +89,7 @@ def _slow(moves: Moves, start: Hypothesis, busy: float) -> bool:
         if now in seen or not now.flight:
             continue
         if now.position is UNKNOWN:
-            # the outputs of an Accept may tell a state in which it answers slowly
+            # the outputs of an Accept may lead to a state in which the system answers slowly
             return True
         seen.add(now)
         for step in moves.of(now):
@@ -93,3 +97,74 @@ def _slow(moves: Moves, start: Hypothesis, busy: float) -> bool:
                 return True
             stack.append(Hypothesis(step.then.position, (), step.then.flight))
     return False
+
+
+LOOKED_AT = 1_000  # explanations searched for windows
+
+
+class Due(NamedTuple):
+    """Outputs of a port (any, if it is empty) that are due in a window, and what the window is counted from."""
+
+    port: str
+    window: Window
+    since: str
+
+
+def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: FailureKind | None) -> tuple[str, ...]:
+    """Return which outputs were due when, in seconds since the start of the run; nothing if no window was open."""
+    port = event.port if isinstance(event, (Seen, Closed)) else ""
+    overdue = [due for due in _dues(model, belief.hypotheses, clock) if _end(due) + clock.latency < event.at]
+    if kind is None and port and overdue:
+        # the output is wrong because another one was due before it
+        return _window(min(overdue, key=_end)), f"at {event.at:.3f} s it had not come"
+    found = [due for due in _dues(model, belief.hypotheses, clock) if port in {"", due.port} or not due.port]
+    if not found:
+        return ()
+    if kind == "early":
+        due = min(found, key=_begin)
+        return _window(due), f"it came at {event.at:.3f} s, {_begin(due) - event.at:.3f} s too early"
+    due = max(found, key=_end)
+    over = event.at - _end(due)
+    if not port:
+        return _window(due), f"nothing had come at {event.at:.3f} s"
+    return _window(due), f"it came at {event.at:.3f} s" + (f", {over:.3f} s too late" if over > 0 else ", in that time")
+
+
+def _begin(due: Due) -> float:
+    return due.window.trigger.a + due.window.lo
+
+
+def _end(due: Due) -> float:
+    return due.window.trigger.b + due.window.hi
+
+
+def _window(due: Due) -> str:
+    return (
+        f"due {due.window.lo:g} to {due.window.hi:g} s after {due.since}: "
+        f"between {max(0.0, _begin(due)):.3f} s and {_end(due):.3f} s of the run"
+    )
+
+
+def _dues(model: Model, hypotheses: Iterable[Hypothesis], clock: Clock) -> Iterator[Due]:
+    """Yield what is due in windows: outstanding outputs, timers, and the outputs of inputs in flight."""
+    # nothing counts as late here, or the overdue outputs would not be found
+    patient = Clock(clock.now, clock.latency, clock.busy, clock.inputs, late=True)
+    moves = Moves(model, windows=Windows(model, patient))
+    seen, stack = set[Hypothesis](), list(hypotheses)
+    while stack and len(seen) < LOOKED_AT:
+        now = stack.pop()
+        if now in seen:
+            continue
+        seen.add(now)
+        yield from (
+            Due(port, each.window, "the state was entered" if each.spontaneous else "its input was taken")
+            for port, outputs in now.outstanding
+            for each in outputs
+            if each.window
+        )
+        yield from (Due("", each.window, _started(each)) for each in now.timers if isinstance(now.position, Node))
+        stack.extend(step.then for port, in_flight in now.flight for step in moves.taking(now, port, in_flight[0]))
+
+
+def _started(timer: Timer) -> str:
+    return f"the timer {timer.name!r} was started" if isinstance(timer.name, str) else "the state was entered"

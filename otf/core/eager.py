@@ -1,7 +1,7 @@
 """Eager pacing: the next input at once where a conforming system is silent anyway.
 
-Waiting for silence is what costs time. Where every explanation of what was seen says that nothing is owed and nothing
-can come, there is nothing to wait for.
+Waiting for silence costs the most time. If every explanation of what was seen says that no output is outstanding or
+possible, there is nothing to wait for.
 """
 
 from __future__ import annotations
@@ -10,38 +10,37 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from otf.core.due import silent
+from otf.core.memory import Symbol
 from otf.core.nodes import Node
-from otf.core.pacing import Moment, Pause, Ventured, listened, silence
-from otf.core.symbols import Symbol
-from otf.core.timers import Timers
+from otf.core.pacing import Moment, Pause, SentInput, Timers, learn_reply, silence
 from otf.core.timing import Timing
 
 MOST: Final = (
-    30  # silent inputs in flight: more would fill the other side's buffer, and each has to be thought of again
+    30  # silent inputs in flight: more would fill the peer's buffer, and the search considers each of them again
 )
-REMEMBERED: Final = 100_000  # transitions after which there was silence; what is forgotten is waited for once more
+REMEMBERED: Final = 100_000  # transitions known to be followed by silence; a forgotten one is waited for once more
 
 
 @dataclass(slots=True)
 class Eager:
-    """Sends the next input as soon as all answers to the last are there, and quiescence was seen there once before.
+    """Sends the next input as soon as all answers to the last are there, if quiescence was seen there once before.
 
-    `proven` remembers the transitions of the model after which silence was waited for: keep it over the paths of a
-    campaign. Before an input goes to another port than inputs not proven taken, it waits until they must have been
-    taken: L after the last, and R for each that may still have been before it.
+    `proven` holds the transitions of the model after which silence was observed: keep it over the paths of a campaign.
+    Before an input goes to another port than inputs not proven taken, the pacing waits until they must have been taken:
+    L after the last, and R for each that may still have been before it.
     """
 
     timing: Timing
     proven: set[tuple[Node, Symbol]] = field(default_factory=set[tuple[Node, Symbol]])
     timers: Timers = field(default_factory=Timers)
-    # the last input that was found proven: it is asked for several times a step
-    _trusted: Ventured | None = None
+    # the last input that was found proven: it is checked several times a step
+    _trusted: SentInput | None = None
 
     def ready(self, moment: Moment) -> bool:
-        """Tell whether a conforming system has nothing more to say."""
+        """Return whether a conforming system has no more outputs."""
         if moment.quiet:
             return True
-        # what is known is asked first: most moments are those between an input and its answer
+        # cached answers first: most calls come between an input and its answer
         monitor = moment.monitor
         return (
             monitor.belief.silent is not False and self._sure(moment) and silent(monitor.oracle.model, monitor.belief)
@@ -61,7 +60,7 @@ class Eager:
 
     def settled(self, moment: Moment) -> None:
         """Remember that there was silence after the last transition."""
-        listened(self.timing, moment)
+        learn_reply(self.timing, moment)
         if len(self.proven) > REMEMBERED:
             self.proven.clear()
             self._trusted = None

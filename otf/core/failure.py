@@ -1,4 +1,4 @@
-"""Why no state is left: the reason of a failure as data, in the words of the model."""
+"""Why no state is left: the reason of a failure as data, in terms of the model."""
 
 from __future__ import annotations
 
@@ -9,42 +9,41 @@ from typing import Final, NamedTuple, TypeAlias
 
 from otf.core.bags import Chain
 from otf.core.belief import Belief
-from otf.core.hypothesis import Hypothesis, QueuedInput
+from otf.core.hypothesis import Hypothesis, QueuedInput, Queues, push
 from otf.core.model import Model
 from otf.core.moves import Moves, Next
 from otf.core.nodes import Midway, Move, Node
-from otf.core.queues import Queues, push
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
 from otf.trace.verdict import Allowed, Failure, FailureKind, Signature
 from otf.values import show
 
-SHOWN: Final = 20  # states shown in one failure: more is no explanation
-WAYS: Final = 200  # ways looked at from one state: inputs in flight can be taken in very many orders
-THOUGHT: Final = 300  # moves looked at, besides one for each input: with a thousand in flight one way is a thousand
+SHOWN: Final = 20  # states shown in one failure: more explain nothing
+WAYS: Final = 200  # paths considered from one state: inputs in flight can be taken in very many orders
+BUDGET: Final = 300  # moves considered, besides one for each input: with a thousand in flight one path is a thousand
 
 MovePath: TypeAlias = "tuple[Move, MovePath] | None"
 
 
 @dataclass(slots=True)
 class FailedStep:
-    """What happened since everything was last settled: where it began, the inputs, the outputs so far.
+    """The events since everything was last settled: the belief at the start, the inputs, the outputs so far.
 
-    `last` are the inputs of the step before: what comes by itself after silence is still their doing.
+    `last` holds the inputs of the step before: they cause the spontaneous outputs after silence.
     """
 
     before: Belief
-    # no factories of typed lists: such a list takes ten times as long as a bare one, and every step has two
+    # no factories of typed lists: they take ten times as long as bare lists, and every step has two
     inputs: list[Sent]
     outputs: list[Seen | Closed]
     last: list[Sent] = field(default_factory=list[Sent])
 
     def rested(self, belief: Belief) -> FailedStep:
-        """Return the step after quiescence: this one, as long as something is due in a window."""
+        """Return the step after quiescence: this one as long as an output is due in a window."""
         return FailedStep(belief, [], [], self.inputs or self.last) if belief.settled else self
 
 
 class EventPosition(NamedTuple):
-    """Where in a run something happened: the number of the event, and that of the last input."""
+    """A position in a run: the number of the event, and that of the last input."""
 
     event: int
     step: int
@@ -58,14 +57,14 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
     untimely: FailureKind | None = None,
     times: tuple[str, ...] = (),
 ) -> Failure:
-    """Return the failure for the event that left no state; `untimely`: it would be right later, or earlier.
+    """Return the failure for the event that left no state; `untimely`: the output would be right later, or earlier.
 
-    The signature speaks of the whole step, not of the moment: outputs on different ports come in any order, and the
-    same fault must have the same signature whichever came first.
+    The signature is that of the whole step, not of the moment: outputs on different ports come in any order, and one
+    defect must have one signature whichever came first.
     """
     nodes = step.before.nodes
-    thought = THOUGHT // max(1, len(nodes)) + len(step.inputs)
-    ways = {node: list(islice(_ways(model, node, step.inputs, thought), WAYS)) for node in nodes}
+    budget = BUDGET // max(1, len(nodes)) + len(step.inputs)
+    ways = {node: list(islice(_ways(model, node, step.inputs, budget), WAYS)) for node in nodes}
     moves = [move for each in ways.values() for way in each for move in way]
     ticking = any(each.timers for each in step.before.hypotheses)
     return Failure(
@@ -105,10 +104,10 @@ def _inputs(inputs: Sequence[Sent]) -> str:
     return "; ".join(show(each.input) for each in inputs)
 
 
-def _ways(model: Model, node: Node, inputs: Sequence[Sent], thought: int) -> Iterator[tuple[Move, ...]]:
-    """Yield what may happen from a place: the inputs taken in any order that their ports allow, or a move by itself.
+def _ways(model: Model, node: Node, inputs: Sequence[Sent], budget: int) -> Iterator[tuple[Move, ...]]:
+    """Yield the paths from a node: the inputs taken in any order that their ports allow, or a spontaneous move.
 
-    So much is thought of at most; the last way may be cut for that.
+    At most `budget` moves are considered; the last path may be cut off by that.
     """
     flight: Queues[QueuedInput] = ()
     for number, each in enumerate(inputs, 1):
@@ -119,11 +118,11 @@ def _ways(model: Model, node: Node, inputs: Sequence[Sent], thought: int) -> Ite
     while stack:
         now, path = stack.pop()
         steps = _onward(moves, now)
-        thought -= len(steps)
-        if path is not None and (thought < 0 or not steps or any(step.move is None for step in steps)):
-            # from there on nothing is left, or the model leaves everything open
+        budget -= len(steps)
+        if path is not None and (budget < 0 or not steps or any(step.move is None for step in steps)):
+            # no input is left, or the model allows anything from there on
             yield tuple(_unlinked(path))
-        if thought < 0:
+        if budget < 0:
             return
         stack.extend((_bare(step), _after(path, step)) for step in reversed(steps) if step.move is not None)
 
@@ -180,7 +179,7 @@ def _expected(moves: Iterable[Move]) -> Iterator[str]:
 
 
 def expected(chain: Chain | None) -> Iterator[str]:
-    """Yield the kinds of the outputs that a chain is made of."""
+    """Yield the kinds of the outputs in a chain."""
     while chain is not None:
         yield from (kind for expectation in chain.bag.expectations for kind in expectation.kinds)
         chain = chain.then

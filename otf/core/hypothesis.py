@@ -1,29 +1,57 @@
-"""One explanation of what was seen so far: where the system may be, what it still owes, what it has not taken yet."""
+"""One explanation of what was seen so far: the node, the outstanding outputs, the inputs in flight, the timers."""
 
 from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from otf.core.bags import Bag, Chain
-from otf.core.clock import Span, Window
+from otf.core.memory import Symbol
 from otf.core.nodes import UNCONSTRAINED, Midway, Move, OpenAccept, Position
-from otf.core.queues import Queues, put, queue
-from otf.core.symbols import Symbol
+from otf.core.timing import Span, Window
+
+Item = TypeVar("Item")
+Queues: TypeAlias = tuple[tuple[str, tuple[Item, ...]], ...]
+
+
+def queue(queues: Queues[Item], port: str) -> tuple[Item, ...]:
+    """Return the queue of `port`, empty if there is none."""
+    for name, items in queues:
+        if name == port:
+            return items
+    return ()
+
+
+def put(queues: Queues[Item], port: str, items: tuple[Item, ...]) -> Queues[Item]:
+    """Return the map with `items` as the queue of `port`; an empty queue is left out."""
+    if not queues or (len(queues) == 1 and queues[0][0] == port):
+        return ((port, items),) if items else ()
+    rest = tuple(entry for entry in queues if entry[0] != port)
+    return tuple(sorted((*rest, (port, items)), key=_port)) if items else rest
+
+
+def push(queues: Queues[Item], port: str, item: Item) -> Queues[Item]:
+    """Return the map with `item` at the end of the queue of `port`."""
+    return put(queues, port, (*queue(queues, port), item))
+
+
+def _port(entry: tuple[str, object]) -> str:
+    return entry[0]
+
 
 NEVER: Final = sys.maxsize
 
 
 class Outstanding(NamedTuple):
-    """Outputs that were emitted and not yet seen: what a move still owes on one port.
+    """Outputs of one move on one port that were emitted and not yet seen.
 
-    `what` is the chain of what comes, and `left` what is left of its first bag; for an `Accept` it is the opening,
-    whose outputs tell the next state. `due` is the least number of an input that was taken after they were emitted:
-    once that input is proven taken with everything before it seen, a hypothesis that still owes them is wrong. Inputs
-    up to `loose` say nothing of that: they may have been taken before as well. `spontaneous`: they came by themselves.
-    `window` is the time in which they are due; `stamp` marks the timers that their move started. Of an `Accept`,
-    `number` is the input that brought it, or else `entered` bounds the time at which its state is entered.
+    `what` is the chain of outputs, and `left` the rest of its first bag; for an `Accept` it is the opening, whose
+    outputs decide the next state. `due` is the least number of an input that was taken after the outputs were emitted:
+    once that input is proven taken with everything before it seen, a hypothesis with these outputs is wrong. Inputs up
+    to `loose` do not count for that: they may have been taken before as well. `spontaneous`: no input caused them.
+    `window` is the time in which they are due; `stamp` marks the timers that their move started. For an `Accept`,
+    `number` is the input that caused it, or else `entered` bounds the time at which its state is entered.
     """
 
     what: Chain | OpenAccept
@@ -38,14 +66,14 @@ class Outstanding(NamedTuple):
 
 
 class QueuedInput(NamedTuple):
-    """An input that was sent and is perhaps not taken; `number` counts those that still matter, from 1."""
+    """An input that was sent and is perhaps not taken yet; `number` counts those that still matter, from 1."""
 
     symbol: Symbol
     number: int
 
 
 class Timer(NamedTuple):
-    """A timer that runs: its name, or the number of the spontaneous transition whose window it is."""
+    """A running timer: its name, or the number of the spontaneous transition that it is the window of."""
 
     name: str | int
     window: Window
@@ -53,9 +81,9 @@ class Timer(NamedTuple):
 
 
 class HeldBack(NamedTuple):
-    """An output that came while an `Accept` was open on other ports: only its end tells which state explains it.
+    """An output that came while an `Accept` was open on other ports: only the next state can explain it.
 
-    It came at this time, after the inputs up to `upto` were sent: no others can have brought it.
+    It came at this time, after the inputs up to `upto` were sent: no later input can have caused it.
     """
 
     port: str
@@ -65,11 +93,11 @@ class HeldBack(NamedTuple):
 
 
 class Hypothesis(NamedTuple):
-    """A spot, one queue of owed outputs a port, one queue of inputs in flight a port, and the timers that run.
+    """A position, a queue of outstanding outputs for each port, a queue of inputs in flight for each, and timers.
 
-    `held` are outputs that are judged later, `got` those of an open `Accept`. `beyond` names the ports on which more
-    unasked outputs are unseen than are followed: after what is owed there, anything may come. Such a hypothesis is a
-    doubt: it explains too much to pass a run, but it keeps a run from being failed.
+    `held` are outputs to be judged later, `got` those of an open `Accept`. `beyond` names the ports with more
+    spontaneous outputs unseen than are followed: after the outstanding ones, anything may come there. Such a hypothesis
+    is a doubt: it explains too much to pass a run, but it keeps a run from failing.
     """
 
     position: Position
@@ -82,49 +110,53 @@ class Hypothesis(NamedTuple):
 
     @property
     def settled(self) -> bool:
-        """Return whether nothing is owed, in flight or half done."""
+        """Return whether no output is outstanding, no input in flight, and no transition half done."""
         return not (self.outstanding or self.flight or isinstance(self.position, Midway))
 
     @property
-    def owing(self) -> bool:
-        """Return whether so many outputs are owed as the model says; an `Accept` may go on for ever."""
-        return any(isinstance(each.what, Chain) or each.what.ends for _, owing in self.outstanding for each in owing)
+    def expecting(self) -> bool:
+        """Return whether outputs are outstanding whose number the model limits; an `Accept` may go on for ever."""
+        return any(
+            isinstance(each.what, Chain) or each.what.ends for _, outputs in self.outstanding for each in outputs
+        )
 
     @property
     def obliged(self) -> bool:
-        """Return whether a timer has brought outputs that are not all seen: an `Accept` may be half way through."""
-        return any(each.spontaneous and each.window for _, owing in self.outstanding for each in owing)
+        """Return whether outputs of a timer are not all seen: an `Accept` may be half way through."""
+        return any(each.spontaneous and each.window for _, outputs in self.outstanding for each in outputs)
 
     @property
     def timed(self) -> bool:
         """Return whether time matters in it."""
-        return bool(self.timers) or any(each.window for _, owing in self.outstanding for each in owing)
+        return bool(self.timers) or any(each.window for _, outputs in self.outstanding for each in outputs)
 
     @property
     def numbers(self) -> set[int]:
-        """Return the numbers of the inputs that matter: those in flight, and those after which something is due."""
+        """Return the numbers of the inputs that matter: those in flight, and those by which an output is due."""
         found = {each.number for _, flight in self.flight for each in flight}
         if self.outstanding:
-            found.update(each.due for _, owing in self.outstanding for each in owing if each.due != NEVER)
-            found.update(each.number for _, owing in self.outstanding for each in owing if each.number)
+            found.update(each.due for _, outputs in self.outstanding for each in outputs if each.due != NEVER)
+            found.update(each.number for _, outputs in self.outstanding for each in outputs if each.number)
         return found
 
 
 def taken(now: Hypothesis, port: str) -> Hypothesis:
-    """Return the hypothesis after the head of `port`'s flight was taken: what is owed now was emitted before it."""
+    """Return the hypothesis after the first input of a port was taken; outstanding outputs were emitted before that."""
     head, *rest = queue(now.flight, port)
     if not now.outstanding:
         return Hypothesis(now[0], (), put(now[2], port, tuple(rest)), *now[3:])
-    outstanding = tuple((name, tuple(_before(each, head.number) for each in owing)) for name, owing in now.outstanding)
+    outstanding = tuple(
+        (name, tuple(_before(each, head.number) for each in outputs)) for name, outputs in now.outstanding
+    )
     return Hypothesis(now.position, outstanding, put(now.flight, port, tuple(rest)), *now[3:])
 
 
 PLAIN: Final = Outstanding(Chain(Bag(()), None))
-"""What is owed by a move that is neither spontaneous nor due in a window."""
+"""Outstanding outputs of a move that is neither spontaneous nor timed."""
 
 
 def moved(now: Hypothesis, move: Move, kind: Outstanding = PLAIN) -> Hypothesis:
-    """Return the hypothesis after a move: its outputs join what is owed on their ports, owed like `kind`."""
+    """Return the hypothesis after a move: its outputs are queued on their ports, with the attributes of `kind`."""
     outstanding, opening = now.outstanding, move.opening
     for port, chain in move.emitted:
         if port not in now.beyond:
@@ -133,7 +165,7 @@ def moved(now: Hypothesis, move: Move, kind: Outstanding = PLAIN) -> Hypothesis:
             )
             outstanding = put(outstanding, port, (*queue(outstanding, port), fresh) if outstanding else (fresh,))
     if opening is not None:
-        # what an Accept would accept comes after outputs that are not followed, and cannot be told from them
+        # the outputs of the Accept come after outputs that are not followed, and cannot be told apart from them
         if not now.beyond or set(opening.ports).isdisjoint(now.beyond):
             for port in opening.ports:
                 outstanding = put(outstanding, port, (*queue(outstanding, port), kind._replace(what=opening)))
@@ -157,10 +189,10 @@ def renumbered(now: Hypothesis, kept: tuple[int, ...]) -> Hypothesis:
                     loose=bisect_right(kept, each.loose),
                     number=ranks.get(each.number, 0),
                 )
-                for each in owing
+                for each in outputs
             ),
         )
-        for port, owing in now.outstanding
+        for port, outputs in now.outstanding
     )
     held = now.held and tuple(each._replace(upto=bisect_right(kept, each.upto)) for each in now.held)
     return now._replace(outstanding=outstanding, flight=flight, held=held)

@@ -1,7 +1,7 @@
 """A whole step at once: an input, its outputs and quiescence, for systems that answer before they return.
 
-By definition equal to telling a monitor `Sent`, a `Seen` for each output, and `Quiet`; a step that was seen before is
-one look-up, however many outputs it has.
+By definition equal to a monitor that is given `Sent`, a `Seen` for each output, and `Quiet`; a step that was seen
+before is one look-up, however many outputs it has.
 """
 
 from __future__ import annotations
@@ -12,18 +12,17 @@ from typing import Any, NamedTuple, TypeAlias
 
 from otf.core.belief import Belief
 from otf.core.compile import Routes
-from otf.core.enabled import view
+from otf.core.memory import Symbol
 from otf.core.monitor import PASS, TRUNCATED, Monitor, Oracle
-from otf.core.symbols import Symbol
 from otf.core.view import View
 from otf.errors import UsageError
 from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent
 from otf.trace.verdict import Verdict
-from otf.values.shape import shape
+from otf.values.identity import shape
 
 
 class StepEnd(NamedTuple):
-    """Where a step led; `shape` has the types of its outputs where equal outputs can differ in type, else None."""
+    """The result of a step; `shape` has the types of its outputs if equal outputs can differ in type, else None."""
 
     ways: MacroSteps
     shape: Any = None
@@ -33,13 +32,13 @@ StepTable: TypeAlias = dict[tuple[Any, ...], StepEnd]
 
 
 class MacroSteps:
-    """The ways on from a settled belief: for each input that may be offered, where which outputs lead."""
+    """The macro steps from a settled belief: for each enabled input, the next belief for each list of outputs."""
 
     __slots__ = ("belief", "inputs", "size", "tables", "view")
 
     def __init__(self, oracle: Oracle, belief: Belief) -> None:
         self.belief: Belief = belief
-        self.view: View = view(oracle.model, oracle.relation, oracle.limits, belief)
+        self.view: View = oracle.view(belief)
         self.tables: dict[Symbol, StepTable] = {inp: {} for inp in self.view.specified + self.view.others}
         self.inputs: tuple[tuple[object, StepTable], ...] = tuple(
             (inp.value, self.tables[inp]) for inp in self.view.specified
@@ -53,12 +52,12 @@ class MacroSteps:
 
     @staticmethod
     def start(oracle: Oracle) -> MacroSteps:
-        """Return the ways on from the start of a run."""
+        """Return the macro steps from the start of a run."""
         return MacroSteps.of(oracle, oracle.start())
 
     @staticmethod
     def of(oracle: Oracle, belief: Belief) -> MacroSteps:
-        """Return the ways on from a belief, made once."""
+        """Return the macro steps from a belief, made once."""
         ways = belief.ahead.get(MacroSteps)
         if not isinstance(ways, MacroSteps):
             ways = MacroSteps(oracle, belief)
@@ -67,7 +66,7 @@ class MacroSteps:
 
 
 def events(oracle: Oracle, inp: object, outputs: tuple[object, ...]) -> list[Event]:
-    """Return the events that a step stands for; times are all 0, since nothing takes any."""
+    """Return the events of a step; all times are 0, since nothing takes any."""
     routes = oracle.model.routes
     return [Sent(inp, routes.into(inp), 0.0), *(_seen(routes, output) for output in outputs), Quiet(0.0)]
 
@@ -81,9 +80,9 @@ def _seen(routes: Routes, output: object) -> Event:
 def find(
     oracle: Oracle, ways: MacroSteps, inp: object, outputs: tuple[object, ...], table: StepTable | None
 ) -> StepEnd | None:
-    """Return where a step leads that was not seen before; None where the model does not allow it.
+    """Return the result of a step that was not seen before; None if the model does not allow it.
 
-    It is remembered in the table, if there is one.
+    The result is remembered in the table, if there is one.
     """
     monitor = Monitor(oracle, ways.belief)
     passed = all(monitor.tell(event) is None for event in events(oracle, inp, outputs))
@@ -101,11 +100,11 @@ def find(
 def follow(
     oracle: Oracle, ways: MacroSteps, inp: object, table: StepTable, outputs: tuple[object, ...]
 ) -> MacroSteps | None:
-    """Return where a step leads, None where the model does not allow it."""
+    """Return the macro steps after a step, None if the model does not allow the step."""
     try:
         then = table.get(outputs)
     except TypeError:
-        # what has no hash, a list for one, is compared each time: it cannot be looked up
+        # outputs without a hash, a list for one, are compared each time: they cannot be looked up
         then = find(oracle, ways, inp, outputs, None)
         return None if then is None else then.ways
     if then is None or (then.shape is not None and then.shape != shape(outputs)):
@@ -114,7 +113,7 @@ def follow(
 
 
 def _exact(value: object) -> bool:
-    """Tell whether only a value of the same type all the way down can be equal to this one."""
+    """Return whether only a value of the same type, all the way down, can equal this one."""
     kind = type(value)
     if value is None:
         return True

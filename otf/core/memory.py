@@ -1,4 +1,8 @@
-"""What the core remembers, bounded: the oldest answer goes for each new one, so that forgetting never pauses a run."""
+"""Symbols, and the bounded tables of the core.
+
+Symbols are values with a typed key and its hash at hand. The oldest answer of all tables is dropped for each new one,
+so that forgetting never pauses a run.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +15,17 @@ Question = TypeVar("Question", bound=Hashable)
 Answer = TypeVar("Answer")
 
 REMEMBERED: Final = 100_000
-"""Answers: states, values, beliefs, and what the model said of them.
+"""Answers: states, values, beliefs, and the moves of the model.
 
-The conference protocol with all its inputs needs 46,000; where states never come again they take some 90 MB.
+The conference protocol with all its inputs needs 46,000; if states never come again, they take some 90 MB.
 """
 
 
-OFTEN: Final = 4_000  # answers forgotten between two looks at what is young
+OFTEN: Final = 4_000  # answers forgotten between two collections of young garbage
 
 
 class ForgettingTable(Protocol):
-    """A dictionary of answers, as far as forgetting goes."""
+    """A dictionary of answers, as used for forgetting."""
 
     def pop(self, question: Never, default: None, /) -> object:
         """Forget the answer to a question."""
@@ -31,8 +35,8 @@ class ForgettingTable(Protocol):
 class Memory:
     """All tables of an oracle, by the order in which their answers were found.
 
-    An answer that was forgotten is found again when it is needed: this costs time, never a verdict. One bound for all,
-    since tables hold each other: a belief holds those to which events led from it.
+    A forgotten answer is found again when it is needed: this costs time, never a verdict. One bound holds for all
+    tables, since they refer to each other: a belief holds the next belief for each event.
     """
 
     __slots__ = ("_entries", "_forgotten", "limit")
@@ -58,7 +62,28 @@ class Memory:
         oldest, name = self._entries.popleft()
         oldest.pop(cast("Never", name), None)
         self._forgotten += 1
-        # as much is freed as is made: by its count, Python sees no reason to look for garbage among the young, and
-        # when it does at last, there are half a million of them, and the tester stands still for half a second
+        # as many objects are freed as made: by its count, Python has no reason to collect young garbage until there are
+        # half a million of them, and the tester stops for half a second
         if self._forgotten % OFTEN == 0 and gc.isenabled():
             gc.collect(1)
+
+
+class Symbol:
+    """A value that is compared by its typed key: `Symbol(True) != Symbol(1)`."""
+
+    __slots__ = ("_hash", "heavy", "key", "value")
+
+    def __init__(self, value: object, key: Hashable) -> None:
+        self.value: object = value
+        self.key: Hashable = key
+        self._hash = hash(key)
+        # such a value hardly ever comes twice, and takes much room: nothing that refers to it is remembered
+        self.heavy: bool = False
+
+    def __hash__(self) -> int:
+        """Return the hash, computed once: keys are nested tuples, and sets of hypotheses need it often."""
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        """Compare by key."""
+        return self is other or (isinstance(other, Symbol) and self.key == other.key)

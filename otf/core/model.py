@@ -1,53 +1,52 @@
-"""A spec as the oracle uses it: states and values interned, every question to the spec asked once."""
+"""A spec as the oracle uses it: states and values interned, every function called once for the same arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, Final, TypeVar
 
-from otf.core.asking import ASKING
 from otf.core.bags import Chains
+from otf.core.calls import CURRENT, own_frames
 from otf.core.compile import Compiler, Routes
-from otf.core.memory import Memory
+from otf.core.memory import Memory, Symbol
 from otf.core.nodes import Move, Node, TransitionWindows
-from otf.core.symbols import Symbol
 from otf.errors import USERS_OWN, ModelError, OtfError
 from otf.spec import Spec
-from otf.spec.endless import INPUTS, limited
+from otf.spec.offering import INPUTS, limited
 from otf.values import key, likeness, show
-from otf.values.weight import weight
+from otf.values.cost import weight
 
-Said = TypeVar("Said")
+Answered = TypeVar("Answered")
 HEAVY: Final = 8_192  # bytes of a value that is not remembered
-LATELY: Final = 4096  # objects that are known again without a look at what is in them
+LATELY: Final = 4096  # objects that are recognised without a look at their contents
 
 
 class Model:
-    """What a spec says, remembered; one model serves all runs of a campaign.
+    """The answers of a spec, remembered; one model serves all runs of a campaign.
 
-    Raises ModelError wherever the spec raises, or answers with something that it may not.
+    Raises ModelError if the spec raises, or returns something that it may not.
     """
 
     def __init__(self, spec: Spec[Any, Any], routes: Routes | None = None, memory: Memory | None = None) -> None:
         self.spec = spec
         self.routes: Routes = routes or Routes()
         self.memory: Memory = Memory() if memory is None else memory
-        self._compiler = Compiler(self.routes, Chains(self.memory), self.node, self.heard)
+        self._compiler = Compiler(self.routes, Chains(self.memory), self.node, self.output_symbol)
         self._nodes: dict[Hashable, Node] = {}
         self._symbols: dict[Hashable, Symbol] = {}
-        # by the identity of values, which are kept with it: most inputs and outputs come back as the same objects
+        # by the identity of values, which are kept with it: most inputs and outputs are the same objects again
         self._same: dict[int, tuple[object, Symbol]] = {}
-        # whether a time window was met so far
+        # whether any move so far had a time window
         self.timed: bool = False
         self.initial: Node = self.node(spec.initial)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """Return the places that are remembered, with what was asked there."""
+        """Return the nodes that are remembered, each with its cached answers."""
         return tuple(self._nodes.values())
 
     def node(self, state: object) -> Node:
-        """Return the place of a state."""
+        """Return the node of a state."""
         name = _key("state", state)
         return self._nodes.get(name) or self.memory.put(self._nodes, name, Node(state, name))
 
@@ -68,23 +67,23 @@ class Model:
         self._same[id(value)] = value, symbol
         return symbol
 
-    def heard(self, output: object) -> Symbol:
-        """Return the symbol of an output that came; one without a hash, a list for one, is compared all the same."""
+    def output_symbol(self, output: object) -> Symbol:
+        """Return the symbol of an output that was seen; one without a hash, a list for one, can be compared too."""
         try:
             return self.symbol(output)
         except ModelError:
-            # not remembered: the same object may be another value the next time
+            # not remembered: the same object may have another value next time
             return Symbol(output, _key("value", output, likeness))
 
     def moves(self, node: Node, inp: Symbol) -> tuple[Move, ...]:
-        """Return what may happen on an input; empty where the model does not say."""
+        """Return the moves on an input; empty if the model does not specify it."""
         moves = node.moves.get(inp)
         if moves is None:
             moves = self.memory.put(node.moves, inp, self._ask(node, "step", self.spec.step, inp.value))
         return moves
 
     def spontaneous(self, node: Node) -> tuple[Move, ...]:
-        """Return what may happen unasked in a state."""
+        """Return the spontaneous moves in a state."""
         if self.spec.emits is None:
             return ()
         moves = node.moves.get(None)
@@ -98,28 +97,30 @@ class Model:
         """Return the windows in which spontaneous transitions are due, counted from when the state was entered."""
         return node.windows if self.spontaneous(node) else ()
 
-    def offers(self, node: Node) -> tuple[Symbol, ...]:
-        """Return the inputs worth trying in a state, each once, in the model's order."""
-        if node.offers is None:
-            node.offers = _guard(lambda: tuple(dict.fromkeys(self._offered(node.value))), "inputs", node.value)
-        return node.offers
+    def enabled_inputs(self, node: Node) -> tuple[Symbol, ...]:
+        """Return the enabled inputs of a state, each once, in the order of the model."""
+        if node.enabled_inputs is None:
+            node.enabled_inputs = _guard(
+                lambda: tuple(dict.fromkeys(self._enabled(node.value))), self.spec.inputs, "inputs", node.value
+            )
+        return node.enabled_inputs
 
     def specified(self, node: Node, inp: Symbol) -> bool:
-        """Return whether the model itself, before any completion, says what happens on an input."""
+        """Return whether the model itself, before any completion, specifies an input."""
         if self.spec.partial is None:
             return bool(self.moves(node, inp))
         if node.specified is None:
             node.specified = {}
         known = node.specified.get(inp)
         if known is None:
-            said = self._ask(node, "step", self.spec.partial.step, inp.value)
-            known = self.memory.put(node.specified, inp, bool(said))
+            moves = self._ask(node, "step", self.spec.partial.step, inp.value)
+            known = self.memory.put(node.specified, inp, bool(moves))
         return known
 
     def independent(self, node: Node, one: Symbol, other: Symbol) -> bool:
         """Return whether two inputs on different ports may be taken in either order with the same result.
 
-        So it is where they bring outputs on different ports only, and lead to the same states both ways.
+        That is so if their outputs are on different ports, and both orders lead to the same states.
         """
         if node.independent is None:
             node.independent = {}
@@ -132,7 +133,7 @@ class Model:
         return known
 
     def _after(self, node: Node, first: Symbol, second: Symbol) -> frozenset[Hashable] | None:
-        """Return what two inputs may lead to; None where their order may matter whatever they lead to."""
+        """Return the results of two inputs; None if their order may matter even so."""
         found: set[Hashable] = set()
         moves = self.moves(node, first)
         for one in moves:
@@ -148,7 +149,7 @@ class Model:
                 found.add((other.position, outstanding))
         return frozenset(found) if moves else None
 
-    def _offered(self, state: object) -> Iterator[Symbol]:
+    def _enabled(self, state: object) -> Iterator[Symbol]:
         return map(self.symbol, limited(self.spec.inputs(state), INPUTS, "inputs"))
 
     def _timed(self, move: Move) -> bool:
@@ -157,24 +158,28 @@ class Model:
     def _ask(self, node: Node, name: str, function: Callable[..., object], *inputs: object) -> tuple[Move, ...]:
         compiled, state = self._compiler.moves, node.value
         spontaneous = not inputs
-        moves = _guard(lambda: compiled(node, function(state, *inputs), spontaneous=spontaneous), name, state, *inputs)
+        # `total` and the like wrap the user's function, and an error is in that
+        own = (self.spec.partial or self.spec).step if inputs else function
+        moves = _guard(
+            lambda: compiled(node, function(state, *inputs), spontaneous=spontaneous), own, name, state, *inputs
+        )
         self.timed = self.timed or any(move.within or move.starts for move in moves)
         return moves
 
 
-def _guard(call: Callable[[], Said], name: str, *arguments: object) -> Said:
-    ASKING.now = name, arguments
+def _guard(call: Callable[[], Answered], own: Callable[..., object], name: str, *arguments: object) -> Answered:
+    CURRENT.now = name, arguments
     try:
         return call()
     except USERS_OWN:
         raise
-    except BaseException as error:  # also what would end the program: of a model it is a defect like any other
-        asked = f"{name}({', '.join(map(show, arguments))})"
+    except BaseException as error:  # also one that would end the program: in a model it is a defect like any other
+        call_text = f"{name}({', '.join(map(show, arguments))})"
         raised = "" if isinstance(error, OtfError) else f"the model raised {type(error).__name__}: "
-        message = f"{asked}: {raised}{error}"
+        message = f"{call_text}: {raised}{error}{own_frames(error, own)}"
         raise ModelError(message) from error
     finally:
-        ASKING.now = None
+        CURRENT.now = None
 
 
 def _key(what: str, value: object, naming: Callable[[Any], Hashable] = key) -> Hashable:

@@ -1,6 +1,6 @@
-"""The oracle: it is told events and answers what they mean.
+"""The oracle: it judges the events of a run.
 
-The live runner, the replay, the shrinker and every simulation use this one object; nobody else judges. It has no
+The live runner, the replay, the shrinker and every simulation use this one object; no other code judges. It has no
 clock (times come with the events), no randomness and no input or output.
 """
 
@@ -10,33 +10,32 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias, cast
 
-from otf.core.belief import Belief, Beliefs, Led, counted
-from otf.core.clock import FOREVER, Clock, Span, Window
-from otf.core.due import due, pending
+from otf.core.belief import Belief, Beliefs, EventResult, counted
+from otf.core.due import due, pending, times
 from otf.core.failure import EventPosition, FailedStep, explain
 from otf.core.hypothesis import Hypothesis, Timer
 from otf.core.ledger import Ledger
+from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import Limits, Moves, Relation
 from otf.core.nodes import Node
 from otf.core.search import OvergrownError, Search, sent
-from otf.core.symbols import Symbol
-from otf.core.timing import Timing
-from otf.core.untimely import times
+from otf.core.timing import FOREVER, Clock, Span, Timing, Window
+from otf.core.view import View, view
 from otf.core.windows import widest
 from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent, Taken
 from otf.trace.verdict import Failure, FailureKind, Verdict
 
 PASS: Final = Verdict("pass")
 TRUNCATED: Final = Verdict("pass", truncated=True)
-DOUBT: Final = "more unasked outputs may be unseen than are followed (the bench's cap)"
+DOUBT: Final = "more spontaneous outputs may be unseen than are followed (the bench's cap)"
 
 _Finder: TypeAlias = Callable[[Search, Iterable[Hypothesis]], Iterable[Hypothesis]]
 
 
 @dataclass(slots=True)
 class Oracle:
-    """What all runs against one spec share: the model, how it is related to the system, and what is remembered."""
+    """The parts that all runs against one spec share: the model, the relation, the limits and the beliefs."""
 
     model: Model
     relation: Relation = "uioco"
@@ -45,46 +44,52 @@ class Oracle:
     beliefs: Beliefs = field(init=False)
 
     def __post_init__(self) -> None:
-        """Remember beliefs where the model remembers its answers."""
+        """Remember beliefs in the memory of the model."""
         self.beliefs = Beliefs(self.model.memory)
 
     def start(self) -> Belief:
         """Return the belief at the start of a run: the initial state and nothing else."""
-        # it may have been started long ago, but it is there now
+        # the system may have been started long ago, but it is there now
         return self.anywhere([self.model.initial], Span(-FOREVER, 0.0))
 
     def anywhere(self, nodes: list[Node], since: Span) -> Belief:
-        """Return the belief that the system is in one of these places, and quiet, since a moment in this span."""
+        """Return the belief that the system is quiet in one of these nodes, since a moment in this span."""
         return self.beliefs.of(
             Hypothesis(node, timers=tuple(Timer(at, Window(since, lo, hi)) for at, lo, hi in self.model.windows(node)))
             for node in nodes
         )
 
+    def view(self, belief: Belief) -> View:
+        """Return what a chooser sees in a belief, found once for each."""
+        if belief.view is None:
+            belief.view = view(self.model, self.relation, self.limits, belief.hypotheses)
+        return belief.view
+
 
 class Monitor:
     """The judge of one run.
 
-    `tell` takes the events in their order and returns a verdict as soon as there is one; `end` gives the verdict of a
-    run that ended without. `belief` holds the possible states, `ledger` what is known of the inputs. `slack` is set by
-    who measures how late the tester is.
+    `tell` judges the events in order and returns a verdict as soon as there is one; `end` returns the verdict of a run
+    that ended without. `belief` holds the possible states, `ledger` the facts about the inputs. `slack` is set by code
+    that measures how late the tester is.
     """
 
     def __init__(self, oracle: Oracle, belief: Belief | None = None) -> None:
-        """Begin at the start of a run, or where `belief`, in which everything is settled, tells that a run is."""
+        """Begin at the start of a run, or from a settled `belief`."""
         self.oracle = oracle
         self.belief: Belief = belief or oracle.start()
         self.ledger: Ledger = Ledger()
         self.step: FailedStep = FailedStep(self.belief, [], [])
         self.events: int = 0
         self.verdict: Verdict | None = None
-        # whether time decided on the last event that was looked into
+        # whether time decided on the last event that was searched for
         self._by_time = False
-        # the seconds by which the tester itself may have been late with what it saw
+        # the seconds by which the tester itself may have seen outputs late
         self.slack: float = 0.0
 
     @property
     def states(self) -> tuple[Node, ...]:
-        """Return the places that the system may be in, as far as events have asked."""
+        """Return the nodes that the system may be in, as far as events have required moves."""
         return self.belief.nodes
 
     @property
@@ -108,7 +113,7 @@ class Monitor:
         return self.verdict
 
     def would(self, event: Event) -> bool:
-        """Return whether the event would leave a possible state, without telling it."""
+        """Return whether the event would leave a possible state, without judging it."""
         name, find = self._question(event)
         try:
             return (self.belief.after.get(name) or self._searched(event, name, find)).belief.sure
@@ -116,11 +121,11 @@ class Monitor:
             return True
 
     def due(self) -> float | None:
-        """Return the time by which something must have been seen in every explanation; None where nothing must be."""
+        """Return the time by which an output must have been seen in every explanation; None if one allows silence."""
         return due(self.belief, self.oracle.timing.latency)
 
     def pending(self) -> float | None:
-        """Return the time by which all answers have been seen that may be due in windows; None where there are none."""
+        """Return the time by which all answers that are due in windows have been seen; None if there are none."""
         return pending(self.belief, self.oracle.timing.latency)
 
     def end(self) -> Verdict:
@@ -129,14 +134,14 @@ class Monitor:
 
     def _judge(self, event: Event) -> None:
         name, find = self._question(event)
-        led = self.belief.after.get(name) or self._searched(event, name, find)
-        if led.belief.sure:
-            self._advance(event, led)
+        result = self.belief.after.get(name) or self._searched(event, name, find)
+        if result.belief.sure:
+            self._advance(event, result)
         else:
-            self.verdict = self._empty(event, led.belief)
+            self.verdict = self._empty(event, result.belief)
 
-    def _advance(self, event: Event, led: Led) -> None:
-        before, (belief, kept), timing, ledger = self.belief, led, self.oracle.timing, self.ledger
+    def _advance(self, event: Event, result: EventResult) -> None:
+        before, (belief, kept), timing, ledger = self.belief, result, self.oracle.timing, self.ledger
         self.belief = belief
         kind = event.__class__
         if isinstance(event, Sent):
@@ -150,7 +155,7 @@ class Monitor:
             self.step = self.step.rested(belief)
             ledger = ledger.done(event.at)
         ledger = ledger.kept(kept)
-        # where no input matters any more, the last was taken before what is seen now was emitted
+        # if no input matters any more, the last was taken before the present output was emitted
         self.ledger = ledger if kept else ledger.done(event.at + timing.busy)
         if len(belief.hypotheses) > self.oracle.limits.hypotheses:
             self._bounded(event)
@@ -173,11 +178,11 @@ class Monitor:
     def _failure(self, event: Event) -> Failure:
         model = self.oracle.model
         late, clock = self._untimely(event), self._clock(event)
-        told = times(model, self.belief, event, clock, late) if model.timed else ()
-        return explain(model, self.step, event, EventPosition(self.events, self.sent), late, told)
+        described = times(model, self.belief, event, clock, late) if model.timed else ()
+        return explain(model, self.step, event, EventPosition(self.events, self.sent), late, described)
 
     def _untimely(self, event: Event) -> FailureKind | None:
-        """Return whether only the time of an output is wrong, and how."""
+        """Return how the time of an output is wrong, None if not only that is."""
         if not self._by_time or not isinstance(event, (Seen, Closed)):
             return None
         _, find = self._question(event)
@@ -185,48 +190,49 @@ class Monitor:
         kinds: tuple[tuple[FailureKind, Clock], ...] = (("late", late), ("early", early))
         return next((kind for kind, clock in kinds if self._find(find, clock).belief.sure), None)
 
-    def _searched(self, event: Event, name: Hashable, find: _Finder) -> Led:
+    def _searched(self, event: Event, name: Hashable, find: _Finder) -> EventResult:
         if self.belief.at_rest and find is Search.quiet and self.oracle.model.spec.emits is None:
-            return Led(self.belief)
+            return EventResult(self.belief)
         clock = self._clock(event)
-        led = self._find(find, clock)
+        result = self._find(find, clock)
         self._by_time = clock.used
-        # what depends on the time of this event says nothing about the next one like it
+        # a result that depends on the time of this event does not hold for the next one like it
         if not clock.used and not _heavy(name):
-            self.oracle.beliefs.remember(self.belief, name, led)
-        return led
+            self.oracle.beliefs.remember(self.belief, name, result)
+        return result
 
     def _clock(self, event: Event, slack: float = 0.0) -> Clock:
         timing = self.oracle.timing
         return Clock(event.at, timing.latency + slack, timing.busy, self.ledger.spans)
 
-    def _find(self, find: _Finder, clock: Clock) -> Led:
+    def _find(self, find: _Finder, clock: Clock) -> EventResult:
         oracle = self.oracle
         commuting = oracle.relation == "uioco" and len(self.belief.in_flight) > 1
         moves = Moves(oracle.model, oracle.relation, oracle.limits)
         found = self._found(Search(moves, clock, commuting), find)
         free = frozenset(moves.unspecified - moves.specified)
         if free and oracle.relation == "any":
-            # no possible state says what happens on these inputs: there is none to prefer to the others
+            # no possible state specifies these inputs: none is to be preferred to the others
             found = self._found(Search(Moves(oracle.model, oracle.relation, oracle.limits, free=free), clock), find)
         hypotheses, kept = counted(widest(found) if clock.used else found)
-        # what time decided does not come again, and sets that differ do so too with one more input in flight
+        # results decided by time do not come again; nor do sets with numbers that differ by one more input in flight
         once = clock.used or isinstance(hypotheses, list)
-        return Led(Belief(tuple(hypotheses)) if once else oracle.beliefs.of(hypotheses), kept)
+        return EventResult(Belief(tuple(hypotheses)) if once else oracle.beliefs.of(hypotheses), kept)
 
     def _found(self, search: Search, find: _Finder) -> Iterable[Hypothesis]:
         now: Iterable[Hypothesis] = self.belief.hypotheses
         if self.belief.timed:
             now = search.current(now)
         found = find(search, now)
-        # moves that were made now may have been due long ago
+        # outputs of moves made in the search may have been due long ago
         return search.current(found) if search.clock.used else found
 
     def _question(self, event: Event) -> tuple[Hashable, _Finder]:
-        # asked twice a step: matching classes one after another took as long as all the rest of it
+        # called twice a step: matching one class after another took as long as all the rest of it
         model = self.oracle.model
         if isinstance(event, (Seen, Closed)):
-            port, output = event.port, model.heard(event.output if isinstance(event, Seen) else Ended(event.reason))
+            port = event.port
+            output = model.output_symbol(event.output if isinstance(event, Seen) else Ended(event.reason))
             return ("seen", port, output), lambda search, now: search.seen(now, port, output)
         if isinstance(event, Sent):
             port, inp, number = event.port, model.symbol(event.input), len(self.ledger.inputs) + 1

@@ -1,7 +1,7 @@
-"""What may happen: the moves of a system in a hypothesis. Everything that thinks ahead walks over these, and no others.
+"""The moves of a system in a hypothesis; all code that looks ahead uses these and no others.
 
-A hypothesis takes the input at the head of a queue, or makes a spontaneous move. Moves are made only where an event
-needs them: a hypothesis includes everything that the system may still do.
+A hypothesis takes the input at the head of a queue, or makes a spontaneous move. Moves are made only if an event
+requires them: a hypothesis includes everything that the system may still do.
 """
 
 from __future__ import annotations
@@ -10,24 +10,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from otf.core.hypothesis import PLAIN, Hypothesis, QueuedInput, moved, taken
+from otf.core.hypothesis import PLAIN, Hypothesis, QueuedInput, moved, queue, taken
 from otf.core.model import Model
 from otf.core.nodes import UNCONSTRAINED, Midway, Move, Node
-from otf.core.queues import queue
 from otf.core.windows import SPONTANEOUS, Windows
 from otf.errors import ModelError
 from otf.values import show
 
 Relation = Literal["uioco", "any"]
 INTERNAL: Final = 1_000
-UNFOLLOWED: Final = 100  # moves in a row of which nothing is kept but a doubt
+UNFOLLOWED: Final = 100  # moves in a row after which only a doubt is kept
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is kept: hypotheses in a set, unasked outputs unseen on one port.
+    """How much is kept: hypotheses in a set, spontaneous outputs unseen on one port.
 
-    In between, until quiescence settles what is possible, a set may be five times as large.
+    Until quiescence settles which of them are possible, a set may be five times as large.
     """
 
     hypotheses: int = 2_000
@@ -35,17 +34,17 @@ class Limits:
 
     @property
     def most(self) -> int:
-        """Return how many hypotheses there may be, as long as quiescence may still settle which are possible."""
+        """Return how many hypotheses a set may have while quiescence may still settle which are possible."""
         return 5 * self.hypotheses
 
     @property
     def work(self) -> int:
-        """Return how many moves are thought of at most to explain one event: by default about half a second's work."""
+        """Return how many moves are considered at most to explain one event: by default about half a second of work."""
         return 5 * self.most
 
 
 class Next(NamedTuple):
-    """A hypothesis after a move; `in_flight` is the input that was taken, `move` what the model says of it, if any."""
+    """A hypothesis after a move; `in_flight` is the input that was taken, `move` the move of the model, if any."""
 
     then: Hypothesis
     move: Move | None = None
@@ -55,10 +54,10 @@ class Next(NamedTuple):
 
 @dataclass(slots=True)
 class Moves:
-    """The moves of a model; without `windows` time leaves everything open.
+    """The moves of a model; without `windows`, time restricts nothing.
 
-    `free` are the inputs (by number) that no possible state specifies; `specified` and `unspecified` collect those that
-    were found to be so in some state.
+    `free` are the inputs (by number) that no possible state specifies; `specified` and `unspecified` collect those
+    found to be so in some state.
     """
 
     model: Model
@@ -84,7 +83,7 @@ class Moves:
         )
 
     def taking(self, now: Hypothesis, port: str, in_flight: QueuedInput, loose: int = 0) -> list[Next]:
-        """Return the moves that take the first input in flight on a port; inputs up to `loose` may come before it."""
+        """Return the moves that take the first input in flight on a port; those up to `loose` may come before it."""
         position, windows = now.position, self.windows
         if position is UNCONSTRAINED:
             return [Next(taken(now, port), None, in_flight, port)]
@@ -103,7 +102,7 @@ class Moves:
         return []
 
     def spontaneous(self, now: Hypothesis) -> list[Next]:
-        """Return the moves that the system makes by itself."""
+        """Return the spontaneous moves of the system."""
         position = now.position
         if isinstance(position, Midway):
             return [Next(self._midway(now, move, spontaneous=position.spontaneous), move) for move in position.moves]
@@ -139,6 +138,6 @@ class Moves:
 
 
 def endless(then: Hypothesis) -> ModelError:
-    """Return the error of a model whose internal steps do not end."""
+    """Return the error for a model whose internal steps do not end."""
     where = show(getattr(then.position, "value", None))
     return ModelError(f"more than {INTERNAL} internal steps in a row, the last into {where}")

@@ -1,4 +1,4 @@
-"""The states of a model with what they allow, as the search needs it."""
+"""The states of a model with their moves, as the search needs them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from typing import Final, NamedTuple, TypeAlias
 
 from otf.core.bags import Emitted
-from otf.core.symbols import Symbol
-from otf.core.texts import texts_of
+from otf.core.expectations import texts_of
+from otf.core.memory import Symbol
 from otf.spec import Accept, TimerStart
 
 TransitionWindows: TypeAlias = tuple[tuple[int, float, float], ...]
@@ -15,39 +15,39 @@ TransitionWindows: TypeAlias = tuple[tuple[int, float, float], ...]
 
 
 class Node(Symbol):
-    """A state of the model, with a memory of what the spec said of it: each function is called once a question.
+    """A state of the model, with the answers of the spec: each function is called once for the same arguments.
 
-    `moves` has an entry for each input that was asked for, and under None the spontaneous ones.
+    `moves` has an entry for each input that was needed, and under None the spontaneous ones.
     """
 
-    __slots__ = ("expiring", "independent", "moves", "offers", "specified", "windows")
+    __slots__ = ("enabled_inputs", "expiring", "independent", "moves", "specified", "windows")
 
     def __init__(self, value: object, key: Hashable) -> None:
         super().__init__(value, key)
         self.moves: dict[Symbol | None, tuple[Move, ...]] = {}
-        # tables that few places need
+        # tables that few nodes need
         self.specified: dict[Symbol, bool] | None = None
         self.independent: dict[tuple[Symbol, Symbol], bool] | None = None
-        # of its spontaneous moves, once they are known: their windows, and the timers that they come after
+        # of its spontaneous moves, once these are known: their windows, and the timers that cause them
         self.windows: TransitionWindows = ()
         self.expiring: frozenset[str] = frozenset()
-        self.offers: tuple[Symbol, ...] | None = None
+        self.enabled_inputs: tuple[Symbol, ...] | None = None
 
 
 class Unconstrained:
-    """The spot of a system that took an input which the model does not specify: anything goes from there."""
+    """The position of a system that took an unspecified input: anything is allowed from there."""
 
     __slots__ = ()
 
 
 class Unknown:
-    """The spot of a system whose state depends on outputs that are still owed, those of an `Accept`."""
+    """The position of a system whose state depends on outstanding outputs, those of an `Accept`."""
 
     __slots__ = ()
 
 
 class Midway:
-    """The spot of a system on its way from a state, with a part of its outputs made: one of these moves comes next."""
+    """The position in the middle of a transition, with some of its outputs made: one of these moves comes next."""
 
     __slots__ = ("moves", "origin", "spontaneous")
 
@@ -71,20 +71,20 @@ class OpenAccept(NamedTuple):
 
     @property
     def ends(self) -> bool:
-        """Return whether the model says how many outputs it takes."""
+        """Return whether the model limits the number of its outputs."""
         return isinstance(self.accept.until, int)
 
-    def asked(self, got: tuple[tuple[str, Symbol], ...]) -> object:
-        """Return the outputs so far as the model's functions want them: of one port, or of each."""
+    def arguments(self, got: tuple[tuple[str, Symbol], ...]) -> object:
+        """Return the outputs so far as the arguments of the model's functions: of one port, or of each."""
         seen = {port: tuple(each.value for name, each in got if name == port) for port in self.ports}
         return seen if isinstance(self.accept.port, tuple) else seen[self.ports[0]]
 
 
 class Move:
-    """A transition, compiled: where it leads, and what is owed on each port.
+    """A compiled transition: the next position, and the outputs on each port.
 
-    `target` is the state in the end, None where an `Accept` decides; `position` is where the system is right after it.
-    `starts` and `stops` are the timers that it starts and stops, `after` the timer that brings it about.
+    `target` is the state at its end, None if an `Accept` decides; `position` is where the system is right after it.
+    `starts` and `stops` are the timers that it starts and stops, `after` is the timer that causes it.
     """
 
     __slots__ = ("_shown", "after", "emitted", "opening", "position", "starts", "stops", "target", "within")
@@ -114,15 +114,15 @@ class Move:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Return what it brings as a person reads it; asked for only where something is shown."""
+        """Return its outputs as text for people, made only when something is shown."""
         return (self._shown,) if isinstance(self._shown, str) else tuple(texts_of(self._shown))
 
     @property
     def silent(self) -> bool:
-        """Return whether nothing is seen of this move."""
+        """Return whether it has no output."""
         return not self.emitted and isinstance(self.position, Node)
 
     @property
     def ports(self) -> set[str]:
-        """Return the ports on which it brings outputs."""
+        """Return the ports of its outputs."""
         return {port for port, _ in self.emitted}.union(self.opening.ports if self.opening else ())

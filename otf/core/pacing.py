@@ -1,30 +1,30 @@
-"""When to send: what a pacing is asked, and what it decides on."""
+"""When to send: the protocol of a pacing, the pauses before an input, and timers that are waited for now and then."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
+from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
 from otf.core.nodes import Node
-from otf.core.symbols import Symbol
-from otf.core.timing import Timing
+from otf.core.timing import ROUNDING, Timing
 from otf.trace.events import Event, Seen, Sent, Taken
-from otf.values.light import light
+from otf.values.cost import light
 
 PATIENCE: Final = 10
-"""Silence that would fail is waited out this many times as long before it is believed."""
+"""Silence that would fail a run is believed only after this many times the usual wait."""
 
 RESTLESS: Final = 3
-"""Quiescence times in which a system has only made what windows oblige it to, after which it is taken not to rest."""
+"""Quiescence times with nothing but outputs that windows oblige, after which the system counts as never at rest."""
 
 
 @dataclass(slots=True)
 class Times:
-    """When things happened last, in seconds since the start of the run.
+    """The times of the last events, in seconds since the start of the run.
 
-    `reply`: the last output to the last input. `free`: the last event, those outputs aside that windows of time oblige
-    the system to make by itself.
+    `reply`: the last output to the last input. `free`: the last event, except outputs that windows of time oblige the
+    system to emit spontaneously.
     """
 
     event: float = 0.0
@@ -33,7 +33,7 @@ class Times:
     free: float = 0.0
 
     def note(self, event: Event, *, obliged: bool = False) -> None:
-        """Note an event; what the tester concludes by itself is none that anything waits for."""
+        """Note an event; conclusions of the tester do not count as events to wait for."""
         at = event.at
         if isinstance(event, Seen):
             self.reply = at
@@ -47,8 +47,8 @@ class Times:
 
 
 @light
-class Ventured:
-    """An input that was sent, and the places in which it was to be taken."""
+class SentInput:
+    """An input that was sent, and the nodes in which it was to be taken."""
 
     nodes: tuple[Node, ...]
     input: Symbol
@@ -56,27 +56,27 @@ class Ventured:
 
 @dataclass(slots=True)
 class Moment:
-    """What a pacing decides on: the same object throughout a run, which a session changes as the run goes on.
+    """The facts that a pacing decides on: one object throughout a run, updated by the session.
 
     `quiet`: quiescence was seen and nothing has happened since. `burst`: inputs sent since quiescence. `last`: the last
-    of them. `port`: that of the next input, None where there is none. `next`: that input.
+    of them. `port`: that of the next input, None if there is none. `next`: that input.
     """
 
     monitor: Monitor
     times: Times
     quiet: bool = False
     burst: int = 0
-    last: Ventured | None = None
+    last: SentInput | None = None
     port: str | None = None
     next: Symbol | None = None
 
 
 @light
 class Pause:
-    """Wait until a time (seconds since the start); then silence means quiescence, or that all inputs were taken.
+    """A wait until a time (seconds since the start); silence until then means quiescence, or that inputs were taken.
 
-    `rested`: all inputs were taken and answered, and what comes is only what a window of time obliges.
-    `window`: the quiescence time in it (seconds); silence that would fail is waited out many times as long.
+    `rested`: all inputs were taken and answered, and only outputs that a window of time obliges come. `window`: the in
+    it (seconds); silence that would fail is waited out many times as long.
     """
 
     until: float
@@ -85,33 +85,33 @@ class Pause:
 
 
 class Pacing(Protocol):
-    """Says when the next input may be chosen and sent, and how long silence has to last to be believed."""
+    """Decides when the next input may be chosen and sent, and how long silence must last to be believed."""
 
     def ready(self, moment: Moment) -> bool:
-        """Tell whether the next input may be chosen now (`port` is not known yet)."""
+        """Return whether the next input may be chosen now (`port` is not known yet)."""
         ...
 
     def pause(self, moment: Moment) -> Pause | None:
-        """Return what is to be waited for before the next input is sent, None where it may be sent at once."""
+        """Return the wait before the next input is sent, None if it may be sent at once."""
         ...
 
     def settled(self, moment: Moment) -> None:
-        """Take that quiescence was seen."""
+        """Note that quiescence was seen."""
         ...
 
 
-def listened(timing: Timing, moment: Moment) -> None:
-    """Let the timing learn how long the answers to one input took; of several together nobody can say.
+def learn_reply(timing: Timing, moment: Moment) -> None:
+    """Let the timing learn how long the answers to one input took; for several together, that is not known.
 
-    What comes unasked is no answer. Learnt from that, a window would become longer than the pauses between
+    A spontaneous output is no answer. Learnt from such outputs, a window would become longer than the pauses between
     retransmissions, and there would never be silence again.
     """
     if moment.burst == 1 and moment.times.reply > moment.times.input and not _restless(moment):
-        timing.heard(moment.times.reply - moment.times.input)
+        timing.learn(moment.times.reply - moment.times.input)
 
 
 def _restless(moment: Moment) -> bool:
-    """Tell whether something may have come unasked since the last input was sent."""
+    """Return whether an output may have been spontaneous since the last input was sent."""
     model, last = moment.monitor.oracle.model, moment.last
     before = last.nodes if last is not None else ()
     then = [move.target for node in before for move in model.moves(node, last.input)] if last is not None else []
@@ -126,20 +126,69 @@ def silence(timing: Timing, moment: Moment) -> Pause:
     after everything sent was dealt with: until then an output of a conforming system may be on its way, however short
     the quiescence time.
     """
-    # an input that its output has proven taken may keep the system busy all the same: one more than are unproven
+    # an input proven taken by its output may still keep the system busy: one more than are unproven
     times, monitor = moment.times, moment.monitor
     inputs = max(1, min(moment.burst, monitor.ledger.unproven + 1))
     settled = max(times.input + timing.settled(inputs), monitor.ledger.done_by + timing.latency)
-    # of outputs that came unasked the last may be L behind the first
+    # the last of several spontaneous outputs may arrive L after the first
     least = max(timing.quiescence, timing.latency)
     until = max(times.event + least, settled)
     if monitor.belief.ticking:
         due = monitor.due()
-        # where something must come before there can be silence, silence is not waited for
+        # if an output must come before there can be silence, the pause does not wait for silence
         patience = 1 if due is not None and due <= until else RESTLESS
         rested = max(times.free + patience * least, settled)
         if rested < until:
-            # what comes meanwhile does not prolong the time in which an answer may still come
+            # outputs meanwhile do not prolong the time in which an answer may still come
             now = max(rested, times.event)
             return Pause(now, "rested", max(0.0, least - (now - rested) / (PATIENCE - 1)))
     return Pause(until, "quiet", until - times.event)
+
+
+REMEMBERED: Final = 100_000  # timed states; counting starts anew for a forgotten one
+
+
+@dataclass(slots=True)
+class Timers:
+    """Waits for timers of the system now and then: on the first, second, fourth, eighth … visit to each timed state.
+
+    A tester that always sends at once never sees a timer of the system expire, and never learns that one is dead.
+
+    Keep the object over the paths of a campaign: a wait that costs a second each time soon becomes rare. `last`:
+    outputs that are due after the last input are waited for too, as when a run that failed so is driven again.
+    """
+
+    last: bool = False
+    passed: dict[tuple[Node, ...], int] = field(default_factory=dict[tuple[Node, ...], int])
+    _decision: tuple[int, bool] = (-1, False)
+    # the nodes whose timers were waited for since the last input: one that repeats for ever must not keep the run alive
+    _ended: set[tuple[Node, ...]] = field(default_factory=set[tuple[Node, ...]])
+
+    def pause(self, timing: Timing, moment: Moment) -> Pause | None:
+        """Return the wait for a timer; None if no output is due, or this visit does not wait."""
+        # until the answer is due, the system may be busy with an input, whatever else it may have done
+        due = moment.monitor.pending()
+        if due is None:
+            due = moment.monitor.due()
+            if due is None or not self._wait(moment):
+                return None
+        # an output at the last moment is still in time: look after it
+        return Pause(due + max(timing.latency, 2 * ROUNDING), window=timing.quiescence)
+
+    def _wait(self, moment: Moment) -> bool:
+        if self._decision[0] != moment.monitor.events:
+            nodes = moment.monitor.states
+            if len(self.passed) > REMEMBERED:
+                self.passed.clear()
+            self.passed[nodes] = self.passed.get(nodes, 0) + 1
+            # the powers of two have one bit
+            often = self._last(nodes) if moment.port is None else self.passed[nodes].bit_count() == 1
+            if moment.port is not None:
+                self._ended.clear()
+            self._decision = (moment.monitor.events, often)
+        return self._decision[1]
+
+    def _last(self, nodes: tuple[Node, ...]) -> bool:
+        fresh = self.last and nodes not in self._ended
+        self._ended.add(nodes)
+        return fresh

@@ -1,4 +1,4 @@
-"""What was seen: the search for the moves that explain an event."""
+"""The search for the moves that explain an event."""
 
 from __future__ import annotations
 
@@ -6,39 +6,38 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from otf.core.asking import ASKING
 from otf.core.bags import Chain
-from otf.core.clock import Clock
-from otf.core.hypothesis import NEVER, HeldBack, Hypothesis, Outstanding, QueuedInput
+from otf.core.calls import CURRENT, own_frames
+from otf.core.hypothesis import NEVER, HeldBack, Hypothesis, Outstanding, QueuedInput, Queues, push, put, queue
+from otf.core.memory import Symbol
 from otf.core.moves import INTERNAL, UNFOLLOWED, Moves, Next, endless
 from otf.core.nodes import UNCONSTRAINED, UNKNOWN, Midway, Node, OpenAccept
-from otf.core.queues import Queues, push, put, queue
-from otf.core.symbols import Symbol
+from otf.core.timing import Clock
 from otf.core.windows import Windows
 from otf.errors import ModelError
-from otf.spec.endless import TRANSITIONS, limited
+from otf.spec.offering import TRANSITIONS, limited
 from otf.trace.events import Ended, Undecodable
 from otf.values import show
 
 NONE: Final = frozenset[str]()
 Asleep: TypeAlias = frozenset[str]
-"""Ports whose input in flight need not be taken now: it was taken before, which comes to the same."""
+"""Ports whose input in flight need not be taken now: an equivalent path took it before."""
 
 
 HypothesisSet: TypeAlias = dict[Hypothesis, None]
-"""Hypotheses in the order in which they were found, each once."""
+"""Hypotheses, each once, in the order in which they were found."""
 
 
 class OvergrownError(Exception):
-    """There are more explanations of an event than are thought of."""
+    """There are more explanations of an event than are considered."""
 
 
 @dataclass(slots=True)
 class Search:
     """One search over moves, at the time of a clock.
 
-    `commuting`: of inputs on different ports that may be taken in either order, one order is thought of. `work` counts
-    the moves that it thought of.
+    `commuting`: of inputs on different ports that may be taken in either order, one order is considered. `work` counts
+    the moves considered.
     """
 
     moves: Moves
@@ -48,15 +47,15 @@ class Search:
     windows: Windows = field(init=False)
 
     def __post_init__(self) -> None:
-        """Look at windows by the clock of this search."""
+        """Use windows at the time of this clock."""
         self.windows = self.moves.windows = Windows(self.moves.model, self.clock)
 
     def seen(self, starts: Iterable[Hypothesis], port: str, output: Symbol) -> HypothesisSet:
-        """Return every hypothesis in which one of `starts` has gone on until `output` was seen on `port`."""
+        """Return every hypothesis in which one of `starts` has moved on until `output` was seen on `port`."""
 
         def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
-            if owing := queue(now.outstanding, port):
-                return self._consume(now, port, owing, output)
+            if outputs := queue(now.outstanding, port):
+                return self._consume(now, port, outputs, output)
             if now.position is UNCONSTRAINED or port in now.beyond:
                 return (now,)
             if now.position is UNKNOWN:
@@ -67,15 +66,15 @@ class Search:
         return self._explore(starts, done, goal=port)
 
     def quiet(self, starts: Iterable[Hypothesis]) -> HypothesisSet:
-        """Return every hypothesis in which all inputs were taken and nothing is owed.
+        """Return every hypothesis in which all inputs were taken and no output is outstanding.
 
-        All that was emitted was seen: where more was unseen than is followed, it is no more.
+        Everything emitted has been seen, also on ports with more outputs unseen than are followed.
         """
         alone = self.moves.model.spec.emits is None
 
         def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
             if now.outstanding:
-                # what is due in a window is not emitted yet, as long as the window is open
+                # an output that is due in a window may not be emitted yet while the window is open
                 return () if now.flight or not _pending(now) else (now,)
             if now.position is UNCONSTRAINED:
                 return (now._replace(flight=()),)
@@ -87,15 +86,15 @@ class Search:
         return dict.fromkeys(each._replace(beyond=()) if each.beyond else each for each in found)
 
     def rested(self, starts: Iterable[Hypothesis]) -> HypothesisSet:
-        """Return every hypothesis in which all inputs were taken, and what is unseen came by itself after that."""
+        """Return every hypothesis in which all inputs were taken, and unseen outputs were spontaneous after that."""
 
         def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
             if now.position is UNCONSTRAINED:
                 return (now._replace(flight=()),)
             if any(
                 not (each.spontaneous or each.window) or each.due != NEVER
-                for _, owing in now.outstanding
-                for each in owing
+                for _, outputs in now.outstanding
+                for each in outputs
             ):
                 return ()
             halfway = isinstance(now.position, Midway) and not now.position.spontaneous
@@ -104,10 +103,10 @@ class Search:
         return self._explore(starts, done, _stale)
 
     def taken(self, starts: Iterable[Hypothesis], upto: int) -> HypothesisSet:
-        """Return every hypothesis in which the inputs up to `upto` were taken, and what came before was seen."""
+        """Return every hypothesis in which the inputs up to `upto` were taken, and earlier outputs were seen."""
 
         def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
-            if any(outstanding.due <= upto for _, owing in now.outstanding for outstanding in owing):
+            if any(outstanding.due <= upto for _, outputs in now.outstanding for outstanding in outputs):
                 return ()
             return None if any(in_flight[0].number <= upto for _, in_flight in now.flight) else (now,)
 
@@ -116,7 +115,7 @@ class Search:
     def current(self, starts: Iterable[Hypothesis]) -> HypothesisSet:
         """Return the hypotheses that `starts` include at the time of the clock.
 
-        What was due and is not seen makes one wrong; where something must have come unasked, the system has gone on.
+        An overdue output rules a hypothesis out; where a spontaneous move was due, the system has moved on.
         """
 
         def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
@@ -124,7 +123,7 @@ class Search:
                 return (now,)
             if self.windows.missed(now):
                 return ()
-            return None if self.windows.gone_on(now) else (self.windows.waiting(now),)
+            return None if self.windows.moved_on(now) else (self.windows.waiting(now),)
 
         return self._explore(starts, done)
 
@@ -136,13 +135,13 @@ class Search:
         keep: Callable[[Hypothesis], bool] | None = None,
         goal: str = "",
     ) -> HypothesisSet:
-        """Return where moves lead from `starts` until `done` says what comes of them; None from it: further.
+        """Return the ends of all paths from `starts`: `done` returns those at a hypothesis, None to follow its moves.
 
-        Only what `follow` allows is followed; what `keep` wants is found, and gone on from as well.
+        Only moves that `follow` allows are followed; a hypothesis that `keep` accepts is an end and followed as well.
         """
         known: dict[Hypothesis, Asleep] = {}
         found: HypothesisSet = {}
-        # the first of them, and the model's first move, is followed first
+        # the first start, and the model's first move, are followed first
         stack = [(start, 0, NONE) for start in starts][::-1]
         while stack:
             now, depth, asleep = stack.pop()
@@ -169,11 +168,12 @@ class Search:
         return found
 
     def _awake(self, now: Hypothesis, asleep: Asleep, goal: str) -> list[tuple[Next, Asleep]]:
-        """Return the moves of a hypothesis, without inputs whose turn makes no difference that anything could show.
+        """Return the moves of a hypothesis, without inputs whose order makes no observable difference.
 
-        Sleep sets (Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems", chapter 5): after the
-        moves that take a's input, those that take b's need not be followed by a's where the two are independent. An
-        input that is not needed to explain the event stays in flight: taken later it comes to the same.
+        Sleep sets (Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems", chapter 5): once the
+        moves that take a's input were followed, those that take b's need not be followed by a's if the two are
+        independent. An input that is not needed to explain the event stays in flight: taking it later gives the same
+        result.
         """
         position = now.position
         alone = len(now.flight) <= 1
@@ -187,14 +187,14 @@ class Search:
         }
         tried = asleep
         found: list[tuple[Next, Asleep]] = []
-        # first those that may explain the event at once: then the others need not be made before them
+        # first moves that may explain the event at once: the others need not come before them
         for port in sorted(steps, key=lambda port: not any(_brings(step, goal) for step in steps[port])):
             found += [(step, tried & others[port].keys()) for step in steps[port]]
             tried |= {port}
         return found + [(step, NONE) for step in self.moves.spontaneous(now)]
 
     def _others(self, now: Hypothesis, node: Node, port: str) -> dict[str, int]:
-        """Return the ports whose input may as well be taken before that of `port`, and the last input there."""
+        """Return the ports whose input may equally be taken before that of `port`, and the last number there."""
         head = queue(now.flight, port)[0].symbol
         return {
             name: in_flight[-1].number
@@ -203,9 +203,9 @@ class Search:
         }
 
     def _consume(
-        self, now: Hypothesis, port: str, owing: tuple[Outstanding, ...], output: Symbol
+        self, now: Hypothesis, port: str, outputs: tuple[Outstanding, ...], output: Symbol
     ) -> Iterable[Hypothesis]:
-        head, *rest = owing
+        head, *rest = outputs
         what = head.what
         if isinstance(output.value, Undecodable) or (head.window and not self.windows.due(head.window)):
             return
@@ -224,7 +224,7 @@ class Search:
         if isinstance(output.value, Ended):
             return
         got = (*now.got, (port, output))
-        complete, states = _asked(opening, got)
+        complete, states = _closing(opening, got)
         if complete:
             yield from self._closed(now, head, opening, states)
         elif opening.accept.full([name for name, _ in got if name == port]):
@@ -252,7 +252,7 @@ class Search:
             yield from found
 
     def _released(self, starts: Iterable[Hypothesis], held: HeldBack) -> HypothesisSet:
-        """Return the hypotheses that explain an output which came before the state was known."""
+        """Return the hypotheses that explain an output seen before the state was known."""
         search = Search(replace(self.moves), replace(self.clock, now=held.at))
         found: HypothesisSet = {}
         for start in starts:
@@ -290,7 +290,7 @@ def _joined(flight: Queues[QueuedInput], later: Queues[QueuedInput]) -> Queues[Q
 
 
 def _next(head: Outstanding, chain: Chain) -> Outstanding | None:
-    """Return what is owed after a bag; None where that was the last."""
+    """Return the outstanding outputs after a bag; None if that was the last."""
     return None if chain.then is None else head._replace(what=chain.then, left=chain.then.bag.all)
 
 
@@ -299,36 +299,37 @@ def _brings(step: Next, port: str) -> bool:
 
 
 def _pending(now: Hypothesis) -> bool:
-    # of what came by itself it is enough to say that it will come: then it is not followed over and over
+    # spontaneous outputs that will come need not be followed over and over
     return bool(now.outstanding) and all(
-        each.window and not each.spontaneous for _, owing in now.outstanding for each in owing
+        each.window and not each.spontaneous for _, outputs in now.outstanding for each in outputs
     )
 
 
 def _stale(now: Hypothesis, then: Hypothesis) -> bool:
-    # an unasked output on the way would have been seen before the last of those inputs was taken, or can come later
+    # a spontaneous output in between would have been seen before the last of those inputs was taken, or can come later
     return now.beyond == then.beyond and _spontaneous(then) <= _spontaneous(now)
 
 
 def _spontaneous(now: Hypothesis) -> int:
-    return sum(outstanding.spontaneous for _, owing in now.outstanding for outstanding in owing)
+    return sum(outstanding.spontaneous for _, outputs in now.outstanding for outstanding in outputs)
 
 
-def _asked(opening: OpenAccept, got: tuple[tuple[str, Symbol], ...]) -> tuple[bool, tuple[object, ...]]:
-    accept, outputs = opening.accept, opening.asked(got)
-    ASKING.now = "Accept", tuple(symbol.value for _, symbol in got)
+def _closing(opening: OpenAccept, got: tuple[tuple[str, Symbol], ...]) -> tuple[bool, tuple[object, ...]]:
+    accept, outputs = opening.accept, opening.arguments(got)
+    CURRENT.now = "Accept", tuple(symbol.value for _, symbol in got)
     try:
         complete = accept.complete(outputs)
         return complete, tuple(limited(accept.then(outputs), TRANSITIONS, "next states")) if complete else ()
     except Exception as error:
-        message = f"an Accept of the model raised on the outputs {show(outputs)}: {error!r}"
-        raise ModelError(message) from error
+        state = show(opening.origin.value)
+        message = f"an Accept in the state {state} raised on the outputs {show(outputs)}: {error!r}"
+        raise ModelError(message + own_frames(error)) from error
     finally:
-        ASKING.now = None
+        CURRENT.now = None
 
 
 def _bounded(now: Hypothesis, then: Hypothesis, depth: int) -> tuple[Hypothesis, int]:
-    # inputs in flight get fewer and outputs owed are bounded: only moves that change neither can go on for ever
+    # inputs in flight get fewer and outstanding outputs are bounded: only moves that change neither can go on for ever
     if now.flight != then.flight or now.outstanding != then.outstanding:
         return then, 0
     if depth < (UNFOLLOWED if then.beyond else INTERNAL):

@@ -1,4 +1,4 @@
-"""One run as a state machine: events go in, commands come out. It knows no clock and does nothing by itself."""
+"""One run as a state machine: events go in, commands come out. It has no clock and does nothing on its own."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from typing import Final, Protocol, TypeAlias
 
 from otf.core.barrier import Barrier, Round
 from otf.core.belief import Belief
-from otf.core.enabled import view
 from otf.core.failure import flooded
 from otf.core.ledger import Ledger
+from otf.core.memory import Symbol
 from otf.core.monitor import DOUBT, Monitor, Oracle
 from otf.core.nodes import UNCONSTRAINED
-from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, Times, Ventured
-from otf.core.symbols import Symbol
+from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times
 from otf.core.view import View
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
 from otf.trace.verdict import Verdict
-from otf.values.light import light
+from otf.values.cost import light
 
-FLOOD: Final = 1 << 26  # bytes: a system that never stops may do so in few and large outputs
+FLOOD: Final = 1 << 26  # bytes: a system that never stops may send few but large outputs
 
 
 @light
@@ -32,7 +31,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """Send this input of a barrier now, and tell that with `pinged`; its answer is for `pong`, and nobody judges it."""
+    """Send this input of a barrier now and confirm it with `pinged`; its answer goes to `pong` and is not judged."""
 
     port: str
     input: object
@@ -59,16 +58,16 @@ class Chooser(Protocol):
     """Chooses inputs: a strategy, or a script."""
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input, or None where the path is to end."""
+        """Return the next input, or None to end the path."""
         ...
 
 
 class Session:
     """The conduct of one run of at most `steps` inputs.
 
-    More than `flood` outputs, or 64 MiB of them, without an input or quiescence between them, those aside that the
-    model demands, are a verdict of their own: a system that never stops must not keep a tester for ever. With a
-    `barrier`, quiescence is asked for instead of waited for.
+    More than `flood` outputs, or 64 MiB of them, without an input or quiescence between them are a verdict of their
+    own: a system that never stops must not keep a tester for ever. Outputs that the model demands do not count. With a
+    `barrier`, pings prove quiescence instead of waiting.
     """
 
     def __init__(  # noqa: PLR0913 -- what a run needs, each once
@@ -92,17 +91,17 @@ class Session:
         self._pause = Pause(0.0)
         self._barrier = barrier
         self._round: Round | None = None
-        # pings that an input overtook are answered all the same
+        # pings overtaken by an input are answered all the same
         self._unanswered = Counter[str]()
         self.over: bool = False
-        # what may come unasked may come at once: such a run begins with a look at what is there
+        # spontaneous outputs may come at once: such a run begins with a look at what is there
         self.moment: Moment = Moment(
             Monitor(oracle), self.times, quiet=not oracle.model.spontaneous(oracle.model.initial)
         )
 
     @property
     def monitor(self) -> Monitor:
-        """The judge of the run; before anything is told, another may be put in its place."""
+        """The judge of the run; it may be replaced before the first event."""
         return self.moment.monitor
 
     @monitor.setter
@@ -110,8 +109,8 @@ class Session:
         self.moment.monitor = monitor
 
     @property
-    def asking(self) -> bool:
-        """Tell whether quiescence is asked for, so that an output may be the answer to a ping."""
+    def probing(self) -> bool:
+        """Return whether pings prove quiescence, so that an output may be the answer to one."""
         return self._barrier is not None
 
     @property
@@ -120,7 +119,7 @@ class Session:
         return self.monitor.verdict
 
     def command(self) -> SessionCommand:
-        """Return what is to be done now."""
+        """Return the next command."""
         moment = self.moment
         monitor = moment.monitor
         if monitor.verdict is not None or monitor.belief.done:
@@ -161,14 +160,14 @@ class Session:
         return monitor.verdict
 
     def pinged(self, port: str, at: float) -> None:
-        """Take that the input of a `Ping` was sent."""
+        """Note that the input of a `Ping` was sent."""
         self.times.event = at
         self._unanswered[port] += 1
         if self._round is not None:
             self._round.sent(port)
 
     def pong(self, seen: Seen) -> bool:
-        """Tell whether an output is the answer to a ping: such a one is not told as an event."""
+        """Return whether an output is the answer to a ping: such an output is no event."""
         if self._barrier is None or not self._unanswered[seen.port] or not self._barrier.pong(seen.port, seen.output):
             return False
         self._unanswered[seen.port] -= 1
@@ -177,7 +176,7 @@ class Session:
         return True
 
     def proven(self, at: float) -> Quiet | None:
-        """Return quiescence, judged already, if the answers to all pings have proven it; it is to be recorded."""
+        """Return quiescence, already judged, if the answers to all pings have proven it; record it."""
         if self._round is None or not self._round.done:
             return None
         event = Quiet(at)
@@ -185,9 +184,9 @@ class Session:
         return event
 
     def silence(self, at: float) -> Event | None:
-        """Take that nothing came until the time that `Wait` named; return the event to record if it is believed."""
+        """Note silence until the time of the last `Wait`; return the event to record if it is believed."""
         if self._pause.means == "taken":
-            # what these inputs bring may still be on its way, but where this pause is taken they bring nothing
+            # outputs of these inputs might still be under way, but this pause is used only after silent inputs
             taken = Taken(self.monitor.sent, at)
             self.tell(taken)
             return taken
@@ -200,20 +199,20 @@ class Session:
         return event
 
     def skip(self, belief: Belief, ledger: Ledger, steps: int, events: int) -> None:
-        """Go on where so many steps and events led, each as it would have been commanded: to a belief and a ledger."""
+        """Continue from a belief and a ledger, after steps and events that needed no decision of the session."""
         monitor = self.monitor
         monitor.belief, monitor.ledger = belief, ledger
         monitor.events += events
         self.moment.burst += steps
 
     def _look(self) -> None:
-        # an output may come between the choice of an input and its sending, and lead to where the input is senseless
+        # an output between the choice of an input and its sending may lead to a state in which the input is disabled
         if self.moment.next is not None and not self.view().allows(self.moment.next):
             self.plan(None)
 
     def _probe(self) -> Ping | None:
-        """Return the next ping of a barrier, None where there is none or answers are to be waited for."""
-        # where nothing has happened since the last quiescence it is a timer that is waited for: no answer ends that
+        """Return the next ping of a barrier; None without a barrier, or while answers are outstanding."""
+        # if nothing has happened since the last quiescence, the wait is for a timer: no answer ends that
         if self._barrier is None or self._pause.means != "quiet" or self.moment.quiet:
             return None
         if self._round is None:
@@ -224,7 +223,7 @@ class Session:
     def _note(self, event: Sent) -> None:
         moment = self.moment
         moment.burst += 1
-        moment.last = Ventured(self.view().nodes, self.monitor.oracle.model.symbol(event.input))
+        moment.last = SentInput(self.view().nodes, self.monitor.oracle.model.symbol(event.input))
         moment.next = moment.port = None
 
     def _settle(self) -> None:
@@ -238,23 +237,21 @@ class Session:
             self.over = self.moment.next is None
 
     def plan(self, chosen: Symbol | None) -> None:
-        """Take what is to be sent next, None for nothing yet."""
+        """Set the next input, None for none yet."""
         self.moment.next = chosen
         self.moment.port = None if chosen is None else self.monitor.oracle.model.routes.into(chosen.value)
 
     def view(self) -> View:
-        """Return what may be offered now."""
-        oracle, belief = self.monitor.oracle, self.monitor.belief
-        if belief.view is None:
-            belief.view = view(oracle.model, oracle.relation, oracle.limits, belief)
-        return belief.view
+        """Return what a chooser sees now."""
+        monitor = self.monitor
+        return monitor.belief.view or monitor.oracle.view(monitor.belief)
 
     def _deadline(self) -> float:
         return self._pause.until + (PATIENCE - 1) * self._pause.window if self._patient else self._pause.until
 
     def _count(self, belief: Belief, size: int) -> None:
-        # what is owed is no flood, however much it is: a long answer comes to its end
-        if not belief.owing:
+        # outstanding outputs are no flood, however many: a long answer comes to its end
+        if not belief.expecting:
             self._outputs += 1
             self._bytes += size
         if self._patient:
@@ -268,8 +265,8 @@ class Session:
 def _flood(monitor: Monitor, seen: str) -> Verdict:
     hypotheses = monitor.belief.hypotheses
     if any(each.position is UNCONSTRAINED for each in hypotheses):
-        return Verdict("inconclusive", why=f"{seen}, and the model may say nothing of them")
+        return Verdict("inconclusive", why=f"{seen}, and the model may leave them open")
     if any(each.beyond for each in hypotheses):
-        # there were pauses, it may be: a doubt does not let silence be believed
+        # there may have been pauses: a doubt does not let silence be believed
         return Verdict("inconclusive", why=f"{seen} that can be believed: {DOUBT}")
     return Verdict("fail", flooded(monitor.step, seen, monitor.events, monitor.sent))

@@ -1,22 +1,26 @@
-"""The times of a bench, stated or learnt."""
+"""Time: the bounds of a bench, stated or learnt, and the intervals in which the search places moves.
+
+Times are known only as intervals [a, b]: an input sent at s was taken between s and s + L + nR, and an output seen at u
+was emitted between u - L and u. Every comparison uses the end that can never blame a conforming system.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 ENOUGH: Final = 30  # replies before anything is learnt from them
-KEPT: Final = 1000  # the latest replies, of which the slowest hundredth is the measure
-MANY: Final = 8  # silence is believed after this many times as long as a slow reply takes
+KEPT: Final = 1000  # latest replies kept; the slowest hundredth of them sets the quiescence time
+MANY: Final = 8  # the quiescence time is this many times as long as a slow reply
 
 
 @dataclass(slots=True)
 class Timing:
     """The times of a bench, in seconds.
 
-    `quiescence`: how long silence lasts to be believed. `latency` (L): the longest way of a message through a port.
-    `busy` (R): the longest time that the system is busy with one input.
+    `quiescence`: how long silence must last to be believed. `latency` (L): the longest time of a message through a
+    port. `busy` (R): the longest time that the system is busy with one input.
     """
 
     quiescence: float = 0.1
@@ -27,23 +31,23 @@ class Timing:
         """Return how long after the last of `inputs` unproven inputs everything has been taken and seen: 2L + nR."""
         return 2 * self.latency + inputs * self.busy
 
-    def heard(self, reply: float) -> None:
-        """Take that the last output of a step came so many seconds after its input; stated times stay as they are."""
+    def learn(self, reply: float) -> None:
+        """Note the seconds from an input to the last output of its step; stated times stay as they are."""
 
 
 @dataclass(slots=True)
 class Learnt(Timing):
-    """Times whose quiescence is learnt from how fast the system answers; what is stated is where it begins.
+    """Times with a quiescence time that is learnt from the replies; the stated one is only the start.
 
-    A multiple of what all but a hundredth of the replies take, and never shorter than 2L + R: with bounds that hold, a
+    A multiple of the time that all but a hundredth of the replies take, and at least 2L + R: if the bounds hold, a
     window learnt too short costs a second look, never a verdict.
     """
 
     replies: deque[float] = field(default_factory=lambda: deque[float](maxlen=KEPT))
     _heard: int = 0
 
-    def heard(self, reply: float) -> None:
-        """Learn from a reply; now and then, since sorting takes time."""
+    def learn(self, reply: float) -> None:
+        """Learn from a reply; only every thirtieth, since sorting takes time."""
         self.replies.append(reply)
         self._heard += 1
         if self._heard % ENOUGH == 0:
@@ -53,3 +57,93 @@ class Learnt(Timing):
         """Return the time within which this share of the replies came."""
         ordered = sorted(self.replies)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+FOREVER = float("inf")
+ROUNDING = 1e-6  # seconds: far above the rounding errors of sums, far below anything measured
+
+
+class Span(NamedTuple):
+    """The interval, in seconds since the start of the run, in which something happened."""
+
+    a: float
+    b: float
+
+
+class Window(NamedTuple):
+    """When outputs are due: `lo` to `hi` seconds after a trigger that happened in `trigger`."""
+
+    trigger: Span
+    lo: float
+    hi: float
+
+
+@dataclass(slots=True)
+class Clock:
+    """The time of one event, as a search needs it.
+
+    `inputs` has for each input in flight, by number from 1, when it was sent and by when it was dealt with. `late` and
+    `early`: windows are not enforced at that end. `used`: a time mattered, so that the result must not be remembered
+    for other times.
+    """
+
+    now: float
+    latency: float
+    busy: float = 0.0
+    inputs: tuple[Span, ...] = ()
+    late: bool = False
+    early: bool = False
+    used: bool = False
+
+    def taken(self, number: int) -> Span:
+        """Return when the input of this number was taken, if it was taken by now."""
+        sent, by = self.inputs[number - 1]
+        return Span(sent, min(self.now, by))
+
+    def entered(self, number: int, hi: float = 0.0) -> Span:
+        """Return when a state was entered by taking an input whose outputs come up to `hi` seconds later.
+
+        A timer is set at some time while the system is busy with the input, whatever has been seen by now.
+        """
+        sent, by = self.inputs[number - 1]
+        return Span(sent, min(self.now + max(self.busy, hi), by + hi))
+
+    def sent_by(self, number: int, moment: float) -> bool:
+        """Return whether the input of this number was sent by then."""
+        return self.inputs[number - 1].a <= moment
+
+    def begun(self, window: Window) -> bool:
+        """Return whether an output that is due in the window may have been emitted by now."""
+        self.used = True
+        return self.early or self.now + ROUNDING >= window.trigger.a + window.lo
+
+    def over(self, window: Window) -> bool:
+        """Return whether an output that was due in the window must have been seen by now."""
+        self.used = True
+        return not self.late and self.now > deadline(window, self.latency) + ROUNDING
+
+    def seen(self, entered: Span, hi: float = 0.0) -> Span:
+        """Return when a state was entered, given an output of the move into it that is seen now.
+
+        The output was emitted in the last L; the timer was set up to R before or after that. If the move answers within
+        `hi` seconds, the system may be busy for that long: other parts of the answer may come later, on other ports.
+        """
+        busy = max(self.busy, hi)
+        return Span(max(entered.a, self.now - self.latency - busy), min(entered.b, self.now + busy))
+
+    def running(self, window: Window) -> Window:
+        """Return the window of a timer that has shown no effect by now: it must have been set recently."""
+        a, b = window.trigger
+        last = self.now - window.hi - self.latency - 2 * ROUNDING
+        return window if self.late or a >= last else window._replace(trigger=Span(min(last, b), b))
+
+    def emitted(self, window: Window) -> Span:
+        """Return when an output that is due in the window was emitted, if it was by now."""
+        # if early outputs are allowed, time does not bound the number of moves: so it must not make them differ
+        begin = window.trigger.a + (0.0 if self.early else window.lo)
+        return Span(begin, min(self.now, window.trigger.b + window.hi))
+
+
+def deadline(window: Window, latency: float) -> float:
+    """Return the time by which outputs that are due in the window must have been seen."""
+    return window.trigger.b + window.hi + latency

@@ -1,21 +1,23 @@
-"""What a chooser sees of a run: where the next input would be taken, and what the model says of each input there."""
+"""What a chooser sees of a run: the nodes in which the next input may be taken, and the enabled inputs there."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from otf.core.hypothesis import Hypothesis
+from otf.core.memory import Symbol
 from otf.core.model import Model
-from otf.core.moves import Relation
-from otf.core.nodes import Node
-from otf.core.symbols import Symbol
+from otf.core.moves import INTERNAL, Limits, Moves, Next, Relation, endless
+from otf.core.nodes import UNKNOWN, Node
 
 InputMode = Literal["uioco", "any", "all", "mixed"]
 
 
 class Reach(NamedTuple):
-    """A place that the system may be in, and the ports that have inputs in flight still to be taken there."""
+    """A node that the system may be in, and the ports with inputs in flight still to be taken there."""
 
     node: Node
     busy: tuple[str, ...]
@@ -23,10 +25,10 @@ class Reach(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a chooser sees: the places that all inputs in flight may lead to, and the inputs by what the model says.
+    """What a chooser sees: the nodes that all inputs in flight may lead to, and the enabled inputs.
 
-    `specified`: the model itself says what happens on them wherever they may be taken. `others`: it does not (offered
-    in the modes `all` and `mixed`, judged against the completed spec). `allows` asks for any input, listed or not.
+    `specified`: inputs that the model itself specifies wherever they may be taken. `others`: the rest (tried in the
+    modes `all` and `mixed`, judged against the completed spec). `allows` decides on any input, listed or not.
     """
 
     model: Model
@@ -39,15 +41,15 @@ class View:
 
     @staticmethod
     def of(model: Model, relation: Relation, reached: tuple[Reach, ...]) -> View:
-        """Return the view where the system may take the next input in these places."""
+        """Return the view of a system that may take the next input in these nodes."""
         nodes = tuple(each.node for each in reached if not each.busy)
-        inputs = dict.fromkeys(inp for node in nodes for inp in model.offers(node))
-        specified = {inp: _enough(model, relation, reached, inp, model.specified) for inp in inputs}
-        said, unsaid = (tuple(inp for inp in inputs if specified[inp] is wanted) for wanted in (True, False))
-        return View(model, relation, reached, nodes, said, unsaid)
+        inputs = dict.fromkeys(inp for node in nodes for inp in model.enabled_inputs(node))
+        specified = [inp for inp in inputs if _enough(model, relation, reached, inp, model.specified)]
+        others = inputs.keys() - set(specified)
+        return View(model, relation, reached, nodes, tuple(specified), tuple(inp for inp in inputs if inp in others))
 
     def targets(self, inp: Symbol) -> tuple[Node, ...]:
-        """Return the states that an input may lead to."""
+        """Return the nodes that an input may lead to."""
         targets = self._targets.get(inp)
         if targets is None:
             found = (move.target for node in self.nodes for move in self.model.moves(node, inp))
@@ -55,14 +57,72 @@ class View:
         return targets
 
     def allows(self, inp: Symbol) -> bool:
-        """Return whether the spec that judges says what happens on `inp`, wherever it may be taken."""
+        """Return whether the spec that judges specifies `inp` wherever it may be taken."""
         return _enough(self.model, self.relation, self.reached, inp, self.model.moves)
 
 
 def _enough(
-    model: Model, relation: Relation, reached: tuple[Reach, ...], inp: Symbol, says: Callable[[Node, Symbol], object]
+    model: Model,
+    relation: Relation,
+    reached: tuple[Reach, ...],
+    inp: Symbol,
+    specifies: Callable[[Node, Symbol], object],
 ) -> bool:
-    # inputs on other ports may be taken before those in flight or after them, on the same port only after them
+    # an input may be taken before or after those in flight on other ports, but only after those on its own
     port = model.routes.into(inp.value)
-    answers = [bool(says(node, inp)) for node, busy in reached if port not in busy]
+    answers = [bool(specifies(node, inp)) for node, busy in reached if port not in busy]
     return bool(answers) and (all(answers) if relation == "uioco" else any(answers))
+
+
+def view(model: Model, relation: Relation, limits: Limits, hypotheses: Iterable[Hypothesis]) -> View:
+    """Return the view of a set of explanations.
+
+    While an `Accept` is open, or may be when the input is taken, the state is not known: by uioco no input is enabled
+    then.
+    """
+    ends = list(reachable(Moves(model, limits=limits), hypotheses))
+    if relation == "uioco" and any(each.position is UNKNOWN for each in ends):
+        ends = []
+    return View.of(model, relation, tuple(dict.fromkeys(_reaches(ends))))
+
+
+def _reaches(ends: Iterable[Hypothesis]) -> Iterator[Reach]:
+    for end in ends:
+        if isinstance(end.position, Node):
+            yield Reach(end.position, tuple(port for port, _ in end.flight))
+
+
+def reachable(moves: Moves, starts: Iterable[Hypothesis]) -> Iterator[Hypothesis]:
+    """Yield where the system may be when it takes the next input, by its moves until then; outputs are left out."""
+    seen = set[Hypothesis]()
+    # hypotheses with fewer spontaneous outputs come first, so that none is missed for being found by a detour
+    todo = deque((_bare(start), 0, 0) for start in starts)
+    while todo:
+        now, spontaneous, internal = todo.popleft()
+        if now in seen:
+            continue
+        seen.add(now)
+        yield now
+        for step in moves.of(now):
+            then = _bare(step.then)
+            if step.in_flight is not None:
+                todo.appendleft((then, spontaneous, 0))
+            elif step.move is None or step.move.silent:
+                todo.appendleft((then, spontaneous, _deeper(internal, then)))
+            elif _followed(now, step) and spontaneous < moves.limits.spontaneous:
+                todo.append((then, spontaneous + isinstance(now.position, Node), 0))
+
+
+def _followed(now: Hypothesis, step: Next) -> bool:
+    # a spontaneous Accept may begin at any time: following it would never leave an enabled input
+    return step.then.position is not UNKNOWN or not isinstance(now.position, Node)
+
+
+def _bare(start: Hypothesis) -> Hypothesis:
+    return Hypothesis(start.position, (), start.flight)
+
+
+def _deeper(internal: int, then: Hypothesis) -> int:
+    if internal < INTERNAL:
+        return internal + 1
+    raise endless(then)

@@ -1,8 +1,7 @@
-"""Windows: what time allows, and what it demands, in a hypothesis.
+"""Windows: what time allows and demands in a hypothesis.
 
-A timer runs in a hypothesis from a moment that is known as an interval. Spontaneous transitions with a window have a
-timer of their own, which is started where their state is entered; named timers are started and stopped by transitions,
-and run on whatever else happens.
+A timer runs in a hypothesis from a moment known as an interval. Each spontaneous transition with a window has its own
+timer, started when its state is entered; named timers are started and stopped by transitions, and run on otherwise.
 """
 
 from __future__ import annotations
@@ -11,96 +10,95 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from otf.core.clock import FOREVER, ROUNDING, Clock, Span, Window
-from otf.core.hypothesis import PLAIN, Hypothesis, Outstanding, QueuedInput, Timer, moved
+from otf.core.hypothesis import PLAIN, Hypothesis, Outstanding, QueuedInput, Queues, Timer, moved
 from otf.core.model import Model
 from otf.core.nodes import Midway, Move, Node, OpenAccept, Unknown
-from otf.core.queues import Queues
+from otf.core.timing import FOREVER, ROUNDING, Clock, Span, Window
 
 ANY: Final = Span(-FOREVER, FOREVER)
 SPONTANEOUS: Final = PLAIN._replace(spontaneous=True)
-FAR: Final = 1e9  # seconds: as good as for ever where widths are compared
+FAR: Final = 1e9  # seconds: as good as infinite where widths are compared
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """The windows of a model, seen at the time of a clock."""
+    """The windows of a model, at the time of a clock."""
 
     model: Model
     clock: Clock
 
     def missed(self, now: Hypothesis) -> bool:
-        """Return whether something that is owed must have been seen by now."""
-        return any(each.window and self.clock.over(each.window) for _, owing in now.outstanding for each in owing)
+        """Return whether an outstanding output must have been seen by now."""
+        return any(each.window and self.clock.over(each.window) for _, outputs in now.outstanding for each in outputs)
 
-    def gone_on(self, now: Hypothesis) -> bool:
+    def moved_on(self, now: Hypothesis) -> bool:
         """Return whether the system must have made a spontaneous move by now."""
         return isinstance(now.position, Node) and any(self.clock.over(each.window) for each in now.timers)
 
     def waiting(self, now: Hypothesis) -> Hypothesis:
-        """Return the hypothesis of a system of whose timers nothing is seen by now: they were set not long ago."""
-        # what goes on silently may have done so long ago, and is followed only when it is asked for
+        """Return the hypothesis of a system whose timers have shown no effect by now: they were set recently."""
+        # a silent move may have happened long ago, and is followed only when an event requires it
         if not now.timers or not isinstance(now.position, Node) or self._silent(now, now.position):
             return now
         return now._replace(timers=tuple(_on(each, self.clock.running(each.window)) for each in now.timers))
 
     def due(self, window: Window) -> bool:
-        """Return whether this is the time for what is due in the window to be seen."""
+        """Return whether an output that is due in the window may be seen now."""
         return self.clock.begun(window) and not self.clock.over(window)
 
     def open(self, now: Hypothesis, window: Window) -> bool:
         """Return whether a timer may have expired by now."""
-        # an input in flight is taken by its time: what is due only later does not come before it
+        # an input in flight is taken by a known time: outputs that are due only later do not come before it
         begin = window.trigger.a + window.lo
         overtaken = any(self.clock.taken(each.number).b < begin for _, flight in now.flight for each in flight)
-        # nor can it expire where another timer must have led out of the state before
+        # nor can a timer expire in a state that another timer must have left before
         forestalled = not self.clock.early and begin > _last(now) + ROUNDING
         return self.clock.begun(window) and not overtaken and not forestalled
 
     def in_time(self, now: Hypothesis, in_flight: QueuedInput) -> bool:
-        """Return whether an input may have been taken in this place: sent before it must have been left."""
+        """Return whether an input may have been taken in this state: sent before the state must have been left."""
         return self.clock.late or self.clock.sent_by(in_flight.number, _last(now))
 
     def never(self, after: Hypothesis, moves: tuple[Move, ...], loose: int) -> bool:
-        """Return whether time has no part in these moves, and neither has anything else that they leave behind."""
+        """Return whether time plays no part in these moves and in what they leave open."""
         if self.model.spec.emits is not None or after.timers or loose:
             return False
         return all(move.within is None and move.opening is None for move in moves)
 
     def triggered(self, after: Hypothesis, move: Move, number: int, loose: int) -> Hypothesis:
         """Return the hypothesis after an input was taken by a move."""
-        # when the input was sent is needed only where the outputs of an Accept may tell a state with timers
+        # the time of the input is needed only if the outputs of an Accept may lead to a state with timers
         origin = number if move.opening and self.model.spec.emits is not None else 0
         if not after.timers and not self._timed(move):
             return moved(after, move, _answer(loose, None, origin))
         window = Window(self.clock.taken(number), *move.within) if move.within else None
         kind = _answer(loose, window, origin)
         span = self.clock.entered(number, window.hi if window else 0.0)
-        # while the system is busy with the input, it does nothing about a timer that expires
+        # a system that is busy with the input does not react to a timer that expires
         running = [_busy(each, span.b) for each in after.timers if isinstance(each.name, str)]
         return self._set(after, moved(after, move, kind), move, span, running)
 
     def spontaneous(self, now: Hypothesis, move: Move, timer: Timer | None, *, spontaneous: bool = True) -> Hypothesis:
-        """Return the hypothesis after a spontaneous move, brought about by a timer if there is one."""
+        """Return the hypothesis after a spontaneous move, caused by a timer if there is one."""
         if not now.timers and not self._timed(move):
             return moved(now, move, SPONTANEOUS if spontaneous else PLAIN)
         window = timer and _until(timer.window, _last(now))
         began = max((each.window.trigger.a for each in now.timers), default=-FOREVER)
         span = self.clock.emitted(window) if window else Span(min(began, self.clock.now), self.clock.now)
         if not spontaneous:
-            # on its way, and busy with it
+            # in the middle of a transition, and busy with it
             span = Span(span.a, self.clock.now + self.clock.busy)
         running = [each for each in now.timers if isinstance(each.name, str) and each is not timer]
         kind = PLAIN._replace(spontaneous=spontaneous, window=window, entered=span if move.opening else None)
         return self._set(now, moved(now, move, kind), move, span, running, timer)
 
     def expired(self, now: Hypothesis, timer: Timer) -> Hypothesis:
-        """Return the hypothesis after a timer has expired in a state that has no transition for it: without effect."""
+        """Return the hypothesis after a timer expired in a state that has no transition for it: no effect."""
         self.clock.used = True
         return now._replace(timers=tuple(each for each in now.timers if each is not timer))
 
     def accepted(self, then: Hypothesis, opening: OpenAccept, outstanding: Outstanding) -> Hypothesis:
-        """Return the hypothesis after the last output of an `Accept` was seen, which tells the state."""
+        """Return the hypothesis after the last output of an `Accept` was seen, which decides the state."""
         if not then.timers and not (isinstance(then.position, Node) and self.model.windows(then.position)):
             return then
         self.clock.used = True
@@ -113,7 +111,7 @@ class Windows:
         return then._replace(timers=tuple(sorted((*on, *fresh, *running), key=_order)))
 
     def seen(self, now: Hypothesis, head: Outstanding) -> tuple[Timer, ...]:
-        """Return the timers, now that the last outputs are seen of the move that started those with its stamp."""
+        """Return the timers after the last outputs were seen of the move that started those with its stamp."""
         return tuple(
             _on(each, each.window._replace(trigger=self.clock.seen(each.window.trigger, _lasting(head))))
             if each.stamp == head.stamp
@@ -139,7 +137,7 @@ class Windows:
         running: list[Timer],
         fired: Timer | None = None,
     ) -> Hypothesis:
-        """Return the hypothesis with its timers after a move that was made in a span of time."""
+        """Return the hypothesis with its timers after a move that happened in a span of time."""
         self.clock.used = True
         started = {each.name: Timer(each.name, Window(span, each.lo, each.hi)) for each in move.starts}
         kept = [each for each in running if each.name not in started and each.name not in move.stops]
@@ -152,25 +150,25 @@ class Windows:
     def _own(
         self, before: Hypothesis, then: Hypothesis, span: Span, fired: Timer | None
     ) -> tuple[list[Timer], list[Timer]]:
-        """Return the timers of a state's own transitions: those that may run on, and those that start anew."""
+        """Return the timers of the transitions of a state: those that may run on, and those that start anew."""
         if isinstance(then.position, (Unknown, Midway)):
-            # it may come back to the state where it was
+            # the system may return to the state it was in
             return [each for each in before.timers if isinstance(each.name, int) and each is not fired], []
         windows = self.model.windows(then.position) if isinstance(then.position, Node) else ()
         fresh = [Timer(at, Window(span, lo, hi)) for at, lo, hi in windows]
         origin = before.position.origin if isinstance(before.position, Midway) else before.position
         if then.position != origin:
             return [], fresh
-        # where the state is not left, the model does not say whether they start anew or run on: both are allowed
+        # if the state is not left, the model does not say whether its timers restart or run on: both are allowed
         known = {each.name: each for each in before.timers if each is not fired}
         on = [_either(known[each.name], span) for each in fresh if each.name in known]
         return on, [each for each in fresh if each.name not in known]
 
 
 def widest(found: Iterable[Hypothesis]) -> list[Hypothesis]:
-    """Return the hypotheses without those that differ from another only in knowing better when their timers started.
+    """Return the hypotheses without those that differ from another only by narrower starts of their timers.
 
-    Whatever happens later that the better one explains, the other explains too.
+    Any later event that the narrower one explains, the wider one explains too.
     """
     alike: dict[Hypothesis, list[tuple[Timer, ...]]] = {}
     for each in found:
@@ -200,29 +198,29 @@ def _on(timer: Timer, window: Window) -> Timer:
 
 
 def _either(timer: Timer, span: Span) -> Timer:
-    """Return a timer that was perhaps started anew."""
+    """Return a timer that may have been restarted."""
     begun = timer.window.trigger
     return Timer(timer.name, timer.window._replace(trigger=Span(begun.a, max(begun.b, span.b))))
 
 
 def _busy(timer: Timer, until: float) -> Timer:
-    """Return a timer whose system may be busy until then: what it brings may come later than its window says."""
+    """Return a timer of a system that may be busy until then: its outputs may come later than its window."""
     begun, last = timer.window.trigger, until - timer.window.hi
     return timer if last <= begun.b else Timer(timer.name, timer.window._replace(trigger=Span(begun.a, last)))
 
 
 def _until(window: Window, last: float) -> Window:
-    """Return the window of what was emitted by then."""
+    """Return the window of outputs that were emitted by then."""
     a, b = window.trigger
     if window.hi == FOREVER:
-        # it has an end now: such as it would have had it been started at the last moment for that
+        # it ends now as if it had been started at the last possible moment
         return window if last == FOREVER else Window(Span(a, max(a, last - window.lo)), window.lo, window.lo)
     b = min(b, last - window.hi)
     return Window(Span(a, b), window.lo, window.hi) if a <= b else Window(Span(a, a), window.lo, last - a)
 
 
 def _last(now: Hypothesis) -> float:
-    """Return the time by which the system must have made a spontaneous move."""
+    """Return the time by which a spontaneous move is due."""
     expiring = now.position.expiring if isinstance(now.position, Node) else frozenset[str]()
     ends = (
         each.window.trigger.b + each.window.hi
@@ -237,7 +235,7 @@ def _answer(loose: int, window: Window | None, number: int) -> Outstanding:
 
 
 def _lasting(outstanding: Outstanding) -> float:
-    """Return the seconds for which the system may be busy with an answer, None given by the model being 0."""
+    """Return the seconds for which the system may be busy with an answer; 0 if the model gives none."""
     return outstanding.window.hi if outstanding.window and not outstanding.spontaneous else 0.0
 
 
@@ -246,16 +244,16 @@ def _order(timer: Timer) -> tuple[bool, str | int]:
 
 
 def _unused(timers: Iterable[Timer], then: Hypothesis) -> int:
-    used = {each.stamp for each in timers}.union(each.stamp for _, owing in then.outstanding for each in owing)
+    used = {each.stamp for each in timers}.union(each.stamp for _, outputs in then.outstanding for each in outputs)
     return next(stamp for stamp in range(1, len(used) + 2) if stamp not in used)
 
 
 def _stamped(before: Hypothesis, then: Hypothesis, move: Move, stamp: int) -> Queues[Outstanding]:
-    """Return what is owed, with the stamp on what the move itself brings: when that is seen, they are known better."""
+    """Return the outstanding outputs, with the stamp on those of the move itself: once seen, they narrow its timers."""
     if not stamp:
         return then.outstanding
     own = move.ports.difference(before.beyond)
     return tuple(
-        (port, (*owing[:-1], owing[-1]._replace(stamp=stamp)) if port in own else owing)
-        for port, owing in then.outstanding
+        (port, (*outputs[:-1], outputs[-1]._replace(stamp=stamp)) if port in own else outputs)
+        for port, outputs in then.outstanding
     )

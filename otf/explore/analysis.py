@@ -1,4 +1,7 @@
-"""Analyses of an explored model. Where a law does not hold they name the first place in the order of the search."""
+"""Laws of an explored model, and scenarios as its unit tests.
+
+A law that is refuted comes with a shortest way to the first state or transition that breaks it.
+"""
 
 from __future__ import annotations
 
@@ -6,51 +9,75 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
+from otf.compose import Scenario, composed, scenario
+from otf.compose.guided import check
 from otf.errors import ModelError, UsageError
-from otf.explore.finding import Finding, LawVerdict, refuted, stands
+from otf.explore.explorer import explore
+from otf.explore.finding import Finding, LawVerdict, refuted, upheld
 from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph
-from otf.explore.naming import output_name
-from otf.explore.observed import observed
-from otf.explore.refine import refine
+from otf.explore.naming import observed, output_name
+from otf.explore.refine import blocks
+from otf.spec import Spec
 from otf.values import show
 
+SEARCHED: Final = 1_000  # states that are searched for the actions of a scenario
+LIMIT: Final = 20_000
 GENERAL: Final = ("deterministic", "output-deterministic", "total", "input-enabled", "minimal")
 
-# what is seen of states and transitions within a bound is all that there is of them; what a state has of transitions is
-# known within so many steps, and not where some lead to states that were left out
+# Within a bound of depth or states every state and transition is seen, so a law about single ones is proven within it.
+# A law about all transitions of a state is proven within a depth only: a bound of states leaves some of them out.
 INSIDE: Final = ("depth", "states")
 STEPS: Final = ("depth",)
-CUT: Final = -2  # instead of the number of an input: what a state has beyond a bound
 
 
 def safety(graph: Graph, holds: Callable[[Any], object], law: str = "safe") -> Finding:
-    """Find out whether `holds(state)` of every state."""
+    """Check that `holds(state)` is true of every state.
+
+    >>> from otf.models.coffee import coffee
+    >>> print(safety(explore(coffee), lambda paid: paid < 10))
+    safe: refuted: not in 10
+        1  Coin(cents=10) / nothing
+    """
     for number, value in enumerate(graph.values):
         if not _asked(law, holds, value):
             return refuted(graph, law, number, f"not in {show(value)}")
-    return stands(graph, law, ignores=INSIDE)
+    return upheld(graph, law, ignores=INSIDE)
 
 
 def transitions(graph: Graph, holds: Callable[..., object], law: str = "invariant") -> Finding:
-    """Find out whether `holds(state, input, next_state, outputs)` of every transition on an input."""
+    """Check that `holds(state, input, next_state, outputs)` is true of every transition on an input.
+
+    >>> from otf.models.coffee import coffee
+    >>> print(transitions(explore(coffee), lambda paid, inp, then, outputs: not outputs or paid == 10))
+    invariant: proven: 3 states, 4 transitions
+    """
     for arc, at in _arcs(graph):
         if arc.input != SPONTANEOUS and arc.target != OPEN:
             source, target = graph.values[arc.source], graph.values[arc.target]
             parts = source, graph.inputs[arc.input], target, graph.outputs[arc.outputs]
             if not _asked(law, holds, *parts):
                 return refuted(graph, law, arc.source, f"not in {show(source)}, on the way to {show(target)}", at)
-    return stands(graph, law, ignores=INSIDE)
+    return upheld(graph, law, ignores=INSIDE)
 
 
 def unsafe(graph: Graph, holds: Callable[[Any], object]) -> set[int]:
-    """Return the numbers of the states for which it is not true."""
+    """Return the numbers of the states in which `holds(state)` is false.
+
+    >>> from otf.models.coffee import coffee
+    >>> unsafe(explore(coffee), lambda paid: paid < 10)
+    {2}
+    """
     return {number for number, value in enumerate(graph.values) if not _asked("safe", holds, value)}
 
 
 def dead(graph: Graph, accepting: Callable[[Any], object] | None = None) -> set[int]:
-    """Return the states from which no accepting state can be reached; without a test those without a way out.
+    """Return the numbers of the states from which no accepting state can be reached; without a test, of the stuck ones.
 
-    From where a bound cut something off one may be reached: that is no dead end.
+    A state from which a bound cut something off is not dead: an accepting state may lie beyond the bound.
+
+    >>> from otf.models.coffee import coffee
+    >>> dead(explore(coffee)), dead(explore(coffee), lambda paid: paid > 10)
+    (set(), {0, 1, 2})
     """
     test = accepting or graph.accepting
     if test is None:
@@ -61,16 +88,27 @@ def dead(graph: Graph, accepting: Callable[[Any], object] | None = None) -> set[
 
 
 def liveness(graph: Graph, accepting: Callable[[Any], object] | None = None, law: str = "live") -> Finding:
-    """Find out whether an accepting state can be reached from every state: there is no dead end."""
+    """Check that an accepting state can be reached from every state, so that there is no dead end.
+
+    >>> from otf.models.coffee import coffee
+    >>> print(liveness(explore(coffee), lambda paid: paid == 0))
+    live: proven: 3 states, 4 transitions
+    """
     lost = dead(graph, accepting)
     if lost:
         first = min(lost)
-        return refuted(graph, law, first, f"from {show(graph.values[first])} on no accepting state can be reached")
-    return stands(graph, law)
+        return refuted(graph, law, first, f"no accepting state can be reached from {show(graph.values[first])}")
+    return upheld(graph, law)
 
 
 def reachable(graph: Graph, goal: Callable[[Any], object], law: str = "reachable") -> Finding:
-    """Find out whether a state for which `goal` is true can be reached; where it can, `way` leads there."""
+    """Check that some state for which `goal(state)` is true can be reached; if so, `way` leads there.
+
+    >>> from otf.models.coffee import coffee
+    >>> print(reachable(explore(coffee), lambda paid: paid == 5))
+    reachable: proven: 5
+        1  Coin(cents=5) / nothing
+    """
     for number, value in enumerate(graph.values):
         if _asked(law, goal, value):
             found = refuted(graph, law, number, "")
@@ -81,7 +119,12 @@ def reachable(graph: Graph, goal: Callable[[Any], object], law: str = "reachable
 
 
 def general(graph: Graph) -> list[Finding]:
-    """Return what holds of any model, or does not: `GENERAL`."""
+    """Check the laws in `GENERAL`, which make sense for any model.
+
+    >>> from otf.models.coffee import coffee
+    >>> [finding.law for finding in general(explore(coffee)) if not finding]
+    ['total', 'input-enabled']
+    """
     return [
         _alone(graph, "deterministic", lambda _out: None),
         _alone(graph, "output-deterministic", lambda out: output_name(observed(graph.outputs[out]))),
@@ -92,31 +135,23 @@ def general(graph: Graph) -> list[Finding]:
 
 
 def minimal(graph: Graph, law: str = "minimal") -> Finding:
-    """Find out whether every two states can be told apart."""
+    """Check that any two states can be told apart by their outputs, now or later.
+
+    >>> from otf.models.coffee import coffee
+    >>> bool(minimal(explore(coffee)))
+    True
+    """
     first: dict[int, int] = {}
     for number, block in enumerate(blocks(graph)):
         other = first.setdefault(block, number)
         if other != number:
             pair = f"{show(graph.values[other])} and {show(graph.values[number])}"
             return refuted(graph, law, number, f"nothing tells {pair} apart")
-    return stands(graph, law)
-
-
-def blocks(graph: Graph) -> list[int]:
-    """Return for each state the number of those that are like it (bisimilar); one that a bound cut is like no other."""
-    seen: dict[Any, int] = {}
-    labels = [seen.setdefault(output_name(observed(each)), len(seen)) for each in graph.outputs]
-    rows = [
-        [((arc.input, labels[arc.outputs]), arc.target) for arc in graph.arcs(state)]
-        for state in range(len(graph.values))
-    ]
-    for state in graph.edge:
-        rows[state].append(((CUT, state), state))
-    return refine(rows)
+    return upheld(graph, law)
 
 
 def _alone(graph: Graph, law: str, kind: Callable[[int], object]) -> Finding:
-    """Find out whether there is one transition at most on an input, of each kind of outputs."""
+    """Check that each state has at most one transition on an input, for each kind of outputs."""
     for state in range(len(graph.values)):
         met: set[tuple[int, object]] = set()
         for at in range(*graph.span(state)):
@@ -126,19 +161,19 @@ def _alone(graph: Graph, law: str, kind: Callable[[int], object]) -> Finding:
                 says = f"several transitions in {show(graph.values[state])} on {show(graph.inputs[inp])}"
                 return refuted(graph, law, state, says, at)
             met.add(which)
-    return stands(graph, law, ignores=STEPS)
+    return upheld(graph, law, ignores=STEPS)
 
 
 def _specified(graph: Graph, law: str, of: int | None) -> Finding:
-    """Find out whether every input that a state offers, or every input that there is, is specified in it."""
+    """Check that every state specifies each input that is enabled in it, or each input of the graph (`of`)."""
     for state in range(len(graph.values)):
         there = {graph.input[at] for at in range(*graph.span(state))}
-        offered = range(of) if of is not None else graph.offered(state)
-        missing = [inp for inp in offered if inp not in there]
+        enabled = range(of) if of is not None else graph.offered(state)
+        missing = [inp for inp in enabled if inp not in there]
         if missing and state not in graph.edge:
-            says = f"nothing is said in {show(graph.values[state])} of {show(graph.inputs[missing[0]])}"
+            says = f"{show(graph.inputs[missing[0]])} is not specified in {show(graph.values[state])}"
             return refuted(graph, law, state, says)
-    return stands(graph, law, ignores=STEPS)
+    return upheld(graph, law, ignores=STEPS)
 
 
 def _leading(graph: Graph, goals: Iterable[int]) -> set[int]:
@@ -173,3 +208,43 @@ def _asked(law: str, holds: Callable[..., object], *arguments: object) -> bool:
     except Exception as error:
         message = f"{law}: it raised {type(error).__name__} on {', '.join(map(show, arguments))}: {error}"
         raise ModelError(message) from error
+
+
+def allows(spec: Spec[Any, Any], script: Any, limit: int = LIMIT) -> Finding:  # noqa: ANN401 -- any notation
+    """Check that a model can go through a scenario to its end; `way` shows how.
+
+    `script` is a `Scenario`, or what `otf.compose.scenario` takes; `limit` bounds the number of states.
+
+    >>> from otf.spec import goto
+    >>> def step(stack, inp):
+    ...     if inp == "push": return [goto((1, *stack))]
+    ...     return [goto(stack[1:], stack[0])] if stack else []
+    >>> stack = Spec(step, (), ["push", "pop"], name="stack")
+    >>> bool(allows(stack, "push pop/1")), bool(allows(stack, "push pop pop"))
+    (True, False)
+    """
+    law = f"{spec.name} allows the scenario"
+    graph = explore(composed(spec, known(spec, script)), limit)
+    return reachable(graph, graph.accepting, law)
+
+
+def forbids(spec: Spec[Any, Any], script: Any, limit: int = LIMIT) -> Finding:  # noqa: ANN401 -- any notation
+    """Check that a model cannot go through a scenario to its end; if it can, `way` shows how.
+
+    >>> from otf.models.coffee import coffee
+    >>> bool(forbids(coffee, "Coin(5) Button")), bool(forbids(coffee, "Coin(10) Button"))
+    (True, False)
+    """
+    found = allows(spec, script, limit)
+    law = f"{spec.name} forbids the scenario"
+    if found.verdict is LawVerdict.UNDECIDED:
+        return Finding(law, LawVerdict.PASSED, found.says)
+    return Finding(law, LawVerdict.REFUTED if found else LawVerdict.PROVEN, found.says, found.way)
+
+
+def known(spec: Spec[Any, Any], script: Any) -> Scenario:  # noqa: ANN401 -- any notation
+    """Return the scenario. Raises UsageError for one that names an action which the model does not have."""
+    made = script if isinstance(script, Scenario) else scenario(script)
+    graph = explore(spec, SEARCHED)
+    check(made, graph.inputs, [item for outputs in graph.outputs for item in outputs])
+    return made

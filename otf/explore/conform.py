@@ -1,7 +1,8 @@
 """Conformance and equivalence of models, proven by going through their product.
 
-What a model as an implementation does is told to the same monitor that judges a system, step by step, in every state of
-the product: so all that a spec may say counts (orders, alternatives, unasked outputs), and nothing is judged twice.
+For conformance each step of the implementation is passed to the monitor that also judges live systems, in every state
+of the product. So everything that a spec can express counts (orders, alternatives, spontaneous outputs), and there is
+one judge only.
 """
 
 from __future__ import annotations
@@ -9,26 +10,28 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator
 from itertools import permutations, product
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from otf.core import Model, Monitor, Oracle, Relation, Routes
 from otf.core.compile import choices
+from otf.core.expectations import texts_of
 from otf.core.macro_step import MacroSteps, follow
-from otf.core.texts import texts_of
 from otf.errors import UsageError
-from otf.explore.finding import Finding, LawVerdict, TakenStep
-from otf.explore.naming import name
+from otf.explore.explorer import explore
+from otf.explore.finding import Finding, LawVerdict, TakenStep, taken
+from otf.explore.graph import OPEN, Graph
+from otf.explore.naming import name, observed, output_name
 from otf.spec import Accept, AnyOrder, On, Spec, Transition
 from otf.spec.outputs import vague
 from otf.trace.events import Event, Quiet, Seen
 from otf.values import show
 
 LIMIT: Final = 10_000
-BAG: Final = 6  # outputs in any order that are tried in every order
+BAG: Final = 6  # outputs; the orders of a larger bag are too many to try
 
 
 class _Pair(NamedTuple):
-    """A state of the implementation, what the monitor takes for possible, and how they came about."""
+    """A state of the implementation, the states that the monitor considers possible, and the step that led here."""
 
     state: Any
     ways: MacroSteps
@@ -53,14 +56,23 @@ def conforms(
     routes: Routes | None = None,
     limit: int = LIMIT,
 ) -> Finding:
-    """Find out whether a model, as an implementation, does only what a spec allows, on what the spec specifies.
+    """Check that a model, taken as an implementation, does only what a spec allows, on the inputs that it specifies.
 
     `relation`: `uioco`, or `any`, the relation of Koopman and Plasmeijer, "Testing with Functions as Specifications",
     section 3.4. Proven where the product has at most `limit` states; refuted with a shortest trace.
+
+    >>> from otf.spec import OneOf, goto
+    >>> free = Spec(lambda state, inp: [goto(state, OneOf("tea", "coffee"))], 0, ["button"], name="free")
+    >>> strict = Spec(lambda state, inp: [goto(state, "tea")], 0, ["button"], name="strict")
+    >>> print(conforms(strict, free))
+    strict conforms to free: proven: 1 states of the product
+    >>> print(conforms(free, strict))
+    free conforms to strict: refuted: the spec allows 'tea'
+        1  'button' / 'coffee'
     """
     law = f"{system.name} conforms to {spec.name}"
     if relation == "uioco" and (system.step, system.initial, system.emits) == (spec.step, spec.initial, spec.emits):
-        # whichever state it is in, it is one of those that are possible, and what all of them specify it takes
+        # its state is always one of the possible ones, and it accepts each input that all of these specify
         return Finding(law, LawVerdict.PROVEN, "it is the spec itself")
     oracle = Oracle(Model(spec, routes or Routes()), relation)
     start = _Pair(system.initial, MacroSteps.start(oracle))
@@ -76,7 +88,7 @@ def conforms(
             if len(seen) >= limit:
                 return Finding(law, LawVerdict.PASSED, f"{len(seen):,} states of the product; there are more")
             seen.add(key)
-            kept.append(found.ways)  # ids are of beliefs that are still there
+            kept.append(found.ways)  # while the beliefs are kept, their ids stay unique
             queue.append(found)
     return Finding(law, LawVerdict.PROVEN, f"{len(seen):,} states of the product")
 
@@ -85,13 +97,15 @@ def _steps(oracle: Oracle, system: Spec[Any, Any], pair: _Pair) -> Iterator[_Pai
     for inp in pair.ways.view.specified:
         ways = list(system.step(pair.state, inp.value))
         if not ways:
-            says = f"{system.name} does not take {show(inp.value)} in {show(pair.state)}, so it is no implementation"
+            says = (
+                f"{system.name} does not accept {show(inp.value)} in {show(pair.state)}, so it is not an implementation"
+            )
             yield Finding("", LawVerdict.REFUTED, says, pair.way())
         table = pair.ways.tables[inp]
-        for way, outputs in _doing(ways):
+        for way, outputs in _choices(ways):
             taken = TakenStep(inp.value, tuple(texts_of(outputs)))
             yield _judged(pair, way, taken, follow(oracle, pair.ways, inp.value, table, outputs))
-    for way, outputs in _doing(system.emits(pair.state) if system.emits else ()):
+    for way, outputs in _choices(system.emits(pair.state) if system.emits else ()):
         taken = TakenStep(None, tuple(texts_of(outputs)), spontaneous=True)
         yield _judged(pair, way, taken, _spontaneous(oracle, pair.ways, outputs))
 
@@ -100,7 +114,7 @@ def _judged(pair: _Pair, way: Transition[Any], taken: TakenStep, ways: MacroStep
     if ways is not None:
         return _Pair(way.state, ways, pair, taken)
     allowed = _allowed(pair.ways, taken)
-    return Finding("", LawVerdict.REFUTED, f"allowed was {allowed}", (*pair.way(), taken))
+    return Finding("", LawVerdict.REFUTED, f"the spec allows {allowed}", (*pair.way(), taken))
 
 
 def _allowed(ways: MacroSteps, taken: TakenStep) -> str:
@@ -123,11 +137,11 @@ def _spontaneous(oracle: Oracle, ways: MacroSteps, outputs: tuple[Any, ...]) -> 
     return MacroSteps.of(oracle, monitor.belief) if passed else None
 
 
-def _doing(ways: Iterable[object]) -> Iterator[tuple[Transition[Any], tuple[Any, ...]]]:
-    """Yield each thing that an implementation may do, with outputs that are values."""
+def _choices(ways: Iterable[object]) -> Iterator[tuple[Transition[Any], tuple[Any, ...]]]:
+    """Yield each transition that an implementation may take, once for each list of output values that it allows."""
     for way in ways:
         if isinstance(way, Accept) or not isinstance(way, Transition):
-            message = f"an implementation has to give its outputs as values, not {show(way)}"
+            message = f"an implementation must give its outputs as values, not {show(way)}"
             raise UsageError(message)
         for spread in product(*map(choices, way.outputs)):
             for outputs in product(*map(_orders, spread)):
@@ -145,6 +159,59 @@ def _orders(item: Any) -> Iterable[tuple[Any, ...]]:  # noqa: ANN401 -- an item 
             tuple(each for part in order for each in next(iter(_orders(part)))) for order in permutations(item.items)
         )
     if vague(item):
-        message = f"an implementation has to give its outputs as values, not {show(item)}"
+        message = f"an implementation must give its outputs as values, not {show(item)}"
         raise UsageError(message)
     return [(item,)]
+
+
+_Set: TypeAlias = frozenset[int]
+_Label: TypeAlias = tuple[Hashable, Hashable]  # of an input and of outputs
+_After: TypeAlias = dict[_Label, tuple[_Set, TakenStep]]
+
+
+def equivalent(one: Spec[Any, Any] | Graph, other: Spec[Any, Any] | Graph) -> Finding:
+    """Check that two finite models specify the same inputs with the same outputs, after whatever trace.
+
+    If they do not, `way` is a shortest trace that only one of them has.
+
+    >>> from otf.spec import goto
+    >>> once = Spec(lambda lit, inp: [goto(not lit)], False, ["press"], name="two states")
+    >>> never = Spec(lambda lit, inp: [goto(lit)], False, ["press"], name="one state")
+    >>> print(equivalent(once, never))
+    two states is equivalent to one state: proven: 2 pairs of sets of states
+    """
+    first, second = (each if isinstance(each, Graph) else explore(each) for each in (one, other))
+    law = f"{first.name} is equivalent to {second.name}"
+    for graph in (first, second):
+        if OPEN in graph.target:
+            raise UsageError(f"{graph.name}: outputs decide the next state (Accept); equivalence cannot be decided")
+    start = frozenset([0]), frozenset([0])
+    seen, queue = {start}, deque[tuple[tuple[_Set, _Set], tuple[TakenStep, ...]]]([(start, ())])
+    while queue:
+        (here, there), way = queue.popleft()
+        left, right = _after(first, here), _after(second, there)
+        odd = next((label for label in [*left, *right] if label not in left or label not in right), None)
+        if odd is not None:
+            step = (left if odd in left else right)[odd][1]
+            only = first if odd in left else second
+            return Finding(law, LawVerdict.REFUTED, f"only {only.name} does that", (*way, step))
+        for label, (target, step) in left.items():
+            pair = target, right[label][0]
+            if pair not in seen:
+                seen.add(pair)
+                queue.append((pair, (*way, step)))
+    if first.whole and second.whole:
+        return Finding(law, LawVerdict.PROVEN, f"{len(seen):,} pairs of sets of states")
+    return Finding(
+        law, LawVerdict.PASSED, f"{len(seen):,} pairs of sets of states; {show(first.cuts or second.cuts)} cut some"
+    )
+
+
+def _after(graph: Graph, states: _Set) -> _After:
+    found: dict[_Label, tuple[set[int], TakenStep]] = {}
+    for state in sorted(states):
+        for arc in graph.arcs(state):
+            inp = None if arc.input < 0 else name(graph.inputs[arc.input])
+            label = inp, output_name(observed(graph.outputs[arc.outputs]))
+            found.setdefault(label, (set(), taken(graph, arc.input, arc.outputs)))[0].add(arc.target)
+    return {label: (frozenset(targets), step) for label, (targets, step) in found.items()}

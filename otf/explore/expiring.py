@@ -1,9 +1,9 @@
 """Named timers in a model: where each may expire, and whether there is a transition for it.
 
-A walk over pairs of a state and the timers that run in it. Of each timer an interval is kept in which its time left
-lies. Where a pair is reached again its intervals grow, and after a few times they are given up: so a tick that comes
-10,000 times in a session is not 10,000 pairs. A system that loses no time with its inputs lets no timer expire where
-this walk does not see it; where timers are correlated, the walk may see too much.
+The analysis walks over pairs of a state and the timers that run in it. For each timer it keeps an interval in which its
+remaining time lies. When a pair is reached again its intervals grow, and after a few times they become as wide as
+possible: so a tick that comes 10,000 times in a session does not make 10,000 pairs. If inputs take no time, no timer
+expires where this walk does not see it. Where timers are correlated, the walk may see too much.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from otf.core import Model, Node
 from otf.core.nodes import Move
-from otf.explore.anywhere import Anywhere
 from otf.explore.finding import Finding, LawVerdict, TakenStep
+from otf.explore.graph import Portless
 from otf.spec import Spec
 from otf.values import show
 
 LOST: Final = "no lost timer"
 UNKNOWN: Final = "no unknown timer"
 LIMIT: Final = 10_000  # pairs
-GROWN: Final = 8  # times that the intervals of a pair grow before they are given up
+GROWN: Final = 8  # times that the intervals of a pair grow before they become as wide as possible
 ROUNDING: Final = 1e-9
 FOREVER: Final = float("inf")
 
 Interval: TypeAlias = tuple[float, float]
 Left: TypeAlias = Mapping[str, Interval]
-"""The timers that run, each with the seconds in which it expires: at least and at most."""
+"""The timers that run, each with the seconds until it expires: at least and at most."""
 
 TimedNode: TypeAlias = tuple[Node, frozenset[str]]
 
 
 class TimedMove(NamedTuple):
-    """What may happen after so many seconds: a move, or (None) a timer expires without effect."""
+    """An event that may happen after so many seconds: a move, or (None) a timer that expires without effect."""
 
     taken: TakenStep
     move: Move | None
@@ -45,7 +45,7 @@ class TimedMove(NamedTuple):
 
 @dataclass
 class Expiring:
-    """A walk at work: `lost` are timers that expired where nothing is said of them, `named` those of `after`."""
+    """The walk: `lost` are timers that expired where no transition is for them, `named` those that an `after` names."""
 
     model: Model
     limit: int = LIMIT
@@ -61,7 +61,7 @@ class Expiring:
     _todo: deque[TimedNode] = field(default_factory=deque[TimedNode])
 
     def run(self) -> None:
-        """Walk until there is nothing new."""
+        """Walk until no pair is new or has grown."""
         first = self.model.initial, frozenset[str]()
         self.left[first] = {}
         self._todo.append(first)
@@ -71,7 +71,7 @@ class Expiring:
                 self._go(pair, each)
 
     def way(self, pair: TimedNode) -> tuple[TakenStep, ...]:
-        """Return a way to a state and the timers that run there."""
+        """Return a way to a pair."""
         back: list[TakenStep] = []
         while pair in self._from:
             pair, taken = self._from[pair]
@@ -79,13 +79,13 @@ class Expiring:
         return tuple(back[::-1])
 
     def _passing(self, pair: TimedNode) -> Iterator[TimedMove]:
-        """Yield what may happen next, as far as time allows it."""
+        """Yield the events that may happen next, as far as time allows."""
         node, left = pair[0], self.left[pair]
         spontaneous = self.model.spontaneous(node)
         ends = [left[name][1] for name in node.expiring if name in left]
-        # by then the system has made a move by itself
+        # the system makes a spontaneous move by then
         last = min([*ends, *(move.within[1] for move in spontaneous if move.within)], default=FOREVER)
-        for inp in self.model.offers(node):
+        for inp in self.model.enabled_inputs(node):
             for move in self.model.moves(node, inp):
                 yield TimedMove(TakenStep(inp.value, move.texts), move, (0.0, last))
         for move in spontaneous:
@@ -108,7 +108,7 @@ class Expiring:
         if move is None:
             self.lost.setdefault(passing.timer, pair)
         elif move.target is None:
-            self.whole = False  # its outputs would have to be seen
+            self.whole = False  # its next state depends on outputs that only a run has
             return
         else:
             target = move.target
@@ -136,7 +136,7 @@ class Expiring:
 
 
 def _after(left: Left, passing: TimedMove) -> Left | None:
-    """Return the timers after what happens; None where one of them must have expired before."""
+    """Return the timers after an event; None if one of them must have expired before."""
     begin, end = passing.seconds
     rest = {name: (max(0.0, lo - end), hi - begin) for name, (lo, hi) in left.items() if name != passing.timer}
     if any(hi < -ROUNDING for _, hi in rest.values()):
@@ -150,17 +150,25 @@ def _after(left: Left, passing: TimedMove) -> Left | None:
 
 
 def _both(one: Interval, other: Interval) -> Interval:
-    # sums of times are off by less than this
+    # rounding errors of sums stay below this
     lo, hi = min(one[0], other[0]), max(one[1], other[1])
     return one if lo >= one[0] - ROUNDING and hi <= one[1] + ROUNDING else (lo, hi)
 
 
 def expiring(spec: Spec[Any, Any], limit: int = LIMIT) -> list[Finding]:
-    """Find out whether each timer that may expire has a transition there, and each that brings one is started.
+    """Check that each timer has a transition wherever it may expire, and that each timer in an `after` is started.
 
-    Nothing is found of a spec without named timers. `limit`: at most so many pairs of a state and the timers that run.
+    A spec without named timers has no findings. `limit` bounds the number of pairs of a state and its running timers.
+
+    >>> from otf.spec import goto, start
+    >>> def step(state, inp):
+    ...     return [goto("on", timers=[start("off", 5.0, 6.0)])] if inp == "light" else [goto("blocked")]
+    >>> def emits(state): return [goto("idle", "dark", after="off")] if state == "on" else []
+    >>> lamp = Spec(step, "idle", ["light", "block"], emits, name="lamp")
+    >>> [(finding.law, bool(finding)) for finding in expiring(lamp)]
+    [('no lost timer', False), ('no unknown timer', True)]
     """
-    walk = Expiring(Model(spec, Anywhere()), limit)
+    walk = Expiring(Model(spec, Portless()), limit)
     walk.run()
     if not walk.named and not walk.started:
         return []
@@ -172,9 +180,9 @@ def _lost(walk: Expiring) -> Finding:
         where = show(pair[0].value)
         says = f"{timer!r} may expire in {where}, where no transition of emits has after={timer!r}"
         return Finding(
-            LOST, LawVerdict.REFUTED, f"{says}; stop it on the way there, or say what it brings", walk.way(pair)
+            LOST, LawVerdict.REFUTED, f"{says}; stop it on the way there, or add that transition", walk.way(pair)
         )
-    return _stands(walk, LOST)
+    return _upheld(walk, LOST)
 
 
 def _unknown(walk: Expiring) -> Finding:
@@ -184,10 +192,10 @@ def _unknown(walk: Expiring) -> Finding:
             if walk.whole:
                 return Finding(UNKNOWN, LawVerdict.REFUTED, says, walk.way(pair))
             return Finding(UNKNOWN, LawVerdict.UNDECIDED, f"{says} within {len(walk.left):,} pairs")
-    return _stands(walk, UNKNOWN)
+    return _upheld(walk, UNKNOWN)
 
 
-def _stands(walk: Expiring, law: str) -> Finding:
+def _upheld(walk: Expiring, law: str) -> Finding:
     counted = f"{len(walk.left):,} states with the timers that run there"
     if walk.whole:
         return Finding(law, LawVerdict.PROVEN, counted)

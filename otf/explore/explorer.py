@@ -1,4 +1,4 @@
-"""Exploration: breadth first, in the spec's own order, at a cost that grows with the number of transitions alone."""
+"""Exploration: breadth first, in the spec's own order, at a cost proportional to the number of transitions."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final, TypeGuard
 
-from otf.core.asking import ASKING
+from otf.core.calls import CURRENT, own_frames
 from otf.core.compile import spread
-from otf.core.texts import texts_of
+from otf.core.expectations import texts_of
 from otf.errors import ModelError, OtfError, UsageError
 from otf.explore.graph import OPEN, SPONTANEOUS, Graph
 from otf.explore.naming import Alike, is_flat, name, output_name
 from otf.spec import Accept, Spec, Transition
-from otf.spec.endless import INPUTS, TRANSITIONS, limited
-from otf.spec.offering import Always
+from otf.spec.offering import INPUTS, TRANSITIONS, Always, limited
 from otf.values import Values, show
-from otf.values.reader import name_of
+from otf.values.front import name_of
 
 Progress = Callable[[int, int], None]
 END: Final = object()
-REMEMBERED: Final = 100  # lists of inputs: a spec that offers the same ones in every state gives the same tuple
+REMEMBERED: Final = 100  # tuples of inputs: a spec whose inputs never change returns the same tuple in every state
 TURN: Final = 5_000  # states between two reports of progress
 
 
@@ -36,9 +35,10 @@ def explore(  # noqa: PLR0913 -- each is a bound; past the second they are given
 ) -> Graph:
     """Return the graph of a spec within bounds.
 
-    `limit`: at most so many states. `inputs`: these instead of those that the spec offers; `values`: those of the
-    declared input type, with these values for the types named. `states`: only those for which it is true. `depth`: at
-    most so many steps from the initial state. Where a bound cut something off, the graph has a `frontier`.
+    `limit` bounds the number of states, `depth` the steps from the initial state; `states(state)` is false for states
+    to leave out. `inputs` replaces the inputs that the spec enables; `values` gives the values of types inside the
+    declared input type. `progress(done, found)` is called now and then. If a bound cut something off, the graph has a
+    `frontier`. Raises ModelError, with the call, if the model fails; UsageError for a bound below its least value.
 
     >>> from otf.spec import goto
     >>> def step(paid, inp): return [goto(min(paid + 1, 2))] if inp == "coin" else [goto(0, "coffee")]
@@ -95,7 +95,7 @@ class _Explorer:
         self._alike = Alike()
         self._found: dict[Hashable, int] = {}
         self._inputs: dict[Hashable, int] = {}
-        self._outputs: dict[Hashable, tuple[int, ...]] = {}  # of what a transition says, the alternatives
+        self._outputs: dict[Hashable, tuple[int, ...]] = {}  # the alternatives of the outputs of a transition
         self._numbers: dict[Hashable, int] = {}
         self._rows: dict[int, tuple[object, int, list[tuple[int, Any]]]] = {}
         self._lists: dict[tuple[int, ...], int] = {}
@@ -103,11 +103,11 @@ class _Explorer:
         self._cut = False
 
     def offer(self, inputs: tuple[Any, ...] | None) -> None:
-        """Take the inputs that are tried in every state, None for those that the spec offers."""
+        """Set the inputs to try in every state; None: those that the spec enables there."""
         self._fixed = inputs
 
     def run(self, depth: int | None, progress: Progress | None) -> None:
-        """Explore: the list of states grows while it is gone through."""
+        """Explore: the loop goes through the list of states while it grows."""
         graph, level, end = self.graph, 0, 1
         self._add(self._spec.initial, name(self._spec.initial), 0)
         for number, state in enumerate(graph.values):
@@ -128,40 +128,43 @@ class _Explorer:
 
     def _expand(self, state: Any) -> None:  # noqa: ANN401 -- any state
         asked: tuple[Any, ...] = ()
-        ASKING.now = "inputs", (state,)
+        CURRENT.now = "inputs", (state,)
         try:
             step, emits, take = self._spec.step, self._spec.emits, self._take
-            for number, inp in self._offered(state):
-                ASKING.now = "step", (state, inp)
+            for number, inp in self._enabled(state):
+                CURRENT.now = "step", (state, inp)
                 asked = (inp,)
                 ways = iter(_ways(step(state, inp)))
                 for way in islice(ways, TRANSITIONS):
                     take(number, way)
                 _end(ways)
             asked = ()
-            ASKING.now = "emits", (state,)
+            CURRENT.now = "emits", (state,)
             ways = iter(() if emits is None else _ways(emits(state)))
             for way in islice(ways, TRANSITIONS):
                 take(SPONTANEOUS, way)
             _end(ways)
         except OtfError as error:
-            raise ModelError(f"{_asking(state, asked)}: {error}") from error
+            message = (
+                f"{_asking(state, asked)}: {error}{own_frames(error, self._spec.step if asked else self._spec.emits)}"
+            )
+            raise ModelError(message) from error
         except Exception as error:
-            message = f"{_asking(state, asked)}: the model raised {type(error).__name__}: {error}"
+            message = f"{_asking(state, asked)}: the model raised {type(error).__name__}: {error}{own_frames(error)}"
             raise ModelError(message) from error
         finally:
-            ASKING.now = None
+            CURRENT.now = None
 
-    def _offered(self, state: Any) -> list[tuple[int, Any]]:  # noqa: ANN401 -- any state
-        offered = self._spec.inputs(state) if self._fixed is None else self._fixed
-        known = self._rows.get(id(offered))
-        if known is not None and known[0] is offered:
+    def _enabled(self, state: Any) -> list[tuple[int, Any]]:  # noqa: ANN401 -- any state
+        inputs = self._spec.inputs(state) if self._fixed is None else self._fixed
+        known = self._rows.get(id(inputs))
+        if known is not None and known[0] is inputs:
             self.graph.offer.append(known[1])
             return known[2]
-        row = list({self._input(inp): inp for inp in limited(offered, INPUTS, "inputs")}.items())
+        row = list({self._input(inp): inp for inp in limited(inputs, INPUTS, "inputs")}.items())
         number = self._listed(tuple(inp for inp, _ in row))
-        if isinstance(offered, tuple) and len(self._rows) < REMEMBERED:
-            self._rows[id(offered)] = (offered, number, row)
+        if isinstance(inputs, tuple) and len(self._rows) < REMEMBERED:
+            self._rows[id(inputs)] = (inputs, number, row)
         self.graph.offer.append(number)
         return row
 
@@ -177,7 +180,7 @@ class _Explorer:
             self.graph.inputs.append(inp)
         return known
 
-    def _take(self, inp: int, way: Any) -> None:  # noqa: ANN401 -- whatever the model gave
+    def _take(self, inp: int, way: Any) -> None:  # noqa: ANN401 -- anything: the model may be wrong
         if way.__class__ is not Transition:
             self._odd(inp, way)
             return
@@ -192,8 +195,8 @@ class _Explorer:
             graph.output.append(each)
             graph.target.append(target)
 
-    def _odd(self, inp: int, way: Any) -> None:  # noqa: ANN401 -- whatever the model gave
-        if _is_transition(way):  # of a class below it
+    def _odd(self, inp: int, way: Any) -> None:  # noqa: ANN401 -- as above
+        if _is_transition(way):  # a subclass
             self._take(inp, Transition(way.state, way.outputs, way.within, way.timers, way.after))
             return
         if not isinstance(way, Accept):
@@ -253,7 +256,7 @@ def _ways(yields: object) -> Iterable[object]:
     if not isinstance(yields, Iterable):
         message = f"it returned {show(yields)}; yield transitions (goto(state, output, …)), or return a list of them"
         raise ModelError(message)
-    return yields  # pyright: ignore[reportUnknownVariableType] -- each is looked at when it comes
+    return yields  # pyright: ignore[reportUnknownVariableType] -- each is checked when it comes
 
 
 def _end(ways: Iterator[object]) -> None:

@@ -1,4 +1,4 @@
-"""What an analysis came to: a verdict, and where it is against the model the shortest way to see it."""
+"""The result of an analysis: a verdict and, if it is against the model, a shortest way to see why."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from otf.values import show
 
 
 class LawVerdict(StrEnum):
-    """What is known of a law.
+    """The verdict on a law.
 
-    Proven: all states were seen; proven within: all that there are within so many steps, certain states, given values;
-    passed: some of them; refuted: there is a way to see that it is not so; undecided: what was looked for may be beyond
-    the bounds.
+    `PROVEN`: it holds, and all states were seen. `WITHIN`: it holds in all states within the bounds on steps, states or
+    values. `PASSED`: it holds in the states that were seen, and there are more. `REFUTED`: a way shows that it fails.
+    `UNDECIDED`: the state that was sought may lie beyond the bounds.
     """
 
     PROVEN = "proven"
@@ -27,21 +27,21 @@ class LawVerdict(StrEnum):
 
 
 class TakenStep(NamedTuple):
-    """A step of a way: the input (None: unasked), and the outputs as texts."""
+    """A step of a way: the input (None if the outputs are spontaneous), and the outputs as texts."""
 
     input: Any
     outputs: tuple[str, ...]
     spontaneous: bool = False
 
     def __str__(self) -> str:
-        """Write it as input / outputs."""
+        """Return the step as input / outputs."""
         asked = "(unasked)" if self.spontaneous else show(self.input)
         return f"{asked} / {', '.join(filter(None, self.outputs)) or 'nothing'}"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The verdict on one law, what it rests on in a line, and the way to the place where the law does not hold."""
+    """The verdict on one law: `says` gives the grounds in a line, `way` the steps to where the law fails."""
 
     law: str
     verdict: LawVerdict
@@ -49,18 +49,18 @@ class Finding:
     way: tuple[TakenStep, ...] = ()
 
     def __bool__(self) -> bool:
-        """Return whether the law stands: `assert safety(graph, …)` is a test."""
+        """Return whether the law holds as far as is known: `assert safety(graph, …)` is a test."""
         return self.verdict in {LawVerdict.PROVEN, LawVerdict.WITHIN, LawVerdict.PASSED}
 
     def __str__(self) -> str:
-        """Say it in lines."""
+        """Return the verdict, and below it the way, one step a line."""
         between = " " if self.verdict is LawVerdict.WITHIN else ": "
         lines = [f"{self.law}: {self.verdict}" + (f"{between}{self.says}" if self.says else "")]
         return "\n".join([*lines, *(f"  {number:3}  {step}" for number, step in enumerate(self.way, 1))])
 
 
-def stands(graph: Graph, law: str, *, ignores: Iterable[str] = ()) -> Finding:
-    """Return that a law holds of all states of a graph; within the bounds that it `ignores` it needs nothing beyond."""
+def upheld(graph: Graph, law: str, *, ignores: Iterable[str] = ()) -> Finding:
+    """Return the finding that a law holds in all states of a graph; the bounds in `ignores` do not weaken it."""
     counted = f"{len(graph.values):,} states, {len(graph.target):,} transitions"
     if OPEN not in graph.target and graph.cuts.keys() <= set(ignores):
         within = ", ".join(graph.within())
@@ -74,7 +74,7 @@ def stands(graph: Graph, law: str, *, ignores: Iterable[str] = ()) -> Finding:
 
 
 def refuted(graph: Graph, law: str, state: int, says: str, at: int | None = None) -> Finding:
-    """Return that a law does not hold in a state, or at an entry of the table of transitions."""
+    """Return the finding that a law fails in a state, or at the entry `at` of the table of transitions."""
     way = [taken(graph, arc.input, arc.outputs) for arc in graph.way(state)]
     if at is not None:
         way.append(taken(graph, graph.input[at], graph.output[at]))
@@ -82,6 +82,6 @@ def refuted(graph: Graph, law: str, state: int, says: str, at: int | None = None
 
 
 def taken(graph: Graph, inp: int, outputs: int) -> TakenStep:
-    """Return a step of a way from its numbers."""
+    """Return a step from the numbers of its input and outputs."""
     spontaneous = inp == SPONTANEOUS
     return TakenStep(None if spontaneous else graph.inputs[inp], graph.texts[outputs], spontaneous)

@@ -1,4 +1,4 @@
-"""The graph of a spec: numbers in arrays, so that a million states have room; the objects are made when asked for."""
+"""The graph of a spec: numbers in arrays, so that a million states fit in memory; objects are made on demand."""
 
 from __future__ import annotations
 
@@ -8,15 +8,24 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from otf.core import Node, Symbol
+from otf.core import Node, Routes, Symbol
 from otf.values import key
 
 SPONTANEOUS: Final = -1  # instead of the number of an input
-OPEN: Final = -1  # instead of the number of a state: outputs decide which one it is
+OPEN: Final = -1  # instead of the number of a state, where the outputs decide it
 
 
 class Edge(NamedTuple):
-    """A transition: input None where it comes unasked; outputs as texts; target None where outputs decide it."""
+    """A transition with its states as objects.
+
+    `input` is None for spontaneous outputs; `outputs` are texts; `target` is None where the outputs decide the state.
+
+    >>> from otf.explore import explore
+    >>> from otf.spec import Spec, goto
+    >>> edge = explore(Spec(lambda lit, inp: [goto(not lit, "click")], False, ["press"])).transitions[0]
+    >>> edge.source.value, edge.input.value, edge.outputs, edge.target.value
+    (False, 'press', ("'click'",), True)
+    """
 
     source: Node
     input: Symbol | None
@@ -25,7 +34,13 @@ class Edge(NamedTuple):
 
 
 class Arc(NamedTuple):
-    """A transition in numbers: states, an input (`SPONTANEOUS`), the outputs, and the next state (`OPEN`)."""
+    """A transition in numbers: indices into `values`, `inputs` and `outputs` of a `Graph`.
+
+    `input` is -1 for spontaneous outputs, `target` is -1 where the outputs decide the next state.
+
+    >>> Arc(source=0, input=0, outputs=0, target=1).target
+    1
+    """
 
     source: int
     input: int
@@ -41,10 +56,15 @@ def _numbers() -> array[int]:
 class Graph:
     """States in the order of a breadth-first search, with their transitions.
 
-    `values` are the states, `inputs` and `outputs` what stands at the transitions; `arcs` yields these in numbers.
-    `states` and `transitions` are the same as objects. `frontier` are states of the graph from which a bound cut
-    something off; `cuts` tells which bounds did, and how often. A graph without frontier is whole. `bounds` says in
-    words within what everything was seen: values, steps, states.
+    `values` are the states, `inputs` and `outputs` those of the transitions; `arcs` yields the transitions in numbers.
+    `states` and `transitions` hold the same as objects. `frontier` are the states from which a bound cut something off,
+    `cuts` counts how often each bound did; `whole` is true if none did. `bounds` names the bounds in words.
+
+    >>> from otf.explore import explore
+    >>> from otf.spec import Spec, goto
+    >>> graph = explore(Spec(lambda lit, inp: [goto(not lit)], False, ["press"], name="lamp"))
+    >>> graph.values, list(graph.arcs())
+    ([False, True], [Arc(source=0, input=0, outputs=0, target=1), Arc(source=1, input=0, outputs=0, target=0)])
     """
 
     name: str = ""
@@ -58,7 +78,7 @@ class Graph:
     output: array[int] = field(default_factory=_numbers)
     target: array[int] = field(default_factory=_numbers)
     parent: array[int] = field(default_factory=_numbers)
-    # the different lists of inputs that were offered, and the number of each state's
+    # the different lists of enabled inputs, and the number of each state's list
     lists: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
     offer: array[int] = field(default_factory=_numbers)
     cuts: dict[str, int] = field(default_factory=dict[str, int])
@@ -68,11 +88,11 @@ class Graph:
 
     @property
     def whole(self) -> bool:
-        """Tell whether every state that can be reached is there, so that what holds of all of them is proven."""
+        """Return whether the graph has every state that can be reached, so that laws can be proven on it."""
         return not self.edge and OPEN not in self.target
 
     def within(self) -> list[str]:
-        """Return the bounds that matter: of values always, of steps and states where they cut something off."""
+        """Return the bounds that matter: of values always, of steps and states if they cut something off."""
         return [says for bound, says in self.bounds.items() if bound == "values" or bound in self.cuts]
 
     def arcs(self, state: int | None = None) -> Iterator[Arc]:
@@ -82,7 +102,7 @@ class Graph:
                 yield Arc(source, self.input[at], self.output[at], self.target[at])
 
     def offered(self, state: int) -> tuple[int, ...]:
-        """Return the inputs that were tried in a state."""
+        """Return the numbers of the inputs that were tried in a state."""
         return self.lists[self.offer[state]] if self.offer[state] >= 0 else ()
 
     def span(self, state: int) -> tuple[int, int]:
@@ -129,9 +149,28 @@ class Graph:
         return back[::-1]
 
     def source(self, at: int) -> int:
-        """Return the state to which an entry of the table of transitions belongs."""
+        """Return the state whose transition the entry `at` of the table is."""
         low, high = 0, len(self.begin) - 1
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if self.begin[middle] <= at else (low, middle)
         return low
+
+
+class Portless(Routes):
+    """The routes of a model without a bench: there are no ports."""
+
+    def of(self, value: object) -> str:
+        """Return the empty name: there is no port."""
+        del value
+        return ""
+
+    def only(self, what: str) -> str:
+        """Return the empty name: there is no port."""
+        del what
+        return ""
+
+    def known(self, port: str, what: str) -> str:
+        """Return the port as it is: any name will do."""
+        del what
+        return port

@@ -1,7 +1,7 @@
-"""Names of states for looking them up: two have the same name exactly when `otf.values.key` says they are the same.
+"""Names of states and outputs for looking them up: equal exactly if `otf.values.key` gives equal keys.
 
-Exploration looks every target up, and for tuples of plain values, which most states are made of, this is four times as
-fast as `key`: their types are compared as one tuple that is kept once.
+Exploration looks every target up. For tuples of plain values, which most states are, this is four times as fast as
+`key`: their types are compared as one tuple that is kept once.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from functools import partial
 from typing import Any, Final, cast
 
 from otf.errors import ModelError
+from otf.spec import AnyOrder
 from otf.values import key, likeness, show
 
 _Kinds = tuple[type, ...]
-# no float: nan is unlike itself, and `key` knows
+# no float: nan differs from itself, which `key` takes care of
 _PLAIN: Final = frozenset({int, str, bool, bytes, type(None)})
 _REMEMBERED: Final = 10_000
 _FLAT: Final[dict[_Kinds, _Kinds]] = {}
@@ -39,7 +40,7 @@ def name(value: Any) -> Hashable:  # noqa: ANN401 -- any state
 
 
 def output_name(outputs: Any) -> Hashable:  # noqa: ANN401 -- outputs, or an item of them
-    """Return the name of outputs. What has no hash, a list for one, is compared: a state that is one is refused."""
+    """Return the name of outputs. Unlike states, they may have no hash (a list): then their likeness is the name."""
     try:
         return name(outputs)
     except ModelError:
@@ -47,7 +48,7 @@ def output_name(outputs: Any) -> Hashable:  # noqa: ANN401 -- outputs, or an ite
 
 
 def is_flat(named: Any) -> bool:  # noqa: ANN401 -- any name
-    """Tell whether a name is that of a tuple of plain values: nothing in it is compared by identity."""
+    """Return whether a name is that of a tuple of plain values, so that nothing in it is compared by identity."""
     return named.__class__ is tuple and named[0].__class__ is tuple
 
 
@@ -59,16 +60,16 @@ def _noted(kinds: _Kinds) -> _Kinds | None:
 
 
 class Alike:
-    """Finds states that look the same and are not: their class forgot to say when two of them are equal.
+    """Finds states that look the same and are not equal: their class lacks `__eq__`.
 
-    Without this, exploration would go on for ever and never say why.
+    Without this check exploration would go on for ever, and no message would say why.
     """
 
     def __init__(self) -> None:
         self._seen: set[tuple[type, str]] = set()
 
     def check(self, state: object) -> None:
-        """Take a new state. Raises ModelError where one like it was there already."""
+        """Check a new state. Raises ModelError if one that looks the same was there before."""
         for part in _compared_by_identity(state):
             look = type(part), show(sorted(_contents(part).items()), 10_000)
             if look in self._seen:
@@ -103,3 +104,24 @@ def _contents(value: object) -> dict[str, object]:
 def _slots(kind: type) -> tuple[str, ...]:
     slots: Any = vars(kind).get("__slots__", ())
     return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def observed(outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return outputs as they are observed: bags sorted, a bag of one as its item, empty bags left out.
+
+    Two transitions whose outputs are written differently may so look the same.
+
+    >>> observed((AnyOrder("b", "a"), AnyOrder("c"), AnyOrder()))
+    (AnyOrder(items=('a', 'b')), 'c')
+    """
+    return tuple(_flat(outputs))
+
+
+def _flat(outputs: tuple[Any, ...]) -> Iterator[Any]:
+    for item in outputs:
+        if not isinstance(item, AnyOrder):
+            yield item
+        elif len(item.items) == 1:
+            yield from _flat(item.items)
+        elif item.items:
+            yield AnyOrder(*sorted(item.items, key=lambda each: repr(output_name(each))))

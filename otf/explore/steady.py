@@ -1,6 +1,6 @@
-"""Whether a model answers the same when it is asked the same once more: one that draws lots would blame the system.
+"""Checks that a model answers the same call twice in the same way: a model that uses chance would blame the system.
 
-Answers are compared as sets: in which order a function names its transitions means nothing.
+Answers are compared as sets: the order in which a function gives its transitions means nothing.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from otf.core.bags import Chain
 from otf.core.expectations import Either, Exact, Expectation, Instance
 from otf.core.nodes import Move
 from otf.errors import ModelError
-from otf.explore.anywhere import Anywhere
-from otf.explore.graph import Graph
+from otf.explore.graph import Graph, Portless
 from otf.spec import Spec
 from otf.trace.events import Event
 from otf.values import show
@@ -28,17 +27,17 @@ RIGHT: Final = (
 )
 
 TransitionTexts: TypeAlias = dict[Hashable, str]
-"""What transitions mean, with their texts."""
+"""The meanings of transitions, each with its text."""
 
 
 def ask_again(known: Model, fresh: Oracle, events: Iterable[Event]) -> None:
-    """Judge a run once more with an oracle that remembers nothing. Raises ModelError where the model says otherwise.
+    """Judge a run again with a fresh oracle. Raises ModelError if the model answers differently.
 
-    `known` is the model as it was asked in the run; `fresh` has another one of the same spec.
+    `known` is the model of the run, with its answers; `fresh` has another model of the same spec.
     """
-    judge = Monitor(fresh)
+    monitor = Monitor(fresh)
     for event in events:
-        judge.tell(event)
+        monitor.tell(event)
     if fresh.model.initial != known.initial:
         message = f"the initial state was {show(known.initial.value)}, and is {show(fresh.model.initial.value)} now"
         raise ModelError(f"{message}: a model must not change what it is given")
@@ -46,8 +45,8 @@ def ask_again(known: Model, fresh: Oracle, events: Iterable[Event]) -> None:
 
 
 def ask_twice(spec: Spec[Any, Any], graph: Graph) -> None:
-    """Ask a model twice for all that is in its graph. Raises ModelError where it does not say the same."""
-    first, second = Model(spec, Anywhere()), Model(spec, Anywhere())
+    """Ask a model twice for every transition of its graph. Raises ModelError if its answers differ."""
+    first, second = Model(spec, Portless()), Model(spec, Portless())
     for model in (first, second):
         for number, state in enumerate(graph.values):
             node = model.node(state)
@@ -62,21 +61,21 @@ def _compare(known: Model, fresh: Model) -> None:
         before = known.node(node.value)
         for inp, moves in node.moves.items():
             if inp is None:
-                _same(_call("emits", before), _told(known.spontaneous(before)), _told(moves))
+                _same(_call("emits", before), _texts(known.spontaneous(before)), _texts(moves))
             else:
-                _same(_call("step", before, inp), _told(known.moves(before, known.symbol(inp.value))), _told(moves))
+                _same(_call("step", before, inp), _texts(known.moves(before, known.symbol(inp.value))), _texts(moves))
 
 
-def _told(moves: Iterable[Move]) -> TransitionTexts:
+def _texts(moves: Iterable[Move]) -> TransitionTexts:
     return {_meaning(move): f"{', '.join(move.texts) or 'nothing'} -> {_target(move)}" for move in moves}
 
 
 def _target(move: Move) -> str:
-    return "what they decide" if move.target is None else show(move.target.value)
+    return "a state that they decide" if move.target is None else show(move.target.value)
 
 
 def _meaning(move: Move) -> Hashable:
-    # functions are made anew at each call: that there is one is all that can be compared
+    # each call makes a new function: only its presence can be compared
     target = ("accepted", *sorted(move.ports)) if move.target is None else move.target.key
     emitted = tuple((port, tuple(_bags(chain))) for port, chain in move.emitted)
     return target, emitted, move.within, move.starts, move.stops, move.after
@@ -102,7 +101,7 @@ def _call(function: str, *arguments: Symbol) -> str:
 
 def _same(asked: str, first: TransitionTexts, then: TransitionTexts) -> None:
     if first.keys() != then.keys():
-        message = f"{asked} answered otherwise when it was asked again: first {_some(first)}; then {_some(then)}"
+        message = f"{asked} answered differently when it was asked again: first {_some(first)}; then {_some(then)}"
         raise ModelError(f"{message}: {RIGHT}")
 
 

@@ -1,12 +1,10 @@
-"""Framing: where in a stream of bytes one frame ends and the next begins; small pure parts, one for each custom."""
+"""Framing: where in a stream of bytes one frame ends and the next begins; one small pure part for each convention."""
 
 from otf.framing.counted import fixed, length, measured
 from otf.framing.frame import LARGEST, Frame, Framer, Framing
-from otf.framing.lines import lines
-from otf.framing.prompt import prompt
+from otf.framing.lines import Tail, lines, prompt
 from otf.framing.silence import silence
 from otf.framing.stuffed import cobs, slip
-from otf.framing.tail import Tail
 
 __all__ = [
     "LARGEST",

@@ -1,4 +1,4 @@
-"""Frames whose bytes are counted: by a number before them, by agreement, or by a function that looks at them."""
+"""Frames of counted bytes: the size is a number before them, fixed, or computed by a function."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from otf.errors import CodecError, UsageError
-from otf.framing.cutting import TORN
-from otf.framing.frame import LARGEST, Frame, Framing, too_long
+from otf.framing.frame import LARGEST, TORN, Frame, Framing, too_long
 
 Measure: TypeAlias = Callable[[bytes], int | None]
-"""How many bytes the first frame has, by what has come of it; None while that cannot be told."""
+"""Returns the size of the first frame in bytes, given its bytes so far; None while these are too few to know it."""
 
 
 class Counted:
     """Cuts a stream into frames of counted bytes; made by `length`, `fixed` and `measured`.
 
-    `head` bytes at the beginning are the count itself, and are taken off; `sight` bytes are all that `measure` needs.
+    The first `head` bytes are the count itself, and are removed. `measure` receives at most the first `sight` bytes.
     """
 
     gap: float = 0.0
@@ -33,16 +32,16 @@ class Counted:
 
     @property
     def unfinished(self) -> bool:
-        """Tell whether a frame has begun and not ended."""
+        """Return whether a frame has begun and not ended."""
         return bool(self._buffer)
 
     @property
     def begun(self) -> bytes:
-        """Return what has come of a frame that has not ended."""
+        """Return the bytes of a frame that has not ended."""
         return bytes(self._buffer)
 
     def pack(self, data: bytes) -> bytes:
-        """Return the bytes on the wire of one frame. Raises CodecError for what cannot be one."""
+        """Return the bytes on the wire of one frame. Raises CodecError if `data` cannot be one."""
         return self._pack(data)
 
     def feed(self, chunk: bytes) -> list[Frame]:
@@ -58,32 +57,32 @@ class Counted:
         return frames
 
     def rest(self) -> list[Frame]:
-        """Return what has begun as torn."""
+        """Return an unfinished frame as torn."""
         left = self.begun
         self._buffer.clear()
         self._skip = 0
         return [Frame(left, TORN)] if left else []
 
     def _at_once(self, chunk: bytes) -> Frame | None:
-        """Return the frame that a chunk is, as nearly all are; None where it is another number of them."""
+        """Return the frame if the chunk is exactly one, as nearly all chunks are; otherwise None."""
         try:
             whole = self._measure(chunk[: self._sight]) == len(chunk)
-        except Exception:  # noqa: BLE001 -- told where the buffer is looked at
+        except Exception:  # noqa: BLE001 -- `_first` reports it
             return None
         fits = whole and max(1, self._head) <= len(chunk) <= self._head + self._largest
         return Frame(chunk[self._head :]) if fits else None
 
     def _first(self) -> Frame | None:
-        """Take off the first frame; None where it is not whole."""
+        """Remove and return the first frame; None if it is not complete."""
         try:
             size = self._measure(bytes(self._buffer[: self._sight]))
-        except Exception as error:  # noqa: BLE001 -- a function of the user's stumbles over bytes of the system
+        except Exception as error:  # noqa: BLE001 -- a function of the user may fail on the bytes of the system
             return self._dropped(len(self._buffer), f"cannot be measured: {type(error).__name__}: {error}")
         if size is None:
             unclear = len(self._buffer) > self._head + self._largest
             return self._dropped(len(self._buffer), too_long(self._largest)) if unclear else None
         if size < max(1, self._head):
-            return self._dropped(1, f"a frame of {size} bytes cannot be")
+            return self._dropped(1, f"impossible: a frame of {size} bytes")
         if size > self._head + self._largest:
             return self._dropped(size, too_long(self._largest))
         return self._whole(size) if len(self._buffer) >= size else None
@@ -94,8 +93,8 @@ class Counted:
         return Frame(data)
 
     def _dropped(self, size: int, trouble: str) -> Frame:
-        """Skip so many bytes, those that are still to come as well."""
-        # of a frame with a count before it the count is enough to see: how much more is there already is chance
+        """Skip a frame of this size, including the bytes that have not arrived, and return its beginning."""
+        # with a count before the frame, the frame shows the count only: how much more has arrived is chance
         begun = bytes(self._buffer[: min(size, self._head or self._largest)])
         self._skip = max(0, size - len(self._buffer))
         del self._buffer[:size]
@@ -105,10 +104,10 @@ class Counted:
 def length(
     size: int = 2, order: Literal["big", "little"] = "big", *, itself: bool = False, largest: int = LARGEST
 ) -> Framing:
-    r"""Return the framing in which a number of `size` bytes before each frame says how many bytes it has.
+    r"""Return the framing in which a number of `size` bytes before each frame is the length of the frame in bytes.
 
-    `itself`: the number counts its own bytes as well. A frame over `largest` bytes is skipped. Raises UsageError for a
-    number that cannot be.
+    With `itself`, the number counts its own bytes as well. A frame over `largest` bytes is skipped, with a trouble.
+    Raises UsageError if `size` is not 1 to 8.
 
     >>> framer = length(1)()
     >>> framer.pack(b"abc"), framer.feed(b"\x03ab"), framer.feed(b"c\x01")
@@ -126,7 +125,7 @@ def length(
 
     def pack(data: bytes) -> bytes:
         if len(data) + extra >= 1 << 8 * size:
-            message = f"{len(data)} bytes cannot be sent as one frame: their number does not fit into {size} bytes"
+            message = f"{len(data)} bytes cannot be sent as one frame: this length does not fit into {size} bytes"
             raise CodecError(message)
         return (len(data) + extra).to_bytes(size, order) + data
 
@@ -134,7 +133,7 @@ def length(
 
 
 def fixed(size: int) -> Framing:
-    """Return the framing in which every frame has `size` bytes. Raises UsageError for less than one.
+    """Return the framing in which every frame has `size` bytes. Raises UsageError if `size` is below 1.
 
     >>> framer = fixed(3)()
     >>> [frame.data for frame in framer.feed(b"abcdefg")], framer.begun
@@ -154,9 +153,10 @@ def fixed(size: int) -> Framing:
 
 
 def measured(measure: Measure, *, largest: int = LARGEST) -> Framing:
-    r"""Return the framing in which a function of yours tells how many bytes the first frame has.
+    r"""Return the framing in which `measure` computes the size of a frame in bytes.
 
-    It gets what has come since the last frame, and returns None while that cannot be told. What is sent goes as it is.
+    It receives the bytes since the last frame, and returns None while these are too few to know the size. Sent data is
+    not changed. A frame over `largest` bytes is skipped, with a trouble.
 
     >>> framer = measured(lambda begun: 8 if begun[:1] == b"\x01" else 5)()
     >>> [frame.data for frame in framer.feed(b"\x02abcd\x01abc")]

@@ -1,24 +1,30 @@
-"""A frame, and what cuts a stream of bytes into frames."""
+"""Frames, the interface of framers, and the base of those that look for the end of a frame."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import field
 from typing import Final, Protocol, TypeAlias
 
-from otf.values.light import light
+from otf.errors import UsageError
+from otf.values.cost import light
 
 LARGEST: Final = 65_536
-"""Bytes that one frame may have where nobody says otherwise."""
+"""The largest size of a frame in bytes, unless the caller gives another."""
 
 
 @light
 class Frame:
-    """One message that arrived: a datagram, a line, a packet; its framing is taken off.
+    """One message that arrived, such as a datagram, a line or a packet, without its framing.
 
-    `trouble` says why it is none, in one word or few: it was too long, or its framing was broken. Such bytes are
-    shown to people, and never to a codec: cut off at the right place, a wrong answer would look like a right one.
-    `came` is when the kernel took it, by the clock of the event loop, where a line knows that.
+    `trouble` is empty, or the reason in a few words why the bytes are no frame: they were too long, or their framing
+    was broken. Such bytes are shown to people and never reach a codec: cut off at the right position, a wrong answer
+    would look like a right one. `came` is the time at which the kernel received it, by the clock of the event loop;
+    None if the line does not know it.
+
+    >>> Frame(b"pong").data
+    b'pong'
     """
 
     data: bytes
@@ -27,10 +33,16 @@ class Frame:
 
 
 class Framer(Protocol):
-    """Cuts one stream of bytes into frames, and makes the bytes of frames that are sent."""
+    """Cuts one stream of bytes into frames, and adds the framing to sent data; made by a `Framing`.
+
+    >>> from otf.framing import lines
+    >>> framer = lines()()
+    >>> framer.feed(b"ab"), framer.unfinished, framer.begun
+    ([], True, b'ab')
+    """
 
     gap: float
-    """Seconds of silence that end a frame; 0 where silence ends none."""
+    """Seconds of silence that end a frame; 0 if silence ends no frame."""
 
     @property
     def unfinished(self) -> bool:
@@ -39,11 +51,11 @@ class Framer(Protocol):
 
     @property
     def begun(self) -> bytes:
-        """What has come of such a frame: bounded, for people."""
+        """The bytes of such a frame so far: bounded, and for people to read."""
         ...
 
     def pack(self, data: bytes) -> bytes:
-        """Return the bytes on the wire of one frame. Raises CodecError for what cannot be one."""
+        """Return the bytes on the wire of one frame. Raises CodecError if `data` cannot be one."""
         ...
 
     def feed(self, chunk: bytes) -> list[Frame]:
@@ -51,14 +63,110 @@ class Framer(Protocol):
         ...
 
     def rest(self) -> list[Frame]:
-        """Return what has begun as the frame that it is, now that the stream, or the silence after it, has ended it."""
+        """Return the unfinished frame, if there is one: the end of the stream, or silence, has ended it."""
         ...
 
 
 Framing: TypeAlias = Callable[[], Framer]
-"""Makes a fresh framer: one for each connection."""
+"""A function that makes a fresh framer for each connection."""
 
 
 def too_long(largest: int) -> str:
-    """Return the trouble of a frame that is over its largest size."""
+    """Return the trouble of a frame over its largest size."""
     return f"longer than {largest} bytes"
+
+
+FrameBounds: TypeAlias = tuple[int, int]
+"""Where the data of the first frame ends, and where the next frame begins."""
+
+TORN: Final = "torn: the stream ended within it"
+
+
+class Cutter(ABC):
+    """Buffers a frame up to its largest size; a subclass finds the end of the frame.
+
+    The beginning of a frame that is too long is returned at once, with a trouble; the rest is skipped up to its end. So
+    a frame without an end takes no memory, and the frames after it are read as usual.
+    """
+
+    gap: float = 0.0
+    grace: int = 0
+    """The largest number of bytes in the end of a frame: so many may follow its data before the end is found."""
+
+    def __init__(self, largest: int = LARGEST, written: int = 0) -> None:
+        if largest < 1:
+            message = f"largest={largest}: a frame has at least one byte"
+            raise UsageError(message)
+        self.largest = largest
+        self._most = written or largest  # escapes of the framing make a frame longer on the wire
+        self._buffer = bytearray()
+        self._looked = 0
+        self._skipping = False
+
+    @property
+    def unfinished(self) -> bool:
+        """Return whether a frame has begun and not ended."""
+        return bool(self._buffer) and not self._skipping
+
+    @property
+    def begun(self) -> bytes:
+        """Return the bytes of a frame that has not ended; nothing if it is skipped."""
+        return b"" if self._skipping else bytes(self._buffer)
+
+    @abstractmethod
+    def pack(self, data: bytes) -> bytes:
+        """Return the bytes on the wire of one frame. Raises CodecError if `data` cannot be one."""
+
+    @abstractmethod
+    def find(self, buffer: bytearray, looked: int) -> FrameBounds | None:
+        """Return the bounds of the first frame, None if it has no end yet; the last call searched up to `looked`."""
+
+    def made(self, data: bytes) -> Frame | None:
+        """Return the frame of these bytes, without escapes; None if they are no frame."""
+        return Frame(data)
+
+    def feed(self, chunk: bytes) -> list[Frame]:
+        """Take the next bytes of the stream; return the frames that they complete."""
+        buffer = self._buffer
+        buffer += chunk
+        frames = list[Frame]()
+        while buffer and (found := self.find(buffer, self._looked)) is not None:
+            self._cut(found, frames)
+        self._looked = len(buffer)
+        if len(buffer) > self._most + self.grace:
+            self._overflow(frames)
+        return frames
+
+    def rest(self) -> list[Frame]:
+        """Return an unfinished frame as torn: a stream may end between two frames, and not within one."""
+        left = self.left()
+        return [Frame(left[: self.largest], TORN)] if left else []
+
+    def left(self) -> bytes:
+        """Remove and return the bytes of an unfinished frame."""
+        left = self.begun
+        self._buffer.clear()
+        self._looked, self._skipping = 0, False
+        return left
+
+    def _cut(self, found: FrameBounds, frames: list[Frame]) -> None:
+        end, after = found
+        data = bytes(self._buffer[:end])
+        del self._buffer[:after]
+        self._looked = 0
+        if self._skipping:
+            self._skipping = False
+        elif (frame := self.made(data)) is not None:
+            frames.append(self._bounded(frame))
+
+    def _bounded(self, frame: Frame) -> Frame:
+        fits = len(frame.data) <= self.largest
+        return frame if fits else Frame(frame.data[: self.largest], frame.trouble or too_long(self.largest))
+
+    def _overflow(self, frames: list[Frame]) -> None:
+        if not self._skipping:
+            frames.append(Frame(bytes(self._buffer[: self.largest]), too_long(self.largest)))
+        self._skipping = True
+        # the last bytes may be the first part of an end
+        del self._buffer[: len(self._buffer) - self.grace]
+        self._looked = 0

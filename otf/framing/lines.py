@@ -1,12 +1,14 @@
-"""Lines of text: the framing of most things that people type at."""
+"""Framing of text: lines, and answers that end at a prompt; and the last lines of a stream."""
 
 from __future__ import annotations
 
+import re
+from collections import deque
+from collections.abc import Sequence
 from functools import partial
 
 from otf.errors import CodecError, UsageError
-from otf.framing.cutting import Cutter, FrameBounds
-from otf.framing.frame import LARGEST, Frame, Framing
+from otf.framing.frame import LARGEST, Cutter, Frame, FrameBounds, Framing
 
 
 class LineFraming(Cutter):
@@ -19,15 +21,15 @@ class LineFraming(Cutter):
         self.grace = 2
 
     def pack(self, data: bytes) -> bytes:
-        """Return the line with its end. Raises CodecError where `data` has a line end in it."""
+        """Return the line with its end. Raises CodecError if `data` contains a line end."""
         if self._last in data or self._end in data:
-            message = f"{data!r} cannot be sent as one line: it has a line end in it"
+            message = f"{data!r} cannot be sent as one line: it contains a line end"
             raise CodecError(message)
         return data + self._end
 
     def feed(self, chunk: bytes) -> list[Frame]:
         """Take the next bytes of the stream; return the lines that they complete."""
-        # nearly all that is ever fed is one whole line that fits
+        # nearly every chunk is one whole line of allowed size
         if not self._buffer and not self._skipping and len(chunk) <= self.largest:
             line = chunk[:-1]
             if chunk[-1:] == self._last and self._last not in line:
@@ -35,23 +37,23 @@ class LineFraming(Cutter):
         return super().feed(chunk)
 
     def find(self, buffer: bytearray, looked: int) -> FrameBounds | None:
-        """Return where the first line ends, and where its end does."""
+        """Return the bounds of the first line."""
         end = buffer.find(self._last, looked)
         if end < 0:
             return None
         return (end - 1 if end and self._last == b"\n" and buffer[end - 1] == ord("\r") else end), end + 1
 
     def rest(self) -> list[Frame]:
-        """Return the last line, which the end of the stream ended."""
+        """Return the last line, which ends with the stream."""
         left = self.left()
         return self.feed(left + self._last) if left else []
 
 
 def lines(end: bytes = b"\n", *, largest: int = LARGEST) -> Framing:
-    r"""Return the framing in which a frame is a line; `end` is what is sent after each: `\n`, `\r\n` or `\r`.
+    r"""Return the framing in which a frame is a line; `end` is sent after each: `\n`, `\r\n` or `\r`.
 
-    What comes may end its lines with `\n` or `\r\n` (with `end=b"\r"`: with `\r`), and the last line need not have an
-    end. `largest` is in bytes.
+    Received lines may end with `\n` or `\r\n` (with `end=b"\r"`: with `\r`), and the last line needs no end. A line
+    over `largest` bytes is cut, with a trouble. Raises UsageError for another `end`.
 
     >>> framer = lines(largest=4)()
     >>> framer.pack(b"hello"), [frame.data for frame in framer.feed(b"one\r\nfo")], framer.feed(b"ur\nfi")
@@ -60,6 +62,101 @@ def lines(end: bytes = b"\n", *, largest: int = LARGEST) -> Framing:
     ([Frame(data=b'five', trouble='longer than 4 bytes', came=None)], [], [Frame(data=b'ten', trouble='', came=None)])
     """
     if end not in {b"\n", b"\r\n", b"\r"}:
-        message = f"lines(end={end!r}): lines end with b'\\n', b'\\r\\n' or b'\\r'; for other ends there is prompt(…)"
+        message = f"lines(end={end!r}): lines end with b'\\n', b'\\r\\n' or b'\\r'; for other ends use prompt(…)"
         raise UsageError(message)
     return partial(LineFraming, end, largest)
+
+
+class Prompt(Cutter):
+    """Cuts a stream at prompts; made by `prompt`."""
+
+    def __init__(self, prompts: tuple[bytes, ...], end: bytes, largest: int, keep: bool, anywhere: bool) -> None:  # noqa: FBT001 -- `prompt` has their names
+        super().__init__(largest)
+        self._end = end
+        self._keep = keep
+        self._anywhere = anywhere
+        self._longest = max(map(len, prompts))
+        # the longest first: one prompt may be the beginning of another
+        self._prompts = re.compile(b"|".join(map(re.escape, sorted(prompts, key=len, reverse=True))))
+        self.grace: int = self._longest
+
+    def pack(self, data: bytes) -> bytes:
+        """Return the command with its end. Raises CodecError if `data` contains that end."""
+        if self._end and self._end in data:
+            message = f"{data!r} cannot be sent as one command: it contains the end {self._end!r}"
+            raise CodecError(message)
+        return data + self._end
+
+    def find(self, buffer: bytearray, looked: int) -> FrameBounds | None:
+        """Return the bounds of the first answer."""
+        # a part of a prompt may have arrived before, and the line end before the prompt counts as well
+        for found in self._prompts.finditer(buffer, max(0, looked - self._longest)):
+            if self._anywhere or self._fresh(buffer, found.start()):
+                return found.end() if self._keep else found.start(), found.end()
+        return None
+
+    def _fresh(self, buffer: bytearray, at: int) -> bool:
+        # while a frame is skipped, the buffer does not begin at the start of a line
+        return buffer[at - 1] in b"\r\n" if at else not self._skipping
+
+    def rest(self) -> list[Frame]:
+        """Return the bytes after the last prompt: the last words of a system, which no prompt ends."""
+        left = self.left()
+        return [Frame(left)] if left else []
+
+
+def prompt(
+    *prompts: bytes, end: bytes = b"\r", keep: bool = False, anywhere: bool = False, largest: int = LARGEST
+) -> Framing:
+    r"""Return the framing in which a prompt of the system ends a frame, and `end` follows each sent command.
+
+    A prompt counts only at the beginning of a line, since an answer may contain `=> ` as well; with `anywhere` it
+    counts everywhere. With `keep` it stays at the end of the frame, so that a codec can distinguish several prompts. An
+    answer over `largest` bytes is cut, with a trouble. Raises UsageError without a prompt, or for an empty one.
+
+    >>> framer = prompt(b"=> ")()
+    >>> framer.pack(b"printenv a"), framer.feed(b"printenv a\r\na=1 => 2\r\n="), framer.feed(b"> ")
+    (b'printenv a\r', [], [Frame(data=b'printenv a\r\na=1 => 2\r\n', trouble='', came=None)])
+    """
+    if not prompts or not all(prompts):
+        message = "prompt(…): name the bytes that the system ends an answer with, such as b'=> '"
+        raise UsageError(message)
+    return partial(Prompt, prompts, end, largest, keep, anywhere)
+
+
+class Tail:
+    r"""Keeps the last lines of a stream, at most `last`, with the first `largest` bytes of each.
+
+    >>> tail = Tail(last=2)
+    >>> tail.feed(b"one\ntwo\nthree\nfo")
+    >>> tail.lines()
+    ['two', 'three', 'fo']
+    """
+
+    def __init__(self, last: int = 20, largest: int = 500) -> None:
+        self._framer = lines(largest=largest)()
+        self._lines = deque[bytes](maxlen=last)
+        self._last = last
+
+    def feed(self, *chunks: bytes) -> None:
+        """Take the next bytes of the stream."""
+        # cutting a flood into lines that are dropped again would take longer than reading it
+        for chunk in self._kept(chunks):
+            self._lines.extend(frame.data for frame in self._framer.feed(chunk))
+
+    def _kept(self, chunks: tuple[bytes, ...]) -> Sequence[bytes]:
+        """Return the last part of the chunks, with all lines that are kept."""
+        left = self._last + 1
+        for number in range(len(chunks) - 1, -1, -1):
+            chunk, at = chunks[number], len(chunks[number])
+            while left and (at := chunk.rfind(b"\n", 0, at)) >= 0:
+                left -= 1
+            if not left:
+                self._framer.rest()  # drops the line that began before
+                return chunk[at + 1 :], *chunks[number + 1 :]
+        return chunks
+
+    def lines(self) -> list[str]:
+        r"""Return the lines as text, also an unfinished last one; bytes that are not UTF-8 are shown as `\xff`."""
+        begun = self._framer.begun
+        return [line.decode(errors="backslashreplace") for line in (*self._lines, *([begun] if begun else []))]

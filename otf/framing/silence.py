@@ -1,4 +1,4 @@
-"""Silence between frames: serial protocols such as Modbus RTU have nothing else."""
+"""Silence between frames: serial protocols such as Modbus RTU have no other framing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from otf.framing.frame import LARGEST, Frame, Framing, too_long
 
 
 class Silence:
-    """A frame is what comes until nothing comes for `gap` seconds; made by `silence`."""
+    """Cuts a stream where no byte arrives for `gap` seconds; made by `silence`."""
 
     def __init__(self, gap: float, largest: int) -> None:
         self.gap = gap
@@ -18,26 +18,26 @@ class Silence:
 
     @property
     def unfinished(self) -> bool:
-        """Tell whether something has come since the last silence."""
+        """Return whether bytes have arrived since the last silence."""
         return bool(self._buffer)
 
     @property
     def begun(self) -> bytes:
-        """Return what has come since the last silence."""
+        """Return the bytes since the last silence."""
         return bytes(self._buffer)
 
     def pack(self, data: bytes) -> bytes:
-        """Return the bytes as they are: the tester sends a frame at a time."""
+        """Return the bytes unchanged: the tester sends one frame at a time."""
         return data
 
     def feed(self, chunk: bytes) -> list[Frame]:
-        """Take the next bytes; no frame ends by them."""
-        # one byte more tells that it is too long
+        """Take the next bytes; they never complete a frame."""
+        # one byte more than the largest size shows that the frame is too long
         self._buffer += chunk[: self._largest + 1 - len(self._buffer)]
         return []
 
     def rest(self) -> list[Frame]:
-        """Return the frame, now that there was silence."""
+        """Return the frame that silence has ended."""
         data = self.begun
         self._buffer.clear()
         long = too_long(self._largest) if len(data) > self._largest else ""
@@ -45,11 +45,17 @@ class Silence:
 
 
 def silence(gap: float, *, largest: int = LARGEST) -> Framing:
-    """Return the framing in which `gap` seconds of silence end a frame. Raises UsageError for no such time.
+    """Return the framing in which `gap` seconds of silence end a frame. Raises UsageError if `gap` is not above 0.
 
-    Choose it several times as long as the longest pause within a frame, the machine's own hesitation included (some
-    milliseconds), and well below the quiescence time of the bench. Where the bytes themselves tell how long a frame
-    is, `measured(…)` is quicker and safer.
+    Choose `gap` several times as long as the longest pause within a frame, including delays of the tester's machine
+    (some milliseconds), and well below the quiescence time of the bench. If the bytes determine the length of a frame,
+    `measured(…)` is faster and safer. A frame over `largest` bytes is cut, with a trouble.
+
+    >>> framer = silence(0.005)()
+    >>> framer.feed(b"ab"), framer.feed(b"c"), framer.gap
+    ([], [], 0.005)
+    >>> framer.rest()  # after 5 ms without a byte
+    [Frame(data=b'abc', trouble='', came=None)]
     """
     if not 0 < gap < float("inf"):
         message = f"silence({gap}): a gap is a number of seconds above 0, such as 0.005"

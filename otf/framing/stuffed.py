@@ -1,4 +1,4 @@
-"""Byte stuffing: one byte is kept for the end of frames, and what looks like it within a frame is written otherwise."""
+"""Byte stuffing: one byte is reserved for the end of frames, and is encoded differently within a frame."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from functools import partial
 from typing import Final
 
 from otf.errors import CodecError
-from otf.framing.cutting import Cutter, FrameBounds
-from otf.framing.frame import LARGEST, Frame, Framing
+from otf.framing.frame import LARGEST, Cutter, Frame, FrameBounds, Framing
 
 END, ESCAPE = b"\xc0", b"\xdb"
 _WRITTEN: Final = {END: b"\xdb\xdc", ESCAPE: b"\xdb\xdd"}
@@ -20,20 +19,20 @@ _BLOCK: Final = 254  # bytes other than zero that one count of COBS covers
 
 
 class Stuffed(Cutter):
-    """Cuts a stream at one byte; empty frames between two of them are none."""
+    """Cuts a stream at one byte; empty frames are ignored."""
 
     def __init__(self, largest: int, end: bytes) -> None:
-        # every byte of a frame may be written as two
+        # every byte of a frame may become two
         super().__init__(largest, 2 * largest + 2)
         self._end = end
 
     def find(self, buffer: bytearray, looked: int) -> FrameBounds | None:
-        """Return where the first frame ends."""
+        """Return the bounds of the first frame."""
         end = buffer.find(self._end, looked)
         return None if end < 0 else (end, end + 1)
 
     def made(self, data: bytes) -> Frame | None:
-        """Return the frame with what was written otherwise put right."""
+        """Return the decoded frame, with a trouble if it cannot be decoded; None for an empty one."""
         if not data:
             return None
         try:
@@ -43,20 +42,20 @@ class Stuffed(Cutter):
 
     @abstractmethod
     def read(self, data: bytes) -> bytes:
-        """Return what was meant. Raises ValueError for what nobody can have written."""
+        """Return the decoded bytes. Raises ValueError if no encoder can have written `data`."""
 
 
 class Slip(Stuffed):
     """SLIP, RFC 1055; made by `slip`."""
 
     def pack(self, data: bytes) -> bytes:
-        """Return the frame between two ends: the first of them flushes what noise has left. Raises CodecError."""
+        """Return the frame between two ends, the first to end noise. Raises CodecError for an empty frame."""
         if not data:
-            raise CodecError("an empty frame cannot be sent with SLIP: its receiver takes it for none")
+            raise CodecError("an empty frame cannot be sent with SLIP: the receiver ignores it")
         return END + _SPECIAL.sub(lambda found: _WRITTEN[found[0]], data) + END
 
     def read(self, data: bytes) -> bytes:
-        """Return what was meant. Raises ValueError for an unknown escape."""
+        """Return the decoded bytes. Raises ValueError for an unknown escape."""
         return _ESCAPED.sub(_unescaped, data)
 
 
@@ -64,19 +63,19 @@ class Cobs(Stuffed):
     """Consistent overhead byte stuffing; made by `cobs`."""
 
     def pack(self, data: bytes) -> bytes:
-        """Return the frame without zeros, and a zero."""
+        """Return the frame encoded without zeros, followed by a zero."""
         packed = bytearray()
         for part in data.split(b"\0"):
             blocks = [part[at : at + _BLOCK] for at in range(0, len(part), _BLOCK)] or [b""]
             for block in blocks:
                 packed += bytes([len(block) + 1]) + block
-            # a full block stands for no zero behind it, so that one needs a count of its own
+            # a full block implies no zero after it: so this zero needs a count of its own
             if len(blocks[-1]) == _BLOCK:
                 packed += b"\x01"
         return bytes(packed) + b"\0"
 
     def read(self, data: bytes) -> bytes:
-        """Return what was meant. Raises ValueError for a count that points behind the end."""
+        """Return the decoded bytes. Raises ValueError for a count that points behind the end."""
         meant, at = bytearray(), 0
         while at < len(data):
             count = data[at]
@@ -91,7 +90,7 @@ class Cobs(Stuffed):
 
 
 def slip(*, largest: int = LARGEST) -> Framing:
-    r"""Return the framing of RFC 1055: `\xc0` ends a frame.
+    r"""Return the framing SLIP of RFC 1055, in which `\xc0` ends a frame; a frame has at most `largest` bytes.
 
     >>> framer = slip()()
     >>> framer.pack(b"a\xc0\xdb"), framer.feed(b"\xc0a\xdb\xdc\xdb\xdd\xc0")
@@ -101,7 +100,7 @@ def slip(*, largest: int = LARGEST) -> Framing:
 
 
 def cobs(*, largest: int = LARGEST) -> Framing:
-    r"""Return consistent overhead byte stuffing (Cheshire and Baker 1999): a zero ends a frame.
+    r"""Return the framing COBS (Cheshire and Baker 1999), in which a zero ends a frame of at most `largest` bytes.
 
     >>> framer = cobs()()
     >>> framer.pack(b"a\0b"), framer.feed(b"\x02a\x02b\0")
@@ -112,6 +111,6 @@ def cobs(*, largest: int = LARGEST) -> Framing:
 
 def _unescaped(found: re.Match[bytes]) -> bytes:
     if found[0] not in _READ:
-        message = f"not SLIP: the escape {found[0]!r} means nothing"
+        message = f"not SLIP: the escape {found[0]!r} is unknown"
         raise ValueError(message)
     return _READ[found[0]]

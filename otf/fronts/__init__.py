@@ -1,10 +1,8 @@
-"""Ways to write a model besides a function: tables and graphs, actions with enabling conditions, commands."""
+"""Other ways to write a model: tables and graphs, actions with enabling conditions, commands, objects."""
 
-from otf.fronts.actions import Call, action, actions, observable
-from otf.fronts.aut import read_aut
+from otf.fronts.actions import Call, action, actions, behaviour, observable
 from otf.fronts.commands import Command, Commands, Result, generated
-from otf.fronts.dot import read_dot
-from otf.fronts.objects import behaviour
+from otf.fronts.files import read_aut, read_dot
 from otf.fronts.table import Written, table
 
 __all__ = [

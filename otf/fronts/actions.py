@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from itertools import product
@@ -11,23 +11,27 @@ from typing import Any, Final, TypeAlias, TypeVar
 from otf.errors import UsageError
 from otf.fronts.freezing import frozen, thawed
 from otf.fronts.table import Written
-from otf.spec import Transition
+from otf.spec import Spec, Transition
 from otf.values import show
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+ActionMethod = TypeVar("ActionMethod", bound=Callable[..., Any])
 Enabled: TypeAlias = Callable[..., object] | None
 _MARK: Final = "_otf_action"
 
 
 @dataclass(frozen=True)
 class Call:
-    """An action with its arguments: an input, or an output where it is an observable action."""
+    """An action with its arguments: an input of the spec, or an output if the action is observable.
+
+    >>> Call("push", (1,))
+    push(1)
+    """
 
     name: str
     arguments: tuple[Any, ...] = ()
 
     def __repr__(self) -> str:
-        """Write it as a call."""
+        """Return it as the text of a call."""
         return f"{self.name}({', '.join(map(show, self.arguments))})"
 
 
@@ -39,29 +43,49 @@ class _Action:
     observed: bool
 
 
-def action(enabled: Enabled = None, **domains: object) -> Callable[[Method], Method]:
-    """Mark a method as an action of the model, called by the tester; what it returns is the output.
+def action(enabled: Enabled = None, **domains: object) -> Callable[[ActionMethod], ActionMethod]:
+    """Mark a method as an action that the tester calls; its result is the output (None: no output).
 
-    `enabled(self, *arguments)` says when it may be called; each argument has a domain: a list, or a function of the
-    state object.
+    `enabled(self, *arguments)` returns whether it may be called; None: always. Each argument has a domain, given by its
+    name: a list of values, or a function of the state object that returns one. Raises UsageError for an argument
+    without a domain. See `actions` for an example of a whole class.
+
+    >>> class Door:
+    ...     def __init__(self): self.open = False
+    ...     @action(enabled=lambda self: not self.open)
+    ...     def push(self): self.open = True
+    >>> door = actions(Door)
+    >>> door.inputs(door.initial)
+    [push()]
     """
     return _marked(enabled, domains, observed=False)
 
 
-def observable(enabled: Enabled = None, **domains: object) -> Callable[[Method], Method]:
-    """Mark a method as an action of the system, which comes unasked; see `action`."""
+def observable(enabled: Enabled = None, **domains: object) -> Callable[[ActionMethod], ActionMethod]:
+    """Mark a method as an action of the system: it happens spontaneously, and its `Call` is the output.
+
+    The arguments are those of `action`.
+
+    >>> class Clock:
+    ...     def __init__(self): self.hour = 0
+    ...     @observable(hour=lambda self: [self.hour + 1])
+    ...     def strike(self, hour): self.hour = hour
+    >>> clock = actions(Clock)
+    >>> [way.outputs for way in clock.emits(clock.initial)]
+    [(strike(1),)]
+    """
     return _marked(enabled, domains, observed=True)
 
 
-def _marked(enabled: Enabled, domains: Mapping[str, Any], *, observed: bool) -> Callable[[Method], Method]:
-    def mark(method: Method) -> Method:
-        setattr(method, _MARK, _Action(method.__name__, enabled, _asked(method, domains), observed))
+def _marked(enabled: Enabled, domains: Mapping[str, Any], *, observed: bool) -> Callable[[ActionMethod], ActionMethod]:
+    def mark(method: ActionMethod) -> ActionMethod:
+        setattr(method, _MARK, _Action(method.__name__, enabled, _domains(method, domains), observed))
         return method
 
     return mark
 
 
-def _asked(method: Callable[..., Any], domains: Mapping[str, Any]) -> dict[str, Any]:
+def _domains(method: Callable[..., Any], domains: Mapping[str, Any]) -> dict[str, Any]:
     names = [each.name for each in list(signature(method).parameters.values())[1:] if each.default is Parameter.empty]
     name = getattr(method, "__name__", show(method))
     for each in names:
@@ -76,9 +100,10 @@ def _asked(method: Callable[..., Any], domains: Mapping[str, Any]) -> dict[str, 
 
 
 def actions(make: Callable[[], Any], accepting: Callable[[Any], bool] | None = None, name: str = "") -> Written:
-    """Return the spec of a class whose methods are actions; its state are the attributes of its object.
+    """Return the spec of a class whose methods are actions; the state consists of the attributes of its object.
 
-    `accepting(object)` says in which states a run may end.
+    `make` returns the object in its initial state. `accepting(object)` returns whether a run may end in this state;
+    without it, in any. Raises UsageError for a class without actions.
 
     >>> class Stack:
     ...     def __init__(self): self.items = []
@@ -127,13 +152,13 @@ def _ends(kind: Any, accepting: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 def _calls(each: _Action, now: Any) -> Iterator[Call]:  # noqa: ANN401 -- the state object
-    columns = [_domain(domain, now) for domain in each.domains.values()]
+    columns = [_values(domain, now) for domain in each.domains.values()]
     for arguments in product(*columns):
         if _may(each, now, arguments):
             yield Call(each.name, arguments)
 
 
-def _domain(domain: Any, now: Any) -> list[Any]:  # noqa: ANN401 -- a list or a function
+def _values(domain: Any, now: Any) -> list[Any]:  # noqa: ANN401 -- a list or a function
     values: Any = domain(now) if callable(domain) else domain
     return list(values)
 
@@ -143,17 +168,17 @@ def _may(each: _Action, now: Any, arguments: tuple[Any, ...]) -> bool:  # noqa: 
 
 
 class Attributes(tuple[tuple[str, Any], ...]):
-    """The attributes of a state object by name, with values that cannot change."""
+    """The attributes of a state object by name, with immutable values."""
 
     __slots__ = ()
 
     def __repr__(self) -> str:
-        """Write them as they are assigned."""
+        """Return them as the text of assignments."""
         return ", ".join(f"{name}={value!r}" for name, value in self)
 
 
 def stored(now: Any) -> Attributes:  # noqa: ANN401 -- the state object
-    """Return the attributes of an object, so that it can be made again."""
+    """Return the attributes of an object, so that `restored` can make it again."""
     attributes: dict[str, Any] = now.__dict__
     return Attributes((name, frozen(value)) for name, value in sorted(attributes.items()))
 
@@ -164,3 +189,28 @@ def restored(kind: Any, state: Any) -> Any:  # noqa: ANN401 -- a class, and attr
     attributes: dict[str, Any] = made.__dict__
     attributes.update({name: thawed(value) for name, value in state})
     return made
+
+
+def behaviour(
+    make: Callable[[], Any], act: Callable[[Any, Any], Iterable[Any] | None], inputs: Iterable[Any], name: str = ""
+) -> Spec[Attributes, Any]:
+    """Return the behaviour of an object as a spec: `conforms(behaviour(Machine, Machine.act, inputs), spec)` checks it.
+
+    `make` returns a new object, and `act(object, input)` the outputs (None: no outputs). The state consists of the
+    attributes of the object: lists, sets, dicts, tuples and plain values; other objects are copied.
+
+    >>> class Counter:
+    ...     def __init__(self): self.count = 0
+    ...     def act(self, inp): self.count = (self.count + 1) % 3; return [self.count]
+    >>> spec = behaviour(Counter, Counter.act, ["up"])
+    >>> list(spec.step(spec.initial, "up"))
+    [Transition(state=count=1, outputs=(1,), within=None)]
+    """
+    first = make()
+
+    def step(state: Attributes, inp: Any) -> list[Transition[Attributes]]:  # noqa: ANN401 -- any input
+        now = restored(first.__class__, state)
+        outputs = act(now, inp)
+        return [Transition(stored(now), tuple(outputs or ()))]
+
+    return Spec(step, stored(first), tuple(inputs), name=name or type(first).__name__)

@@ -1,8 +1,7 @@
-"""A model as commands, with precondition, next state, run and postcondition: as in kiri-check and its relatives.
+"""A model as commands with precondition, next state, run and postcondition, as in kiri-check and similar tools.
 
-A command is an input: it says by itself when it may come, what it does to the model, how it is done to the system, and
-which results are right. First inputs are generated on the model alone, then the system is driven with them; or both at
-once, as everywhere in otf.
+A command is an input. It defines when it is enabled, what it does to the model, how it runs on the system, and which
+results are right. Inputs may be generated on the model alone, before the system runs; or on the fly, as usual in otf.
 """
 
 from __future__ import annotations
@@ -23,44 +22,65 @@ from otf.values import show
 
 @dataclass(frozen=True)
 class Result:
-    """What a command returned when it was run on the system."""
+    """The output of a command: the value that its `run` returned.
+
+    >>> Result(5)
+    Result(value=5)
+    """
 
     value: Any
 
 
 class Command:
-    """One command; write a frozen dataclass below this class. Only `run` must be there."""
+    """The base class of commands: each one is a frozen dataclass with a method `run`; the other methods are optional.
+
+    >>> @dataclass(frozen=True)
+    ... class Push(Command):
+    ...     item: int
+    ...     def next_state(self, state): return (*state, self.item)
+    ...     def run(self, system): system.append(self.item)
+    >>> Push(3).precondition(()), Push(3).next_state((1,))
+    (True, (1, 3))
+    """
 
     def precondition(self, state: Any) -> bool:  # noqa: ANN401 -- any state
-        """Tell whether it may come in this state of the model."""
+        """Return whether the command is enabled in this state of the model."""
         del state
         return True
 
     def next_state(self, state: Any) -> Any:  # noqa: ANN401 -- any state
-        """Return the state of the model after it; the old one must not be changed."""
+        """Return the state of the model after the command; do not change the old state."""
         return state
 
     def run(self, system: Any) -> Any:  # noqa: ANN401 -- any system
-        """Do it to the system; return the result that is to be judged."""
+        """Run the command on the system, and return the result to be judged."""
         raise NotImplementedError
 
     def postcondition(self, state: Any, result: Any) -> bool:  # noqa: ANN401 -- any state and result
-        """Tell whether a result is right; `state` is the one before the command."""
+        """Return whether a result is right; `state` is the state before the command."""
         del state, result
         return True
 
 
 @dataclass(frozen=True)
 class Commands:
-    """A model of commands and the system that they are run on.
+    """A model of commands, and the system on which they run.
 
-    A bench of it is `Bench(model.spec, system=model.system, types=(Result,))`. `inputs` are the commands that there
-    are, or a function of the state. `set_up` makes a fresh system for every path, `tear_down` gets it when the path is
-    over. `initialize_precondition` has to hold of the initial state.
+    Its bench is `Bench(model.spec, system=model.system, types=(Result,))`. `initial` is the initial state of the model.
+    `inputs` are all commands, or a function from the state to commands. `set_up` makes a fresh system for each path,
+    and `tear_down` receives it at the end of the path. `initialize_precondition(initial)` must be true.
 
-    A state that is no value (it can change, or does not compare) needs `copy`, `same` or both: how it is copied
-    (default: deeply) and when two are the same (default: `==`). `next_state` gets a copy then, and may change it and
-    return nothing.
+    A state that is mutable, or does not compare, needs `copy` (default: a deep copy), `same` (default: `==`) or both.
+    Then `next_state` receives a copy, may change it, and need not return it.
+
+    >>> @dataclass(frozen=True)
+    ... class Push(Command):
+    ...     def next_state(self, state): return state + 1
+    ...     def run(self, system): system.append(1); return len(system)
+    ...     def postcondition(self, state, result): return result == state + 1
+    >>> stack = Commands(initial=0, inputs=[Push()], set_up=list)
+    >>> list(stack.spec.inputs(0)), stack.system()(Push())
+    ([Push()], (Result(value=1),))
     """
 
     initial: Any
@@ -74,13 +94,13 @@ class Commands:
 
     @property
     def spec(self) -> Spec[Any, Command]:
-        """Return the spec: each command leads to its next state, with a result for which its postcondition holds.
+        """Return the spec: each command leads to its next state, with a result that satisfies its postcondition.
 
-        Raises ModelError where the precondition of the initial state does not hold.
+        Raises ModelError if `initialize_precondition` is false for the initial state.
         """
         if self.initialize_precondition is not None and not self.initialize_precondition(self.initial):
             raise ModelError(
-                f"{self.name}: the initialize_precondition does not hold of the initial state {show(self.initial)}"
+                f"{self.name}: the initialize_precondition does not hold for the initial state {show(self.initial)}"
             )
         if self.copy is None and self.same is None:
             return Spec(_step, self.initial, self.inputs, name=self.name)
@@ -92,7 +112,7 @@ class Commands:
         return self.inputs(state.value) if callable(self.inputs) else self.inputs
 
     def system(self) -> Callable[[Command], tuple[Result, ...]]:
-        """Return a function that runs commands on a fresh system, which is torn down when the function is dropped."""
+        """Return a function that runs commands on a fresh system; it is torn down when the function is released."""
         system = self.set_up()
 
         def act(command: Command) -> tuple[Result, ...]:
@@ -104,7 +124,7 @@ class Commands:
 
 
 class Snapshot:
-    """A state that is no value, as it was: compared by the function that the model gives."""
+    """A copy of a mutable state, compared by a function of the model."""
 
     __slots__ = ("_same", "value")
 
@@ -113,15 +133,15 @@ class Snapshot:
         self._same = same
 
     def __eq__(self, other: object) -> bool:
-        """Return whether the model takes both for the same."""
+        """Return whether both are the same to the model."""
         return isinstance(other, Snapshot) and bool(self._same(self.value, other.value))
 
     def __hash__(self) -> int:
-        """Return the same number for all: what else two that are the same have in common is not known."""
+        """Return the same number for all: nothing else is known to be equal for two same states."""
         return hash(Snapshot)
 
     def __repr__(self) -> str:
-        """Write it as the state writes itself."""
+        """Return the text of the state."""
         return repr(self.value)
 
 
@@ -148,7 +168,7 @@ def _right(state: Any, command: Command) -> Where:  # noqa: ANN401 -- any state
 
 
 def generated(spec: Spec[Any, Any], cycles: int, steps: int, seed: int = 0) -> list[list[Any]]:
-    """Return inputs for so many paths of at most so many steps, drawn on the model alone.
+    """Return random inputs for `cycles` paths of at most `steps` steps, generated on the model alone.
 
     >>> from otf.spec import goto
     >>> up = Spec(lambda state, inp: [goto(state + 1)] if state < 3 else [], 0, ["up"])

@@ -1,4 +1,4 @@
-"""Values that can change, as values that cannot, and back: so that the state of an object can be kept and compared."""
+"""Immutable copies of mutable values, and back: so the state of an object can be stored and compared."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _PLAIN: Final = frozenset({int, str, bool, float, bytes, type(None)})
 
 
 class Frozen(NamedTuple):
-    """A list, set or dict that cannot change."""
+    """An immutable copy of a list, set or dict."""
 
     kind: str
     items: Any
 
     def __repr__(self) -> str:
-        """Write it as what it was."""
+        """Return the text of the original."""
         return repr(thawed(self))
 
 
 class Copied:
-    """A copy of an object that can change, or that does not say when it equals another; compared by what is in it."""
+    """A copy of an object that is mutable, or does not define `==`; compared by its contents."""
 
     __slots__ = ("_holds", "_value")
 
@@ -34,19 +34,19 @@ class Copied:
         self._holds: tuple[Any, ...] = (value.__class__, _contents(value))
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both hold the same."""
+        """Return whether both have the same contents."""
         return isinstance(other, Copied) and key(self._holds) == key(other._holds)
 
     def __hash__(self) -> int:
-        """Return a number that is the same for all that hold the same."""
+        """Return the hash of the contents."""
         return hash(key(self._holds))
 
     def __repr__(self) -> str:
-        """Write it as the object writes itself."""
+        """Return the text of the object."""
         return repr(self._value)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Return itself: what it holds never changes."""
+        """Return itself: its contents never change."""
         return self
 
     def copy(self) -> Any:  # noqa: ANN401 -- any object
@@ -55,7 +55,7 @@ class Copied:
 
 
 def frozen(value: Any) -> Any:  # noqa: ANN401 -- any value of a state
-    """Return a value with all in it that can change made unchangeable."""
+    """Return an immutable copy of a value, with all its parts."""
     kind: Any = value.__class__
     if kind in _PLAIN:
         return value
@@ -67,13 +67,13 @@ def frozen(value: Any) -> Any:  # noqa: ANN401 -- any value of a state
         return Frozen("set", frozenset(map(frozen, value)))
     if kind is dict:
         pairs = [(frozen(each), frozen(item)) for each, item in value.items()]
-        # two dicts are equal whatever the order of their items
+        # the order of its items does not matter when two dicts are compared
         return Frozen("dict", tuple(sorted(pairs, key=lambda pair: repr(key(pair[0])))))
     return value if _lasts(value, kind) else Copied(value)
 
 
 def thawed(value: Any) -> Any:  # noqa: ANN401 -- as above
-    """Return a fresh value that may change again."""
+    """Return a fresh mutable value from its immutable copy."""
     kind: Any = value.__class__
     if kind in _PLAIN:
         return value
@@ -86,7 +86,7 @@ def thawed(value: Any) -> Any:  # noqa: ANN401 -- as above
 
 
 def _all(values: Iterable[Any]) -> tuple[Any, ...]:
-    # most are plain, and a state is frozen and thawed at every transition
+    # most values are plain, and each transition freezes and thaws a state
     return tuple([each if each.__class__ in _PLAIN else frozen(each) for each in values])
 
 
@@ -95,16 +95,16 @@ def _fresh(values: Iterable[Any]) -> list[Any]:
 
 
 def _lasts(value: Any, kind: Any) -> bool:  # noqa: ANN401 -- any value and its class
-    """Return whether a value can stand in a state as it is: it compares by what it is, or is one of a kind."""
+    """Return whether a value can be part of a state without a copy: it defines `==`, or there is only one of it."""
     if callable(value) or isinstance(value, Enum | ModuleType | Frozen | Copied):
         return True
     return kind.__hash__ is not None and kind.__eq__ is not object.__eq__
 
 
 def _contents(value: Any) -> Any:  # noqa: ANN401 -- any object
-    """Return what an object is made of, as pickle sees it; nothing is pickled."""
+    """Return the contents of an object, as pickle would collect them; nothing is pickled."""
     made: Any = value.__reduce_ex__(4)
     if isinstance(made, str):
-        return made  # the name of the one there is
+        return made  # the name of a global
     _, args, state, items, pairs = (*made, None, None, None)[:5]
     return frozen(args), frozen(state), _all(items or ()), _all(pairs or ())

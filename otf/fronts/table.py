@@ -11,13 +11,18 @@ from otf.spec import Spec, Transition
 from otf.values import key, show
 
 TableRow: TypeAlias = tuple[Any, Any, Any, Any]
-FIRST: Any = object()  # the state of the first row, where no other is said to be the initial one
+FIRST: Any = object()  # the default of `initial`: the state of the first row
 
 
 class Written(Spec[Any, Any]):
-    """A spec that was written otherwise than as a function.
+    """A spec that was not written as a function; returned by `table`, `actions`, `read_aut` and `read_dot`.
 
-    `accepting` are the states in which it may end, None: in all; `actions` the names of its actions, None: not known.
+    `accepting(state)` returns whether a run may end in a state; None: in any state. `actions` are the names of its
+    actions; None: unknown.
+
+    >>> tea = table([("idle", "coin", [], "paid")], accepting=["paid"])
+    >>> isinstance(tea, Written), tea.accepting("idle")
+    (True, False)
     """
 
     accepting: Callable[[Any], bool] | None
@@ -32,33 +37,35 @@ def table(
     spontaneous: Iterable[tuple[Any, Any, Any]] = (),
     name: str = "table",
 ) -> Written:
-    """Return the spec of a table of `(state, input, outputs, next_state)`; its inputs are those of the table.
+    """Return the spec of a table with rows `(state, input, outputs, next_state)`; its inputs are those of the table.
 
-    `spontaneous` are rows of `(state, outputs, next_state)` that come by themselves. `initial`: that of the first row.
+    `initial` is the initial state, by default that of the first row. `accepting` are the states in which a run may end,
+    by default all. `spontaneous` are rows `(state, outputs, next_state)` of transitions without an input. Raises
+    UsageError for a wrong row, and ModelError for a state or input without a hash.
 
     >>> tea = table([("idle", "coin", [], "paid"), ("paid", "button", ["tea"], "idle")])
     >>> list(tea.step("paid", "button"))
     [Transition(state='idle', outputs=('tea',), within=None)]
     """
-    asked = [_checked(number, row, 4) for number, row in enumerate(rows, 1)]
+    given = [_checked(number, row, 4) for number, row in enumerate(rows, 1)]
     alone = [_checked(number, row, 3) for number, row in enumerate(spontaneous, 1)]
-    if not asked and initial is FIRST:
+    if not given and initial is FIRST:
         raise UsageError("a table without rows needs initial=…")
     moves = defaultdict[Hashable, list[Transition[Any]]](list)
-    for state, inp, outputs, target in asked:
+    for state, inp, outputs, target in given:
         moves[key(state), key(inp)].append(Transition(target, _outputs(outputs)))
     ticks = defaultdict[Hashable, list[Transition[Any]]](list)
     for state, outputs, target in alone:
         ticks[key(state)].append(Transition(target, _outputs(outputs)))
 
-    def step(state: Any, inp: Any) -> list[Transition[Any]]:  # noqa: ANN401 -- whatever the table holds
+    def step(state: Any, inp: Any) -> list[Transition[Any]]:  # noqa: ANN401 -- any values of the table
         return moves.get((key(state), key(inp)), [])
 
     def emits(state: Any) -> list[Transition[Any]]:  # noqa: ANN401 -- as above
         return ticks.get(key(state), [])
 
-    inputs = {key(inp): inp for _, inp, _, _ in asked}
-    start = asked[0][0] if initial is FIRST else initial
+    inputs = {key(inp): inp for _, inp, _, _ in given}
+    start = given[0][0] if initial is FIRST else initial
     made = Written(step, start, tuple(inputs.values()), emits if alone else None, name=name)
     object.__setattr__(made, "accepting", None if accepting is None else _member(accepting))
     return made

@@ -1,8 +1,7 @@
-"""Logical properties: functions that say of values whether something holds, checked systematically."""
+"""Logical properties: functions from values to True or False, checked systematically."""
 
 from otf.logic.checking import TESTS, check, check_async, checking, quantified
-from otf.logic.connectives import all_of, any_of, iff, implies, not_
-from otf.logic.judging import Property, Quantified, Testable, Waiting
+from otf.logic.judging import Property, Quantified, Testable, Waiting, all_of, any_of, iff, implies, not_
 from otf.logic.quantifiers import exists, for_all
 from otf.logic.result import PropertyOutcome, PropertyResult
 

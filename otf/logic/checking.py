@@ -1,4 +1,4 @@
-"""Checking a property: values in their order, until one fails, none is left, or enough were tried."""
+"""Checking a property: values in their order, until one fails, none is left, or enough have been tried."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Final, TypeVar, overload
 
 from otf.errors import UsageError
 from otf.logic.judging import Property, Quantified, Testable, Waiting
-from otf.logic.minimal import minimal, simplest
 from otf.logic.result import PropertyResult
-from otf.logic.running import answered, finish
-from otf.logic.trying import Tally, by_name, tried
+from otf.logic.trying import Tally, answered, by_name, finish, minimal, simplest, tried
 from otf.values import Values, ValueSource, rows, show
 
 A = TypeVar("A")
 B = TypeVar("B")
 TESTS: Final = 1000
-TRIES: Final = 10  # rows looked at for each test that is asked for, the rejected ones included
+"""The number of tests of `check`, unless the caller gives another."""
+
+TRIES: Final = 10  # rows that are evaluated for each requested test, rejected rows included
 
 
 @overload
@@ -45,12 +45,13 @@ def check(
     seed: int | None = None,
     values: Values | None = None,
 ) -> PropertyResult:
-    """Check a property: a function that says True or False of its typed arguments, or one of those of `otf.logic`.
+    """Check a property: a function from typed arguments to True or False, or a `Property` of `otf.logic`.
 
-    All values of the arguments are tried, small before large and fairly interleaved, at most `tests` that are not
-    rejected. `sources` stand instead of the types of the first arguments: another type, an iterable, a Hypothesis
-    strategy. `values` does so for a type wherever it occurs. `seed` tries another order. What the property raises is a
-    counterexample. The result is true where the property was proven or passed, so that `assert check(prop)` is a test.
+    All values of the arguments are tried, small before large and fairly interleaved, until `tests` of them have not
+    been rejected. `sources` replace the types of the first arguments: by another type, an iterable or a Hypothesis
+    strategy. `values` replaces a type wherever it occurs. `seed` selects another order. Values for which the property
+    raises an exception are a counterexample. The result is true if the property was proven or passed: so
+    `assert check(prop)` is a test. Raises UsageError if the property has an argument without values.
     Source: Koopman and Plasmeijer, "Testing with Functions as Specifications", section 2.
 
     >>> def absolute(number: int) -> bool: return abs(number) == number
@@ -70,9 +71,9 @@ async def check_async(
     seed: int | None = None,
     values: Values | None = None,
 ) -> PropertyResult:
-    """Check a property as `check` does, which may be an `async def`, or say something that has to be awaited.
+    """Check a property as `check` does; the property may be an `async def`, or return something to await.
 
-    One row of values is tried after the other, all on the loop of the caller.
+    One row of values is tried after the other, all on the event loop of the caller.
 
     >>> import anyio
     >>> async def below_two(number: int) -> bool:
@@ -85,21 +86,34 @@ async def check_async(
 
 
 def quantified(prop: Testable, sources: Sequence[object] = (), values: Values | None = None) -> Quantified:
-    """Return a property as a function of rows of arguments."""
+    """Return a property as a function and the rows of its arguments; the arguments are those of `check`.
+
+    >>> def below_two(number: int) -> bool: return number < 2
+    >>> quantified(below_two).table.names
+    ('number',)
+    """
     universal = isinstance(prop, Quantified) and prop.usual.truth
     if isinstance(prop, Quantified) and universal and sources:
         return Quantified(prop.function, rows(prop.function, sources, values))
     if callable(prop) and not isinstance(prop, Property):
         return Quantified(prop, rows(prop, sources, values))
     if sources or values is not None:
-        raise UsageError(f"{show(prop)} has no arguments that values could be given for, or has them already")
+        raise UsageError(f"{show(prop)} has no arguments, or already has values for them: leave out sources and values")
     return prop if isinstance(prop, Quantified) and universal else Quantified(lambda: prop, rows(lambda: prop))
 
 
 def checking(subject: Quantified, tests: int, seed: int | None, *, waits: bool) -> Waiting[PropertyResult]:
-    """Check a property, yielding what has to be awaited; `waits` says that this may happen."""
+    """Check a property; the generator yields what is to be awaited, and returns the result.
+
+    With `waits=False` the property must not be asynchronous; then Hypothesis may search for a simpler counterexample.
+
+    >>> subject = quantified(lambda number: number < 2, [[0, 1]])
+    >>> try: next(checking(subject, TESTS, None, waits=False))
+    ... except StopIteration as end: print(end.value)
+    proof after 2 tests
+    """
     if tests < 1:
-        raise UsageError(f"tests={tests}: at least one value has to be tried")
+        raise UsageError(f"tests={tests}: give a number of tests from 1")
     tally, table = Tally(), subject.table
     left = iter(table.values.placed(seed))
     for place, row in islice(left, TRIES * tests):

@@ -1,7 +1,9 @@
-"""Evaluating whatever a property may be: a truth, a property, a function with typed arguments, or one to be awaited.
+"""Properties, their connectives, and how they are evaluated.
 
-Evaluation is a generator that yields what has to be awaited, and is sent the result. So one piece of code serves
-ordinary and asynchronous properties, and knows of no event loop.
+A property is a bool, a `Property`, a function with typed arguments, or an awaitable. An evaluation is a generator: it
+yields what is to be awaited, and is sent the result. So one piece of code serves ordinary and asynchronous properties,
+and depends on no event loop. The connectives are those of Koopman and Plasmeijer, "Testing with Functions as
+Specifications", section 2.
 """
 
 from __future__ import annotations
@@ -14,45 +16,48 @@ from itertools import islice
 from typing import Any, TypeAlias, TypeVar
 
 from otf.errors import OtfError, UsageError
-from otf.logic.finding import FAILS, HOLDS, Assignment, Truth, all_hold
+from otf.logic.result import FAILS, HOLDS, REJECTED, Assignment, Truth, all_hold, equal, one_holds, opposite
 from otf.values import Rows, rows, show
 
 T = TypeVar("T")
 Waiting: TypeAlias = Generator[Awaitable[Any], Any, T]
+"""An evaluation that returns a T: it yields what is to be awaited, and is sent the result."""
+
+Join: TypeAlias = Callable[[Truth, Truth], Truth]
 
 
 class Property(ABC):
-    """A logical property, put together by `implies`, `for_all` and the like; `&`, `|` and `~` are and, or, not."""
+    """A logical property, returned by `implies`, `for_all` and the like; `&`, `|` and `~` are and, or, not.
+
+    >>> from otf.logic import check, for_all
+    >>> check(for_all([1, 2], lambda number: number > 0) & ~for_all([1, 2], lambda number: number > 1))
+    <proof after 1 test>
+    """
 
     @abstractmethod
     def judged(self, tests: int) -> Waiting[Truth]:
-        """Evaluate it; a quantifier tries at most `tests` values."""
+        """Evaluate the property; a quantifier tries at most `tests` values."""
 
     def __and__(self, other: Testable) -> Property:
-        from otf.logic.connectives import all_of
-
         return all_of(self, other)
 
     def __or__(self, other: Testable) -> Property:
-        from otf.logic.connectives import any_of
-
         return any_of(self, other)
 
     def __invert__(self) -> Property:
-        from otf.logic.connectives import not_
-
         return not_(self)
 
     def __bool__(self) -> bool:
-        """Refuse: `not`, `and` and `or` would ask at once what only an evaluation can tell."""
+        """Refuse: `not`, `and` and `or` would need the truth before the property is evaluated."""
         raise UsageError("a property is not True or False before it is checked: write ~, & and | for not, and, or")
 
 
 Testable: TypeAlias = bool | Property | Callable[..., Any] | Awaitable[Any]
+"""A bool, a `Property`, an awaitable, or a function with typed arguments that returns one of these."""
 
 
 class BrokenError(Exception):
-    """A property raised an error; `values` are those of the quantifiers around it."""
+    """A property raised an exception; `values` are those of the quantifiers around it."""
 
     def __init__(self, error: Exception, values: Assignment = ()) -> None:
         super().__init__(error, values)
@@ -62,9 +67,14 @@ class BrokenError(Exception):
 
 @dataclass(frozen=True)
 class Quantified(Property):
-    """What a function says of all rows of arguments, or of some; `usual` is what it is without any row.
+    """A function quantified over rows of arguments; returned by `for_all` and `exists`.
 
-    Where the opposite is found for sure, nothing else matters. Values left untried leave a doubt.
+    `join` combines the truths of the rows, and `usual` is the truth without any row. The first row that decides the
+    opposite for sure ends the evaluation. The result is not sure if rows are left untried.
+
+    >>> from otf.logic import exists, for_all
+    >>> for_all([1], lambda number: False).usual.truth, exists([1], lambda number: True).usual.truth
+    (True, False)
     """
 
     function: Callable[..., Any]
@@ -95,7 +105,10 @@ class Quantified(Property):
 
 
 def judge(thing: object, tests: int) -> Waiting[Truth]:
-    """Evaluate a property; a function holds if it does for all its arguments. Raises BrokenError if it raised."""
+    """Evaluate a property; a function holds if it holds for all its arguments.
+
+    Raises BrokenError if the property raises an exception, and UsageError for anything that is no property.
+    """
     if isinstance(thing, Property):
         return (yield from thing.judged(tests))
     if isinstance(thing, bool) or getattr(thing, "dtype", None) == "bool":  # numpy has truths of its own
@@ -104,14 +117,116 @@ def judge(thing: object, tests: int) -> Waiting[Truth]:
         return (yield from judge((yield thing), tests))
     if callable(thing):
         return (yield from Quantified(thing, rows(thing)).judged(tests))
-    raise UsageError(f"a property says True or False, or is put together from such; this one said {show(thing)}")
+    raise UsageError(f"a property returns True, False or another property; this one returned {show(thing)}")
 
 
 def applied(function: Callable[..., Any], row: tuple[Any, ...], tests: int) -> Waiting[Truth]:
-    """Evaluate what a function says of one row of arguments. Raises BrokenError where it raises."""
+    """Evaluate a function for one row of arguments. Raises BrokenError if the function raises an exception."""
     try:
         return (yield from judge(function(*row), tests))
     except (OtfError, BrokenError):
         raise
     except Exception as error:
         raise BrokenError(error) from error
+
+
+@dataclass(frozen=True)
+class Not(Property):
+    """The opposite of a property."""
+
+    part: Testable
+
+    def judged(self, tests: int) -> Waiting[Truth]:
+        """Return the opposite of the part."""
+        return opposite((yield from judge(self.part, tests)))
+
+
+@dataclass(frozen=True)
+class Joined(Property):
+    """Properties joined from left to right; the first that is `enough` for sure ends the evaluation."""
+
+    parts: tuple[Testable, ...]
+    join: Join
+    enough: bool | None = None
+
+    def judged(self, tests: int) -> Waiting[Truth]:
+        """Join the truths of the parts."""
+        total = yield from judge(self.parts[0], tests)
+        for part in self.parts[1:]:
+            if total.sure and total.truth is self.enough:
+                break
+            total = self.join(total, (yield from judge(part, tests)))
+        return total
+
+
+@dataclass(frozen=True)
+class Implies(Property):
+    """If the left side holds, the right side must hold; otherwise the values are rejected."""
+
+    condition: Testable
+    part: Testable
+
+    def judged(self, tests: int) -> Waiting[Truth]:
+        """Evaluate the left side, and the right side only if the left one holds."""
+        condition = yield from judge(self.condition, tests)
+        if not condition.truth:
+            return REJECTED._replace(sure=condition.sure)
+        finding = yield from judge(self.part, tests)
+        return finding._replace(sure=finding.sure and condition.sure)
+
+
+def implies(condition: Testable, part: Testable) -> Property:
+    """Return the property "if `condition`, then `part`".
+
+    Values that do not meet the condition are rejected, and do not count as a test. Write `lambda: ...` if the right
+    side can only be evaluated when the left one holds.
+
+    >>> from otf.logic import check
+    >>> def prop(number: int): return implies(number != 0, lambda: number // number == 1)
+    >>> check(prop, range(-2, 3))
+    <proof after 4 tests, 1 rejection>
+    """
+    return Implies(condition, part)
+
+
+def all_of(first: Testable, *others: Testable) -> Property:
+    """Return the property that each of these holds; values are rejected if all of them reject the values.
+
+    >>> from otf.logic import check
+    >>> def prop(number: int): return all_of(number >= 0, number < 3)
+    >>> check(prop, range(3))
+    <proof after 3 tests>
+    """
+    return Joined((first, *others), all_hold, enough=False)
+
+
+def any_of(first: Testable, *others: Testable) -> Property:
+    """Return the property that at least one of these holds.
+
+    >>> from otf.logic import check
+    >>> def prop(number: int): return any_of(number < 1, number > 1)
+    >>> check(prop, range(3))
+    <counterexample after 2 tests: number=1>
+    """
+    return Joined((first, *others), one_holds, enough=True)
+
+
+def not_(part: Testable) -> Property:
+    """Return the property that this one does not hold.
+
+    >>> from otf.logic import check, exists
+    >>> check(not_(exists(range(5), lambda number: number > 9)))
+    <proof after 1 test>
+    """
+    return Not(part)
+
+
+def iff(one: Testable, other: Testable) -> Property:
+    """Return the property that one holds if and only if the other does.
+
+    >>> from otf.logic import check
+    >>> def prop(number: int): return iff(number % 2 == 0, number & 1 == 0)
+    >>> check(prop, range(10))
+    <proof after 10 tests>
+    """
+    return Joined((one, other), equal, enough=None)

@@ -1,4 +1,4 @@
-"""For all, and there is: what a function says of all its arguments, or of some."""
+"""The quantifiers "for all" and "there is", over the arguments of a function."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from otf.errors import UsageError
-from otf.logic.finding import FAILS, HOLDS, all_hold, one_holds
 from otf.logic.judging import Quantified
+from otf.logic.result import FAILS, HOLDS, all_hold, one_holds
 from otf.values import Values, ValueSource, rows, show
 
 A = TypeVar("A")
@@ -21,10 +21,11 @@ def for_all(one: ValueSource[A], other: ValueSource[B], function: Callable[[A, B
 @overload
 def for_all(*sources_and_function: object, values: Values | None = None) -> Quantified: ...
 def for_all(*sources_and_function: Any, values: Values | None = None) -> Quantified:
-    """Return "the function holds for all of these": `for_all(range(3), lambda i: ...)`.
+    """Return the property that a function holds for all values: `for_all(range(3), lambda i: ...)`.
 
-    Before the function stand the sources of its first arguments: types, iterables, Hypothesis strategies, or what
-    `every` returns; the other arguments have the values of their declared types.
+    The function is the last argument. Before it come the sources of its first arguments: types, iterables, Hypothesis
+    strategies, or results of `every`. Its other arguments take all values of their declared types, or of the sources
+    in `values`.
 
     >>> from otf.logic import check
     >>> check(for_all(range(3), bool, lambda number, up: number + up >= number))
@@ -41,7 +42,7 @@ def exists(one: ValueSource[A], other: ValueSource[B], function: Callable[[A, B]
 @overload
 def exists(*sources_and_function: object, values: Values | None = None) -> Quantified: ...
 def exists(*sources_and_function: Any, values: Values | None = None) -> Quantified:
-    """Return "there is at least one of these for which the function holds"; sources stand as in `for_all`.
+    """Return the property that a function holds for at least one value; the arguments are those of `for_all`.
 
     >>> from otf.logic import check
     >>> check(exists(int, lambda number: number * number == 49))
@@ -53,5 +54,5 @@ def exists(*sources_and_function: Any, values: Values | None = None) -> Quantifi
 
 def _checked(given: tuple[Any, ...]) -> tuple[Any, ...]:
     if not given or not callable(given[-1]):
-        raise UsageError(f"the function stands last: for_all(range(3), lambda i: ...), not {show(given)}")
+        raise UsageError(f"the function comes last: for_all(range(3), lambda i: ...), not {show(given)}")
     return given

@@ -1,31 +1,100 @@
-"""What checking a property came to."""
+"""Truths and verdicts: the results of evaluating a property once, and of checking it.
+
+A value is rejected by an implication if the left side is false: then nothing was tested. So a rejection is never a
+counterexample and never counts as a test; `and` ignores it, and the other connectives pass it on.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple, TypeAlias
 
 from otf.values import show
 
+Assignment: TypeAlias = tuple[tuple[str, object], ...]
+
+
+class Truth(NamedTuple):
+    """The result of one evaluation: `truth` is None after a rejection; `sure` is false if values were not tried.
+
+    `values` are those of inner quantifiers that decided the truth: a counterexample, or the witness of `exists`.
+    """
+
+    truth: bool | None
+    sure: bool = True
+    values: Assignment = ()
+
+
+HOLDS, FAILS, REJECTED = Truth(truth=True), Truth(truth=False), Truth(truth=None)
+
+
+def all_hold(one: Truth, other: Truth) -> Truth:
+    """Return the truth of `and`: a sure failure decides, then a failure; a rejection is ignored."""
+    failing = [each for each in (one, other) if each.truth is False]
+    if failing:
+        return max(failing, key=lambda each: each.sure)
+    rejected = one.truth is None and other.truth is None
+    return Truth(None if rejected else True, one.sure and other.sure)
+
+
+def one_holds(one: Truth, other: Truth) -> Truth:
+    """Return the truth of `or`: a part that holds for sure decides, then one that holds, then a rejection."""
+    holding = [each for each in (one, other) if each.truth]
+    if holding:
+        return max(holding, key=lambda each: each.sure)
+    return _combined(None if None in {one.truth, other.truth} else False, one, other)
+
+
+def opposite(one: Truth) -> Truth:
+    """Return the truth of `not`; the witness of the one is the counterexample of the other."""
+    return one if one.truth is None else one._replace(truth=not one.truth)
+
+
+def equal(one: Truth, other: Truth) -> Truth:
+    """Return the truth of "if and only if"."""
+    return _combined(None if None in {one.truth, other.truth} else one.truth == other.truth, one, other)
+
+
+def _combined(truth: bool | None, one: Truth, other: Truth) -> Truth:  # noqa: FBT001 -- the truth itself
+    return Truth(truth, one.sure and other.sure, one.values + other.values)
+
 
 class PropertyOutcome(StrEnum):
-    """The verdict on a property."""
+    """The verdict on a property, as the `outcome` of a `PropertyResult`.
+
+    >>> from otf.logic import check
+    >>> check(lambda number: number < 2, range(2)).outcome is PropertyOutcome.PROOF
+    True
+    """
 
     PROOF = "proof"
+    """The property holds for all values."""
+
     PASSED = "passed"
+    """The property holds for all values that were tried; others are left."""
+
     COUNTEREXAMPLE = "counterexample"
+    """The property fails for the values in the result."""
+
     NOTHING = "nothing tested"
+    """All values that were tried were rejected."""
 
 
 @dataclass(frozen=True, slots=True)
 class PropertyResult:
-    """The verdict on a property, and what it rests on; true where the property was proven, or passed.
+    """The verdict on a property, with its evidence; returned by `check`, and true if the outcome is PROOF or PASSED.
 
-    `tests` counts the rows of arguments that told something, `rejections` those that an implication rejected,
-    `undecided` those where a quantifier inside left it open. `values` are the arguments of the counterexample, as small
-    as could be found, or the witness of a proof by `exists`; `found` are those that were found first. `error` is what
-    the property raised with `values`.
+    `tests` is the number of rows of arguments that were tested, `rejections` of those that an implication rejected, and
+    `undecided` of those for which an inner quantifier ran out of tests. `values` are the arguments of the smallest
+    counterexample, or the witness of a proof by `exists`; `found` are the arguments of the first counterexample.
+    `error` is the exception that the property raised for `values`.
+
+    >>> from otf.logic import check
+    >>> result = check(lambda number: number < 2, range(5))
+    >>> bool(result), result.outcome.value, result.tests, dict(result.values)
+    (False, 'counterexample', 3, {'number': 2})
     """
 
     outcome: PropertyOutcome
@@ -37,11 +106,11 @@ class PropertyResult:
     error: Exception | None = None
 
     def __bool__(self) -> bool:
-        """Return whether the property stands: `assert check(prop)` is a test."""
+        """Return whether the property was proven or passed: `assert check(prop)` is a test."""
         return self.outcome in {PropertyOutcome.PROOF, PropertyOutcome.PASSED}
 
     def __str__(self) -> str:
-        """Say it in a line."""
+        """Return the verdict as one line."""
         counts = [_number(self.tests, "test")] if self.tests or self else []
         counts += [_number(self.rejections, "rejection")] if self.rejections else []
         counts += [f"{self.undecided:,} undecided"] if self.undecided else []
@@ -51,7 +120,7 @@ class PropertyResult:
         return "".join([self.outcome, after if counts else "", ", ".join(counts), ": " if shown else "", shown, raised])
 
     def __repr__(self) -> str:
-        """Show the line, which is what a failing `assert` prints."""
+        """Return the line, which a failing `assert` prints."""
         return f"<{self}>"
 
 

@@ -1,4 +1,4 @@
-"""From the packets of a capture to events: the addresses of a bench's ports tell what went which way on which port."""
+"""From the packets of a capture to events: the addresses of a bench's ports determine port and direction."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from otf.errors import CodecError, TraceError, UsageError
 from otf.framing import Framer, Framing, lines
 from otf.offline.logs import Noted
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
-from otf.trace.pcap import Capture, Endpoint, Packet
-from otf.trace.stream import Stream
+from otf.trace.pcap import Capture, Endpoint, Packet, Stream
 from otf.values import show
 
 _FIN, _SYN, _RST = 1, 2, 4
-KNOWN: Final = 100_000  # inputs whose bytes are remembered
+KNOWN: Final = 100_000  # inputs whose bytes are kept
 FORM: Final = "say where it was: --sut PORT=udp://HOST:PORT?bind=HOST:PORT, or --sut PORT=tcp://HOST:PORT"
 
 
 @dataclass(frozen=True, slots=True)
 class CapturedPort:
-    """Where a port is in a capture: the system's address, and ours where that is known."""
+    """The addresses of a port in a capture: the system's, and ours if it is known."""
 
     port: str
     kind: str
@@ -32,16 +31,16 @@ class CapturedPort:
     ours: Endpoint | None = None
 
 
-def places(bench: Bench) -> tuple[CapturedPort, ...]:
-    """Return where the ports of a bench are that have an address. Raises UsageError where none has."""
-    found = [_place(name, port) for name, port in bench.ports.items() if isinstance(port, Port) and port.url]
+def captured_ports(bench: Bench) -> tuple[CapturedPort, ...]:
+    """Return the ports of a bench that have an address. Raises UsageError if none has."""
+    found = [_captured_port(name, port) for name, port in bench.ports.items() if isinstance(port, Port) and port.url]
     if not found:
-        message = f"the bench {bench.name} does not tell the addresses of its ports; {FORM}"
+        message = f"the bench {bench.name} does not state the addresses of its ports; {FORM}"
         raise UsageError(message)
     return tuple(found)
 
 
-def _place(name: str, port: Port) -> CapturedPort:
+def _captured_port(name: str, port: Port) -> CapturedPort:
     url = urlsplit(port.url if "://" in port.url else f"{port.kind}://{port.url}")
     if url.scheme not in {"udp", "tcp"}:
         message = f"the port {name} is at {port.url}, and captures have UDP and TCP only; {FORM}"
@@ -52,16 +51,16 @@ def _place(name: str, port: Port) -> CapturedPort:
 
 @dataclass
 class InputFinder:
-    """Which input some bytes stand for: a codec decodes outputs, so inputs are encoded until one fits.
+    """Finds the input that some bytes encode: a codec only decodes outputs, so all inputs are encoded once.
 
-    A codec may have `decode_input(port, data)` instead, for inputs without end.
+    If there are too many inputs, a codec may have a method `decode_input(port, data)` instead.
     """
 
     bench: Bench
     _known: dict[tuple[str, bytes], object] = field(default_factory=dict[tuple[str, bytes], object])
 
     def of(self, port: str, data: bytes) -> object:
-        """Return the input, `Undecodable` for none that is known."""
+        """Return the input, `Undecodable` if there is none."""
         decode = getattr(self.bench.codec, "decode_input", None)
         if decode is not None:
             return _decoded(decode, port, data)
@@ -71,7 +70,7 @@ class InputFinder:
 
     def _learn(self, state: object) -> None:
         codec = self.bench.codec
-        assert codec is not None  # noqa: S101 -- asked before
+        assert codec is not None  # noqa: S101 -- `Captured` has checked it
         for number, inp in enumerate(self.bench.spec.inputs(state)):
             if number > KNOWN:
                 return
@@ -85,37 +84,37 @@ def _decoded(decode: object, port: str, data: bytes) -> object:
         return decode(port, data) if callable(decode) else None
     except CodecError as error:
         return Undecodable(data, str(error))
-    except Exception as error:  # noqa: BLE001 -- bytes that a codec stumbles over do not decode
+    except Exception as error:  # noqa: BLE001 -- a codec may raise anything on bytes of a capture
         return Undecodable(data, f"{type(error).__name__}: {error}")
 
 
 class _Connection:
     """One TCP connection: a stream and a framer for each direction."""
 
-    def __init__(self, place: CapturedPort, framer: tuple[Framer, Framer]) -> None:
-        self.place = place
+    def __init__(self, captured: CapturedPort, framer: tuple[Framer, Framer]) -> None:
+        self.captured = captured
         self.streams = Stream(), Stream()
         self.framers = framer
         self.closed = False
 
 
 class Captured:
-    """The events of a capture of a bench; iterate over it. `strange` counts packets of other addresses."""
+    """The events of a bench in a capture; iterate over it. `strange` counts packets of other addresses."""
 
     def __init__(self, capture: Capture, bench: Bench) -> None:
         if bench.codec is None:
-            raise UsageError("the bench has no codec: its system is in this process, and nothing of it is in a capture")
+            raise UsageError("the bench has no codec: its system is in this process, and a capture cannot contain it")
         self.strange: int = 0
         self._capture = capture
         self._bench = bench
         self._codec = bench.codec
-        self._places = places(bench)
+        self._ports = captured_ports(bench)
         self._inputs = InputFinder(bench)
         self._datagrams: dict[tuple[Endpoint, Endpoint], tuple[str, bool] | None] = {}
         self._connections: dict[tuple[Endpoint, Endpoint], _Connection] = {}
 
     def __iter__(self) -> Iterator[Noted]:
-        """Yield the events with the numbers of their packets. Raises TraceError for an input that is not known."""
+        """Yield the events with the numbers of their packets. Raises TraceError for bytes that are no known input."""
         for packet in self._capture:
             events = self._datagram(packet) if packet.kind == "udp" else self._segment(packet)
             for event in events:
@@ -127,7 +126,7 @@ class Captured:
         value = self._inputs.of(port, data)
         if isinstance(value, Undecodable):
             message = f"{self._capture.name}, packet {packet.number}: {value.why}: {show(data)} on {port}; "
-            raise TraceError(message + "offer it in the model, or give the codec `decode_input(port, data)`")
+            raise TraceError(message + "add it to the model, or give the codec `decode_input(port, data)`")
         return Sent(value, port, packet.at)
 
     def _datagram(self, packet: Packet) -> Iterator[Event]:
@@ -144,10 +143,10 @@ class Captured:
 
     def _way(self, packet: Packet) -> tuple[str, bool] | None:
         """Return the port of a packet, and whether it went to the system."""
-        for place in self._places:
+        for captured in self._ports:
             for system, other, sent in ((packet.target, packet.source, True), (packet.source, packet.target, False)):
-                if place.kind == packet.kind and system == place.system and place.ours in {None, other}:
-                    return place.port, sent
+                if captured.kind == packet.kind and system == captured.system and captured.ours in {None, other}:
+                    return captured.port, sent
         return None
 
     def _segment(self, packet: Packet) -> Iterator[Event]:
@@ -158,12 +157,12 @@ class Captured:
         stream = connection.streams[sent]
         if packet.flags & _SYN:
             stream.begin(packet.seq)
-        port = connection.place.port
+        port = connection.captured.port
         for frame in connection.framers[sent].feed(stream.feed(packet.seq, packet.data)):
             yield self._event(port, frame.data, packet, sent=sent)
         if packet.flags & (_FIN | _RST) and not connection.closed:
             connection.closed = True
-            if not sent:  # what the tester ended is no output of the system
+            if not sent:  # if the tester closed the connection, that is no output of the system
                 yield Closed(port, "end of stream" if packet.flags & _FIN else "connection reset", packet.at)
 
     def _connection(self, packet: Packet) -> tuple[_Connection | None, bool]:
@@ -171,20 +170,20 @@ class Captured:
             known = self._connections.get(ends)
             if known is not None and not (packet.flags & _SYN and known.closed):
                 return known, sent
-            place = self._free(*ends)
-            if place is not None:
-                # a port that is connected anew replaces the connection that it had
-                self._connections = {end: old for end, old in self._connections.items() if old.place != place}
-                framing = self._framing(place.port)
-                self._connections[ends] = _Connection(place, (framing(), framing()))
+            captured = self._free(*ends)
+            if captured is not None:
+                # a new connection of a port replaces its old one
+                self._connections = {end: old for end, old in self._connections.items() if old.captured != captured}
+                framing = self._framing(captured.port)
+                self._connections[ends] = _Connection(captured, (framing(), framing()))
                 return self._connections[ends], sent
         return None, False
 
     def _free(self, system: Endpoint, other: Endpoint) -> CapturedPort | None:
-        """Return the place of a new connection: of several at one address the first that has none."""
-        at = [each for each in self._places if each.kind == "tcp" and each.system == system]
+        """Return the port of a new connection: of several at one address, the first without a connection."""
+        at = [each for each in self._ports if each.kind == "tcp" and each.system == system]
         fit = [each for each in at if each.ours in {None, other}]
-        used = {each.place for each in self._connections.values() if not each.closed}
+        used = {each.captured for each in self._connections.values() if not each.closed}
         return next((each for each in fit if each not in used), None)
 
     def _framing(self, port: str) -> Framing:

@@ -1,4 +1,4 @@
-"""Event logs in JSON Lines that other programs wrote, by a mapping of the bench: a line to an event, or to none."""
+"""Event logs in JSON Lines that other programs wrote: the bench maps each line to an event, or to none."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from otf.values import show
 
 
 def listed(source: Iterable[bytes], name: str, bench: Bench) -> Iterator[Noted]:
-    """Yield the events that the bench's `foreign` makes of the lines of a log, with the numbers of these lines.
+    """Yield the events that the bench's `foreign` makes from the lines of a log, with their line numbers.
 
-    Raises TraceError with the line for what is no JSON object, and for what the mapping does not understand; UsageError
-    where the bench has none.
+    Raises TraceError, with the line number, if a line is no JSON object or the mapping fails; UsageError if the bench
+    has no such mapping.
     """
     if bench.foreign is None:
         message = (
-            f"{name}: this is no trace of otf, and the bench {bench.name} does not say what lines of other logs mean: "
-            "give it foreign=, a function from a line (a dictionary) to an event, or None for none"
+            f"{name}: this is no trace of otf, and the bench {bench.name} does not map the lines of other logs: "
+            "give it foreign=, a function from a line (a dictionary) to an event, or to None for no event"
         )
         raise UsageError(message)
     for number, text in enumerate(source, 1):
@@ -51,6 +51,6 @@ def _mapped(bench: Bench, text: bytes, where: str) -> Any:  # noqa: ANN401 -- ch
         message = f"{where}: the bench's foreign raised {type(error).__name__}: {error}"
         raise TraceError(message) from error
     if event is not None and not isinstance(event, (Sent, Seen, Quiet, Taken, Closed)):
-        message = f"{where}: the bench's foreign gave {show(event)}, and no event: Sent, Seen, Closed or Quiet"
+        message = f"{where}: the bench's foreign returned {show(event)}, which is no event: Sent, Seen, Closed or Quiet"
         raise TraceError(message)
     return event

@@ -1,8 +1,7 @@
 """Logs that otf did not write: their events, and the silences between them, judged with the same oracle as live.
 
-What a foreign log lacks is quiescence: nobody wrote down that nothing came. It follows from the times: where the pause
-between two events is as long as a tester would have waited, there was silence; where silence would fail, it must have
-lasted ten times as long.
+Foreign logs do not record quiescence: it follows from the times. A pause between two events that is as long as a tester
+would have waited is silence; if silence would fail, the pause must be ten times as long.
 """
 
 from __future__ import annotations
@@ -14,24 +13,22 @@ from typing import Final, NamedTuple
 from otf.adapter import Bench
 from otf.core import Monitor, Oracle, Session
 from otf.core.belief import Belief
-from otf.core.clock import FOREVER, Span
 from otf.core.pacing import PATIENCE
 from otf.core.strict import Strict
+from otf.core.timing import FOREVER, Span
 from otf.errors import UsageError
 from otf.explore import explore
 from otf.strategy import Script
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
 from otf.trace.verdict import Verdict
 
-MOST: Final = 10_000  # states from which a log may begin whose start is lost
-
-
+MOST: Final = 10_000  # states in which the system may be if the start of a log is lost
 UNIT: Final = 5e-6
-"""Seconds by which times of other tools may be off: many write microseconds."""
+"""Seconds by which the times of other tools may be off: many write microseconds."""
 
 
 class Noted(NamedTuple):
-    """An event of a foreign log, and its place there: the number of a line or packet."""
+    """An event of a foreign log, and its place in it: the number of a line or packet."""
 
     event: Event
     place: int
@@ -39,9 +36,9 @@ class Noted(NamedTuple):
 
 @dataclass(slots=True)
 class Opinion:
-    """What a foreign log came to; `place` is that of the event that decided it, or of the last one before silence did.
+    """The result for a foreign log; `place` is that of the deciding event, or of the last one before a silence decided.
 
-    `skipped`: events before the first silence, of a log whose start is lost. `cut`: the log ends inside an event.
+    `skipped`: the number of events before the first silence, if the start is lost. `cut`: the log ends inside an event.
     """
 
     verdict: Verdict = field(default_factory=lambda: Verdict("pass"))
@@ -55,9 +52,9 @@ class Opinion:
 def judge_foreign(log: Iterable[Noted], bench: Bench, *, lost: bool = False, ended: bool = False) -> Opinion:
     """Judge a foreign log in constant memory.
 
-    `lost`: its start is lost, and the system may be in any state of the spec, which must have a bounded number of them;
-    what comes before the first silence is skipped, since it may be the end of what is not there. `ended`: after its
-    last event there was silence; otherwise nobody knows, and what is still owed then makes it inconclusive.
+    `lost`: its start is lost, and the system may be in any state of the spec, which must have a bounded number of them.
+    Events before the first silence are skipped, since they may answer inputs that are lost. `ended`: there was silence
+    after the last event; otherwise that is unknown, and outstanding outputs at the end make the log inconclusive.
     """
     judge = ForeignJudge(bench, lost=lost)
     for each in log:
@@ -68,7 +65,7 @@ def judge_foreign(log: Iterable[Noted], bench: Bench, *, lost: bool = False, end
 
 
 class ForeignJudge:
-    """The judge of one foreign log: it is told events, and how late it is."""
+    """The judge of one foreign log: it takes events, and the current time."""
 
     def __init__(self, bench: Bench, *, lost: bool) -> None:
         self.opinion: Opinion = Opinion()
@@ -92,7 +89,7 @@ class ForeignJudge:
 
     @property
     def decided(self) -> bool:
-        """Tell whether nothing that comes can change the verdict."""
+        """Return whether no further event can change the verdict."""
         return self._session.verdict is not None or self._session.monitor.belief.done
 
     def take(self, noted: Noted) -> None:
@@ -109,7 +106,7 @@ class ForeignJudge:
         self._tell(event)
 
     def until(self, at: float) -> None:
-        """Take that nothing came up to a time."""
+        """Take the current time: nothing came before it."""
         if self._last is None or (self._quiet and not self._waits):
             return
         silence = self._silence()
@@ -123,17 +120,17 @@ class ForeignJudge:
             self._tell(Quiet(late))
 
     def end(self, *, ended: bool, cut: bool = False) -> Opinion:
-        """Return the opinion after the last event; what is `cut` off there may be the very output that is owed."""
+        """Return the opinion after the last event; if the log is `cut`, the cut event may be the outstanding output."""
         opinion, monitor = self.opinion, self._session.monitor
         opinion.cut = cut
         if ended and not cut:
             self.until(FOREVER)
         if self._waits:
-            opinion.verdict = Verdict("inconclusive", why="there is no silence in it, after which it could be judged")
+            opinion.verdict = Verdict("inconclusive", why="it has no silence after which it could be judged")
         elif self.decided or self._quiet or monitor.would(Quiet(self._silence())):
             opinion.verdict = self._session.verdict or monitor.end()
         else:
-            why = "it ends while an output is owed, and nobody knows what followed"
+            why = "it ends while an output is outstanding, and what followed is unknown"
             opinion.verdict = Verdict("inconclusive", why=why)
         opinion.steps, opinion.events = monitor.sent, monitor.events
         return opinion
@@ -146,7 +143,7 @@ class ForeignJudge:
         self._burst = 0 if self._quiet else self._burst + isinstance(event, Sent)
 
     def _silence(self) -> float:
-        """Return the time at which a tester would have believed that there is silence."""
+        """Return the time at which a tester would have observed quiescence."""
         monitor, timing = self._session.monitor, self._timing
         inputs = max(1, min(self._burst, monitor.ledger.unproven + 1))
         settled = max(self._input + timing.settled(inputs), monitor.ledger.done_by + timing.latency)
@@ -154,11 +151,11 @@ class ForeignJudge:
 
 
 def _anywhere(bench: Bench, oracle: Oracle) -> Belief:
-    """Return the belief in which the system may be in any state of the spec, and is quiet."""
+    """Return the belief that the system may be in any state of the spec, and is quiet."""
     graph = explore(bench.spec, MOST)
     if not graph.whole:
         message = (
-            f"the spec has more than {MOST} states, or no end of them: a log without its start cannot be judged; "
+            f"the spec has more than {MOST} states: a log without its start cannot be judged; "
             "record it from the start of the system"
         )
         raise UsageError(message)
@@ -167,7 +164,7 @@ def _anywhere(bench: Bench, oracle: Oracle) -> Belief:
 
 
 def timed(noted: Iterable[Noted]) -> Iterator[Noted]:
-    """Yield the events with times that never go back, from 0 at the first: clocks of other tools may be set."""
+    """Yield the events with times that start at 0 and never decrease: another tool's clock may be set back."""
     zero: float | None = None
     last = 0.0
     for event, place in noted:
@@ -177,7 +174,7 @@ def timed(noted: Iterable[Noted]) -> Iterator[Noted]:
 
 
 def _at(event: Event, at: float) -> Event:
-    # made anew by hand: `replace` takes five times as long, and there may be millions
+    # not by `replace`, which takes five times as long: there may be millions of events
     match event:
         case Sent(value, port):
             return Sent(value, port, at)

@@ -14,18 +14,18 @@ from otf.core.strict import Strict
 from otf.spec.fingerprint import fingerprint
 from otf.strategy import Script
 from otf.trace.events import Event
-from otf.trace.reading import Told, TraceReader
+from otf.trace.reading import TracedEvent, TraceReader
 from otf.trace.record import Header
 from otf.trace.tagged import Registry
 from otf.trace.verdict import Verdict
 
 SECONDS: Final = 2.0
 EACH: Final = 0.001
-OnStep = Callable[[Told, Monitor], None]
+OnStep = Callable[[TracedEvent, Monitor], None]
 
 
 class Patience:
-    """How long a trace may take to be judged: who writes one can make every event of it as dear as the limits allow."""
+    """A bound for the time to judge a trace: its author can make every event as expensive as the limits allow."""
 
     verdict: Final = Verdict(
         "inconclusive", why=f"it takes longer to judge than {SECONDS:g} s and {EACH * 1e3:g} ms an event"
@@ -37,7 +37,7 @@ class Patience:
         self._began, self._spent = monotonic(), process_time()
 
     def over(self) -> bool:
-        """Return whether one more event was too much. On a busy machine only our own share of the time counts."""
+        """Count an event; return whether the time is over. On a busy machine only our own CPU time counts."""
         self._events += 1
         most = SECONDS + EACH * self._events
         self.ended = monotonic() - self._began > most and process_time() - self._spent > most
@@ -46,7 +46,10 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a replay came to: today's verdict, the one that was recorded (None: the trace was cut), and its events."""
+    """The result of a replay: today's verdict, the recorded one (None: the trace was cut), and the events.
+
+    `changed`: the spec has changed since the trace was recorded.
+    """
 
     header: Header
     verdict: Verdict
@@ -58,9 +61,9 @@ class Judgement:
 
 
 def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnStep | None = None) -> Judgement:
-    """Judge a trace against a bench's spec; `keep` keeps the events, `on_step` sees each with the monitor after it.
+    """Judge a trace against a bench's spec; `keep` keeps the events, `on_step` gets each with the monitor after it.
 
-    Raises TraceError where the trace cannot be read; memory is constant unless `keep`.
+    Raises TraceError if the trace cannot be read; memory is constant unless `keep`.
     """
     # the session and not its monitor alone: a flood is its verdict
     session = Session(bench.oracle(), Script(()), Strict(bench.timing), steps=0)
@@ -68,13 +71,13 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
     events: list[Event] = []
     patience = Patience()
     with watched():
-        for told in reader.events(Registry(bench.known_types)):
-            monitor.slack = told.slack
-            session.tell(told.event, len(told.raw or b""))
+        for read in reader.events(Registry(bench.known_types)):
+            monitor.slack = read.slack
+            session.tell(read.event, len(read.raw or b""))
             if keep:
-                events.append(told.event)
+                events.append(read.event)
             if on_step is not None:
-                on_step(told, monitor)
+                on_step(read, monitor)
             if patience.over():
                 break
     return Judgement(
@@ -91,7 +94,7 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
 def _verdict(monitor: Monitor, end: dict[str, Any] | None) -> Verdict:
     verdict = monitor.end()
     reason: Any = (end or {}).get("reason")
-    # what the tester saw beside the events (last words on stderr) is in the recorded verdict only
+    # observations beside the events (the end of stderr) are in the recorded verdict only
     note: Any = reason.get("note") if isinstance(reason, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- JSON
     if verdict.failure is None or not isinstance(note, str):
         return verdict

@@ -1,7 +1,7 @@
 """The pytest plugin: a bench is a test in one line, with options for how long and how it is driven.
 
-pytest loads this module in every run of every project of the environment, so it imports nothing of the engine: what
-is needed is imported by the first test that uses it.
+pytest loads this module in every run of every project in the environment, so it imports nothing of the engine: the
+first test that needs the engine imports it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from otf.campaign import Summary
     from otf.pytest_plugin.talking import Spoken, Talk
 
-FOUND = "otf.adapter.bench"  # where benches come from: before it is imported there is none
-RAISED = "otf.campaign.run"  # the same for failures
+FOUND = "otf.adapter.bench"  # defines benches: before it is imported there are none
+RAISED = "otf.campaign.run"  # raises failures
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -27,30 +27,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("otf", "otf: tests of running systems against models")
     group.addoption("--otf-traces", type=int, metavar="NUMBER", help="how many paths each bench is driven along")
     group.addoption("--otf-steps", type=int, metavar="NUMBER", help="how many inputs a path has at most")
-    group.addoption("--otf-time", type=float, metavar="SECONDS", help="when to stop a bench, whatever the paths")
+    group.addoption("--otf-time", type=float, metavar="SECONDS", help="when to stop a bench, also before --otf-traces")
     group.addoption("--otf-seed", type=int, metavar="NUMBER", help="the same seed gives the same inputs")
-    group.addoption("--otf-strategy", metavar="NAME", help="how inputs are chosen; `otf list` tells them")
+    group.addoption("--otf-strategy", metavar="NAME", help="how inputs are chosen; `otf list` shows the names")
     group.addoption("--otf-mode", choices=("strict", "eager"), help="when inputs are sent")
-    group.addoption("--otf-out", metavar="DIR", help="where traces are kept (default: among pytest's own folders)")
+    group.addoption("--otf-out", metavar="DIR", help="where traces are kept (default: a folder of pytest)")
 
 
 def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: object) -> pytest.Item | None:
-    """Take a bench that has the name of a test for a test: `test_coffee = Bench(...)`."""
+    """Collect a bench that has the name of a test: `test_coffee = Bench(...)`."""
     module: Any = sys.modules.get(FOUND)
     if module is None or not isinstance(obj, module.Bench) or not _is_test(collector, name):
         return None
-    from otf.pytest_plugin.item import BenchItem
+    from otf.pytest_plugin.running import BenchItem
 
     return BenchItem.from_parent(collector, name=name, bench=obj)  # pyright: ignore[reportUnknownMemberType] -- pytest's own
 
 
-def _is_test(collector: Any, name: str) -> bool:  # noqa: ANN401 -- pytest does not export the class that can be asked
+def _is_test(collector: Any, name: str) -> bool:  # noqa: ANN401 -- pytest does not export the class with this method
     return bool(collector.funcnamefilter(name))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Keep the summary at the end to one line a failure: pytest cuts it for terminals only, and not where CI is set."""
+    """Keep the final summary to one line per failure: pytest cuts it only for terminals, and not if CI is set."""
     report = yield
     module: Any = sys.modules.get(RAISED)
     if module is not None and call.excinfo is not None and call.excinfo.errisinstance(module.NonconformanceError):
@@ -62,10 +62,10 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, py
 
 @pytest.fixture
 def otf_run(request: pytest.FixtureRequest) -> Callable[..., Summary]:
-    """Return what drives a bench: `otf_run(bench, steps=100)`.
+    """Return a function that drives a bench: `otf_run(bench, steps=100)`.
 
-    It is given a bench, or a function that makes one and arguments for that; what else is given are settings, such as
-    `traces` and `steps`. It returns the summary; the test fails where the system does what the model does not allow.
+    It takes a bench, or a function that makes one with its arguments; all other arguments are settings, such as
+    `traces` and `steps`. It returns the summary; the test fails if the system does what the model does not allow.
     """
     from otf.pytest_plugin.running import Running
 
@@ -74,7 +74,7 @@ def otf_run(request: pytest.FixtureRequest) -> Callable[..., Summary]:
 
 @pytest.fixture
 def otf_run_async(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """Return what drives a bench from a test that is a coroutine, and is awaited there."""
+    """Return the same for a test that is a coroutine, which awaits it."""
     from otf.pytest_plugin.running import Running
 
     return Running(request.node).run_async
@@ -82,11 +82,11 @@ def otf_run_async(request: pytest.FixtureRequest) -> Callable[..., Any]:
 
 @pytest.fixture
 def otf_open(request: pytest.FixtureRequest) -> Iterator[Callable[..., Talk]]:
-    """Return what starts the system of a bench and opens its ports, for a test by hand; the end of the test stops it.
+    """Return a function that starts the system of a bench and opens its ports; the end of the test stops it.
 
     `talk = otf_open(bench)`, then `talk.send(value)`, `talk.receive()` and `talk.silence()`.
     """
-    from otf.pytest_plugin.opening import SystemOpener
+    from otf.pytest_plugin.talking import SystemOpener
 
     opening = SystemOpener(request.node)
     yield opening.open
@@ -95,7 +95,7 @@ def otf_open(request: pytest.FixtureRequest) -> Iterator[Callable[..., Talk]]:
 
 @pytest.fixture
 def otf_open_async(request: pytest.FixtureRequest) -> Callable[..., AbstractAsyncContextManager[Spoken]]:
-    """Return the same for a test that is a coroutine: a context manager, and all that is said is awaited."""
-    from otf.pytest_plugin.opening import SystemOpener
+    """Return the same for a test that is a coroutine: a context manager whose methods are awaited."""
+    from otf.pytest_plugin.talking import SystemOpener
 
     return SystemOpener(request.node).open_async

@@ -1,6 +1,6 @@
 """One test at a time on each device: workers of pytest-xdist wait for each other.
 
-Two testers that talk to one system each see what the other one causes, and blame the system for it.
+Two testers on one system each see outputs that the other one caused, and blame the system for them.
 """
 
 from __future__ import annotations
@@ -17,24 +17,23 @@ import pytest
 
 from otf.adapter import Bench, Port
 from otf.adapter.serial.device import Device
-from otf.pytest_plugin.given import own_folder
+from otf.pytest_plugin.planned_run import own_folder
 
 WORKER: Final = "PYTEST_XDIST_WORKER"
-FRESH: Final = {"process", "inprocess"}  # what these open is made for one run, whatever name it has
+FRESH: Final = {"process", "inprocess"}  # these open a new system for each run
 
 
 @contextmanager
-def reserved(item: pytest.Item, bench: Bench, alone: str | bool) -> Generator[None]:  # noqa: FBT001 -- as the test says it
-    """Wait until no other worker of this run uses what the bench uses, and keep them away meanwhile.
+def reserved(item: pytest.Item, bench: Bench, alone: str | bool) -> Generator[None]:  # noqa: FBT001 -- as in the test
+    """Wait until no other worker of this run uses the devices of the bench, and lock them.
 
-    `alone`: the name of what must not be used twice, where a test knows that better than the ports; False where each
-    run has a system of its own.
+    `alone`: the name of the device, if a test knows it better than the ports do; False if each run has its own system.
     """
     if WORKER not in os.environ or os.name != "posix" or alone is False:
         yield
         return
     folder: Path = own_folder(item).getbasetemp().parent
-    # everybody locks in the same order: else two who need both would wait for each other for ever
+    # all workers lock in the same order: otherwise two that need both devices would deadlock
     with ExitStack() as stack:
         for name in sorted({alone} if isinstance(alone, str) else set(devices(bench))):
             stack.enter_context(_locked(folder / f"otf-{hashlib.sha256(name.encode()).hexdigest()[:16]}.lock"))
@@ -42,10 +41,10 @@ def reserved(item: pytest.Item, bench: Bench, alone: str | bool) -> Generator[No
 
 
 def devices(bench: Bench) -> Iterator[str]:
-    """Name what a bench uses that there is only once: the addresses and devices of its ports.
+    """Yield what exists only once: the addresses and devices of the ports of a bench.
 
-    What opens its ports in a function of its own is one device as a whole. A system in this process, and one that is
-    started by its adapter, is another one in each run.
+    A bench that opens its ports with `connect` counts as one device. A system in this process, or one that its adapter
+    starts, is a new one in each run.
     """
     if bench.connect is not None:
         yield f"bench {bench.name}"
@@ -70,8 +69,8 @@ def _addresses(arguments: Iterable[object]) -> Iterator[str]:
 
 @contextmanager
 def _locked(file: Path) -> Generator[None]:
-    import fcntl  # Windows has no such locks: there nobody waits
+    import fcntl  # Windows has no such locks, so nothing is locked there
 
     with file.open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield  # closing the file gives the lock back, and so does the death of the worker
+        yield  # closing the file releases the lock, and so does the death of the worker

@@ -1,19 +1,52 @@
-"""Driving a bench for a test: saved failures first, then a campaign; what fails becomes the message of the test."""
+"""Driving a bench for a test: saved failures first, then a campaign; a failure becomes the message of the test."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, NoReturn
 
 import anyio
 import pytest
 
 from otf.adapter import Bench
-from otf.campaign import Campaign, NonconformanceError, PathResult, Summary, decided
+from otf.campaign import Campaign, NonconformanceError, PathResult, Settings, Summary, decided
+from otf.campaign.saved import Saved
+from otf.campaign.settings import header
 from otf.errors import OtfError, UsageError
 from otf.pytest_plugin.devices import reserved
-from otf.pytest_plugin.given import PlannedRun, given
-from otf.pytest_plugin.saved import SavedOfTest
+from otf.pytest_plugin.planned_run import PlannedRun, given
+
+
+class SavedOfTest:
+    """The failures of earlier runs of one test, in pytest's cache; they belong to a bench with its parameters."""
+
+    def __init__(self, item: pytest.Item, bench: Bench, settings: Settings) -> None:
+        self._bench, self._out = bench, settings.out
+        cache: Any = getattr(item.config, "cache", None)  # None if pytest runs without one
+        name = hashlib.sha256(item.nodeid.encode()).hexdigest()[:16]
+        head = header(bench, replace(settings, mode="strict"), 0, strategy="script")
+        self._saved = None if cache is None else Saved(cache.mkdir("otf") / name, head)
+
+    def keep(self, summary: Summary) -> None:
+        """Keep the shortest trace of each kind of failure."""
+        for group in summary.failures.values():
+            if self._saved is not None:
+                self._saved.keep(group.signature, (group.shrunk or group.first).trace)
+
+    async def again(self) -> PathResult | None:
+        """Try the saved failures; return the first that still occurs, and forget the others."""
+        if self._saved is None:
+            return None
+        self._out.mkdir(parents=True, exist_ok=True)
+        async with aclosing(self._saved.retried(self._bench, self._bench.oracle(), self._out)) as retried:
+            async for each in retried:
+                if each.result is not None:
+                    return each.result
+        return None
 
 
 class Running:
@@ -29,7 +62,7 @@ class Running:
     def run(self, bench: Bench | Callable[..., Bench], *, alone: str | bool = True, **more: Any) -> Summary:  # noqa: ANN401 -- settings, and parameters of the bench
         """Drive a bench and return the summary; `alone`: see `reserved`.
 
-        Raises NonconformanceError, ContactError or InconclusiveError where nothing could be decided, UsageError.
+        Raises NonconformanceError, UsageError, and if nothing could be decided ContactError or InconclusiveError.
         """
         __tracebackhide__ = True
         _refuse_loop()
@@ -38,7 +71,7 @@ class Running:
             try:
                 return anyio.run(self._driven, asked)
             except (NonconformanceError, OtfError) as error:
-                # the way through the event loop explains nothing: the test and the message do
+                # the frames of the event loop explain nothing; the test and the message do
                 raise error.with_traceback(None) from None
 
     async def run_async(
@@ -86,6 +119,29 @@ def _of_one(result: PathResult) -> Summary:
 def _refuse_loop() -> None:
     try:
         anyio.get_current_task()
-    except Exception:  # noqa: BLE001 -- which error says that there is no loop has changed between versions of anyio
+    except Exception:  # noqa: BLE001 -- the error for a missing loop differs between versions of anyio
         return
     raise UsageError("this test runs on an event loop: use the fixture otf_run_async and await it")
+
+
+class BenchItem(pytest.Item):
+    """A bench as a test by itself, driven with the options of pytest's command line."""
+
+    def __init__(self, *, bench: Bench, **more: Any) -> None:  # noqa: ANN401 -- pytest's own arguments
+        super().__init__(**more)  # pyright: ignore[reportUnknownMemberType] -- pytest's own
+        self._bench = bench
+
+    def runtest(self) -> None:
+        """Drive the bench."""
+        Running(self).run(self._bench)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401 -- pytest's types
+        """Return a failure in the words of the model: there is no line of a test to show."""
+        error = excinfo.value
+        if isinstance(error, NonconformanceError | OtfError):
+            return "\n".join([str(error), *getattr(error, "__notes__", ())])
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Return the file and the name of the test."""
+        return self.path, None, self.name

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import Any, Final
 
-from anyio.from_thread import BlockingPortal
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from otf.adapter import Arrival, Bench, Ending, Line, Trouble
 from otf.adapter.line import Acting
 from otf.codec import Codec
 from otf.errors import CodecError, ContactError, UsageError
+from otf.pytest_plugin.devices import reserved
+from otf.pytest_plugin.planned_run import made_with
 from otf.runner.wire import Wire
 from otf.trace.events import Ended, Undecodable
 from otf.values import show
 
-WITHIN: Final = 1.0  # seconds that an output may take, if the test does not say
+WITHIN: Final = 1.0  # seconds that an output may take by default
 
 
 class Spoken:
@@ -25,22 +28,22 @@ class Spoken:
 
     def __init__(self, bench: Bench, codec: Codec, wire: Wire) -> None:
         self._bench, self._codec, self._wire = bench, codec, wire
-        self._come: deque[tuple[str, object]] = deque()
+        self._received: deque[tuple[str, object]] = deque()
 
     async def send(self, value: object) -> None:
-        """Send an input to its port, or do there what it stands for. Raises UsageError where the port cannot."""
-        line, said = self._line(self._bench.port(value)), self._codec.encode(value)
-        if isinstance(said, bytes):
-            await line.send(said)
+        """Send an input to its port, or perform its port action. Raises UsageError if the port cannot do that."""
+        line, data = self._line(self._bench.port(value)), self._codec.encode(value)
+        if isinstance(data, bytes):
+            await line.send(data)
         elif isinstance(line, Acting):
-            await line.perform(said)
+            await line.perform(data)
         else:
-            raise UsageError(f"{show(value)} stands for {said.value}, which the port cannot do")
+            raise UsageError(f"{show(value)} is the action {data.value}, which the port cannot perform")
 
     async def receive(self, port: str = "", within: float = WITHIN) -> Any:  # noqa: ANN401 -- an output of any type
-        """Return the next output, of one port or of any. Fails the test where none comes in so many seconds.
+        """Return the next output, of one port or of any. Fails the test if none comes within so many seconds.
 
-        A port that ended gives `Ended(reason)`, bytes that do not decode give `Undecodable`.
+        A port that ended returns `Ended(reason)`, bytes that cannot be decoded return `Undecodable`.
         """
         until = self._wire.now + within
         while (found := self._taken(port)) is None:
@@ -48,22 +51,22 @@ class Spoken:
                 message = f"no output{f' on {port}' if port else ''} within {within:g} s{self._others()}"
                 raise AssertionError(message)
             await self._wire.wait(until)
-            self._hear()
+            self._receive()
         return found[1]
 
     async def silence(self, seconds: float | None = None) -> None:
-        """Wait, by default for the quiescence time of the bench. Fails the test where an output comes."""
+        """Wait, by default for the quiescence time of the bench. Fails the test if an output comes."""
         timing = self._bench.timing
         until = self._wire.now + (
             max(timing.quiescence, 2 * timing.latency + timing.busy) if seconds is None else seconds
         )
-        self._hear()
-        while not self._come and not self._wire.over(until):
+        self._receive()
+        while not self._received and not self._wire.over(until):
             await self._wire.wait(until)
-            self._hear()
-        if self._come:
-            port, output = self._come[0]
-            message = f"silence was expected, and {show(output)} came on {port}"
+            self._receive()
+        if self._received:
+            port, output = self._received[0]
+            message = f"silence was expected, but {show(output)} came on {port}"
             raise AssertionError(message)
 
     def _line(self, port: str) -> Line:
@@ -72,13 +75,13 @@ class Spoken:
         except KeyError as error:
             raise UsageError(f"there is no port {port!r}; the bench has {', '.join(self._wire.lines)}") from error
 
-    def _hear(self) -> None:
+    def _receive(self) -> None:
         self._wire.poll()
-        self._come.extend((each.port, self._value(each.port, each.what)) for each in self._wire.arrived())
+        self._received.extend((each.port, self._value(each.port, each.what)) for each in self._wire.arrived())
 
     def _value(self, port: str, what: Arrival) -> object:
         if isinstance(what, Trouble):
-            raise ContactError(f"the line {port} is at fault: {what.reason}")
+            raise ContactError(f"trouble on the line {port}: {what.reason}")
         if isinstance(what, Ending):
             return Ended(what.reason)
         try:
@@ -87,15 +90,15 @@ class Spoken:
             return Undecodable(what.data, str(error))
 
     def _taken(self, port: str) -> tuple[str, object] | None:
-        for at, each in enumerate(self._come):
+        for at, each in enumerate(self._received):
             if port in {"", each[0]}:
-                del self._come[at]
+                del self._received[at]
                 return each
         return None
 
     def _others(self) -> str:
-        others = ", ".join(f"{show(output)} on {port}" for port, output in self._come)
-        return f"; there came {others}" if others else ""
+        others = ", ".join(f"{show(output)} on {port}" for port, output in self._received)
+        return f"; received instead: {others}" if others else ""
 
 
 class Talk:
@@ -107,23 +110,23 @@ class Talk:
     def send(self, value: object) -> None:
         """Send an input to its port."""
         __tracebackhide__ = True
-        self._said(self._spoken.send, value)
+        self._call(self._spoken.send, value)
 
     def receive(self, port: str = "", within: float = WITHIN) -> Any:  # noqa: ANN401 -- an output of any type
-        """Return the next output, of one port or of any. Fails the test where none comes in so many seconds."""
+        """Return the next output, of one port or of any. Fails the test if none comes within so many seconds."""
         __tracebackhide__ = True
-        return self._said(self._spoken.receive, port, within)
+        return self._call(self._spoken.receive, port, within)
 
     def silence(self, seconds: float | None = None) -> None:
-        """Wait, by default for the quiescence time of the bench. Fails the test where an output comes."""
+        """Wait, by default for the quiescence time of the bench. Fails the test if an output comes."""
         __tracebackhide__ = True
-        self._said(self._spoken.silence, seconds)
+        self._call(self._spoken.silence, seconds)
 
-    def _said(self, method: Callable[..., Awaitable[Any]], *arguments: object) -> Any:  # noqa: ANN401 -- as above
+    def _call(self, method: Callable[..., Awaitable[Any]], *arguments: object) -> Any:  # noqa: ANN401 -- as above
         __tracebackhide__ = True
         try:
             return self._portal.call(method, *arguments)
-        except Exception as error:  # noqa: BLE001 -- whatever it is, the way through the other thread explains nothing
+        except Exception as error:  # noqa: BLE001 -- the frames of the other thread explain nothing, whatever the error is
             raise error.with_traceback(None) from None
 
 
@@ -135,3 +138,43 @@ async def talking(bench: Bench) -> AsyncGenerator[Spoken]:
         raise UsageError("this bench tests an object in this process and has no ports: call the object itself")
     async with bench.open() as lines, Wire(lines) as wire:
         yield Spoken(bench, codec, wire)
+
+
+class SystemOpener:
+    """Opens systems for one test, and stops them at its end."""
+
+    def __init__(self, item: pytest.Item) -> None:
+        self._item = item
+        self._open = ExitStack()
+
+    def __repr__(self) -> str:
+        """Show the name of the test: pytest prints the fixtures of one that fails."""
+        return self._item.name
+
+    def open(self, bench: Bench | Callable[..., Bench], *, alone: str | bool = True, **parameters: object) -> Talk:
+        """Start a system; `parameters` are those of the function that makes the bench."""
+        made = self._made(bench, parameters)
+        self._open.enter_context(reserved(self._item, made, alone))
+        portal = self._open.enter_context(start_blocking_portal())
+        return Talk(self._open.enter_context(portal.wrap_async_context_manager(talking(made))), portal)
+
+    @asynccontextmanager
+    async def open_async(
+        self, bench: Bench | Callable[..., Bench], *, alone: str | bool = True, **parameters: object
+    ) -> AsyncGenerator[Spoken]:
+        """Start a system on the event loop of the test."""
+        made = self._made(bench, parameters)
+        with reserved(self._item, made, alone):
+            async with talking(made) as spoken:
+                yield spoken
+
+    def close(self) -> None:
+        """Stop all systems that were started."""
+        self._open.close()
+
+    def _made(self, bench: Bench | Callable[..., Bench], parameters: dict[str, object]) -> Bench:
+        made, rest = made_with(bench, parameters)
+        if rest:
+            message = f"{next(iter(rest))}= is not a parameter of the bench"
+            raise UsageError(message)
+        return made

@@ -1,12 +1,9 @@
-"""What came of a campaign, for people and for machines: pages, charts, JUnit XML, annotations."""
+"""The results of a campaign, for people and for machines: pages, charts, JUnit XML, annotations."""
 
+from otf.report.ci import github, junit
 from otf.report.gather import Gathered, PathSummary, ReportedFailure
-from otf.report.github import github
-from otf.report.junit import junit
-from otf.report.lifelines import lifelines
-from otf.report.mermaid import mermaid
 from otf.report.page import MARK, page
-from otf.report.sequence import Chart, chart
+from otf.report.sequence import Chart, chart, lifelines, mermaid
 from otf.report.sequence_svg import standalone
 
 __all__ = [

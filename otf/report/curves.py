@@ -1,4 +1,4 @@
-"""Numbers as SVG: how coverage grew, and how long answers took."""
+"""Numbers as SVG: growth of coverage, and response times."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ HIGH: Final = 180
 LEFT: Final = 54
 LOW: Final = 34
 BINS: Final = (1, 2, 5)  # in each tenfold
-FEWEST: Final = 8  # bars: fewer would be so wide that they say nothing
+FEWEST: Final = 8  # bars: fewer would be too wide to show a distribution
 TINY: Final = 1e-6  # seconds
 
 
 def growth(points: Sequence[tuple[int, int]], total: int | None) -> Markup:
-    """Return how many transitions had been visited after how many steps; `total`: how many there are, if known."""
+    """Return the number of visited transitions over the steps; `total`: how many there are, if known."""
     last = max(points[-1][0], 1)
     most = max(total or 0, points[-1][1], 1)
     corners: list[str] = []
@@ -37,7 +37,7 @@ def growth(points: Sequence[tuple[int, int]], total: int | None) -> Markup:
 
 
 def histogram(seconds: Sequence[float]) -> Markup:
-    """Return how many answers took how long, in bins of which each is about twice as long as the one before."""
+    """Return a histogram of response times, in bins each about twice as long as the one before."""
     edges = _edges(min(seconds), max(seconds))
     counts = [sum(low <= each < high for each in seconds) for low, high in pairwise(edges)]
     most, share = max(counts), 1 / len(counts)
@@ -80,7 +80,7 @@ def duration(seconds: float) -> str:
 
 
 def _edges(least: float, greatest: float) -> list[float]:
-    """Return 1, 2, 5, 10, … around what was measured, the first of them 0 where that was below a microsecond."""
+    """Return 1, 2, 5, 10, … around the measured times; the first is 0 if a time was below a microsecond."""
     # one power lower, since the logarithm of 99999.99999999999 is rounded up to 5
     low, high = floor(log10(max(least, TINY))) - 1, ceil(log10(max(greatest, TINY))) + FEWEST
     edges = [step * 10.0**power for power in range(low, high) for step in BINS]

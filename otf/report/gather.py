@@ -1,4 +1,4 @@
-"""What the traces of a campaign hold together: verdicts, failures, what was visited, how long answers took."""
+"""The content of a campaign's traces: verdicts, failures, visited states and transitions, response times."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from otf.core import Model, Monitor
-from otf.report.space import Space, space
-from otf.report.visits import VisitedSpace, Walker
+from otf.report.space import Space, VisitedSpace, Walker, space
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.record import Header
 from otf.trace.verdict import Failure, Outcome
@@ -19,7 +18,7 @@ ANSWERS: Final = 20_000  # response times that are kept for each type of input
 
 @dataclass(frozen=True, slots=True)
 class PathSummary:
-    """One path of a campaign, as its trace tells it."""
+    """One path of a campaign, from its trace."""
 
     number: int
     file: str
@@ -45,7 +44,7 @@ class ReportedFailure:
 
 @dataclass
 class Gathered:
-    """What came of a campaign; `follow` is told the events of each path, `done` its end."""
+    """The results of a campaign; `follow` takes the events of each path, `done` its end."""
 
     header: Header
     space: Space
@@ -62,24 +61,24 @@ class Gathered:
 
     @classmethod
     def of(cls, header: Header, model: Model) -> Gathered:
-        """Return what is known before any trace was read; the model is that of the bench, not completed."""
+        """Return the results before any trace was read; `model` is that of the bench, not completed."""
         found = space(model)
         return cls(header, found, VisitedSpace(found))
 
     @property
     def verdict(self) -> Outcome:
-        """Return the verdict of the whole."""
+        """Return the verdict of the campaign."""
         if self.failures:
             return "fail"
         return "inconclusive" if any(path.verdict == "inconclusive" for path in self.paths) else "pass"
 
     @property
     def steps(self) -> int:
-        """Return the inputs sent on all paths."""
+        """Return the number of inputs sent on all paths."""
         return sum(path.steps for path in self.paths)
 
     def follow(self, event: Event, monitor: Monitor) -> None:
-        """Take an event of the path that is being read, with the monitor that has been told it."""
+        """Add an event of the current path, with the monitor after that event."""
         if self._walker is None:
             self._walker = Walker(self.visits, monitor.oracle.model)
         self._walker.event(event, monitor)
@@ -91,14 +90,14 @@ class Gathered:
         self._note_growth()
 
     def done(self, path: PathSummary) -> None:
-        """Take the end of the path."""
+        """Add the summary of the current path at its end."""
         if self._walker is not None:
             self._walker.end()
         self._walker = self._asked = None
         self.paths.append(path)
 
     def failed(self, found: ReportedFailure, signature: str = "") -> None:
-        """Take a failure of a path, or a shorter trace of one; `signature` is that under which it is known."""
+        """Add a failure of a path, or a shorter trace of one; `signature` is the one it is grouped under."""
         name = signature or str(found.failure.signature)
         known = self.failures.setdefault(name, found)
         if known is not found:
@@ -108,7 +107,7 @@ class Gathered:
                 known.events, known.shrunk = found.events, found.shrunk
 
     def _answered(self, event: Seen) -> None:
-        # the first output after an input: what comes later may have waited for something else
+        # only the first output after an input: later ones may have waited for something else
         if self._asked is not None:
             times = self.answers[type(self._asked.input).__name__]
             if len(times) < ANSWERS:

@@ -1,4 +1,4 @@
-"""HTML, SVG and XML put together from parts: whatever is not markup already is escaped, wherever it comes from."""
+"""HTML, SVG and XML built from parts: all that is not markup yet is escaped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Markup(str):
 
 
 def text(value: object) -> Markup:
-    r"""Return a text as markup: nothing in it is obeyed, and control characters, which XML cannot hold, are shown.
+    r"""Return a text as markup: markup in it and control characters, which XML cannot hold, are escaped.
 
     >>> text("<b>\x00")
     '&lt;b&gt;\\x00'
@@ -25,15 +25,15 @@ def text(value: object) -> Markup:
 
 
 def tag(name: str, /, *inner: object, **attributes: object) -> Markup:
-    """Return an element; None leaves an attribute out, `_` in its name stands for `-`.
+    """Return an element; None leaves an attribute out, `_` in its name becomes `-`.
 
     >>> tag("p", "a < b", tag("br"), class_="x", data_n=1)
     '<p class="x" data-n="1">a &lt; b<br></p>'
     """
-    said = "".join(f' {_name(key)}="{text(value)}"' for key, value in attributes.items() if value is not None)
+    pairs = "".join(f' {_name(key)}="{text(value)}"' for key, value in attributes.items() if value is not None)
     if name in VOID:
-        return Markup(f"<{name}{said}>")
-    return Markup(f"<{name}{said}>{''.join(map(text, inner))}</{name}>")
+        return Markup(f"<{name}{pairs}>")
+    return Markup(f"<{name}{pairs}>{''.join(map(text, inner))}</{name}>")
 
 
 def joined(*parts: object) -> Markup:

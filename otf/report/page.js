@@ -1,5 +1,5 @@
 "use strict";
-// Rows are shown that have all the words that are searched for, and the verdict that is chosen.
+// Show the rows that contain all words of the search and have the chosen verdict.
 for (const tools of document.querySelectorAll("[data-rows]")) {
   const rows = [...document.getElementById(tools.dataset.rows).tBodies[0].rows];
   const texts = rows.map((row) => row.textContent.toLowerCase());
@@ -19,7 +19,7 @@ for (const tools of document.querySelectorAll("[data-rows]")) {
   if (choice) choice.addEventListener("change", filter);
   filter();
 }
-// A chart is there twice: with time even, and to scale.
+// Each chart exists twice: with even spacing, and to scale.
 for (const button of document.querySelectorAll("[data-scale]")) {
   button.addEventListener("click", () => {
     const drawings = document.getElementById(button.dataset.scale).querySelectorAll(".drawing");

@@ -1,4 +1,4 @@
-"""The report as one HTML file: it opens from disk, loads nothing, and obeys nothing that came from the system."""
+"""The report as one HTML file: it opens from disk, loads nothing, and runs nothing that the system sent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from otf.report.markup import Markup, joined, tag
 from otf.report.sections import coverage, failures, graph, overview, paths, times, untried
 
 MARK: Final = "otf report"
-"""By which a report is known again: no other file is overwritten by one."""
+"""Identifies a file as a report: `otf report` overwrites no other file."""
 
 SECTIONS: Final = {
     "failures": ("Failures", failures),
@@ -32,7 +32,7 @@ def page(gathered: Gathered) -> str:
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", name="generator", content=MARK),
-        # whatever an output of the system holds: nothing is loaded, and no other script than this one runs
+        # whatever an output of the system contains: nothing is loaded, and only this script runs
         tag("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("title", title),

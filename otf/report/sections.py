@@ -14,21 +14,21 @@ from otf.report.states import DRAWN, legend, states
 from otf.trace.explain import explanation
 from otf.trace.verdict import Verdict
 
-ROWS: Final = 2_000  # of a table: a browser shows more of them slowly, and nobody reads them
+ROWS: Final = 2_000  # of a table: a browser is slow with more, and no one reads them
 KINDS: Final = 30  # failures that are drawn
 
 
 def overview(gathered: Gathered) -> Markup:
-    """Return the verdict and the numbers of the whole."""
+    """Return the verdict and the numbers of the campaign."""
     header = gathered.header
     parameters = ", ".join(f"{key}={value}" for key, value in header.parameters.items())
-    said = f"bench {header.bench}{f' ({parameters})' if parameters else ''}, seed {header.seed}, {header.strategy}"
+    settings = f"bench {header.bench}{f' ({parameters})' if parameters else ''}, seed {header.seed}, {header.strategy}"
     versions = ", ".join(f"{name} {number}" for name, number in header.versions.items())
     return joined(
         tag("p", "verdict: ", tag("span", gathered.verdict, class_=f"verdict {gathered.verdict}")),
         tag(
             "p",
-            f"{said}, {header.mode}, inputs {header.inputs}, {versions}, started {gathered.started[:19]}",
+            f"{settings}, {header.mode}, inputs {header.inputs}, {versions}, started {gathered.started[:19]}",
             class_="soft",
         ),
         *(tag("p", f"note: {note}", class_="soft") for note in gathered.notes),
@@ -92,7 +92,7 @@ def _failure(at: int, signature: str, found: ReportedFailure) -> Markup:
 
 
 def paths(gathered: Gathered) -> Markup:
-    """Return the table of all paths, those first that did not pass."""
+    """Return the table of all paths; those that did not pass come first."""
     order = {"fail": 0, "inconclusive": 1, "pass": 2}
     ordered = sorted(gathered.paths, key=lambda path: (order[path.verdict], path.number))
     rows = [
@@ -104,7 +104,7 @@ def paths(gathered: Gathered) -> Markup:
             tag("td", duration(path.seconds), class_="number"),
             tag(
                 "td",
-                tag("code", path.signature or path.why or ("the model says nothing more" if path.truncated else "")),
+                tag("code", path.signature or path.why or ("the model specifies no more" if path.truncated else "")),
             ),
             tag("td", tag("code", path.file)),
             data_verdict=path.verdict,
@@ -118,14 +118,16 @@ def paths(gathered: Gathered) -> Markup:
 
 
 def graph(gathered: Gathered) -> Markup:
-    """Return the drawing of the states, if they are few enough."""
+    """Return the drawing of the states, if there are few enough."""
     failed = {
         (state.state, found.failure.input) for found in gathered.failures.values() for state in found.failure.allowed
     }
     drawing = states(gathered.space, gathered.visits, failed)
     if drawing is None:
         number = f"{len(gathered.space.states):,}{'' if gathered.space.whole else ' and more'}"
-        return tag("p", f"The model has {number} states; up to {DRAWN} are drawn. What was not tried is listed below.")
+        return tag(
+            "p", f"The model has {number} states; up to {DRAWN} are drawn. Inputs that were not tried are listed below."
+        )
     return joined(tag("p", legend()), tag("div", drawing, class_="drawing", tabindex=0))
 
 
@@ -133,8 +135,8 @@ def coverage(gathered: Gathered) -> Markup:
     """Return how many transitions had been visited after how many steps."""
     edges = len(gathered.space.edges)
     points = [*gathered.growth, (gathered.steps, gathered.growth[-1][1])]
-    told = f"Transitions of the model that were visited, of {edges:,}, over the steps of all paths."
-    return joined(tag("p", told), growth(points, edges))
+    caption = f"Transitions of the model that were visited, of {edges:,}, over the steps of all paths."
+    return joined(tag("p", caption), growth(points, edges))
 
 
 def times(gathered: Gathered) -> Markup:
@@ -145,17 +147,17 @@ def times(gathered: Gathered) -> Markup:
     for name, seconds in sorted(gathered.answers.items()):
         ordered = sorted(seconds)
         middle, late = ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, int(0.99 * len(ordered)))]
-        told = f"{len(ordered):,} answers, half within {duration(middle)}, 99 of 100 within {duration(late)}, "
+        numbers = f"{len(ordered):,} answers, half within {duration(middle)}, 99 of 100 within {duration(late)}, "
         parts += [
             tag("h3", name),
-            tag("p", f"{told}longest {duration(ordered[-1])}", class_="soft"),
+            tag("p", f"{numbers}longest {duration(ordered[-1])}", class_="soft"),
             histogram(ordered),
         ]
     return joined(tag("p", "From an input to the first output after it, by the type of the input."), *parts)
 
 
 def untried(gathered: Gathered) -> Markup:
-    """Return the inputs that the model specifies in a state and that were never sent there."""
+    """Return the inputs that were never sent in a state where the model specifies them."""
     left = [ways for pair, ways in gathered.space.pairs.items() if pair not in gathered.visits.pairs]
     if not left:
         return tag("p", "Every input was tried in every state that specifies it.")
@@ -170,9 +172,9 @@ def untried(gathered: Gathered) -> Markup:
         for ways in left[:ROWS]
     ]
     pairs = len(gathered.space.pairs)
-    told = f"{len(left):,} of {pairs:,} inputs that the model specifies in a state were never sent there."
+    caption = f"{len(left):,} of {pairs:,} inputs were never sent in a state where the model specifies them."
     return joined(
-        tag("p", told), _more(len(left)), _table("untried-table", [("state", 0), ("input", 0), ("allows", 0)], rows)
+        tag("p", caption), _more(len(left)), _table("untried-table", [("state", 0), ("input", 0), ("allows", 0)], rows)
     )
 
 

@@ -1,8 +1,11 @@
-"""A run as a sequence chart: what is drawn, whatever it is drawn with."""
+"""A run as a sequence chart: its data, and the chart as text and in the language of Mermaid.
+
+GitHub, GitLab and many editors draw Mermaid; `sequence_svg` draws SVG.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, assert_never
 
@@ -11,6 +14,10 @@ from otf.trace.verdict import Failure
 from otf.values import show
 
 MOST: Final = 80  # events that are drawn, the last ones
+SUT: Final = "SUT"
+WIDE: Final = 34  # characters between two lifelines
+TIME: Final = 10
+HERE: Final = "  <== here"
 
 EventKind = Literal["sent", "seen", "quiet", "taken", "closed"]
 
@@ -65,7 +72,7 @@ def _row(number: int, event: Event, *, failed: bool) -> SequenceRow:
 
 
 def plain(text: str) -> str:
-    r"""Return a text on one line: the names of ports come from a trace, and a trace from strangers.
+    r"""Return a text on one line: the names of ports come from a trace, and a trace may come from a stranger.
 
     >>> plain("a\nb")
     'a\\nb'
@@ -75,3 +82,114 @@ def plain(text: str) -> str:
 
 def _ports(rows: Sequence[SequenceRow]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row.port for row in rows if row.kind in {"sent", "seen", "closed"}))
+
+
+def lifelines(chart: Chart, width: int = WIDE) -> str:
+    """Return the chart as text: a column for each port, the system in the middle.
+
+    >>> from otf.report.sequence import chart
+    >>> from otf.trace.events import Quiet, Seen, Sent
+    >>> print(lifelines(chart([Sent("coin", "line", 0.0), Seen("tea", "line", 0.1), Quiet(0.2)]), 16))
+                 line              SUT
+        0.0000     |---- 'coin' --->|
+        0.1000     |<--- 'tea' -----|
+        0.2000     :     quiet      :
+    """
+    return "\n".join(line.rstrip() for line in _lines(chart, width))
+
+
+def _lines(chart: Chart, width: int) -> Iterator[str]:
+    half = -(-len(chart.ports) // 2)
+    names = [*chart.ports[:half], SUT, *chart.ports[half:]]
+    columns = {name: at * (width + 1) for at, name in enumerate(names)}
+    yield _heads(names, width)
+    if chart.earlier:
+        yield f"{'':{TIME}}     … {chart.earlier} earlier events"
+    for row in chart.rows:
+        yield f"{row.at:{TIME}.4f}     {_line_of(row, columns)}{HERE if row.failed else ''}"
+
+
+def _heads(names: list[str], width: int) -> str:
+    line = [" "] * (TIME + 5 + len(names) * (width + 1) + 40)
+    for at, name in enumerate(names):
+        shown = (name or "port")[:width]
+        start = TIME + 5 + at * (width + 1) - len(shown) // 2
+        line[start : start + len(shown)] = shown
+    return "".join(line)
+
+
+def _line_of(row: SequenceRow, columns: dict[str, int]) -> str:
+    last = max(columns.values())
+    if row.kind in {"quiet", "taken"}:
+        return _over(row.text, [*columns.values()], last)
+    line = ["|" if at in columns.values() else " " for at in range(last + 1)]
+    port, system = columns[row.port], columns[SUT]
+    low, high = sorted((port, system))
+    towards = system if row.kind == "sent" else port
+    line[low + 1 : high] = _text_arrow(row.text, high - low - 1, right=towards == high, ended=row.kind == "closed")
+    return "".join(line)
+
+
+def _over(text: str, columns: list[int], last: int) -> str:
+    line = [":" if at in columns else " " for at in range(last + 1)]
+    start = max(1, (last + 1 - len(text)) // 2)
+    line[start : start + len(text)] = text[: max(0, last - start)]
+    return "".join(line)
+
+
+def _text_arrow(text: str, room: int, *, right: bool, ended: bool) -> str:
+    label = text if len(text) <= room - 6 else text[: room - 7] + "…"
+    rest = room - len(label) - 2
+    before, after = "-" * (rest // 2), "-" * (rest - rest // 2)
+    head = "x" if ended else ">" if right else "<"
+    return f"{before} {label} {after[1:]}{head}" if right else f"{head}{before[1:]} {label} {after}"
+
+
+def mermaid(chart: Chart) -> str:
+    """Return the chart as lines for Mermaid.
+
+    >>> from otf.report.sequence import chart
+    >>> from otf.trace.events import Quiet, Seen, Sent
+    >>> print(mermaid(chart([Sent("a;b", "line", 0.0), Seen("x", "line", 0.1), Quiet(0.2)])))
+    sequenceDiagram
+        participant P0 as line
+        participant SUT
+        P0->>SUT: 'a#59;b'
+        SUT->>P0: 'x'
+        Note over P0,SUT: quiet
+    """
+    return "\n".join(_mermaid_lines(chart))
+
+
+def _mermaid_lines(chart: Chart) -> Iterator[str]:
+    half = -(-len(chart.ports) // 2)
+    names = {port: f"P{number}" for number, port in enumerate(chart.ports)}
+    drawn = [*names.values()]
+    drawn.insert(half, SUT)
+    ports = {name: port for port, name in names.items()}
+    yield "sequenceDiagram"
+    for name in drawn:
+        yield f"    participant {name}" + ("" if name == SUT else f" as {_text(ports[name] or 'port')}")
+    over = ",".join(dict.fromkeys([drawn[0], drawn[-1]]))
+    if chart.earlier:
+        yield f"    Note over {over}: {chart.earlier} earlier events"
+    for row in chart.rows:
+        yield f"    {_message(row, names, over)}"
+
+
+def _message(row: SequenceRow, names: dict[str, str], over: str) -> str:
+    here = " (here)" if row.failed else ""
+    match row.kind:
+        case "sent":
+            return f"{names[row.port]}->>{SUT}: {_text(row.text)}{here}"
+        case "seen":
+            return f"{SUT}->>{names[row.port]}: {_text(row.text)}{here}"
+        case "closed":
+            return f"{SUT}-x{names[row.port]}: {_text(row.text)}{here}"
+        case _:
+            return f"Note over {over}: {_text(row.text)}{here}"
+
+
+def _text(text: str) -> str:
+    # a semicolon ends a line, # begins an entity, and angle brackets would be taken for HTML
+    return "".join(f"#{ord(char)};" if char in '#;<>&"%' or not char.isprintable() else char for char in text) or "-"

@@ -32,12 +32,12 @@ svg.chart path { fill: var(--ink); } svg.chart .bad path { fill: var(--bad); }
 
 
 def standalone(chart: Chart) -> str:
-    """Return the chart as a file of its own."""
+    """Return the chart as a separate file."""
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{sequence(chart, style=STYLE)}\n'
 
 
 def sequence(chart: Chart, *, to_scale: bool = False, style: str = "") -> Markup:
-    """Return the chart as an element; `to_scale`: pauses are as long as they took, but never too short to read."""
+    """Return the chart as an element; `to_scale`: pauses are drawn to scale, but never too short to read."""
     half = -(-len(chart.ports) // 2)
     names = [*chart.ports[:half], None, *chart.ports[half:]]
     columns = {name: LEFT + BETWEEN // 2 + at * BETWEEN for at, name in enumerate(names)}

@@ -1,6 +1,7 @@
-"""The runner: the only async code of the engine. It performs commands and turns input, output and time into events."""
+"""The runner: the only async code of the engine. It performs commands, and turns inputs, outputs and time to events."""
 
-from otf.runner.path import Conduct, drive
+from otf.runner.driving import drive
+from otf.runner.path import Conduct
 from otf.runner.wire import Wire
 from otf.runner.writer import TraceWriter
 

@@ -1,4 +1,4 @@
-"""A codec that remembers: systems say the same few things over and over, and codecs are pure functions."""
+"""The codec cache: systems exchange the same few messages over and over, and codecs are pure functions."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from typing import Final
 
 from otf.codec import Codec, PortAction
 
-KEPT: Final = 4096  # values and frames; with the next one all are forgotten
-SHORT: Final = 512  # bytes: longer frames hardly ever come twice, and would take much room
+KEPT: Final = 4096  # values and frames; the next one clears the cache
+SHORT: Final = 512  # bytes: longer frames hardly ever repeat, and would take much memory
 
 
 class CodecCache:
-    """Asks a codec what it was not asked lately. What it raises is not remembered."""
+    """A codec that remembers its recent results, but not its exceptions."""
 
     def __init__(self, codec: Codec) -> None:
         self.codec: Codec = codec
-        # by the identity of values, which are kept with it: the inputs of a model are the same objects again and again
+        # by the identity of values, which are kept alive here: a model's inputs are the same objects again and again
         self._encoded: dict[int, tuple[object, bytes | PortAction]] = {}
         self._decoded: dict[tuple[str, bytes], object] = {}
 
     def encode(self, value: object) -> bytes | PortAction:
-        """Return the bytes of an input, or its deed. Raises what the codec raises."""
+        """Return the bytes of an input, or its port action. Raises any exception of the codec."""
         known = self._encoded.get(id(value))
         if known is None:
             known = value, self.codec.encode(value)
@@ -30,7 +30,7 @@ class CodecCache:
         return known[1]
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the output that a frame stands for. Raises what the codec raises."""
+        """Return the output of a frame. Raises any exception of the codec."""
         frame = port, data
         if frame in self._decoded:
             return self._decoded[frame]

@@ -1,7 +1,7 @@
-"""The quick way over a wire: an input, its answer, the next input, for as long as nothing is new.
+"""The fast path over a wire: an input, its answer, the next input, as long as every step is cached.
 
-Where each step was taken before, the questions that are asked around it cost more than the step. Here an input is one
-look-up and a frame that comes is another; whatever else happens is left to those who know what to do with it.
+For a step that was taken before, the general path's checks cost more than the step itself. Here an input is one
+look-up, and a frame that arrives is another; everything else is left to the general path.
 """
 
 from __future__ import annotations
@@ -14,27 +14,26 @@ from typing import Final, TypeAlias
 from otf.adapter import Arrival, Frame, LineLost
 from otf.codec import PortAction
 from otf.core import Session, Symbol
-from otf.core.cached_run import LONG, CachedRun
+from otf.core.cached_run import LONG, CachedInput, CachedOutput, CachedRun
 from otf.core.eager import Eager
-from otf.core.step_cache import CachedInput, CachedOutput
 from otf.errors import CodecError
 from otf.runner.codec_cache import SHORT, CodecCache
-from otf.runner.record import EventRecord
-from otf.runner.spin_wait import AT_ONCE, FIRST
+from otf.runner.waiting import AT_ONCE, FIRST
 from otf.runner.wire import Wire
+from otf.runner.writer import EventRecord
 from otf.trace.events import Seen, Sent
 
-DOUBT: Final = 100  # steps after which a system that was slower is believed to be prompt once more
+DOUBT: Final = 100  # steps after which a system that was slower is again assumed to be prompt
 
 PortArrivals: TypeAlias = tuple[str, list[Arrival], float]
-"""A port, what arrived there, and when."""
+"""A port, its arrivals, and their time."""
 
 Encode: TypeAlias = Callable[[object], tuple[str, bytes | PortAction]]
 """Returns the port of an input and its bytes. Raises ModelError."""
 
 
 class FastPath:
-    """Takes steps that were taken before; use one for each run."""
+    """Takes cached steps; use one for each run."""
 
     def __init__(self, session: Session, wire: Wire, codec: CodecCache, encode: Encode, record: EventRecord) -> None:
         self._session = session
@@ -43,26 +42,26 @@ class FastPath:
         self._encode = encode
         self._record = record
         self._hope = 0
-        self._possible = isinstance(session.pacing, Eager) and not session.asking
+        self._possible = isinstance(session.pacing, Eager) and not session.probing
 
     @property
     def ready(self) -> bool:
-        """Tell whether it is worth a try: the next input may be chosen, and lines are waited for without a loop."""
+        """Return whether an attempt is worthwhile: an input may be chosen, and no line needs the event loop."""
         moment = self._session.moment
         return self._possible and moment.monitor.belief.silent is True and not moment.quiet and self._wire.prompt()
 
     async def run(self) -> None:
-        """Go on until something has to be decided; the session is as if it had been told everything."""
-        cached_run = CachedRun.out(self._session, self._codec.codec)
+        """Take steps until one is not cached; the session is then as if it had received every event itself."""
+        cached_run = CachedRun.start(self._session, self._codec.codec)
         if cached_run is None:
             return
         try:
             await self._go(cached_run)
         finally:
-            cached_run.back()
+            cached_run.finish()
 
     async def _go(self, cached_run: CachedRun) -> None:
-        # longer than other functions: with a call for each of its parts a step would take a tenth longer
+        # longer than other functions: a call for each of its parts would make a step a tenth slower
         wire, record, clock, quiescence_predicted = self._wire, self._record, self._wire.clock, True
         zero, turn = wire.zero, wire.turn
         while quiescence_predicted and monotonic() < turn and not wire.waiting:
@@ -76,21 +75,21 @@ class FastPath:
             try:
                 await wire.lines[go.port].send(go.data)
             except (LineLost, CodecError):
-                # nothing went out: the session sends it once more, and there it is told why not
+                # nothing was sent: the general path tries again and reports the reason
                 return
             now = clock()
             sent = Sent(symbol.value, go.port, (begun if now - begun < AT_ONCE else now) - zero)
             cached_run.sent(go, sent)
             record(sent, go.data)
-            # what the loop took in while the line was busy came before what is there now
+            # arrivals that the loop took while the line was busy come before those that are there now
             quiescence_predicted = not wire.waiting and self._answered(cached_run)
 
     def _learnt(self, cached_run: CachedRun, symbol: Symbol) -> CachedInput | None:
         port, data = self._encode(symbol.value)
-        return cached_run.learn(symbol, port, data) if isinstance(data, bytes) else None
+        return cached_run.learn_input(symbol, port, data) if isinstance(data, bytes) else None
 
     def _answered(self, cached_run: CachedRun) -> bool:
-        """Tell whether the whole answer came, and nothing else."""
+        """Return whether the complete answer arrived, and nothing else."""
         wire = self._wire
         while len(cached_run.last) < LONG:
             found = self._prompt() or self._waited()
@@ -109,9 +108,9 @@ class FastPath:
         return False
 
     def _prompt(self) -> PortArrivals | None:
-        """Return what is there already: a system that was waiting for the input has often answered by now.
+        """Return arrivals that are there already: a system that was waiting for the input has often answered by now.
 
-        With several ports nobody knows which to look at, and looking at one would put what comes on others off.
+        Not with several ports: which one has the answer is unknown, and reading one would delay the others.
         """
         self._hope += 1
         port = self._wire.port
@@ -124,7 +123,7 @@ class FastPath:
         return None
 
     def _waited(self) -> PortArrivals | None:
-        """Return what comes on one port in a short while; None where that is nothing, or on several."""
+        """Return the arrivals of one port within a short time; None if none or several ports have some."""
         wire = self._wire
         ready, _, _ = select(wire.watched, (), (), FIRST)
         if len(ready) != 1:
@@ -145,6 +144,6 @@ class FastPath:
             return None
         try:
             output = self._codec.decode(*frame)
-        except Exception:  # noqa: BLE001 -- it is decoded again where it is told that it cannot be
+        except Exception:  # noqa: BLE001 -- the general path decodes it again and reports the error
             return None
-        return cached_run.heard(frame, output)
+        return cached_run.learn_output(frame, output)

@@ -1,4 +1,4 @@
-"""Writing files: each trouble is an error with the file and what to do; a full disk is no defect of anybody."""
+"""Writing files: every OSError becomes an error that names the file and says what to do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ADVICE = "choose another folder with --out"
 
 @contextmanager
 def writing(path: Path, what: str = "it", advice: str = ADVICE) -> Generator[None]:
-    """Turn every OSError into a WriteError that says what could not be written where."""
+    """Turn every OSError into a WriteError that names the file and its role."""
     try:
         yield
     except OSError as error:
@@ -22,12 +22,12 @@ def writing(path: Path, what: str = "it", advice: str = ADVICE) -> Generator[Non
 
 
 def unwritten(path: Path, error: OSError, what: str = "it", advice: str = ADVICE) -> WriteError:
-    """Return what is said of a file that cannot be written."""
+    """Return the error for a file that cannot be written."""
     return WriteError(f"{path}: {what} cannot be written ({error.strerror or error}); {advice}")
 
 
 def put(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all: whoever reads it meanwhile sees what was there before. Raises WriteError."""
+    """Write a file atomically: readers see the old content until the new one is complete. Raises WriteError."""
     begun = path.with_name(f".{path.name}.{os.getpid()}")
     with writing(path):
         try:

@@ -1,24 +1,56 @@
-"""Trace lines of values that pass again and again: all of such a line but its number and its time is known."""
+"""Line templates: trace lines of values that repeat, of which only the number and the time are new."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from otf.runner.codec_cache import KEPT, SHORT
-from otf.runner.moments import SECOND, Moments
 from otf.trace.events import Event, Seen, Sent
+
+SECOND: Final = 1_000_000  # microseconds
+
+
+class Moments:
+    """Turns seconds since a moment into timestamps; the text that all events of one second share is made once.
+
+    >>> moments = Moments()
+    >>> moments(datetime.fromisoformat("2026-11-20T06:41:56.900000+00:00"), 0.25)
+    '2026-11-20T06:41:57.150000+00:00'
+    """
+
+    def __init__(self) -> None:
+        self.began: datetime | None = None
+        self.start: int = 0
+        self.prefix: bytes = b""
+        self.zone: bytes = b""
+
+    def __call__(self, began: datetime, seconds: float) -> str:
+        """Return the timestamp of the moment `seconds` after `began`."""
+        micros = self.micros(began, round(seconds * SECOND))
+        return f"{self.prefix.decode()}{micros:06}{self.zone.decode()}"
+
+    def micros(self, began: datetime, after: int) -> int:
+        """Return the number between `prefix` and `zone` in the timestamp `after` microseconds after `began`."""
+        micros = after - self.start
+        if not 0 <= micros < SECOND or began is not self.began:
+            second, micros = divmod(began.microsecond + after, SECOND)
+            whole = (began.replace(microsecond=0) + timedelta(seconds=second)).isoformat()
+            self.prefix, self.zone = f"{whole[:19]}.".encode(), whole[19:].encode()
+            self.began, self.start = began, second * SECOND - began.microsecond
+        return micros
+
 
 _SENT: Final = b'{"event":"sent","level":"info","timestamp":"'
 _SEEN: Final = b'{"event":"seen","level":"info","timestamp":"'
 _PORT: Final = b',"port":'
-"""What follows the time in such a line."""
+"""The text after the time in such a line."""
 
 
 class LineTemplates:
-    """What is known of lines, by the identity of the bytes on the wire, which are kept with it.
+    """The templates of one trace, by the identity of the bytes on the wire, which are kept alive here.
 
-    A frame that is one of a few comes to the trace as the same object each time, and so does its value.
+    A frame that repeats comes from the codec cache as the same object each time, and so does its value.
     """
 
     def __init__(self, moments: Moments) -> None:
@@ -26,7 +58,7 @@ class LineTemplates:
         self._known: dict[int, tuple[bytes, object, str, bytes]] = {}
 
     def line(self, number: int, event: Event, began: datetime, raw: bytes | None) -> bytes | None:
-        """Return the line of an event with its end; None where the like of it was not learnt."""
+        """Return the line of an event with its line break; None if there is no template for it."""
         known = self._known.get(id(raw))
         if known is None:
             return None
@@ -49,7 +81,7 @@ class LineTemplates:
         )  # fmt: skip
 
     def learn(self, event: Event, raw: bytes, line: bytes) -> None:
-        """Take the line of an event, with its end, of which more may come; long ones hardly ever do."""
+        """Make a template of the line of an event, unless it is long: long frames hardly ever repeat."""
         if isinstance(event, (Sent, Seen)) and len(raw) <= SHORT:
             if len(self._known) >= KEPT:
                 self._known.clear()

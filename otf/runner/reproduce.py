@@ -1,4 +1,4 @@
-"""Showing a failure again, with nothing but a bench and a few steps: no campaign, no choice, no files."""
+"""Showing a failure again with only a bench and a few steps: no campaign, no choices, no files."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from otf.adapter import Bench
 from otf.adapter.acting import bounded, excused
 from otf.adapter.watchdog import watched
 from otf.core import Oracle, Session
-from otf.core.burst import Burst
-from otf.core.strict import Strict
-from otf.core.timers import Timers
+from otf.core.pacing import Timers
+from otf.core.strict import Burst, Strict
 from otf.explore.steady import ask_again
-from otf.runner.path import drive
+from otf.runner.driving import drive
 from otf.shrink import AllowedInputs, Candidate, again, issue_of
 from otf.simulate import Walk
 from otf.trace.events import Event, Quiet, Seen, Sent
@@ -23,16 +22,15 @@ from otf.trace.explain import explanation
 from otf.trace.verdict import Verdict
 
 InputWithOutputs: TypeAlias = tuple[object, Sequence[object]]
-"""An input, and the outputs that came of it when the failure was seen."""
+"""An input, and its outputs when the failure was seen."""
 
 
 def reproduce(bench: Bench, steps: Iterable[InputWithOutputs], *, burst: int = 1, tries: int = 1) -> None:
-    """Send the inputs of these steps to a fresh copy of the system, again and again where one run may pass by chance.
+    """Send the inputs of these steps to a fresh copy of the system, up to `tries` times: one run may pass by chance.
 
-    Raises AssertionError with the explanation as soon as a run fails, ContactError where the system cannot be reached,
-    ModelError where the model is broken.
-    Where the model leaves choices to the system, `steps` tell which ones are wanted: other inputs bring it back on the
-    way then. Must not be called from within an event loop.
+    If the model leaves choices to the system, the outputs in `steps` are the choices to reach; after a different choice
+    other inputs lead back to them. Raises AssertionError with the explanation as soon as a run fails, ContactError if
+    the system cannot be reached, ModelError if the model is broken. Do not call it from within an event loop.
     """
     oracle = bench.oracle()
     candidate = _candidate(oracle, [*steps])
@@ -48,7 +46,7 @@ def _candidate(oracle: Oracle, steps: list[InputWithOutputs]) -> Candidate:
     issue = issue_of(oracle, _events(oracle, steps))
     if len(issue) == len(steps):
         return again(issue, oracle)
-    # the outputs alone do not tell the way, as where time matters
+    # the outputs alone do not determine the path, for example if time matters
     return AllowedInputs(tuple(oracle.model.symbol(inp) for inp, _ in steps))
 
 

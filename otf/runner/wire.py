@@ -15,20 +15,19 @@ from otf.adapter import Arrival, Frame, Line
 from otf.adapter.clock import clock
 from otf.adapter.line import NEVER, Counting, Stamping, Stirring
 from otf.adapter.plan import Noting
-from otf.runner.spin_wait import SpinWait
-from otf.runner.watching import Watching, watching
-from otf.values.light import light
+from otf.runner.waiting import SpinWait, Watching, watching
+from otf.values.cost import light
 
-FULL: Final = 20_000  # arrivals that wait to be judged: beyond, reading stops and the other side feels it
-HEAVY: Final = 1 << 25  # bytes of them
+FULL: Final = 20_000  # arrivals that wait to be judged: at this number reading stops, and the other side has to wait
+HEAVY: Final = 1 << 25  # the same in bytes
 
 
 @light
 class Arrived:
-    """What arrived, on which port, and when, in seconds since the start of the run.
+    """An arrival, its port, and its time in seconds since the start of the run.
 
-    `stamped`: that is when the kernel took it; else it is when it was seen, which may be later. `looked` is when it was
-    seen in any case.
+    If `stamped`, that is the time when the kernel received it; otherwise it is the time when it was seen, which may be
+    later. `looked` is the time when a stamped arrival was seen.
     """
 
     port: str
@@ -41,7 +40,7 @@ class Arrived:
 class Wire:
     """All lines of a run, watched: use it as an async context manager around the open lines.
 
-    Times are seconds since the start of the run, by anyio's clock: virtual where the event loop's clock is.
+    Times are seconds since the start of the run, by anyio's clock: virtual if the event loop's clock is.
     """
 
     def __init__(self, lines: Mapping[str, Line]) -> None:
@@ -53,7 +52,7 @@ class Wire:
         self._tasks: TaskGroup
         self._watching: Watching
         self.watched: dict[int, str] = {}  # the descriptors, with their ports
-        # the one that has descriptors; None where several have, or none
+        # the only port with descriptors; None if several have some, or none
         self.port: str | None = None
         self._woken = anyio.Event()
         self._paused = self._sleeping = False
@@ -64,7 +63,7 @@ class Wire:
         self._spin_wait = SpinWait()
 
     async def __aenter__(self) -> Self:
-        """Begin to watch."""
+        """Start watching."""
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
         self._watching = watching(self._tasks, self._readable)
@@ -77,14 +76,14 @@ class Wire:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> bool | None:
-        """Stop watching; the lines stay open. What was raised comes out as it is, and not in a group."""
+        """Stop watching; the lines stay open. An exception is raised as it is, and not in a group."""
         SpinWait.open -= 1
         for line in self.lines.values():
             line.arm(lambda: None)
         self._pause()
         self._tasks.cancel_scope.cancel()
         if isinstance(error, Exception):
-            # handed to the task group it would come out in a group, which nobody who handles it expects
+            # the task group would wrap it in a group, which no handler of it expects
             await self._tasks.__aexit__(None, None, None)
             return None
         try:
@@ -99,38 +98,38 @@ class Wire:
 
     @property
     def waiting(self) -> bool:
-        """Tell whether something has arrived that was not returned yet."""
+        """Return whether there are arrivals that were not returned yet."""
         return bool(self._inbox or self._hints)
 
     @property
     def stirred(self) -> float:
-        """Return when bytes came last of a frame that has not ended, on any port; `NEVER` where none has begun."""
+        """Return when the last bytes of an incomplete frame came, on any port; before all times if there is none."""
         return max((line.stirred() for line in self._stirring), default=NEVER) - self.zero
 
     def lost(self) -> str:
-        """Return what was lost on the tester's side of the lines; empty where nothing was."""
+        """Return a description of the data that the tester's side of the lines lost; empty if none was lost."""
         lost = {port: line.lost() for port, line in self._counting.items()}
         return "; ".join(f"{port}: {what}" for port, what in lost.items() if what)
 
     def noted(self) -> list[str]:
-        """Return the faults that were injected since it was asked last."""
+        """Return the faults that were injected since the last call."""
         return [each for line in self.noting for each in line.noted()]
 
     def stamp(self) -> None:
-        """Let the lines that can say when something came, however late it is looked at."""
+        """Turn on the kernel's timestamps where lines have them: they are right however late the tester looks."""
         for line in self.lines.values():
             if isinstance(line, Stamping):
                 line.stamp()
 
     def poll(self) -> None:
-        """Take in whatever is there now, on all ports, without waiting."""
+        """Take all arrivals that are there now, on all ports, without waiting."""
         for port in self.lines:
             self._drain(port)
 
     def arrived(self) -> list[Arrived]:
-        """Return what has arrived and was not returned yet, in its order."""
+        """Return the arrivals that were not returned yet, in their order."""
         if self._hints:
-            # a line that is asked may wake another, or itself again: that is a hint for the next time
+            # reading a line may wake another, or itself again: that is a hint for the next call
             hints, self._hints = self._hints, set()
             for port in hints:
                 self._drain(port)
@@ -144,8 +143,8 @@ class Wire:
         return arrived
 
     def over(self, until: float) -> bool:
-        """Tell whether the time `until` has come."""
-        # as the clock has it: less the start, it may be rounded to a moment before, and would never come
+        """Return whether the time `until` has come."""
+        # in the clock's own time: minus the start, it may be rounded down, and `until` would never come
         return self.clock() >= self.zero + until
 
     async def wait(self, until: float) -> None:
@@ -154,7 +153,7 @@ class Wire:
             await self.sleep(until)
 
     def spun(self, until: float) -> bool:
-        """Wait a moment without the event loop; tell whether that was enough, and otherwise `sleep`."""
+        """Wait a moment without the event loop; return whether that was enough: if not, `sleep`."""
         if self._inbox or self._hints:
             return True
         ready = self._spin_wait.wait(self.watched, until - self.clock() + self.zero)
@@ -162,17 +161,17 @@ class Wire:
         return ready is not None
 
     def take(self, ready: Iterable[int]) -> None:
-        """Take in what these descriptors have."""
+        """Take one read from each of these descriptors."""
         for descriptor in ready:
             self._readable(descriptor)
 
     @property
     def turn(self) -> float:
-        """The time, by `time.monotonic`, at which the event loop is to have its turn."""
+        """The time, by `time.monotonic`, at which the event loop's turn is due."""
         return self._spin_wait.until
 
     def prompt(self) -> bool:
-        """Tell whether the lines can be waited for without the event loop now."""
+        """Return whether the lines can be waited for without the event loop now."""
         return not self.waiting and not self.noting and self._spin_wait.possible(self.watched)
 
     async def sleep(self, until: float) -> None:
@@ -184,7 +183,7 @@ class Wire:
         self._spin_wait.turned()
 
     def _readable(self, descriptor: int) -> None:
-        """Take in what one descriptor has; what more there is keeps it readable."""
+        """Take one read from a descriptor; the rest keeps it readable."""
         port = self.watched.get(descriptor)
         if port is not None:
             self._take(port)
@@ -193,10 +192,10 @@ class Wire:
         while self._take(port):
             pass
         if self._paused:
-            self._hints.add(port)  # it was not asked to its end
+            self._hints.add(port)  # it may have more
 
     def _take(self, port: str) -> bool:
-        """Take in the next arrivals of a port; False where there were none, or there is no room."""
+        """Take the next arrivals of a port; return False if there are none, or the inbox is full."""
         if self._paused:
             return False
         at = self.clock() - self.zero
@@ -205,7 +204,7 @@ class Wire:
         return bool(arrivals)
 
     def keep(self, port: str, arrivals: list[Arrival], at: float) -> None:
-        """Keep what a port was found to have at that time, until it is asked for."""
+        """Put arrivals that were read from a port at that time into the inbox."""
         inbox, ended = self._inbox, not arrivals
         for arrival in arrivals:
             ended = not isinstance(arrival, Frame)
@@ -222,13 +221,13 @@ class Wire:
             self._pause()
 
     def _hint(self, port: str) -> None:
-        # before it is closed a descriptor must not be watched any more, and so this is done at once
+        # at once: a descriptor must no longer be watched when it is closed
         self._agree(port)
         self._hints.add(port)
         self._woken.set()
 
     def _agree(self, port: str) -> None:
-        """Watch the descriptors that a line has now, and no others: at its end one is readable for ever."""
+        """Watch the current descriptors of a line and no others: after its end, one is readable for ever."""
         wanted = set(self.lines[port].descriptors()) if not self._paused else set[int]()
         watched = {descriptor for descriptor, its in self.watched.items() if its == port}
         for descriptor in watched - wanted:

@@ -1,6 +1,6 @@
-"""Writing traces: every line is handed to the operating system as it happens.
+"""Writing traces: every line is passed to the operating system as soon as its event happens.
 
-A tester that is killed loses at most the line it was writing.
+A tester that is killed loses at most the line that it was writing.
 """
 
 from __future__ import annotations
@@ -10,28 +10,27 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 
 from otf.errors import ModelError
 from otf.runner.codec_cache import KEPT
 from otf.runner.files import unwritten, writing
-from otf.runner.line_templates import LineTemplates
-from otf.runner.moments import SECOND, Moments
+from otf.runner.line_templates import SECOND, LineTemplates, Moments
 from otf.trace.events import Event, Seen, Sent, Undecodable
 from otf.trace.record import Header, Passed, TraceLine, end_line, event_line, header_line
 from otf.trace.tagged import encode
 from otf.trace.verdict import Verdict
 
 TRACE: Final = "the trace"
-LONG: Final = 4096  # bytes: a text beyond hardly ever comes twice, and would take much room
+LONG: Final = 4096  # bytes: a longer text hardly ever repeats, and would take much memory
 
 
 class TraceWriter:
-    """The trace file of one run; `began` is the moment to which the events' seconds are added.
+    """The trace file of one run; `began` is the moment to which the seconds of the events are added.
 
-    `trouble`: why something is missing in it that could not be written.
+    `trouble` is the first error in writing it, empty if there was none.
     """
 
     def __init__(self, path: Path, header: Header, began: datetime) -> None:
@@ -43,12 +42,12 @@ class TraceWriter:
         self.trouble: str = ""
         self._moments = Moments()
         self._line_templates = LineTemplates(self._moments)
-        # by the identity of values, which are kept with it: most come back as the same objects
+        # by the identity of values, which are kept alive here: most repeat as the same objects
         self._texts: dict[int, tuple[object, msgspec.Raw]] = {}
         self._encode: Callable[[Any], bytes] = msgspec.json.Encoder(enc_hook=str).encode
         self._file = _create(path, self._begun)
         self._out(self._line(header_line(header, began.isoformat())))
-        # under its name there is never a trace without its header, whenever the tester is killed
+        # it gets its name only now: even if the tester is killed, no trace lacks its header
         with writing(path, TRACE):
             self._begun.replace(path)
 
@@ -100,7 +99,7 @@ class TraceWriter:
         self._out(self._line(end_line(verdict, datetime.now(UTC).isoformat(), self.steps)))
 
     def close(self) -> None:
-        """Close the file; without `end` before, the trace is one that was cut."""
+        """Close the file; without an `end` before, the trace counts as cut off."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
@@ -113,7 +112,7 @@ class TraceWriter:
         try:
             return b"%b\n" % self._encode(line)
         except UnicodeEncodeError:
-            # half a surrogate pair, from a file name or an error's text: JSON in UTF-8 has no place for it
+            # half a surrogate pair, from a file name or the text of an error: JSON in UTF-8 cannot hold it
             plain = _plain(line) if isinstance(line, Passed) else line
             text = json.dumps(plain, ensure_ascii=False, default=str, separators=(",", ":"))
             return text.encode(errors="replace") + b"\n"
@@ -138,3 +137,11 @@ def _create(path: Path, begun: Path) -> int:
     with writing(path, TRACE):
         path.parent.mkdir(parents=True, exist_ok=True)
         return os.open(begun, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+
+
+class EventRecord(Protocol):
+    """Takes each event of a run as it happens, with its bytes on the wire: a trace file, a list, a progress display."""
+
+    def __call__(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
+        """Take one event."""
+        ...

@@ -1,22 +1,19 @@
-"""Shrinking: from a failure of thousands of steps to the few that matter.
+"""Shrinking: from a failing run of thousands of steps to the few that matter.
 
-Pure: a shrinker yields candidates and is told what came of them, so that live and simulated shrinking are one code.
+A search is a generator: it yields candidates, and is sent the issue that each candidate showed, or None if it passed.
+It does no I/O, so that live and simulated shrinking share all code.
 
-What is shrunk, and how one talks with a search: `issue`; candidates: `inputs` (a list) and `plan` (goals that are
-planned while they run); what all searches share: `once`; asking for several at a time: `ahead`; how often to repeat:
-`confidence`; against a system in this process: `simulated`. By name: `algorithms`.
-
-The algorithms of others: `halving`, `elements`, `cycles`, `partial`, `ddmin`. Our own is `modelled`: `ladder` finds
-the first guess (`harmless`: what it leaves out), `goals`, `replan`, `parts`, `names` and `values` make less of it. They
-share `search` (the best so far, when to give up), `evidence` (what passed already), `traits` (which transitions are
-alike) and `ways` (the model as a map, with `tree` for the shortest ways).
+- `issue`: failing runs and candidates; `plan`: candidates that replan while they run
+- `algorithms`: the searches by name; `ahead`: several candidates at a time, and how often to run each
+- `classical`: the algorithms of others
+- our own: `ladder` makes the first guess; `goals`, `parts` and `values` make less of it. They share `search` (the best
+  so far, when to give up), `evidence` (what passed already), `traits` (which transitions are alike) and `ways` (the
+  model as a map)
 """
 
-from otf.shrink.ahead import Ahead
+from otf.shrink.ahead import Ahead, repeats
 from otf.shrink.algorithms import ALGORITHMS, BEST, Setting, shrinking
-from otf.shrink.confidence import repeats
-from otf.shrink.inputs import AllowedInputs
-from otf.shrink.issue import Candidate, Issue, ModelStep, Shrinking, issue_of
+from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, Shrinking, issue_of
 from otf.shrink.plan import StepPlan, again
 
 __all__ = [

@@ -1,19 +1,38 @@
-"""Several candidates at a time: a search is asked on, on the bet that those not yet judged will pass.
+"""Running candidates: several at a time, and each often enough.
 
-Most candidates pass, so most bets are won. A search cannot go back: when a bet is lost it is made anew and told again
-what is known. That takes the tester's time, and none of the system's.
+Several at a time: the search goes on as if the candidates that are not judged yet had passed. Most candidates pass, so
+most of these bets are won. A search cannot go back: when a bet is lost, the search is made anew and its answers so far
+are replayed. That takes the tester's time, but none of the system's.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from math import ceil, log
+from typing import Final
 
 from otf.shrink.issue import Candidate, Issue, Shrinking
 
+CONFIDENCE: Final = 0.95
+MOST: Final = 50  # runs; the confidence is less for a failure that is rarer than one in seventeen runs
+
 
 class Ahead:
-    """A search that `make` makes, always the same; `best` is its result once `done`."""
+    """A search of which several candidates can run at a time; `make` must always make the same search.
+
+    >>> from otf.core import Symbol
+    >>> from otf.shrink import AllowedInputs, Issue
+    >>> def search():
+    ...     for length in (3, 2, 1): yield AllowedInputs((Symbol("press", "press"),) * length)
+    ...     return Issue(())
+    >>> ahead = Ahead(search)
+    >>> [candidate.limit for candidate in ahead.candidates(2)]
+    [3, 2]
+    >>> ahead.tell(None)
+    >>> [candidate.limit for candidate in ahead.candidates(2)], ahead.done
+    ([2, 1], False)
+    """
 
     def __init__(self, make: Callable[[], Shrinking]) -> None:
         self._make = make
@@ -25,17 +44,17 @@ class Ahead:
 
     @property
     def done(self) -> bool:
-        """Tell whether the search is over and every bet won."""
+        """Return whether the search is over, and every candidate judged."""
         return self._over and not self._asked
 
     def candidates(self, most: int) -> list[Candidate]:
-        """Return at most so many candidates, the one that is due first."""
+        """Return at most `most` candidates; the first is the one that `tell` judges next."""
         while len(self._asked) < most and not self._over:
             self._step(lambda: self._search.send(None))
         return [*self._asked][:most]
 
     def tell(self, answer: Issue | None) -> None:
-        """Take what came of the candidate that was due."""
+        """Judge the next candidate: by the issue that it showed, None if it passed."""
         self._answers.append(answer)
         self._asked.popleft()
         if answer is None:
@@ -60,3 +79,16 @@ class Ahead:
         for answer in self._answers[:-1]:
             self._search.send(answer)
         self._step(lambda: self._search.send(self._answers[-1]))
+
+
+def repeats(rate: float) -> int:
+    """Return the number of runs after which a failure with this rate has shown with 95 % confidence; 50 at most.
+
+    A failure that shows in one run of three is not ruled out by one run that passed.
+
+    >>> repeats(1.0), repeats(0.5), repeats(0.1)
+    (1, 5, 29)
+    """
+    if rate >= 1:
+        return 1
+    return min(MOST, ceil(log(1 - CONFIDENCE) / log(1 - rate))) if rate > 0 else MOST

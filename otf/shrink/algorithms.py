@@ -1,4 +1,8 @@
-"""The algorithms by name."""
+"""The algorithms by name. Whichever is chosen, no candidate is tried twice.
+
+The default knows the model: it makes a first guess, and then ever less of it. The order of its means is what
+measurements favoured; docs/topics-shrinking.md has the tables.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +13,88 @@ from typing import Final
 
 from otf.core import InputMode, Oracle
 from otf.errors import UsageError
-from otf.shrink.cycles import cycles
-from otf.shrink.ddmin import ddmin
-from otf.shrink.elements import elements
-from otf.shrink.halving import halving
-from otf.shrink.issue import Issue, Shrinking
-from otf.shrink.modelled import modelled
-from otf.shrink.once import once, only
-from otf.shrink.partial import partial
+from otf.shrink.classical import cycles, ddmin, elements, halving, partial
+from otf.shrink.goals import fewer_goals, replanned
+from otf.shrink.issue import Candidate, Issue, Shrinking
+from otf.shrink.ladder import climb
+from otf.shrink.parts import bypassed, without_chunks, without_parts
+from otf.shrink.search import Attempts, ShrinkSearch
+from otf.shrink.values import renamed, simplified, uniform
+from otf.shrink.ways import ModelMap
+from otf.trace.verdict import Signature
 
 BEST: Final = "model"
+"""The name of the default algorithm, which knows the model."""
+
+
+def once(search: Shrinking) -> Shrinking:
+    """Yield the candidates of a search, each only once; a repeated one counts as passed.
+
+    A candidate that failed was adopted, and a search never goes back to a longer one.
+    """
+    tried: set[Candidate] = set()
+    answer: Issue | None = None
+    try:
+        candidate = next(search)
+        while True:
+            if candidate in tried:
+                answer = None
+            else:
+                tried.add(candidate)
+                answer = yield candidate
+            candidate = search.send(answer)
+    except StopIteration as done:
+        result: Issue = done.value
+        return result
+
+
+def only(search: Shrinking, signature: Signature | None) -> Shrinking:
+    """Hide failures with another signature from a search: the shorter trace must be of the same bug."""
+    try:
+        candidate = next(search)
+        while True:
+            answer = yield candidate
+            candidate = search.send(answer if answer is not None and answer.signature == signature else None)
+    except StopIteration as done:
+        result: Issue = done.value
+        return result
+
+
+MEANS: Final[tuple[Callable[[ShrinkSearch], Attempts], ...]] = (
+    fewer_goals,
+    uniform,
+    replanned,
+    without_chunks,
+    without_parts,
+    bypassed,
+    renamed,
+    simplified,
+)
+
+
+def modelled(issue: Issue, oracle: Oracle) -> Shrinking:
+    """Yield guesses until one fails; then use each means in turn, as long as one of them finds less."""
+    if not issue.steps:  # it failed before any input
+        return issue
+    search = ShrinkSearch(issue, ModelMap(oracle))
+    yield from climb(search)
+    best = None
+    while search.best is not best:
+        best = search.best
+        for means in MEANS:
+            yield from means(search)
+    return search.best
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What there is besides the issue: the oracle, which inputs may be offered, and a seed."""
+    """What an algorithm needs besides the issue: the oracle, which inputs are enabled (`mode`), and a seed.
+
+    >>> from otf.core import Model
+    >>> from otf.spec import Spec, goto
+    >>> Setting(Oracle(Model(Spec(lambda state, inp: [goto(state)], 0, ["press"])))).mode
+    'uioco'
+    """
 
     oracle: Oracle
     mode: InputMode = "uioco"
@@ -49,10 +120,36 @@ ALGORITHMS: Final[Mapping[str, Algorithm]] = {
     "partial": lambda issue, setting: only(partial(issue, setting.oracle), issue.signature),
     "ddmin": lambda issue, _setting: only(ddmin(issue), issue.signature),
 }
+"""The algorithms by name, each a function from an issue and a `Setting` to a search."""
 
 
 def shrinking(issue: Issue, setting: Setting, algorithm: str = BEST) -> Shrinking:
-    """Return the shrinking of an issue by a named algorithm. Raises UsageError for a name that does not exist."""
+    """Return the search for a shorter issue by one of `ALGORITHMS`. Raises UsageError for another name.
+
+    The search yields candidates: run each, and send the issue that it showed, None if it passed. A system that fails
+    whenever "press" was sent needs one input:
+
+    >>> from otf.core import Model, Oracle
+    >>> from otf.shrink import Issue, issue_of
+    >>> from otf.simulate import Walk
+    >>> from otf.spec import Spec, goto
+    >>> from otf.strategy import Script
+    >>> spec = Spec(lambda state, inp: [goto(state)], 0, ["wait", "press"])
+    >>> oracle = Oracle(Model(spec))
+    >>> def run(chooser, limit):
+    ...     walk = Walk(oracle, lambda inp: ("bang",) if inp == "press" else ())
+    ...     walk.chosen(chooser, limit) or walk.end()
+    ...     found = issue_of(oracle, walk.events())
+    ...     return found if found.signature else None
+    >>> issue = run(Script(["wait", "wait", "press"]), 3)
+    >>> search = shrinking(issue, Setting(oracle), "elements")
+    >>> try:
+    ...     candidate = next(search)
+    ...     while True: candidate = search.send(run(candidate.chooser(), candidate.limit))
+    ... except StopIteration as done:
+    ...     [symbol.value for symbol in done.value.inputs]
+    ['press']
+    """
     if algorithm not in ALGORITHMS:
         message = f"there is no algorithm {algorithm!r}; there are {', '.join(ALGORITHMS)}"
         raise UsageError(message)

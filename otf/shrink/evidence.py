@@ -1,19 +1,21 @@
-"""What runs that passed tell: which candidates need no run of their own."""
+"""Evidence from runs that passed: which candidates need no run of their own, and which guesses are not worth one."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
 from otf.core import Symbol
 from otf.shrink.issue import ModelStep, NodeSet
+from otf.shrink.traits import Trait, Traits
 
-LONGEST: Final = 8  # steps of a tail that is looked for in the middle of runs
+LONGEST: Final = 8  # steps of a walk that is looked for in the middle of runs
 NodeInput: TypeAlias = tuple[NodeSet, Symbol]
 
 
 class _Runs(dict[NodeInput, "_Runs"]):
-    """Runs by their first steps, what followed, and so on."""
+    """Runs as a tree: their first steps, the steps that followed each, and so on."""
 
     def put(self, given: Iterable[NodeInput]) -> None:
         known = self
@@ -22,14 +24,14 @@ class _Runs(dict[NodeInput, "_Runs"]):
 
 
 class Evidence:
-    """Walks that passed. The issue itself is one of them, up to its last step: hundreds of transitions for nothing."""
+    """Walks that passed. The issue up to its last step is one: evidence of hundreds of transitions at no cost."""
 
     def __init__(self) -> None:
         self._runs = _Runs()
         self._tails = set[tuple[NodeInput, ...]]()
 
     def learn(self, steps: Iterable[ModelStep]) -> None:
-        """Take a walk from the start that passed."""
+        """Add a walk from the start that passed."""
         given = [step[:2] for step in steps]
         self._runs.put(given)
         for begin in range(len(given)):
@@ -37,7 +39,7 @@ class Evidence:
             self._tails.update(tuple(given[begin:end]) for end in ends)
 
     def passes(self, steps: Iterable[ModelStep]) -> bool:
-        """Tell whether a walk from the start is how a run began that went on without the failure."""
+        """Return whether some run began with this walk from the start, and did not fail there."""
         known = self._runs
         for step in steps:
             if step[:2] not in known:
@@ -46,9 +48,34 @@ class Evidence:
         return True
 
     def passed(self, steps: Sequence[ModelStep]) -> bool:
-        """Tell whether these steps passed anywhere in a run.
+        """Return whether these steps passed anywhere in a run.
 
-        The system may have been in another state then. So this orders guesses, and rules out no candidate that was made
+        The system may have been in another state then. So this ranks guesses, and rules out no candidate that was made
         from a failing one.
         """
         return tuple(step[:2] for step in steps) in self._tails
+
+
+class Harmless:
+    """Counts of each kind of transition before a step like the one that fails, in runs that passed.
+
+    A system that remembers or counts such transitions would have failed then, unless it forgets. So this shows which
+    guesses are not worth a run, and no more.
+    """
+
+    def __init__(self, traits: Traits, wanted: frozenset[Trait]) -> None:
+        self._traits = traits
+        self._wanted = wanted
+        self._times = Counter[Trait]()
+
+    def learn(self, steps: Iterable[ModelStep]) -> None:
+        """Add a walk from the start that passed."""
+        before = Counter[Trait]()
+        for step in steps:
+            if self._wanted <= self._traits.fine(step):
+                self._times |= before
+            before.update(self._traits.of(step))
+
+    def known(self, trait: Trait, times: int) -> bool:
+        """Return whether so many transitions of a kind did no harm."""
+        return self._times[trait] >= times

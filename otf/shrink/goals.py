@@ -1,20 +1,30 @@
-"""Goals: the steps of a walk that the shortest way would not take. Fewer of them, joined by shortest ways, may do."""
+"""Goals: the steps of a walk that lead off the shortest way. They make shorter walks in two ways.
+
+Fewer goals, joined by shortest ways, may be enough. And a shorter walk may pass similar transitions in the same order:
+first those with the same input and outputs, in whatever state, then those that are of the same kind only.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
-from otf.shrink.issue import ModelStep
+from otf.shrink.issue import ModelStep, NodeSet
 from otf.shrink.search import Attempts, ShrinkSearch, joined
+from otf.shrink.traits import Trait
 
+WIDE: Final = 4000
+TRIES: Final = 2  # walks for one list of goals; with four, a tenth more work found nothing more
+FEW: Final = 3  # with more goals, only the first walk is tried
 FIRST: Final = 3
-LONG: Final = 40  # of a longer walk almost every step is a goal, and chunks of it cost less
+MOST: Final = 40  # steps: in a longer walk almost every step is a goal, and leaving out chunks costs less
 
 
 def goals_of(search: ShrinkSearch) -> list[ModelStep]:
     """Return the steps of the best that lead off the shortest way, and the one that fails.
 
-    What lies between them is mere travel: a fault that the system hides from the model is brought about by a goal.
+    The steps between them are mere travel: the goals are what brings about a fault that the model cannot see.
     """
     found, begin = list[ModelStep](), 0
     steps = search.best.steps
@@ -26,9 +36,9 @@ def goals_of(search: ShrinkSearch) -> list[ModelStep]:
 
 
 def fewer_goals(search: ShrinkSearch) -> Attempts:
-    """Try the last goal alone, with each of the first ones, and then the goals without parts of them."""
+    """Try the last goal alone, then with one of the first ones, and then all goals without parts of them."""
     search.begin("goals")
-    if len(search.best) > LONG:
+    if len(search.best) > MOST:
         return False
     goals = goals_of(search)
     for kept in ([], *([goal] for goal in goals[: min(FIRST, len(goals) - 2)])):
@@ -48,3 +58,70 @@ def _without_parts(search: ShrinkSearch, goals: list[ModelStep]) -> Attempts:
                 at += size
         size //= 2
     return search.best is not best
+
+
+WantedTraits: TypeAlias = frozenset[Trait]
+
+
+class _WalkState(NamedTuple):
+    """The state of a walk: its nodes, how many goals it has met, and where the first was."""
+
+    nodes: NodeSet
+    met: int
+    first: NodeSet | None
+
+
+def replanned(search: ShrinkSearch) -> Attempts:
+    """Try the shortest walks through transitions like the goals of the best: exactly alike, then of the same kind."""
+    search.begin("replan")
+    best = search.best
+    for exact in (True, False):
+        goals = goals_of(search)
+        wanted = [search.traits.fine(goal) if exact else search.traits.coarse(goal) for goal in goals]
+        yield from _try(search, wanted, TRIES if len(goals) <= FEW else 1)
+    return search.best is not best
+
+
+def _try(search: ShrinkSearch, wanted: Sequence[WantedTraits], tries: int) -> Attempts:
+    for walk, first in _walks(search, wanted):
+        if not tries or len(walk) >= len(search.best):
+            return False
+        # steps that passed in the middle of a run are not likely to fail now
+        if not search.evidence.passed(walk[first:]) and not search.evidence.passes(walk):
+            tries -= 1
+            if (yield from search.fails(walk)):
+                return True
+    return False
+
+
+def _walks(search: ShrinkSearch, wanted: Sequence[WantedTraits]) -> Iterator[tuple[tuple[ModelStep, ...], int]]:
+    """Yield walks through transitions with the wanted traits, the shortest first, and the index of the first."""
+    start = _WalkState(search.ways.start, 0, None)
+    back: dict[_WalkState, tuple[_WalkState, ModelStep] | None] = {start: None}
+    todo = deque([(start, 0)])
+    while todo and len(back) < WIDE:
+        state, depth = todo.popleft()
+        if depth + len(wanted) - state.met >= len(search.best):
+            continue
+        for step in search.ways.steps(state.nodes):
+            hit = wanted[state.met] <= search.traits.fine(step)
+            first = step.nodes if hit and not state.met and len(wanted) <= FEW else state.first
+            then = _WalkState(step.target, state.met + hit, first)
+            if then.met == len(wanted):
+                yield _walk(back, state, step)
+            elif then not in back:
+                back[then] = (state, step)
+                todo.append((then, depth + 1))
+
+
+def _walk(
+    back: dict[_WalkState, tuple[_WalkState, ModelStep] | None], state: _WalkState, last: ModelStep
+) -> tuple[tuple[ModelStep, ...], int]:
+    steps, met = [last], [state.met]
+    before = back[state]
+    while before is not None:
+        state, step = before
+        steps.append(step)
+        met.append(state.met)
+        before = back[state]
+    return tuple(reversed(steps)), met[::-1].count(0) - 1

@@ -1,4 +1,4 @@
-"""An issue: a failing run as the shrinker sees it, and how a shrinker talks with whoever runs its candidates."""
+"""Issues and candidates: a failing run as a search sees it, and what a search asks its caller to run."""
 
 from __future__ import annotations
 
@@ -8,18 +8,24 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from otf.core import Chooser, Monitor, Node, Oracle, Symbol
 from otf.core.macro_step import MacroSteps
+from otf.strategy import Script
 from otf.trace.events import Event, Sent
 from otf.trace.verdict import Signature
 
 NodeSet: TypeAlias = frozenset[Node]
-"""Where the model may be: more than one place where the system need not show what it chose."""
+"""The states that the model may be in: several if the system need not show what it chose."""
 
 ANYWHERE: Final[NodeSet] = frozenset()
-"""Where the model is after something that only the system decides, and after the end."""
+"""The nodes after a step whose next state only the system decides, and after the end of a run."""
 
 
 class ModelStep(NamedTuple):
-    """An input, where it was given, and where it led."""
+    """An input, the nodes in which it was sent, and the nodes to which it led.
+
+    >>> from otf.core import Symbol
+    >>> ModelStep(frozenset(), Symbol("press", "press")).target
+    frozenset()
+    """
 
     nodes: NodeSet
     input: Symbol
@@ -28,7 +34,15 @@ class ModelStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """The steps of a failing run up to its failure, and what the failure is; None where the run does not fail."""
+    """The steps of a run up to its failure, and the failure's signature; None if the run does not fail.
+
+    >>> from otf.core import Symbol
+    >>> from otf.shrink import ModelStep
+    >>> step = ModelStep(frozenset(), Symbol("press", "press"))
+    >>> issue = Issue((step, step))
+    >>> len(issue), [symbol.value for symbol in issue.inputs]
+    (2, ['press', 'press'])
+    """
 
     steps: tuple[ModelStep, ...]
     signature: Signature | None = None
@@ -44,11 +58,11 @@ class Issue:
 
 
 class Candidate(Protocol):
-    """What may fail with less: told apart by its value, so that none is tried twice."""
+    """A run to try, which may fail with less. Equal candidates have equal hashes, so that none is tried twice."""
 
     @property
     def limit(self) -> int:
-        """Return how many inputs it sends at most."""
+        """Return the largest number of inputs that a run sends."""
         ...
 
     def chooser(self) -> Chooser:
@@ -59,11 +73,20 @@ class Candidate(Protocol):
 
 
 Shrinking: TypeAlias = Generator[Candidate, Issue | None, Issue]
-"""Yields candidates, is sent the issue that each of them showed (None: it passed), and returns the best."""
+"""A search: it yields candidates, is sent the issue that each showed (None: it passed), and returns the best."""
 
 
 def issue_of(oracle: Oracle, events: Iterable[Event]) -> Issue:
-    """Return the issue of a run's events; inputs that the model did not allow were never sent, so none is in vain."""
+    """Return the issue of a run's events, up to the failure.
+
+    >>> from otf.core import Model
+    >>> from otf.spec import Spec, goto
+    >>> from otf.trace.events import Seen
+    >>> oracle = Oracle(Model(Spec(lambda state, inp: [goto(state, "pong")], 0, ["ping"])))
+    >>> issue = issue_of(oracle, [Sent("ping", "", 0.0), Seen("pang", "", 0.1)])
+    >>> len(issue), issue.signature is not None
+    (1, True)
+    """
     monitor = Monitor(oracle)
     given: list[tuple[NodeSet, Symbol]] = []
     for event in events:
@@ -80,5 +103,34 @@ def issue_of(oracle: Oracle, events: Iterable[Event]) -> Issue:
 
 
 def _node(monitor: Monitor) -> NodeSet:
-    # what all inputs in flight may lead to, not what events have proven so far; `Ways` remembers it with the belief
+    # the nodes after all inputs in flight, not those that events have proven so far; `MacroSteps` keeps them
     return frozenset(MacroSteps.of(monitor.oracle, monitor.belief).view.nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedInputs:
+    """The candidate that sends these inputs, and skips those that are not enabled (any more).
+
+    With `truncates` the run ends before the first of these, as in the paper of Koopman, Achten and Plasmeijer.
+
+    >>> from otf.core import Symbol
+    >>> AllowedInputs((Symbol("press", "press"), Symbol("look", "look"))).limit
+    2
+    """
+
+    symbols: tuple[Symbol, ...]
+    truncates: bool = False
+
+    @property
+    def limit(self) -> int:
+        """Return the largest number of inputs that a run sends."""
+        return len(self.symbols)
+
+    def chooser(self) -> Chooser:
+        """Return what chooses its inputs in one run."""
+        return Script((symbol.value for symbol in self.symbols), truncates=self.truncates)
+
+
+def inputs(*parts: Iterable[ModelStep], truncates: bool = False) -> AllowedInputs:
+    """Return the candidate that sends the inputs of these steps."""
+    return AllowedInputs(tuple(step.input for part in parts for step in part), truncates)

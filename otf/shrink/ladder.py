@@ -1,9 +1,9 @@
-"""The first guess: how little of the issue is enough? Guesses in the order of what they cost, the shortest first.
+"""The first guess: how little of the issue is enough? The cheapest guesses are tried first.
 
-*Jumps* keep the last inputs, from where the model comes by the shortest way; they find faults that depend on what
-happened just before. *Pumps* repeat one kind of transition as often as the issue has it; they find faults that count
-what the model does not. *Pairs* make a transition of one kind and then the kind that fails. Of pumps and pairs only
-those are tried that no run speaks against: else dozens of them, all in vain, cost more than everything else.
+*Jumps* keep the last inputs and reach their first state by the shortest way; they find faults that depend on recent
+steps. *Pumps* repeat one kind of transition as often as the issue has it; they find faults that count what the model
+does not. *Pairs* make a transition of one kind and then the kind that fails. Pumps and pairs are tried only if no run
+is evidence against them: otherwise dozens of them, none of which fails, cost more than everything else.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final, NamedTuple
 
-from otf.shrink.harmless import Harmless
+from otf.shrink.evidence import Harmless
 from otf.shrink.issue import ModelStep, NodeSet
-from otf.shrink.search import Attempts, Came, ShrinkSearch
+from otf.shrink.search import AttemptResult, Attempts, ShrinkSearch
 from otf.shrink.traits import Trait
 
-LATER: Final = 14  # inputs by which other guesses are put off: jumps that pass speak against many of them
+LATER: Final = 14  # inputs by which other guesses are delayed: jumps that pass are evidence against many of them
 PAIR: Final = LATER + 3
-SIGNS: Final = frozenset({Came.FAILED, Came.OTHERWISE})  # another failure may be the right one, overshot
-SPARED: Final = frozenset({Came.SPARED})  # the whole issue: what is less of it is tried without a run
+SIGNS: Final = frozenset({AttemptResult.FAILED, AttemptResult.OTHERWISE})  # another failure may be the same, overshot
+SPARED: Final = frozenset({AttemptResult.SPARED})  # the whole issue needs no run before less of it is tried
 
 
 def _never() -> bool:
@@ -31,35 +31,35 @@ def _never() -> bool:
 class Rung(NamedTuple):
     """A guess: about how many inputs it takes, how to make it, and how to make less of it once it has failed.
 
-    `vain` tells whether a run that passed speaks against it.
+    `hopeless` returns whether a run that passed is evidence against it.
     """
 
     price: int
     walk: Callable[[], tuple[ModelStep, ...]]
     less: Callable[[], Attempts]
-    signs: frozenset[Came] = frozenset({Came.FAILED})
-    vain: Callable[[], bool] = _never
+    signs: frozenset[AttemptResult] = frozenset({AttemptResult.FAILED})
+    hopeless: Callable[[], bool] = _never
 
 
 def climb(search: ShrinkSearch) -> Attempts:
-    """Try one guess after another until one fails, and then less of the same."""
+    """Try guesses until one fails, and then less of it."""
     search.begin("ladder")
     harmless = Harmless(search.traits, search.wanted)
     harmless.learn(search.best.steps[:-1])
     rungs = iter(sorted([*_jumps(search), *_pairs_and_pumps(search, harmless)], key=lambda rung: rung.price))
     found = False
     while not found:
-        rung = next(rungs)  # the whole issue is one of them, and ends it at the latest
-        found = not rung.vain() and (yield from _step_on(search, rung, harmless))
+        rung = next(rungs)  # the whole issue is one of them, and fails if no other does
+        found = not rung.hopeless() and (yield from _step_on(search, rung, harmless))
     return found
 
 
 def _step_on(search: ShrinkSearch, rung: Rung, harmless: Harmless) -> Attempts:
     walk = search.ways.along(rung.walk())
-    came = yield from search.attempt(walk)
-    if came is Came.PASSED:
+    result = yield from search.attempt(walk)
+    if result is AttemptResult.PASSED:
         harmless.learn(walk)
-    return came in rung.signs and ((yield from rung.less()) or came is Came.FAILED)
+    return result in rung.signs and ((yield from rung.less()) or result is AttemptResult.FAILED)
 
 
 def _jumps(search: ShrinkSearch) -> Iterator[Rung]:
@@ -92,11 +92,11 @@ def _pairs_and_pumps(search: ShrinkSearch, harmless: Harmless) -> Iterator[Rung]
     steps = search.best.steps
     counts = Counter(trait for step in steps[:-1] for trait in search.traits.of(step))
     for trait, times in counts.items():
-        yield Rung(PAIR, partial(_pair, search, trait), _nothing, vain=partial(harmless.known, trait, 1))
+        yield Rung(PAIR, partial(_pair, search, trait), _nothing, hopeless=partial(harmless.known, trait, 1))
         if times > 1:
             less = partial(_fewer, search, trait, times, steps[-1])
-            walk, vain = partial(_pump, search, trait, times, steps[-1]), partial(harmless.known, trait, times)
-            yield Rung(LATER + times, walk, less, SIGNS, vain)
+            walk, hopeless = partial(_pump, search, trait, times, steps[-1]), partial(harmless.known, trait, times)
+            yield Rung(LATER + times, walk, less, SIGNS, hopeless)
 
 
 def _nothing() -> Attempts:
@@ -134,7 +134,7 @@ def _fewer(search: ShrinkSearch, trait: Trait, times: int, last: ModelStep) -> A
     low, high, failed = 0, times, False
     while high - low > 1:
         middle = (low + high) // 2
-        came = yield from search.attempt(_pump(search, trait, middle, last))
-        low, high = (low, middle) if came in SIGNS else (middle, high)
-        failed = failed or came is Came.FAILED
+        result = yield from search.attempt(_pump(search, trait, middle, last))
+        low, high = (low, middle) if result in SIGNS else (middle, high)
+        failed = failed or result is AttemptResult.FAILED
     return failed

@@ -1,6 +1,6 @@
-"""Parts of the best left out: large ones first, of a long walk; of a short one every part that there is.
+"""Leaving out parts of the best: of a long walk large parts, of a short one every part.
 
-Bypasses replace a part of a short walk by a shorter way through the model.
+A bypass replaces a part of a short walk by a shorter way through the model.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ENOUGH: Final = 3
 def without_chunks(search: ShrinkSearch) -> Attempts:
     """Leave out halves, quarters, ... of the best.
 
-    Equal parts are tried three times: where a fault counts them, all are needed, and to try each costs the square.
+    Equal parts are tried three times only: a fault that counts them needs all, and trying each has quadratic cost.
     """
     search.begin("chunks")
     best, size = search.best, len(search.best) // 2
@@ -44,7 +44,7 @@ def _chunks(search: ShrinkSearch, size: int) -> Attempts:
 
 
 def without_parts(search: ShrinkSearch) -> Attempts:
-    """Leave out any part of a short walk, the largest first, until none can be spared."""
+    """Leave out any part of a short walk, the largest first, until every part is needed."""
     search.begin("parts")
     best = search.best
     while len(search.best) <= LONG and (yield from _one(search)):
@@ -58,7 +58,7 @@ def _one(search: ShrinkSearch) -> Attempts:
 
 
 def _first(search: ShrinkSearch, walks: Iterable[tuple[ModelStep, ...]]) -> Attempts:
-    """Try one walk after another; tell whether one failed before all had passed, or so many that it is enough."""
+    """Try walks; return whether one failed before the search got tired of walks that passed."""
     for walk in walks:
         if search.tired:
             return False
@@ -73,7 +73,7 @@ def _bounds(length: int) -> Iterator[tuple[int, int]]:
 
 
 def bypassed(search: ShrinkSearch) -> Attempts:
-    """Try each bypass, those that save most first, until there is none that fails."""
+    """Try each bypass, those that save most first, until none fails."""
     search.begin("bypass")
     best = search.best
     while len(search.best) <= LONG and (yield from _first(search, sorted(_bypasses(search), key=len))):

@@ -1,4 +1,4 @@
-"""A candidate that knows where it wants to go: when the system chooses otherwise, the inputs are planned anew."""
+"""A candidate that follows steps of the model: when the system chooses another way, it plans its inputs anew."""
 
 from __future__ import annotations
 
@@ -6,24 +6,33 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from otf.core import Chooser, Oracle, Symbol, View
-from otf.shrink.inputs import AllowedInputs
-from otf.shrink.issue import Candidate, Issue, ModelStep, NodeSet
+from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, NodeSet
 from otf.shrink.traits import kind
 from otf.shrink.ways import ModelMap
 
-SPARE: Final = 20  # inputs for detours, besides two for each step
+SPARE: Final = 20  # inputs for detours, in addition to two for each step
 
 
 @dataclass(frozen=True, slots=True)
 class StepPlan:
-    """These steps: each from where it says to where it says, over the shortest ways that there are at that moment."""
+    """The candidate that takes these steps, each in its nodes, and goes between them by the shortest ways.
+
+    When the system chooses another way, the inputs are planned anew; `limit` has room for such detours.
+
+    >>> from otf.core import Model, Oracle
+    >>> from otf.shrink.ways import ModelMap
+    >>> from otf.spec import Spec, goto
+    >>> ways = ModelMap(Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"]))))
+    >>> StepPlan(ways.steps(ways.start), ways).limit
+    23
+    """
 
     steps: tuple[ModelStep, ...]
     ways: ModelMap = field(compare=False)
 
     @property
     def limit(self) -> int:
-        """Return how many inputs it sends at most."""
+        """Return the largest number of inputs that a run sends."""
         return 3 * len(self.steps) + SPARE
 
     def chooser(self) -> Chooser:
@@ -32,7 +41,18 @@ class StepPlan:
 
 
 def again(issue: Issue, oracle: Oracle) -> Candidate:
-    """Return the candidate that shows an issue again: its inputs, planned where the model leaves choices on the way."""
+    """Return the candidate that should show an issue again.
+
+    It sends the same inputs; if the model leaves the system a choice on the way, it plans them as `StepPlan` does.
+
+    >>> from otf.core import Model, Oracle, Symbol
+    >>> from otf.shrink import Issue, ModelStep
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"])))
+    >>> node, press = oracle.model.initial, oracle.model.symbol("press")
+    >>> again(Issue((ModelStep(frozenset([node]), press),)), oracle).limit
+    1
+    """
     ways = ModelMap(oracle)
     if not any(ways.open(step) for step in issue.steps):
         return AllowedInputs(issue.inputs)
@@ -41,7 +61,7 @@ def again(issue: Issue, oracle: Oracle) -> Candidate:
 
 
 class _Following:
-    """Follows a plan. A step that did not lead where it should is taken once more: it may be the one that matters."""
+    """The chooser of a plan. A step that led elsewhere is taken once more: it may be the one that matters."""
 
     def __init__(self, plan: StepPlan) -> None:
         self._steps = plan.steps
@@ -67,11 +87,11 @@ class _Following:
         return None
 
     def _alike(self, view: View, step: ModelStep) -> Symbol | None:
-        """Return what the step's input is now, where the system has chosen other names: the n-th of its kind."""
+        """Return the n-th enabled input of its kind: what the step's input is if the system chose other names."""
         now = [inp for inp in view.specified if kind(inp) == kind(step.input)]
         if not now:
             return None
-        then = [inp for inp in self._ways.offers(step.nodes) if kind(inp) == kind(step.input)]
+        then = [inp for inp in self._ways.enabled_inputs(step.nodes) if kind(inp) == kind(step.input)]
         at = then.index(step.input) if step.input in then else 0
         return now[min(at, len(now) - 1)]
 
@@ -82,7 +102,7 @@ class _Following:
             self._at -= 1
 
     def _detour(self, here: NodeSet, nodes: NodeSet) -> Symbol | None:
-        """Return the first input of the way to the node, None where there is none or it is reached."""
+        """Return the first input of the way to the nodes, None if there is no way or they are reached."""
         if self._spare <= 0 or _meet(here, nodes):
             return None
         way = self._ways.path(here, nodes)

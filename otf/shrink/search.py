@@ -1,4 +1,4 @@
-"""The search that is guided by the model: the best so far, what is known, and when to give up."""
+"""What all means of our own search share: the best so far, the evidence, and when to give up."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from otf.shrink.plan import StepPlan
 from otf.shrink.traits import Trait, Traits, kind
 from otf.shrink.ways import ModelMap
 
-FEW: Final = 3
-MANY: Final = 12
-COST: Final = 80
+FEW: Final = 3  # passed candidates in a row, of which the cost begins to count
+MANY: Final = 12  # passed candidates in a row that end a means
+COST: Final = 80  # transitions of these, besides two for each step of the best
 
 
-class Came(Enum):
-    """What came of a candidate."""
+class AttemptResult(Enum):
+    """The result of trying a candidate."""
 
-    FAILED = auto()  # as the issue does: it is the best now
-    OTHERWISE = auto()  # it failed, but with another signature
+    FAILED = auto()  # with the signature of the issue: it is the best now
+    OTHERWISE = auto()  # it failed with another signature
     PASSED = auto()
-    SPARED = auto()  # it was not run: it is no improvement, or known to pass
+    SPARED = auto()  # it was not run: it is no improvement, or is known to pass
 
 
-Attempt: TypeAlias = Generator[Candidate, Issue | None, Came]
+Attempt: TypeAlias = Generator[Candidate, Issue | None, AttemptResult]
 Attempts: TypeAlias = Generator[Candidate, Issue | None, bool]
 
 
 class ShrinkSearch:
-    """What all means of the search share."""
+    """The state of the search that all means share."""
 
     def __init__(self, issue: Issue, ways: ModelMap) -> None:
         self.best: Issue = issue
@@ -52,43 +52,43 @@ class ShrinkSearch:
 
     @property
     def tired(self) -> bool:
-        """Tell whether so much passed in a row that another means shall be tried.
+        """Return whether so many candidates passed in a row that another means should be tried.
 
-        Without such a cap the polish costs most of all, and for nothing: the last candidates of a search pass.
+        Without such a cap the last candidates of a search, all of which pass, would cost most of all.
         """
         return self._row >= MANY or (self._row >= FEW and self._cost > COST + 2 * len(self.best))
 
     def begin(self, means: str) -> None:
-        """Count anew: another means is tried. `spent` tells what each of them took altogether."""
+        """Start another means: count from zero. `spent` has the transitions that each means took altogether."""
         self._means = means
         self._row = self._cost = 0
 
     def attempt(self, steps: Iterable[ModelStep], *, simpler: bool = False) -> Attempt:
-        """Try a candidate if it is worth a run: shorter, or (if asked) as long and simpler, and not known to pass."""
+        """Try a candidate if it is not known to pass, and is shorter, or with `simpler` as long and simpler."""
         walk = self._cut(self.ways.along(steps))
         if not walk or not self._better(walk, simpler=simpler) or self.evidence.passes(walk):
-            return Came.SPARED
+            return AttemptResult.SPARED
         self.spent[self._means] += len(walk)
         answer = yield StepPlan(walk, self.ways)
         return self._note(walk, answer)
 
     def fails(self, steps: Iterable[ModelStep], *, simpler: bool = False) -> Attempts:
-        """Try a candidate; tell whether it is the best now."""
-        return (yield from self.attempt(steps, simpler=simpler)) is Came.FAILED
+        """Try a candidate; return whether it is the best now."""
+        return (yield from self.attempt(steps, simpler=simpler)) is AttemptResult.FAILED
 
     def rank(self, steps: Iterable[ModelStep]) -> int:
-        """Return how simple inputs are: their places in the order in which the model offers them, summed up."""
-        return sum(self.node(step) for step in steps)
+        """Return how simple the inputs are: the sum of their ranks; less is simpler."""
+        return sum(self.rank_of(step) for step in steps)
 
     def bears(self, step: ModelStep) -> bool:
-        """Tell whether a step can fail as the issue does; its signature holds the same types."""
+        """Return whether a step can fail as the issue does: a signature holds the same types."""
         return (
             self.traits.label(step) == self.traits.label(self.last) if step.nodes else kind(step.input) in self.wanted
         )
 
     @property
     def wanted(self) -> frozenset[Trait]:
-        """Return what a step has that does the same kind of thing as the one that fails."""
+        """Return the traits of a step that does the same kind of thing as the one that fails."""
         return self.traits.coarse(self.last)
 
     def _cut(self, walk: tuple[ModelStep, ...]) -> tuple[ModelStep, ...]:
@@ -102,34 +102,34 @@ class ShrinkSearch:
             return len(walk) < len(self.best)
         return simpler and self.rank(walk) < self.rank(self.best.steps)
 
-    def _note(self, walk: tuple[ModelStep, ...], answer: Issue | None) -> Came:
+    def _note(self, walk: tuple[ModelStep, ...], answer: Issue | None) -> AttemptResult:
         same = answer is not None and answer.signature == self.best.signature
         if answer is not None:
             self._learn(answer)
             run = self.ways.clean(answer.steps)
-            # a run with detours may fail because of them: then it counts for what it was, not for what was planned
+            # a run with detours may fail because of them: so the run itself counts, not the plan
             if same and (len(run) <= len(walk) or len(run) < len(self.best)):
                 self.best = Issue(run, answer.signature)
                 self._row = self._cost = 0
-                return Came.FAILED
+                return AttemptResult.FAILED
         self._row += 1
         self._cost += len(walk)
         if answer is None:
             self.evidence.learn(walk)
-        return Came.PASSED if answer is None or same else Came.OTHERWISE
+        return AttemptResult.PASSED if answer is None or same else AttemptResult.OTHERWISE
 
     def _learn(self, issue: Issue) -> None:
         self.ways.learn(issue.steps)
         self.evidence.learn(issue.steps[:-1])
 
-    def node(self, step: ModelStep) -> int:
-        """Return how simple an input is: its place in the order in which the model offers them there."""
-        offered: tuple[object, ...] = self.ways.offers(step.nodes)
+    def rank_of(self, step: ModelStep) -> int:
+        """Return how simple an input is: its rank in the order in which the model enables inputs there."""
+        offered: tuple[object, ...] = self.ways.enabled_inputs(step.nodes)
         return offered.index(step.input) if step.input in offered else len(offered)
 
 
 def joined(ways: ModelMap, goals: Iterable[ModelStep], nodes: NodeSet | None = None) -> tuple[ModelStep, ...]:
-    """Return the goals with the shortest ways between them, from the start if no node is given; empty where none is."""
+    """Return the goals with the shortest ways between them, from the start by default; empty if there are none."""
     here, walk = ways.start if nodes is None else nodes, list[ModelStep]()
     for goal in goals:
         way = ways.path(here, goal.nodes) if goal.nodes else ()

@@ -1,4 +1,4 @@
-"""What transitions have in common: from the same in everything but the state to the same in little."""
+"""Traits: what transitions have in common, from the same input and outputs to the same kind of input only."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from otf.core.nodes import Move
 from otf.shrink.issue import ModelStep, NodeSet
 
 Trait: TypeAlias = Hashable
-"""Something that a transition has: its label, the kind of its input, its input, or its outputs."""
+"""A property of a transition: its label, the kind of its input, its input, or its outputs."""
 
 
 class Traits:
-    """The traits of the transitions of a model, each asked once."""
+    """The traits of the transitions of a model, each computed once."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
         self._known: dict[tuple[NodeSet, Symbol], tuple[Trait, ...]] = {}
 
     def of(self, step: ModelStep) -> tuple[Trait, ...]:
-        """Return the traits of a transition; where the state is not known, only those of the input."""
+        """Return the traits of a transition; if its state is not known, only those of the input."""
         known = self._known.get(step[:2])
         if known is None:
             known = self._known[step[:2]] = tuple(self._find(step.nodes, step.input))
         return known
 
     def label(self, step: ModelStep) -> Trait:
-        """Return the types of state, input and expected output: what a failure signature is made of."""
+        """Return the types of state, input and expected output, which make up a failure signature."""
         moves = self._moves(step.nodes, step.input)
         states = frozenset(type(node.value) for node in step.nodes)
         return "label", states, type(step.input.value), frozenset(kind for move in moves for kind in _expected(move))
 
     def coarse(self, step: ModelStep) -> frozenset[Trait]:
-        """Return what a transition that does the same kind of thing has: label and kind of input."""
+        """Return the traits that transitions share if they do the same kind of thing: label and kind of input."""
         return frozenset(self.of(step)[: 2 if step.nodes else 1])
 
     def fine(self, step: ModelStep) -> frozenset[Trait]:
-        """Return what a transition that does the same thing has, in whatever state."""
+        """Return the traits that transitions share if they do the same thing, in whatever state."""
         return frozenset(self.of(step))
 
     def _find(self, nodes: NodeSet, inp: Symbol) -> Iterator[Trait]:
@@ -59,8 +59,8 @@ class Traits:
 def kind(inp: Symbol) -> Trait:
     """Return the kind of an input: inputs of one kind do the same thing with other values.
 
-    Dataclasses of one type are of one kind, and so are tuples with the same head and numbers; the members of an enum,
-    and texts, are names of different things.
+    Dataclasses of one type are of one kind, and so are tuples with the same head, and numbers. Members of an enum and
+    texts are names of different things, so each is a kind of its own.
     """
     value = inp.value
     if isinstance(value, (Enum, str)):
@@ -71,7 +71,7 @@ def kind(inp: Symbol) -> Trait:
 
 
 def is_tuple(value: object) -> TypeGuard[tuple[Hashable, ...]]:
-    """Tell whether something is a tuple that bears no other name."""
+    """Return whether a value is a plain tuple: not a named one, nor of another subclass."""
     return type(value) is tuple
 
 

@@ -1,8 +1,7 @@
-"""Simulation: systems made from specs, behind lines with latencies, in virtual time; pure, driven by given chance."""
+"""Simulation: systems made from specs, behind lines with latencies, in virtual time; all chance is passed in."""
 
 from otf.simulate.channel import Net, UnreliableWorld
-from otf.simulate.faults import Mutation, faulty
-from otf.simulate.system import Emission, Happening, SimulatedSystem, System
+from otf.simulate.system import Emission, Happening, Mutation, SimulatedSystem, System, faulty
 from otf.simulate.testing import conduct
 from otf.simulate.walk import Walk
 from otf.simulate.world import TimeBounds, World

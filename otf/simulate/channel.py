@@ -1,4 +1,4 @@
-"""An unreliable channel between a simulated system and its ports: messages are lost, doubled and held up by chance."""
+"""An unreliable channel between a simulated system and its ports: messages are lost, doubled and delayed by chance."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Direction: TypeAlias = Literal["in", "out"]
 class Net:
     """What a channel does to the inputs and outputs on these ports, each with a probability.
 
-    `lose`, `copy`, `hold`: a message is lost, comes twice, is held up. What is held up, or a copy, comes within `delay`
-    seconds and before more than `late` further inputs are taken; without `hold` also before the next message on its
-    port.
+    `lose`, `copy`, `hold`: a message is lost, comes twice, is delayed. A delayed message, or a copy, comes within
+    `delay` seconds and before more than `late` further inputs are taken; without `hold` also before the next message on
+    its port.
     """
 
     inputs: frozenset[str] = frozenset()
@@ -34,7 +34,7 @@ class Net:
 
 @dataclass(slots=True, eq=False)
 class Stray:
-    """A message that is held up, what is done when it comes, and how many more inputs may be taken before."""
+    """A delayed message: its delivery, and the number of inputs that may still be taken before it."""
 
     direction: Direction
     port: str
@@ -42,7 +42,7 @@ class Stray:
     left: int
 
     def before(self, direction: Direction, port: str) -> bool:
-        """Tell whether it was there before a message that goes the same way."""
+        """Return whether it precedes a message of this direction and port."""
         return (self.direction, self.port) == (direction, port)
 
 
@@ -55,7 +55,7 @@ class UnreliableWorld(World):
     _strays: list[Stray] = field(default_factory=list[Stray])
 
     def _serve(self) -> None:
-        # what comes out of the channel is taken before the next input goes into it: so `late` is kept
+        # a message out of the channel is taken before the next input goes into it: so `late` is kept
         while self._waiting and not self._ready and self._free <= self.now:
             head = self._head()
             self._overdue(head[0])
@@ -82,7 +82,7 @@ class UnreliableWorld(World):
         super()._emit([emission], max(moment, self.now))
 
     def _pass(self, direction: Direction, port: str, come: Callback, moment: float) -> None:
-        """Let a message pass, or two, or none."""
+        """Deliver a message, once, twice or not at all."""
         net = self.net
         if port not in (net.inputs if direction == "in" else net.outputs):
             come()

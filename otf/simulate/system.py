@@ -1,14 +1,16 @@
-"""A system made from a spec: wherever the spec leaves a choice, chance decides."""
+"""Systems made from specs: chance decides between the choices of the spec, and a mutation makes one step wrong."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from random import Random
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from otf.errors import ModelError
-from otf.spec import Accept, AnyOrder, On, OneOf, Spec, TimerAction, Transition
+from otf.simulate.walk import Act
+from otf.spec import Accept, AnyOrder, On, OneOf, Spec, TimerAction, TimerStop, Transition, start
 from otf.spec.outputs import vague
 from otf.values import show
 
@@ -24,7 +26,7 @@ class Emission(NamedTuple):
 
 
 class Happening(NamedTuple):
-    """What a system does at one move: its next state, its outputs in order, the window of their time, its timers."""
+    """The effects of one move: the next state, the outputs in order, the window of their time, the timers."""
 
     state: object
     outputs: tuple[Emission, ...]
@@ -33,11 +35,11 @@ class Happening(NamedTuple):
 
 
 class SimulatedSystem(Protocol):
-    """What a world holds: a system made from a spec, or one that was written by hand."""
+    """The system in a world: one made from a spec, or one written by hand."""
 
     @property
     def state(self) -> object:
-        """Return its state, as far as a world asks: whether an input has changed it."""
+        """Return its state; a world uses it only to see whether an input has changed it."""
         ...
 
     def take(self, inp: Any) -> Happening:  # noqa: ANN401 -- an input of any system
@@ -45,11 +47,11 @@ class SimulatedSystem(Protocol):
         ...
 
     def spontaneous(self) -> Sequence[SystemMove]:
-        """Return what it may do by itself now, each with its window from now on or the timer that brings it, if any."""
+        """Return its spontaneous moves, each with its window from now on or its timer, if any."""
         ...
 
     def do(self, way: SystemMove, /) -> Happening:
-        """Do one of these."""
+        """Make one of these moves."""
         ...
 
 
@@ -57,10 +59,10 @@ class SimulatedSystem(Protocol):
 class System:
     """A conforming system: it takes any input, and does what the spec allows.
 
-    `state` is its own; `port` tells the port of an output that does not name it. `invent` thinks of a value where the
-    spec gives only a class or a test, and of what an `Accept` takes: a tuple of values, or one for each of its ports.
-    `otherwise` says what it may do on an input where the spec leaves that open; without it, and where it says nothing,
-    such an input is ignored.
+    `port` returns the port of an output that does not name it. `invent` returns a value where the spec gives only a
+    class or a test, and the outputs for an `Accept`: a tuple of values, or one for each of its ports. `otherwise`
+    returns possible moves on an input that the spec leaves open; without it, or if it returns none, such an input is
+    ignored.
     """
 
     spec: Spec[Any, Any]
@@ -71,7 +73,7 @@ class System:
     state: object = None
 
     def __post_init__(self) -> None:
-        """Begin in the initial state."""
+        """Start in the initial state."""
         self.state = self.spec.initial
 
     def take(self, inp: object) -> Happening:
@@ -82,7 +84,7 @@ class System:
         return self._make(ways) if ways else Happening(self.state, (), None)
 
     def spontaneous(self) -> list[SystemMove]:
-        """Return what the system may do by itself now."""
+        """Return the spontaneous moves of the system."""
         return list(self.spec.emits(self.state)) if self.spec.emits is not None else []
 
     def do(self, way: SystemMove) -> Happening:
@@ -100,7 +102,7 @@ class System:
         return Happening(way.state, emitted, way.within, way.timers)
 
     def _accepted(self, way: Accept) -> tuple[Any, tuple[Emission, ...]]:
-        """Return outputs that an `Accept` takes, as its functions want them and as they come."""
+        """Return outputs that an `Accept` takes, as arguments of its functions and in the order of emission."""
         found = self._invented(way)
         if isinstance(way.port, tuple):
             seen = {port: tuple(found[port]) for port in way.port}
@@ -123,6 +125,100 @@ class System:
 
     def _invented(self, item: object) -> Any:  # noqa: ANN401 -- any value of the model
         if self.invent is None:
-            message = f"a system made from a spec cannot think of an output for {show(item)}: give it `invent`"
+            message = f"a system made from a spec has no value for {show(item)}: pass `invent`"
             raise ModelError(message)
         return self.invent(item)
+
+
+MutationKind = Literal["output", "transfer", "missing", "surplus", "late", "early", "dead"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """One wrong transition: in `state` on `input` (None: spontaneous), wrong in the way of `kind`.
+
+    `instead` is the wrong output or next state; for `late` and `early` the seconds by which the window moves, or those
+    of the timers that it starts. `dead`: it never happens, like a timer that does not expire.
+    """
+
+    kind: MutationKind
+    state: object
+    input: object
+    instead: Any = None
+
+
+def faulty(spec: Spec[Any, Any], fault: Mutation) -> Spec[Any, Any]:
+    """Return the spec with this mutation: a system made from it does not conform to the original."""
+
+    def step(state: Any, inp: Any) -> Iterable[Transition[Any] | Accept]:  # noqa: ANN401 -- any spec's state and input
+        ways = list(spec.step(state, inp))
+        return _wrong(ways, fault) if (state, inp) == (fault.state, fault.input) else ways
+
+    def emits(state: Any) -> Iterable[Transition[Any] | Accept]:  # noqa: ANN401 -- as above
+        ways = list(spec.emits(state)) if spec.emits is not None else []
+        return _wrong(ways, fault) if fault.input is None and state == fault.state else ways
+
+    return Spec(step, spec.initial, spec.inputs, emits if spec.emits is not None else None, name=spec.name)
+
+
+def _wrong(ways: Sequence[Transition[Any] | Accept], fault: Mutation) -> list[Transition[Any] | Accept]:
+    if fault.kind == "dead":
+        return []
+    return [_changed(way, fault) if isinstance(way, Transition) else way for way in ways]
+
+
+def _changed(way: Transition[Any], fault: Mutation) -> Transition[Any]:
+    match fault.kind:
+        case "output":
+            return replace(way, outputs=(*way.outputs[:-1], fault.instead))
+        case "transfer":
+            return replace(way, state=fault.instead)
+        case "missing":
+            return replace(way, outputs=way.outputs[:-1])
+        case "surplus":
+            return replace(way, outputs=(*way.outputs, fault.instead))
+        case _ if way.timers and way.within is None:
+            return replace(way, timers=tuple(_moved(each, fault.instead) for each in way.timers))
+        case _:
+            lo, hi = way.within or (0.0, 0.0)
+            return replace(way, within=(max(0.0, lo + fault.instead), hi + fault.instead))
+
+
+def _moved(timer: TimerAction, seconds: float) -> TimerAction:
+    if isinstance(timer, TimerStop):
+        return timer
+    return start(timer.name, max(0.0, timer.lo + seconds), timer.hi + seconds)
+
+
+def acting(
+    spec: Spec[Any, Any],
+    fault: Mutation | None = None,
+    *,
+    seed: int = 0,
+    invent: Callable[[Any], Any] | None = None,
+) -> Callable[[], Act]:
+    """Return a function that makes a system of a spec for each path: `Bench(spec, system=acting(spec), types=(…))`.
+
+    Chance decides between the choices of the spec, anew on each path. There are no spontaneous outputs, since the
+    system only answers. Inputs that the spec leaves open are ignored. `invent` returns a value where the spec gives a
+    class or a test.
+    """
+    wrong = spec if fault is None else faulty(spec, fault)
+    numbers = count(1)
+
+    def make() -> Act:
+        system = System(wrong, lambda _value: "", Random(f"{seed}/{next(numbers)}"), invent or _invented)
+
+        def act(inp: Any) -> Iterable[object]:  # noqa: ANN401 -- any input
+            return tuple(each.output for each in system.take(inp).outputs)
+
+        return act
+
+    return make
+
+
+def _invented(item: Any) -> Any:  # noqa: ANN401 -- what a spec gives instead of a value
+    if isinstance(item, type):
+        return item()
+    message = f"a system made from a spec has no value for {show(item)}: pass `invent`"
+    raise ModelError(message)

@@ -1,4 +1,4 @@
-"""A session that tests a simulated world, with a tester that may take its time."""
+"""A session that tests a simulated world, with a tester that may be slow."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Think: TypeAlias = Callable[[], float]
 def conduct(
     session: Session, world: World, port: PortChoice, record: OnSimulatedEvent | None = None, think: Think | None = None
 ) -> Verdict:
-    """Let a session test a world to its verdict; `port` tells the port of an input.
+    """Run a session against a world until its verdict; `port` returns the port of an input.
 
-    `think`: how many seconds the tester takes before it sends an input, and before it looks whether there is silence.
+    `think`: the seconds that the tester takes before it sends an input, and before it looks for silence.
     """
     conducting = _Conducting(session, world, port, record or _ignored, think or _at_once)
     while True:
@@ -34,7 +34,7 @@ def conduct(
 
 @dataclass(slots=True)
 class _Conducting:
-    """A test at work. `ready`: by when the tester has thought about the input that it is to send."""
+    """A test in progress. `ready`: when the tester is ready to send the next input."""
 
     session: Session
     world: World
@@ -44,7 +44,7 @@ class _Conducting:
     ready: float | None = None
 
     def hear(self) -> None:
-        """Tell the session what has arrived."""
+        """Pass the arrived outputs to the session."""
         for seen in self.world.arrived:
             if not self.session.pong(seen):
                 self.session.tell(seen)
@@ -54,7 +54,7 @@ class _Conducting:
         self.world.arrived.clear()
 
     def obey(self, command: Send | Ping | Wait) -> None:
-        """Do what the session says."""
+        """Carry out a command of the session."""
         match command:
             case Send(inp):
                 self._send(inp.value)
@@ -68,7 +68,7 @@ class _Conducting:
         if self.ready is None:
             self.ready = self.world.now + self.think()
         if self.world.now < self.ready:
-            # what arrives in the meantime may be a reason to send something else
+            # an output in the meantime may be a reason to send something else
             self.world.advance(self.ready)
             return
         self.ready = None
@@ -84,7 +84,7 @@ class _Conducting:
 
 
 def _ignored(_event: Event) -> None:
-    """Take an event that nobody asked for."""
+    """Ignore an event."""
 
 
 def _at_once() -> float:

@@ -1,6 +1,6 @@
-"""Walks through a system in the same process that answers before it returns: no event loop, no waiting, no events.
+"""Walks through a system in the same process that answers before it returns: no event loop and no waiting.
 
-Quiescence costs nothing: when the call is over, everything that was emitted is there.
+Quiescence costs nothing: when the call returns, all outputs are there.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from otf.errors import USERS_OWN, OtfError
 from otf.trace.events import Ended, Event
 from otf.trace.verdict import Verdict
 from otf.values import fresh
-from otf.values.shape import shape
+from otf.values.identity import shape
 
 Act: TypeAlias = Callable[[Any], Iterable[object]]
-"""A system: takes an input and returns the outputs that it brings."""
+"""A system: takes an input and returns its outputs."""
 
 KEPT: Final = 1_000
 """Steps of a walk that are kept: all of them would fill the memory."""
@@ -31,11 +31,11 @@ WalkStep: TypeAlias = tuple[Any, tuple[object, ...]]
 
 
 class Walk:
-    """A walk through one copy of a system; it can be gone on with until there is a verdict.
+    """A walk through one copy of a system; it can be continued until there is a verdict.
 
     `verdict` is a failure as soon as there is one; `steps` counts the inputs sent, of which the last `keep` (None: all)
-    are in `history` with their outputs. A system that raises has ended. ModelError where the model is broken,
-    UsageError where it needs time.
+    are in `history` with their outputs. A system that raises has ended. Raises ModelError if the model is broken,
+    UsageError if it has time windows.
     """
 
     def __init__(self, oracle: Oracle, act: Act, keep: int | None = KEPT) -> None:
@@ -50,36 +50,36 @@ class Walk:
     def uniform(self, random: Random, steps: int) -> Verdict:
         """Go so many steps with inputs drawn uniformly from those specified; the fastest there is.
 
-        What the system raises comes out as it is.
+        An exception of the system is not caught.
         """
         oracle, act, ways, note, chance = self._oracle, self._act, self._ways, self.history.append, random.random
-        said = 0
-        went = 0
-        for went in range(steps):
+        emitted = 0
+        taken = 0
+        for taken in range(steps):
             if not ways.size:
                 break
             inp, table = ways.inputs[int(chance() * ways.size)]
             outputs: Any = act(inp)
             if outputs.__class__ is not tuple:
                 outputs = tuple(outputs)
-            # `follow`, unfolded: the call alone would cost a fifth of a step
+            # `follow`, inlined: the call alone would cost a fifth of a step
             try:
                 then = table.get(outputs)
             except TypeError:
                 outputs, then = copied(outputs), None
             note((inp, outputs))
-            said += len(outputs)
+            emitted += len(outputs)
             if then is None or (then.shape is not None and then.shape != shape(outputs)):
                 following = follow(oracle, ways, inp, table, outputs)
                 if following is None:
-                    self._went(ways, went + 1, said)
+                    self._advance(ways, taken + 1, emitted)
                     return self._fail()
                 ways = following
             else:
                 ways = then.ways
         else:
-            went = steps
-        self._went(ways, went, said)
+            taken = steps
+        self._advance(ways, taken, emitted)
         return self.end()
 
     def chosen(self, chooser: Chooser, steps: int) -> Verdict | None:
@@ -88,22 +88,22 @@ class Walk:
             inp = chooser.choose(self._ways.view)
             if inp is None:
                 return self.end()
-            # a script may send what the model does not offer
+            # a script may send an input that is not enabled
             table = self._ways.tables.setdefault(inp, {})
             if self._go(inp.value, table) is None:
                 return self._fail()
         return None
 
     def end(self) -> Verdict:
-        """Return the verdict of the walk as far as it went."""
+        """Return the verdict of the walk so far."""
         return self.verdict or self._ways.verdict
 
     def events(self, since: int = 0) -> Iterator[Event]:
-        """Yield the events of the walk after so many of its steps, as far as these are kept; all times are 0."""
+        """Yield the events of the walk after so many of its steps, as far as they are kept; all times are 0."""
         for inp, outputs in islice(self.history, max(0, len(self.history) - (self.steps - since)), None):
             yield from events(self._oracle, inp, outputs)
 
-    def _went(self, ways: MacroSteps, steps: int, outputs: int) -> None:
+    def _advance(self, ways: MacroSteps, steps: int, outputs: int) -> None:
         self._ways = ways
         self.steps += steps
         self._outputs += outputs
@@ -118,7 +118,7 @@ class Walk:
             outputs = tuple(self._act(inp))
         except (OtfError, *USERS_OWN):
             raise
-        except BaseException as error:  # noqa: BLE001 -- whatever it raises, the system under test has died of it
+        except BaseException as error:  # noqa: BLE001 -- whatever it raises, the system under test has ended with it
             outputs = (Ended(f"raised {type(error).__name__}: {error}"),)
         self._note(inp, outputs := _kept(outputs))
         following = follow(self._oracle, self._ways, inp, table, outputs)
@@ -126,7 +126,7 @@ class Walk:
         return following
 
     def _fail(self) -> Verdict:
-        """Return the failure, as a monitor sees it that was told the whole walk."""
+        """Return the failure, as found by a monitor after the events of the whole walk."""
         inp, outputs = self.history[-1]
         monitor = Monitor(self._oracle, self._ways.belief)
         # of each step before: the input, its outputs, and quiescence
@@ -147,7 +147,7 @@ def _kept(outputs: tuple[object, ...]) -> tuple[object, ...]:
 
 
 def copied(outputs: tuple[object, ...]) -> tuple[object, ...]:
-    """Return outputs as they are now: a system may go on with the list that it answered with."""
+    """Return a copy of outputs: a system may change a list that it returned."""
     try:
         return deepcopy(outputs)
     except Exception:  # noqa: BLE001 -- not everything can be copied: a lock in it, for one

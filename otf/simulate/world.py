@@ -1,9 +1,9 @@
 """A simulated world: a system behind FIFO ports with random latencies, in virtual time.
 
-It keeps the assumptions on which the promise rests, and uses every freedom that they leave: outputs of a transition
-are spread over the time in which the system is busy with it, timers are set anywhere in that time, inputs on different
-ports are taken in any order, outputs on different ports are emitted in any order, and what is drawn may lie at the
-very end of its bounds.
+It keeps the assumptions behind the promise, and uses every freedom that they leave: outputs of a transition are spread
+over the time in which the system is busy with it, timers are set anywhere in that time, inputs on different ports are
+taken in any order, outputs on different ports are emitted in any order, and random times may lie at the very end of
+their bounds.
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ FOREVER: Final = float("inf")
 class TimeBounds:
     """The true bounds of a world in seconds: latency of one way through a port, and time busy with one input.
 
-    `spontaneous` is the mean pause before a spontaneous output. `chance`: times are drawn uniformly,
-    or are always one end of their bounds or the other (`extreme`), latencies the same one for a port in one direction
-    (`lopsided`).
+    `spontaneous` is the mean pause before a spontaneous output. `chance`: times are drawn uniformly, or are always one
+    end of their bounds or the other (`extreme`), latencies the same one for a port in one direction (`lopsided`).
     """
 
     latency: float = 0.002
@@ -43,12 +42,12 @@ class TimeBounds:
 
 @dataclass(slots=True)
 class World:
-    """A system behind its ports. Time is virtual and moves on with `advance`; everything by chance comes from `random`.
+    """A system behind its ports. Time is virtual and passes with `advance`; all chance comes from `random`.
 
-    `ignoring`: an input that changes nothing lets the timers of the state go on, instead of setting them anew.
-    `wavering`: on every way back into the same state, by an input or unasked, chance decides which of the two; and the
-    initial state may have been entered before the start.
-    `choosy`: of inputs that wait on different ports, any is taken next, instead of the one that has waited longest.
+    `ignoring`: an input that changes nothing leaves the timers of the state running, instead of restarting them.
+    `wavering`: on every move back into the same state, by an input or spontaneously, chance decides between the two;
+    and the initial state may have been entered before the start. `choosy`: of inputs that wait on different ports,
+    chance chooses the next, instead of the longest waiting.
     """
 
     system: SimulatedSystem
@@ -69,7 +68,7 @@ class World:
     _order: count[int] = field(default_factory=count)
 
     def __post_init__(self) -> None:
-        """Let the initial state do what it may do unasked."""
+        """Arm the spontaneous moves of the initial state."""
         ends = [way.within[1] for way in self.system.spontaneous() if way.within]
         self._arm(self._between(-min(ends), self.now) if self.wavering and ends and min(ends) < FOREVER else self.now)
 
@@ -78,7 +77,7 @@ class World:
         self._at(self._through("in", port, self.now), partial(self._reach, inp, port))
 
     def advance(self, until: float) -> None:
-        """Let time go on until something arrives, at most until `until`."""
+        """Let time pass until something arrives, at most until `until`."""
         while not self.arrived and self._due and self._due[0][0] <= until:
             self.now, _, action = heapq.heappop(self._due)
             action()
@@ -86,7 +85,7 @@ class World:
             self.now = max(self.now, until)
 
     def _reach(self, inp: object, port: str) -> None:
-        # one input after another, each to completion: it waits for its turn
+        # inputs are processed one after another, each to completion: this one waits for its turn
         self._waiting.append((port, inp))
         self._serve()
 
@@ -98,7 +97,7 @@ class World:
             self._at(self._free, self._serve)
 
     def _head(self) -> tuple[str, object]:
-        """Return what is taken next of the inputs that wait: the first on some port."""
+        """Return the next of the inputs that wait: the first on some port."""
         ports = list(dict.fromkeys(port for port, _ in self._waiting))
         chosen = self.random.choice(ports) if self.choosy and len(ports) > 1 else ports[0]
         return next(head for head in self._waiting if head[0] == chosen)
@@ -127,7 +126,7 @@ class World:
             own = [each for each in outputs if each.port == port]
             yield from zip(own, sorted(self.now + self._between(lo, hi) for _ in own), strict=True)
 
-    def _runs_on(self, ignoring: bool) -> bool:  # noqa: FBT001 -- whether it does where nothing wavers
+    def _runs_on(self, ignoring: bool) -> bool:  # noqa: FBT001 -- the answer if nothing wavers
         return self.random.random() < HALF if self.wavering else ignoring
 
     def _emit(self, outputs: Sequence[Emission], moment: float) -> None:
@@ -136,7 +135,7 @@ class World:
             self._at(at, partial(self.arrived.append, Seen(output, port, at)))
 
     def _arm(self, entered: float) -> None:
-        """Plan what the new state does unasked; another state calls the plans off."""
+        """Plan the spontaneous moves of the new state; another state cancels them."""
         self._plans.clear()
         for number, way in enumerate(self.system.spontaneous()):
             if not way.after:
@@ -154,11 +153,11 @@ class World:
             self._at(self._free, partial(self._spontaneous, number, way, plan))
             return
         if not self._do(way):
-            # a timer that went off is set anew, whatever the others do
+            # a timer that expired is restarted, whatever the others do
             self._plan(number, way, self.now)
 
     def _do(self, way: SystemMove) -> bool:
-        """Let the system do something by itself; return whether that sets the timers of its state anew."""
+        """Make a spontaneous move; return whether it restarts the timers of the state."""
         before = self.system.state
         happening = self.system.do(way)
         self._emit(happening.outputs, self.now)
@@ -169,7 +168,7 @@ class World:
         return anew
 
     def _start(self, actions: Sequence[TimerAction], moment: float) -> None:
-        """Start and stop named timers: they run on whatever happens, and one that is started anew forgets its run."""
+        """Start and stop named timers: they run on whatever happens, and a restarted one forgets its previous run."""
         for each in actions:
             self._named.pop(each.name, None)
             if isinstance(each, TimerStart):
@@ -208,7 +207,7 @@ class World:
         return self._slow[direction, port]
 
     def _through(self, direction: str, port: str, moment: float) -> float:
-        """Return when a message arrives that goes through a port: within the latency, and after those before it."""
+        """Return the arrival of a message through a port: within the latency, and after the messages before it."""
         before = self._last.get((direction, port), 0.0)
         arrival = max(before, moment + self._latency(direction, port))
         self._last[direction, port] = arrival

@@ -1,10 +1,8 @@
-"""Specs: the model as a function, and the words in which it says what may happen."""
+"""Specs: a model as a function, and the vocabulary for what may happen."""
 
-from otf.spec.combine import restrict, total
 from otf.spec.outputs import Accept, AnyOrder, On, OneOf, Where, on
-from otf.spec.spec import Spec
-from otf.spec.timing import TimerAction, TimerStart, TimerStop, start, stop
-from otf.spec.transition import Transition, goto
+from otf.spec.spec import Spec, restrict, total
+from otf.spec.transition import TimerAction, TimerStart, TimerStop, Transition, goto, start, stop
 
 __all__ = [
     "Accept",

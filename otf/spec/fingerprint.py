@@ -16,18 +16,18 @@ _OWN: Final = ("otf.spec.", "otf.channels.", "otf.compose.", "otf.fronts.")
 
 
 def fingerprint(spec: Spec[Any, Any]) -> str:
-    """Return a short hash of the source that a spec is written in: another one tells that the model was changed.
+    """Return a short hash of the source files of a spec: if the model changes, the hash changes.
 
-    The whole files are taken: a helper function or a class beside `step` belongs to the model as much.
+    Whole files are hashed: a helper function or a class beside `step` is part of the model as well.
     """
     source = "\0".join(sorted(set(_sources(spec))))
     return hashlib.sha256(source.encode()).hexdigest()[:16]
 
 
 def _sources(part: object) -> Iterator[str]:
-    """Yield the source of each file that a spec, or a function of it, is written in."""
+    """Yield the source of each file in which a spec, or one of its functions, is written."""
     if _is_spec(part):
-        # modules of other tools, which are no functions of the spec
+        # modules of other tools are not functions of the spec
         yield from getattr(part, "sources", ())
         for function in (part.step, part.emits, part.inputs):
             yield from _sources(function)
@@ -36,7 +36,7 @@ def _sources(part: object) -> Iterator[str]:
     elif callable(part):
         module = inspect.getmodule(part)
         if module is not None and module.__name__.startswith(_OWN):
-            # what completes or combines specs holds them in its closure; it is no part of the model itself
+            # functions of otf that complete or combine specs hold them in closures; they are no part of the model
             for cell in getattr(part, "__closure__", None) or ():
                 yield from _sources(cell.cell_contents)
         else:
@@ -51,5 +51,5 @@ def _text(function: object, module: ModuleType | None) -> str:
     if module is not None:
         with suppress(OSError, TypeError):
             return inspect.getsource(module)
-    # it was typed in, or is built in: the name is all there is
+    # it was typed in, or is built in: only its name is known
     return getattr(function, "__qualname__", "")

@@ -1,4 +1,4 @@
-"""The inputs that a spec offers: given, or those of the type that its step function declares."""
+"""The inputs of a spec: given ones, or the values of the type that its step function declares."""
 
 from __future__ import annotations
 
@@ -7,45 +7,68 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from inspect import signature
 from itertools import chain
-from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from otf.errors import UsageError
-from otf.spec.endless import INPUTS, limited
+from otf.errors import ModelError, UsageError
 from otf.values import Enumeration, Values, every, given, is_enumeration, is_strategy, is_type, ready, show
-from otf.values.reader import name_of
+from otf.values.front import name_of
 from otf.values.strategies import simpler_first
 
+T = TypeVar("T")
+
+TRANSITIONS: Final = 10_000
+"""Transitions of one answer at most, each with its alternatives."""
+
+INPUTS: Final = 100_000
+"""Inputs that are worth trying in one state at most."""
+
+
+def limited(items: Iterable[T], most: int, what: str) -> Iterator[T]:
+    """Yield the items: so a model that never ends raises an error, and does not fill the memory.
+
+    Raises ModelError after `most` items if there is another one; `what` is the plural of an item in the message.
+
+    >>> list(limited("abc", 3, "letters"))
+    ['a', 'b', 'c']
+    """
+    for number, item in enumerate(items):
+        if number >= most:
+            message = f"more than {most:,} {what}: it seems never to end"
+            raise ModelError(message)
+        yield item
+
+
 Offering: TypeAlias = Callable[[Any], Iterable[Any]]
-FEW: Final = 100  # inputs of a class that has no end
-MANY: Final = 10_000  # inputs of a class that has one
+FEW: Final = 100  # inputs of a class with endlessly many values
+MANY: Final = 10_000  # inputs of a class with finitely many values
 
 
-def offering(step: object, inputs: Any, values: Values | None) -> Offering:  # noqa: ANN401 -- whatever was given
+def offering(step: object, inputs: Any, values: Values | None) -> Offering:  # noqa: ANN401 -- any source of a user
     """Return the function from a state to the inputs that are worth trying in it."""
     if values is not None and inputs is not None:
-        raise UsageError(f"{_name(step)}: give inputs or values: values say which inputs the declared type has")
+        raise UsageError(f"{_name(step)}: give inputs or values, not both; values replace those of the declared type")
     if inputs is None:
         return _declared(step, values or {})
     if is_enumeration(inputs) or is_strategy(inputs):
-        return _all([("what is given", given(inputs, "inputs"))])
+        return _all([("the given values", given(inputs, "inputs"))])
     return cast("Offering", inputs) if callable(inputs) else _always(inputs)
 
 
 def worth_trying(values: Enumeration[Any]) -> list[Any]:
-    """Return all values where there is an end, and the first ones where there is none; drawn ones in their order."""
+    """Return the values of an enumeration, at most `MANY`; the first `FEW` if it may not end."""
     found = values.first(MANY if values.finite else FEW)
-    # shrinking takes what comes first for simple, and a strategy gives its values batch by batch
+    # for shrinking the first inputs are the simplest, but a strategy generates its values batch by batch
     return found if values.complete else simpler_first(found)
 
 
 def _declared(step: object, values: Values) -> Offering:
     kind, where = _second(step)
-    # a function among the values is asked in each state: so ids that the system gave come back as inputs
-    asked = {each: source for each, source in values.items() if callable(source) and not is_type(source)}
-    fixed = ready({each: source for each, source in values.items() if each not in asked})
-    if not asked:
+    # a function among the values is called in each state: so ids that the system chose come back as inputs
+    functions = {each: source for each, source in values.items() if callable(source) and not is_type(source)}
+    fixed = ready({each: source for each, source in values.items() if each not in functions})
+    if not functions:
         return _all([(name_of(part), every(part, fixed, where)) for part in _classes(kind)])
-    return lambda state: _of_type(kind, {**fixed, **{each: told(state) for each, told in asked.items()}}, where)
+    return lambda state: _of_type(kind, {**fixed, **{each: at(state) for each, at in functions.items()}}, where)
 
 
 def _of_type(kind: object, values: Values, where: str) -> Iterator[Any]:
@@ -63,13 +86,13 @@ def _classes(kind: object) -> Iterator[object]:
 
 @dataclass(frozen=True, slots=True)
 class Always:
-    """The same inputs in every state; `sample` says which ones of how many, where these are not all that there are."""
+    """The same inputs in every state; if they are not all inputs of the type, `sample` describes the choice."""
 
     inputs: tuple[Any, ...]
     sample: str = ""
 
     def __call__(self, _state: object) -> tuple[Any, ...]:
-        """Return them."""
+        """Return the inputs."""
         return self.inputs
 
 
@@ -84,20 +107,20 @@ def _all(sources: Iterable[tuple[str, Enumeration[Any]]]) -> Offering:
 
 
 def _more(values: Enumeration[Any], found: list[Any]) -> bool:
-    # what was drawn by a strategy is never known to be all
+    # the values of a strategy are never known to be all
     most = MANY if values.finite else FEW
     return not values.complete or (len(found) == most and len(values.first(most + 1)) > most)
 
 
 def declared(step: object) -> list[object]:
-    """Return the types that a step function declares for its input, none where it declares nothing that is known."""
+    """Return the types that a step function declares for its input; none if it declares no readable type."""
     try:
         return list(_classes(_second(step)[0]))
     except UsageError:
         return []
 
 
-def _second(step: Any) -> tuple[object, str]:  # noqa: ANN401 -- whatever was given as a step function
+def _second(step: Any) -> tuple[object, str]:  # noqa: ANN401 -- any step function
     try:
         _, name, *_ = signature(step).parameters
         return get_type_hints(step, include_extras=True)[name], name

@@ -1,4 +1,4 @@
-"""What a transition may say of its outputs, besides giving them as values.
+"""The outputs of a transition, other than plain values.
 
 An item of a transition's outputs is one of: a value (exactly this one), a class (any value of it), a function or
 `Where` (any value for which it is true), `AnyOrder`, `OneOf`, or one of these on a named port with `on`.
@@ -12,14 +12,14 @@ from functools import partial
 from inspect import isroutine
 from typing import Any
 
-from otf.spec.timing import TimerAction, timely
+from otf.spec.transition import TimerAction, timely
 
 Test = Callable[[Any], bool]
 
 
 @dataclass(frozen=True, init=False, slots=True)
 class AnyOrder:
-    """Outputs that come in any order; all of them come before anything later on the same port.
+    """Outputs that come in any order, all before the later outputs on the same port.
 
     >>> AnyOrder("pong", "ready").items
     ('pong', 'ready')
@@ -33,7 +33,7 @@ class AnyOrder:
 
 @dataclass(frozen=True, init=False, slots=True)
 class OneOf:
-    """One of these outputs; which one is the system's choice and leads to the same next state.
+    """One of these outputs: the system chooses, and each choice leads to the same next state.
 
     >>> OneOf("tea", "coffee").items
     ('tea', 'coffee')
@@ -47,7 +47,7 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Any output for which `test` is true; `says` is how a failure names it.
+    """Any output for which `test` is true; `says` is its description in a failure.
 
     >>> Where(lambda text: text.startswith("001"), says="a welcome").says
     'a welcome'
@@ -59,14 +59,18 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class On:
-    """An item on a named port: needed where the port does not follow from the value. Written `on(port, item)`."""
+    """An item of outputs on a named port, for an item whose value does not determine its port; made by `on`.
+
+    >>> On("cpe2", Where(str.isdigit, says="a number")).port
+    'cpe2'
+    """
 
     port: str
     item: object
 
 
 def on(port: str, item: object) -> On:
-    """Return `item` as expected on `port`.
+    """Return `item` as an output that is expected on `port`.
 
     >>> on("cpe2", "hello")
     On(port='cpe2', item='hello')
@@ -76,16 +80,17 @@ def on(port: str, item: object) -> On:
 
 @dataclass(frozen=True, slots=True)
 class Accept:
-    """A transition whose next states are a function of the outputs seen, such as an id that the system chose.
+    """A transition whose next states depend on the outputs, such as an id that the system chooses.
 
-    `then` gets the tuple of outputs seen on `port` and returns the possible next states (none: these outputs are
-    wrong). `until` says when that tuple is complete: a number of outputs, or a predicate on the tuple. With a tuple of
-    ports, both functions get a dictionary with the outputs of each, and a number is meant for each. `says` is how a
-    failure names what is accepted; `within`, `timers` and `after` are as in `goto`. The functional transition `Ft` of
-    Koopman and Plasmeijer, "Fully Automatic Testing with Functions as Specifications".
+    `then` receives the tuple of outputs on `port` and returns the possible next states; an empty list means that these
+    outputs are wrong. `until` is the number of outputs that complete the tuple, or a predicate on the tuple. With a
+    tuple of ports, both functions receive a dictionary from each port to its outputs, and a number counts for each
+    port. `says` is the description in a failure; `within`, `timers` and `after` are those of `goto`. This is the
+    functional transition `Ft` of Koopman and Plasmeijer, "Fully Automatic Testing with Functions as Specifications".
 
-    >>> Accept(lambda seen: [("job", seen[0])]).until
-    1
+    >>> opened = Accept(lambda seen: [("job", seen[0])], says="the id of a job")
+    >>> opened.complete((7,)), opened.then((7,))
+    (True, [('job', 7)])
     """
 
     then: Callable[[Any], Iterable[Any]]
@@ -97,21 +102,21 @@ class Accept:
     after: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a time that is none."""
+        """Refuse an invalid time window."""
         timely(self.within, self.after)
 
     def complete(self, outputs: Any) -> bool:  # noqa: ANN401 -- a tuple, or a dictionary of them
-        """Return whether these outputs are all that the transition brings."""
+        """Return whether these outputs complete the transition."""
         if not isinstance(self.until, int):
             return self.until(outputs)
         each = outputs.values() if isinstance(self.port, tuple) else [outputs]
         return all(len(seen) >= self.until for seen in each)
 
     def full(self, outputs: Sequence[object]) -> bool:
-        """Return whether no further output of one port belongs to it."""
+        """Return whether the outputs of one port are complete, so that the next one belongs to a later transition."""
         return isinstance(self.until, int) and len(outputs) >= self.until
 
 
 def vague(item: object) -> bool:
-    """Tell whether an item is no value, but what a value has to be like."""
+    """Return whether an item describes values (a class, a function, a `Where`), and is no value itself."""
     return isinstance(item, (Where, type, partial)) or isroutine(item)

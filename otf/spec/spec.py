@@ -1,4 +1,4 @@
-"""A spec: what the system may do, as a function of the state and the input."""
+"""A spec: what the system may do, as a function of the state and the input; completed and restricted specs."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ Emits = Callable[[State], Iterable["Transition[State] | Accept"]]
 class Spec(Generic[State, Input]):
     """The model of a system: a function from a state and an input to what may happen.
 
-    `step(state, input)` yields a transition for each thing that may happen; yielding nothing leaves the input
-    unspecified in that state. `emits(state)` yields what may come unasked. `inputs` is what is worth trying: a list,
-    or a function of the state; without it the values of the type that `step` declares for its input, where `values`
-    may say for each type which there are (see `bounded`). The function as specification: Koopman and Plasmeijer,
-    "Testing Reactive Systems with GAST", section 8.5.
+    `step(state, input)` yields a transition for each thing that may happen; if it yields nothing, the input is
+    unspecified in that state. `emits(state)` yields the transitions with spontaneous outputs. `inputs` are the inputs
+    to try: a list, or a function of the state. Without `inputs`, they are the values of the type that `step` declares
+    for its input, and `values` may replace the values of types (see `bounded`). Functions as specifications are from
+    Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.5.
 
     >>> def step(paid, inp):
     ...     if inp == "coin": yield Transition(paid + 1)
@@ -43,7 +43,7 @@ class Spec(Generic[State, Input]):
     name: str
     partial: Spec[State, Input] | None
 
-    def __init__(  # noqa: PLR0913 -- what a spec is made of; past the second they are given by name
+    def __init__(  # noqa: PLR0913 -- the parts of a spec; from the third on they are given by name
         self,
         step: Step[State, Input],
         initial: State,
@@ -54,7 +54,7 @@ class Spec(Generic[State, Input]):
         partial: Spec[State, Input] | None = None,
         values: Values | None = None,
     ) -> None:
-        """Make a spec; `partial` is the spec that this one completes (`total` sets it)."""
+        """Make a spec; `partial` is the spec that this one completes, and is set by `total`."""
         put = object.__setattr__
         put(self, "step", step)
         put(self, "initial", initial)
@@ -64,21 +64,22 @@ class Spec(Generic[State, Input]):
         put(self, "partial", partial)
 
     def bounded(self, values: Values) -> Spec[State, Input]:
-        """Return the spec that offers the inputs of its declared type, with these values for the types named.
+        """Return the spec with the inputs of its declared type, in which `values` replaces the values of types.
 
-        Values are a range or list, another type, a Hypothesis strategy, or a function of the state. Of each class in
-        a union of inputs all values are offered where these end (at most 10,000), otherwise the first 100.
+        A source of values is a range or list, another type, a Hypothesis strategy, or a function of the state. Of each
+        class in a union of inputs, the spec has all values if they end (at most 10,000), otherwise the first 100.
+        Raises UsageError if `step` declares no type for its input.
 
         >>> def step(total: int, inp: int) -> list[Transition[int]]: return [Transition(total + inp)]
         >>> list(Spec(step, initial=0).bounded({int: range(3)}).inputs(0))
         [0, 1, 2]
         """
-        declared = (self.partial or self).step  # what completes a spec has no types of its own
+        declared = (self.partial or self).step  # the step function of a completed spec declares no types
         inputs = offering(declared, None, values)
         return Spec(self.step, self.initial, inputs, self.emits, name=self.name, partial=self.partial)
 
     def specifies(self, state: State, inp: Input) -> bool:
-        """Tell whether the model says what may happen on `inp` in `state`, before any completion."""
+        """Return whether the model specifies `inp` in `state`, before any completion."""
         spec = self.partial or self
         return any(True for _ in spec.step(state, inp))
 
@@ -88,7 +89,7 @@ class Spec(Generic[State, Input]):
         def step(state: State, inp: Input) -> Iterable[Transition[State] | Accept]:
             yields = self.step(state, inp)
             if not _listed(yields):
-                return yields  # the oracle says what is wrong with it, and where
+                return yields  # the oracle reports this error, with its place
             happens = iter(yields)
             first = next(happens, None)
             return [Transition(state)] if first is None else chain([first], happens)
@@ -98,3 +99,29 @@ class Spec(Generic[State, Input]):
 
 def _listed(yields: object) -> bool:
     return isinstance(yields, Iterable)
+
+
+def total(spec: Spec[State, Input]) -> Spec[State, Input]:
+    """Return the spec in which an unspecified input is ignored: no output, no change of state.
+
+    This is the implicit completion of Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.3.1.
+
+    >>> lamp = Spec(lambda on, inp: [Transition(True)] if inp == "on" and not on else [], False, ["on"])
+    >>> list(lamp.step(True, "on")), list(total(lamp).step(True, "on"))
+    ([], [Transition(state=True, outputs=(), within=None)])
+    """
+    return spec.completed()
+
+
+def restrict(spec: Spec[State, Input], allow: Callable[[State, Input], bool]) -> Spec[State, Input]:
+    """Return the spec with only those inputs for which `allow(state, input)` is true; their transitions stay.
+
+    >>> count = Spec(lambda number, inp: [Transition(number + inp)], 0, [1, 2, 5])
+    >>> list(restrict(count, lambda number, inp: number + inp <= 5).inputs(3))
+    [1, 2]
+    """
+
+    def inputs(state: State) -> Iterable[Input]:
+        return [inp for inp in spec.inputs(state) if allow(state, inp)]
+
+    return Spec(spec.step, spec.initial, inputs, spec.emits, name=spec.name, partial=spec.partial)

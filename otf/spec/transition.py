@@ -1,23 +1,113 @@
-"""One thing that may happen: the next state, and the outputs on the way."""
+"""One thing that may happen: the next state, the outputs on the way, their time window, and timers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
-from otf.spec.timing import TimerAction, timely
+from otf.errors import ModelError
+
+EVER: Final = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class TimerStart:
+    """Starts a timer, or restarts it; usually made by `start`. Raises ModelError for a wrong window, or no name.
+
+    >>> TimerStart("session", lo=0.4, hi=0.7) == start("session", 0.4, 0.7)
+    True
+    """
+
+    name: str
+    lo: float
+    hi: float
+
+    def __post_init__(self) -> None:
+        """Refuse a timer without a name, or with a wrong window."""
+        if not self.name:
+            message = "a timer needs a name, to which a transition in `emits` refers by after=…"
+            raise ModelError(message)
+        checked((self.lo, self.hi), f"of start({self.name!r}, {self.lo!r}, {self.hi!r})")
+
+
+@dataclass(frozen=True, slots=True)
+class TimerStop:
+    """Stops a timer if it runs; usually made by `stop`.
+
+    >>> TimerStop("session") == stop("session")
+    True
+    """
+
+    name: str
+
+
+TimerAction: TypeAlias = TimerStart | TimerStop
+"""What a transition does to a timer."""
+
+
+def start(name: str, lo: float, hi: float) -> TimerStart:
+    """Return the action that starts a timer in a transition: it expires `lo` to `hi` seconds after the transition.
+
+    A timer keeps running until it expires, is stopped, or is restarted. Its expiry is a transition of `emits` that
+    names it: `goto(state, output, after="session")`. Raises ModelError for a wrong window.
+
+    >>> start("session", 0.4, 0.7)
+    TimerStart(name='session', lo=0.4, hi=0.7)
+    """
+    return TimerStart(name, lo, hi)
+
+
+def stop(name: str) -> TimerStop:
+    """Return the action that stops a timer in a transition; it does nothing to a timer that does not run.
+
+    >>> stop("session")
+    TimerStop(name='session')
+    """
+    return TimerStop(name)
+
+
+def timely(within: object, after: str) -> None:
+    """Raise ModelError for a transition with a wrong window, or with both a window and a timer."""
+    if within is None:
+        return
+    checked(within)
+    if after:
+        message = f"within={within!r} and after={after!r}: the start of a timer sets its window, leave one out"
+        raise ModelError(message)
+
+
+def checked(window: object, where: str = "") -> None:
+    """Raise ModelError for a wrong time window: no system could answer in it, and every system would fail."""
+    if _is_window(window):
+        return
+    named = where or f"within={window!r}"
+    message = f"the time window {named} is invalid; write (lo, hi), seconds with 0 <= lo <= hi, lo not infinite"
+    raise ModelError(message)
+
+
+def _is_window(window: object) -> bool:
+    match window:
+        # NaN is neither larger nor smaller than anything
+        case (int() | float() as lo, int() | float() as hi) if isinstance(window, tuple):
+            return 0 <= lo <= hi and lo < EVER
+        case _:
+            return False
+
 
 State = TypeVar("State")
 
 
 @dataclass(frozen=True, slots=True)
 class Transition(Generic[State]):
-    """A next state and the outputs that are seen on the way to it; usually written with `goto`.
+    """A next state and the outputs on the way to it; usually made by `goto`.
 
-    `within=(lo, hi)` is the time window of the outputs, in seconds: after the input was taken, and in `emits` after
-    the state was entered. `timers` are started and stopped by it; in `emits`, `after` names the timer that brings it.
-    Raises ModelError for a window in which nothing can be seen, and for a window of what comes after a timer.
+    `within=(lo, hi)` is the time window of the outputs in seconds: after the system took the input, or in `emits` after
+    it entered the state. `timers` are the timers that the transition starts and stops. In `emits`, `after` names the
+    timer whose expiry is this transition. Raises ModelError for a wrong window, and for `within` together with `after`.
+
+    >>> Transition("paid", ("coffee",), within=(0.0, 0.5)).outputs
+    ('coffee',)
     """
 
     state: State
@@ -38,12 +128,12 @@ def goto(
     timers: Iterable[TimerAction] = (),
     after: str = "",
 ) -> Transition[State]:
-    """Return the transition to `state` with these outputs, in this order on each port.
+    """Return the transition to `state` with these outputs, in this order on each port; see `Transition`.
 
     >>> goto(5, "coffee")
     Transition(state=5, outputs=('coffee',), within=None)
 
-    A session that ends 0.4 to 0.7 seconds after it was opened, whatever else happens in between:
+    A session that ends 0.4 to 0.7 seconds after it was opened, also if other things happen in between:
 
     >>> from otf.spec import start
     >>> opened = goto("open", "welcome", timers=[start("session", 0.4, 0.7)])

@@ -1,11 +1,8 @@
-"""Strategies: which input next."""
+"""Strategies: they choose the next input."""
 
 from otf.strategy.coverage import Coverage, Until, covering
-from otf.strategy.kinds import STRATEGIES, StrategyKind, goal, own, script, weighted
-from otf.strategy.pool import Pool
-from otf.strategy.random import Uniform
-from otf.strategy.script import Script
-from otf.strategy.strategy import Strategy
+from otf.strategy.kinds import STRATEGIES, Strategy, StrategyKind, goal, own, script, weighted
+from otf.strategy.pool import Pool, Script, Uniform
 from otf.strategy.visits import LeastInput, LeastNext, VisitCounts
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Coverage: which states, transitions, inputs, outputs and pairs of state and input the paths came through."""
+"""Coverage: the states, transitions, inputs, outputs and pairs of state and input on the paths."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _Step = tuple[Node, Symbol, Node]
 
 @dataclass(slots=True)
 class Coverage:
-    """What was met so far, of the graph of the model where that is whole.
+    """The parts of the model covered so far, compared with its graph if that is whole.
 
-    The last step of a path counts when the path goes on from it: nobody asks for a further input after it.
+    The last step of a path counts only if a further input is chosen after it.
     """
 
     graph: Graph | None = None
@@ -32,12 +32,12 @@ class Coverage:
     texts: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
 
     def note(self, before: View | None, chosen: Symbol | None, now: View) -> None:
-        """Take that `chosen` led from one view to another."""
+        """Note that `chosen` led from one view to another."""
         self.states.update(now.nodes)
         if before is None or chosen is None:
             return
         nodes = set(now.nodes)
-        # what the model leaves open may be tried as well, and is no part of it
+        # inputs that the model leaves open may be tried as well, but are no part of it
         for node in (node for node in before.nodes if before.model.specified(node, chosen)):
             for move in before.model.moves(node, chosen):
                 if isinstance(move.target, Node) and move.target in nodes:
@@ -46,13 +46,13 @@ class Coverage:
                     self.texts.add(move.texts)
 
     def met(self) -> dict[str, int]:
-        """Return how much was met of each kind."""
+        """Return the number covered of each kind."""
         inputs = {inp for _, inp in self.pairs}
         counts = len(self.states), len(self.steps), len(inputs), len(self.texts), len(self.pairs)
         return dict(zip(KINDS, counts, strict=True))
 
     def all(self) -> dict[str, int]:
-        """Return how much there is of each kind, nothing where that is not known."""
+        """Return the total of each kind, nothing if it is not known."""
         if self.graph is None or not self.graph.whole:
             return {}
         edges = [edge for edge in self.graph.transitions if edge.input is not None and edge.target is not None]
@@ -72,7 +72,7 @@ class Coverage:
         return [] if self.graph is None else [show(inp.value) for inp in self.graph.symbols if inp not in ran]
 
     def __str__(self) -> str:
-        """Return what was met, of what there is where that is known, and the inputs that never ran."""
+        """Return the numbers covered, with their totals if known, and the inputs that never ran."""
         there = self.all()
         counts = [f"{what} {number}{f'/{there[what]}' if there else ''}" for what, number in self.met().items()]
         never = self.never()
@@ -81,9 +81,9 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """When a campaign has seen enough: a share (up to 1) of one of `KINDS`, or a number of them.
+    """The coverage at which a campaign ends: a share (up to 1) of one of `KINDS`, or a number of them.
 
-    Raises UsageError at once for what can never be reached.
+    Raises UsageError at once if it can never be reached.
     """
 
     what: str
@@ -91,7 +91,7 @@ class Until:
     number: int | None = None
 
     def check(self, graph: Graph) -> None:
-        """Refuse what the model does not have."""
+        """Raise UsageError if the model does not have that much."""
         if self.what not in KINDS or not 0 < self.share <= 1:
             message = f"until {self.what} {self.share}: a share above 0 and up to 1 of {', '.join(KINDS)}"
             raise UsageError(message)
@@ -99,20 +99,20 @@ class Until:
         if self.number is None and not there:
             cuts = ", ".join(graph.cuts) or "outputs that decide the next state"
             why = f"the model was not explored whole ({cuts})"
-            message = f"a share of the {self.what} can never be reached: {why}; say a number"
+            message = f"a share of the {self.what} can never be reached: {why}; give a number"
             raise UsageError(message)
         if self.number is not None and there and self.number > there[self.what]:
             message = f"{self.number} {self.what} can never be reached: the model has {there[self.what]}"
             raise UsageError(message)
 
     def reached(self, coverage: Coverage) -> bool:
-        """Tell whether there is enough."""
+        """Return whether the coverage is enough."""
         needed = self.number if self.number is not None else self.share * coverage.all()[self.what]
         return coverage.met()[self.what] >= needed
 
 
 def covering(kind: StrategyKind, coverage: Coverage, until: Until | None = None) -> StrategyKind:
-    """Return the strategy, with what it covers noted; with `until` its paths end as soon as that is reached."""
+    """Return the strategy with its coverage recorded; with `until` its paths end as soon as that is reached."""
     if until is not None and coverage.graph is not None:
         until.check(coverage.graph)
     return StrategyKind(kind.name, kind.says, tuple(_noting(maker, coverage, until) for maker in kind.makers))
@@ -137,7 +137,7 @@ class _Noting:
     chosen: Symbol | None = None
 
     def choose(self, view: View) -> Symbol | None:
-        """Return what the other chooser says, None where there is enough."""
+        """Return the choice of the other chooser, None if the coverage is enough."""
         self.coverage.note(self.before, self.chosen, view)
         self.before = view
         self.chosen = None if self.stop() else self.chooser.choose(view)

@@ -1,47 +1,45 @@
-"""Kinds of strategies: by name, and those that take something of yours."""
+"""Strategies by name, strategies with arguments, and a strategy at work in a campaign."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from random import Random
 from typing import Any, Final, TypeAlias
 
-from otf.core import Chooser
+from otf.core import Chooser, InputMode
 from otf.errors import UsageError
-from otf.strategy.actions import LeastAction
 from otf.strategy.planned import Goal, Nearest
-from otf.strategy.pool import Pool
-from otf.strategy.random import Uniform
-from otf.strategy.script import Script
-from otf.strategy.visits import LeastInput, LeastNext, LeastState, VisitCounts
-from otf.strategy.weighted import Weighted, Weights
+from otf.strategy.pool import Pool, Script, Uniform, Weighted, Weights
+from otf.strategy.visits import LeastAction, LeastInput, LeastNext, LeastState, VisitCounts
 
 Maker: TypeAlias = Callable[[Pool, VisitCounts], Chooser]
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyKind:
-    """A strategy: its name, what it does in a line, and what makes the choosers of its paths, in turn."""
+    """A strategy: its name, a line of description, and the makers of choosers, used in turn for its paths."""
 
     name: str
     says: str
     makers: tuple[Maker, ...]
 
     def __str__(self) -> str:
-        """Return its name, as the header of a trace has it."""
+        """Return its name, as in the header of a trace."""
         return self.name
 
 
 def weighted(weights: Weights) -> StrategyKind:
     """Return the strategy that draws inputs by weight: a number for each class or value, or a function of the input.
 
-    What is not named weighs 1; what weighs 0 is never chosen.
+    Other inputs weigh 1; an input of weight 0 is never chosen.
     """
     return StrategyKind("weighted", "inputs by their weights", (lambda pool, _: Weighted(pool, weights),))
 
 
 def goal(reached: Callable[[Any], bool]) -> StrategyKind:
-    """Return the strategy that goes to a state for which `reached` is true, and then tries what was tried least."""
+    """Return the strategy that goes to a state for which `reached` is true, then tries the least tried inputs."""
     return StrategyKind(
         "goal", "to a goal, then the input tried least", (lambda pool, visits: Goal(pool, visits, reached),)
     )
@@ -50,7 +48,7 @@ def goal(reached: Callable[[Any], bool]) -> StrategyKind:
 def script(*paths: Iterable[Any], skip: bool = True) -> StrategyKind:
     """Return the strategy that sends these inputs, one list for each path.
 
-    An input that the model does not allow where it comes is skipped; without `skip` that is a ModelError.
+    An input that the model does not allow at its turn is skipped; without `skip` it raises ModelError.
     """
     if not paths:
         raise UsageError("script(): give at least one list of inputs")
@@ -63,7 +61,7 @@ def _scripted(path: Iterable[Any], *, skip: bool) -> Maker:
 
 
 def own(make: Callable[[], Chooser]) -> StrategyKind:
-    """Return the strategy of a class of yours, with `choose(view)` that returns one of `view.specified`, or None.
+    """Return the strategy of your own class, with `choose(view)` that returns one of `view.specified`, or None.
 
     Each path gets a new object.
     """
@@ -71,7 +69,7 @@ def own(make: Callable[[], Chooser]) -> StrategyKind:
 
 
 _KINDS: Final = (
-    # the two find different faults: the least tried input covers transitions, the least visited state goes deep
+    # the two find different mutants: the least tried input covers transitions, the least visited state goes deep
     StrategyKind(
         "alternating", "least tried input on one path, least visited next state on the next", (LeastInput, LeastNext)
     ),
@@ -83,3 +81,36 @@ _KINDS: Final = (
     StrategyKind("random", "any input with the same probability", (lambda pool, _visits: Uniform(pool),)),
 )
 STRATEGIES: Final[Mapping[str, StrategyKind]] = {kind.name: kind for kind in _KINDS}
+
+
+@dataclass(slots=True)
+class Strategy:
+    """A strategy at work in one campaign, by name or as a `StrategyKind`; visits are counted over all paths."""
+
+    name: str | StrategyKind
+    mode: InputMode
+    seed: int
+    visits: VisitCounts = field(default_factory=VisitCounts)
+    kind: StrategyKind = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Look up the kind. Raises UsageError for an unknown name, with the nearest known one."""
+        self.kind = known(self.name)
+
+    def path(self, number: int) -> Chooser:
+        """Return the chooser of a path, counted from 1; the same seed and number give the same choices."""
+        makers = self.kind.makers
+        random = Random(f"{self.seed}/{number}")
+        return makers[(number - 1) % len(makers)](Pool(self.mode, random), self.visits)
+
+
+def known(name: str | StrategyKind) -> StrategyKind:
+    """Return the strategy of that name. Raises UsageError for an unknown one, with the nearest known."""
+    if isinstance(name, StrategyKind):
+        return name
+    if name in STRATEGIES:
+        return STRATEGIES[name]
+    near = get_close_matches(name, STRATEGIES, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(STRATEGIES)}"
+    message = f"there is no strategy {name!r}; {hint}"
+    raise UsageError(message)

@@ -1,4 +1,4 @@
-"""Strategies that plan a way: to the nearest input that was not tried, or to a goal."""
+"""Strategies that plan a path: to the nearest untried input, or to a goal."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from otf.core import Node, Symbol, View
 from otf.strategy.pool import Pool
 from otf.strategy.visits import LeastInput, VisitCounts
 
-FAR: Final = 20_000  # states looked at for one plan
+FAR: Final = 20_000  # states considered for one plan
 
 WantedStep = Callable[[Node], "Symbol | bool"]
 
 
 @dataclass(slots=True)
 class Nearest:
-    """Goes the shortest way to a state where something was not tried, and tries it; then the least tried input.
+    """Goes the shortest way to a state with an untried input, and tries it; without one, tries the least tried input.
 
-    Where the system chooses another way than was planned, a new way is planned from there.
+    If the system takes another way than planned, a new way is planned from there.
     """
 
     pool: Pool
@@ -32,7 +32,7 @@ class Nearest:
         self.plan = _Plan(self.pool)
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input, None where nothing may be offered."""
+        """Return the next input, None if none is enabled."""
         chosen = self.plan.next(view, lambda node: self._untried(view, node))
         if chosen is None:
             return LeastInput(self.pool, self.visits).choose(view)
@@ -41,7 +41,7 @@ class Nearest:
 
     def _untried(self, view: View, node: Node) -> Symbol | bool:
         tried = self.visits.inputs[node]
-        fresh = [inp for inp in view.model.offers(node) if not tried[inp] and self._may(view, node, inp)]
+        fresh = [inp for inp in view.model.enabled_inputs(node) if not tried[inp] and self._may(view, node, inp)]
         return self.pool.random.choice(fresh) if fresh else False
 
     def _may(self, view: View, node: Node, inp: Symbol) -> bool:
@@ -51,7 +51,7 @@ class Nearest:
 
 @dataclass(slots=True)
 class Goal:
-    """Goes the shortest way to a goal, and from there on tries what was tried least."""
+    """Goes the shortest way to a goal, and then tries the least tried inputs."""
 
     pool: Pool
     visits: VisitCounts
@@ -64,7 +64,7 @@ class Goal:
         self.plan = _Plan(self.pool)
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input, None where nothing may be offered."""
+        """Return the next input, None if none is enabled."""
         self.done = self.done or any(self.reached(node.value) for node in view.nodes)
         chosen = None if self.done else self.plan.next(view, lambda node: self.reached(node.value))
         if chosen is None:
@@ -75,13 +75,13 @@ class Goal:
 
 @dataclass(slots=True)
 class _Plan:
-    """The rest of a planned way: inputs, each with the state in which it is to be sent."""
+    """The rest of a planned way: inputs, each with the state in which to send it."""
 
     pool: Pool
     steps: deque[tuple[Node, Symbol]] = field(default_factory=deque[tuple[Node, Symbol]])
 
     def next(self, view: View, wanted: WantedStep) -> Symbol | None:
-        """Return the next input on the way, planned anew where the system went another one; None without a way."""
+        """Return the next input on the way, planned anew if the system left it; None without a way."""
         if not self.steps or self.steps[0][0] not in view.nodes:
             self.steps = next(
                 (way for node in view.nodes if (way := _way(view, node, wanted))), deque[tuple[Node, Symbol]]()
@@ -91,7 +91,7 @@ class _Plan:
 
 
 def _way(view: View, start: Node, wanted: WantedStep) -> deque[tuple[Node, Symbol]]:
-    """Return the shortest way to what is wanted, empty where there is none."""
+    """Return the shortest way to a wanted step, empty if there is none."""
     came: dict[Node, tuple[Node, Symbol] | None] = {start: None}
     queue = deque([start])
     while queue and len(came) < FAR:
@@ -100,7 +100,7 @@ def _way(view: View, start: Node, wanted: WantedStep) -> deque[tuple[Node, Symbo
         if found is not False:
             last = [(node, found)] if isinstance(found, Symbol) else []
             return deque([*_back(came, node), *last])
-        for inp in view.model.offers(node):
+        for inp in view.model.enabled_inputs(node):
             for move in view.model.moves(node, inp):
                 if isinstance(move.target, Node) and move.target not in came:
                     came[move.target] = (node, inp)

@@ -1,9 +1,12 @@
-"""Suites made before anything runs: inputs that cover a model, or prove a system right within bounds."""
+"""Suites made before anything runs: inputs that cover a model, or prove a system correct within bounds.
+
+`suite` makes fixed lists of inputs for deterministic models, by one of `METHODS`; `adaptive` makes tests whose next
+input depends on the outputs, for models that leave the system a choice, by one of `ADAPTIVE`.
+"""
 
 from otf.suite.adaptive import ADAPTIVE, AdaptiveSuite, adaptive
-from otf.suite.machine import NumberedMachine, machine
+from otf.suite.machine import NumberedMachine, completed, machine, minimised
 from otf.suite.methods import METHODS, Method
-from otf.suite.minimal import completed, minimised
 from otf.suite.suite import Suite, suite
 
 __all__ = [

@@ -1,12 +1,13 @@
-"""Suites for observable models that leave the system a choice: tests that decide by the outputs what to send next.
+"""Suites for observable models that leave the system a choice: the outputs decide what a test sends next.
 
 Why `state-counting` is complete (Hierons, "Testing from a nondeterministic finite state machine using adaptive state
-counting", 2004): take a wrong system, and the pairs of a model's and a system's state in which the two may be together.
-Some shortest way leads to a wrong output from a pair in which a sure way to a state may end; it meets no pair twice and
-none of those at the ends of the sure ways. Of states that can be told apart pairwise, one at most goes with each of the
-system's m states, or a test that tells them apart fails. So the way meets the states of such a group at most m times,
-less those of them that sure ways lead to; tests that try everything until some group was met once more contain it. All
-this holds of what was seen: an answer that the system never showed is an answer that nothing judged.
+counting", 2004): consider a wrong system, and the pairs of a model state and a system state that can occur together.
+A sure way reaches its state whatever the system chooses. Some shortest way to a wrong output starts from a pair at the
+end of a sure way; it meets no pair twice, and no pair at the end of another sure way. In a group of states that can be
+told apart pairwise, at most one goes with each of the system's m states, or a test that tells them apart fails. So the
+way meets states of such a group at most m times, less the number of those that have sure ways. Tests that try
+everything until some group was met once more contain this way. All this holds for answers that were seen: no test can
+judge an answer that the system never gave.
 """
 
 from __future__ import annotations
@@ -16,20 +17,31 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-from otf.errors import UsageError
+from otf.core import Node, Symbol, View
+from otf.errors import ModelError, UsageError
 from otf.explore import Graph
-from otf.suite.decisions import Decisions, Juncture, Trials
-from otf.suite.observable import Observable, observable
-from otf.suite.sure import SeparatingInputs, groups, reaching, separating
+from otf.suite.decisions import Decisions, TrialNode, Trials
+from otf.suite.observable import Observable, SeparatingInputs, groups, observable, reaching, separating
 from otf.values import show
 
+RUNS: Final = 20
 Met = tuple[int, ...]
 """How often each group of states was met."""
 
 
 @dataclass(frozen=True)
 class AdaptiveSuite:
-    """Tests as numbers of decisions; `guarantee` says what a system is that passes, with so many `runs` of each."""
+    """Tests that decide by the outputs what to send next.
+
+    `tests` are numbers of rows of `decisions`, where each test begins. `guarantee` says in words what is known of a
+    system that passes `runs` runs of each test; `notes` say what else matters.
+
+    >>> from otf.explore import explore
+    >>> from otf.models.coffee import coffee
+    >>> made = adaptive(explore(coffee), runs=5)
+    >>> made.name, made.method, made.runs
+    ('coffee', 'state-counting', 5)
+    """
 
     method: str
     machine: Observable
@@ -51,7 +63,7 @@ class AdaptiveSuite:
 
     @property
     def steps(self) -> int:
-        """Return how many inputs all tests send at most, each run once."""
+        """Return the largest number of inputs that all tests send together, each run once."""
         return sum(self.decisions.depth[test] for test in self.tests)
 
     def __str__(self) -> str:
@@ -64,7 +76,7 @@ class AdaptiveSuite:
 
 @dataclass(frozen=True, slots=True)
 class _Sure:
-    """What is sure in a machine: ways to states, what tells states apart, and the groups that are told apart."""
+    """The sure ways of a machine, the inputs that tell states apart, and groups of states told apart pairwise."""
 
     machine: Observable
     ways: dict[int, dict[int, int]]
@@ -73,51 +85,61 @@ class _Sure:
 
 
 def _counting(trials: Trials, parts: _Sure, extra: int) -> None:
-    """Try everything until some group was met too often, and tell states of one group apart on the way."""
+    """Try every input until some group was met often enough; tell the states of each group apart on the way."""
     limits = [parts.machine.size + extra - len(group & parts.ways.keys()) for group in parts.groups]
-    left: list[tuple[Juncture, Met]] = [(end, (0,) * len(limits)) for end in _ends(trials, parts)]
+    left: list[tuple[TrialNode, Met]] = [(end, (0,) * len(limits)) for end in _ends(trials, parts)]
     while left:
-        place, visits = left.pop()
-        rivals = {other for group in parts.groups if place.state in group for other in group}
-        _part(trials, parts, place, rivals)
+        node, visits = left.pop()
+        rivals = {other for group in parts.groups if node.state in group for other in group}
+        _separate(trials, parts, node, rivals)
         if all(met <= limit for met, limit in zip(visits, limits, strict=True)):
-            for after in _onward(trials, parts, place):
+            for after in _onward(trials, parts, node):
                 met = zip(visits, parts.groups, strict=True)
                 left.append((after, tuple(count + (after.state in group) for count, group in met)))
 
 
 def _covering(trials: Trials, parts: _Sure, _extra: int) -> None:
-    """Try each input where a state was surely reached, and tell its target from all states that it can be told from."""
+    """Try each input at the end of each sure way, and tell its target from all states that it can be told from."""
     for end in _ends(trials, parts):
         for after in _onward(trials, parts, end):
-            _part(trials, parts, after, set(range(parts.machine.size)))
+            _separate(trials, parts, after, set(range(parts.machine.size)))
 
 
-def _ends(trials: Trials, parts: _Sure) -> list[Juncture]:
+def _ends(trials: Trials, parts: _Sure) -> list[TrialNode]:
     return [end for goal, way in parts.ways.items() for end in trials.walk(trials.root, way, goal)]
 
 
-def _onward(trials: Trials, parts: _Sure, place: Juncture) -> list[Juncture]:
-    return [after for inp in parts.machine.ends[place.state] for after in trials.step(place, inp)]
+def _onward(trials: Trials, parts: _Sure, node: TrialNode) -> list[TrialNode]:
+    return [after for inp in parts.machine.ends[node.state] for after in trials.step(node, inp)]
 
 
-def _part(trials: Trials, parts: _Sure, place: Juncture, rivals: set[int]) -> None:
+def _separate(trials: Trials, parts: _Sure, node: TrialNode, rivals: set[int]) -> None:
     for other in sorted(rivals):
-        if (place.state, other) in parts.apart:
-            trials.part(place, other, parts.apart)
+        if (node.state, other) in parts.apart:
+            trials.part(node, other, parts.apart)
 
 
 ADAPTIVE: Final[Mapping[str, Callable[[Trials, _Sure, int], None]]] = {
     "state-counting": _counting,
     "adaptive-cover": _covering,
 }
-RUNS: Final = 20
+"""The methods for `adaptive`, by name."""
 
 
 def adaptive(graph: Graph, method: str = "state-counting", extra: int = 0, runs: int = RUNS) -> AdaptiveSuite:
     """Return the adaptive suite of an observable model, for systems with at most `extra` states more than it.
 
-    Each test is run `runs` times. Raises UsageError for a model that has none, and for a suite that is too large.
+    Each test is run `runs` times. `ADAPTIVE` has the methods. Raises UsageError for a model that has no adaptive suite,
+    with the reason, and for a suite that is too large.
+
+    >>> from otf.explore import explore
+    >>> from otf.spec import OneOf, Spec, goto
+    >>> def step(heads, inp):
+    ...     if inp == "toss": return [goto(True, "heads"), goto(False, "tails")]
+    ...     return [goto(heads, "won" if heads else "lost")]
+    >>> made = adaptive(explore(Spec(step, False, ["toss", "look"], name="coin")), runs=10)
+    >>> len(made.tests), made.steps, made.longest
+    (4, 12, 3)
     """
     _refuse(method, extra, runs)
     return assembled(observable(graph), method, extra, runs)
@@ -162,10 +184,41 @@ def _worth(method: str, parts: _Sure, extra: int, runs: int) -> str:
         most = parts.machine.size + extra
         return f"passed for every implementation with at most {most:,} states, on the specified inputs, {shown}"
     return (
-        f"a system that passes has answered rightly to each specified input in {len(parts.ways)} of "
-        f"{parts.machine.size} states, {shown}; that is no proof that it is right"
+        f"a system that passes has answered each specified input correctly in {len(parts.ways)} of "
+        f"{parts.machine.size} states, {shown}; this does not prove it correct"
     )
 
 
 def _times(runs: int) -> str:
     return "once" if runs == 1 else f"{runs:,} times"
+
+
+class Deciding:
+    """The chooser of one test: it chooses inputs by the state that the model is in after the outputs."""
+
+    def __init__(self, suite: AdaptiveSuite, numbers: Mapping[Node, int], test: int) -> None:
+        self._suite = suite
+        self._numbers = numbers
+        self._next: Mapping[int, int] = {0: test}
+
+    def choose(self, view: View) -> Symbol | None:
+        """Return the next input, None where the test ends. Raises ModelError if the outputs do not fix the state."""
+        if not self._next:
+            return None
+        decision = self._next.get(self._state(view))
+        self._next = {}
+        if decision is None:
+            return None
+        row = self._suite.decisions.rows[decision]
+        self._next = dict(row.then)
+        inp = view.model.symbol(self._suite.machine.inputs[row.input])
+        # a test that was changed in its file may have an input that the model does not specify here
+        return inp if view.allows(inp) else None
+
+    def _state(self, view: View) -> int:
+        known = [self._numbers.get(node) for node in view.nodes]
+        if len(known) != 1 or known[0] is None:
+            names = ", ".join(show(node.value) for node in view.nodes)
+            message = f"{self._suite.name}: the outputs do not determine its state ({names}); use `otf run`"
+            raise ModelError(message)
+        return known[0]

@@ -1,30 +1,107 @@
 """A suite that is complete for as many states as the model has, in few long paths.
 
-A test of a transition needs a way to where it starts. That way may be any that is known to lead there in every system
-that passes: not only the one from the reset. So transitions that earlier tests have confirmed become ways, and a test
-begins where the last one ended. The idea is that of SPY (Simão, Petrenko and Yevtushenko, "On reducing test length for
+A test of a transition needs a way to its start. Any way will do that leads there in every system that passes, not only
+the one from the reset. So transitions that earlier tests have confirmed become ways, and a test begins where the last
+one ended. The idea is that of SPY (Simão, Petrenko and Yevtushenko, "On reducing test length for
 FSMs with extra states", 2012); the walk to the nearest open transition is ours.
 
-Why it is complete: a system with no more states than the model, all of whose states are told apart after the cover,
-has exactly these. A transition is confirmed when its target answers a check that no other state answers so; each check
-is tried in all states, by the first tests. Confirming one transition needs none but those confirmed before.
+Why it is complete: the states after the cover are told apart, so a system with no more states than the model has only
+these. A transition is confirmed when its target passes a check that every other state fails; the first tests try each
+check in all states. Confirming a transition relies only on transitions that were confirmed before.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
 
-from otf.suite.checks import Checks, asked, short
+from otf.suite.identify import Choice, experiment, uio
 from otf.suite.machine import NumberedMachine, Word
-from otf.suite.reach import cover, only_back
-from otf.suite.words import Words
+from otf.suite.splitting import Splitting
+from otf.suite.words import Words, cover, distances, used_transitions
+
+Checks: TypeAlias = list[list[Word]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """The states that a word of splitting inputs leaves together: pairs of the first state and the state now."""
+
+    word: Word
+    pairs: tuple[tuple[int, int], ...]
+
+
+def short(machine: NumberedMachine) -> Checks:
+    """Return for each state a word that only this state answers so, after which the way back to it is short.
+
+    All words begin with one adaptive experiment, so that they have much in common and few words are needed to tell each
+    state from all others; states that the experiment leaves together get an ending each. A state without such a word
+    gets the harmonised identifiers of a splitting tree.
+    """
+    root = experiment(machine, immediate=True)
+    homes = distances(machine)
+    found: dict[int, Word] = {}
+    for group in _leaves(machine, root or Choice(), ()):
+        for first, now in group.pairs:
+            # the distance from each state to where this one began
+            home = [row[first] for row in homes]
+            rest = [other for at, other in group.pairs if at != first]
+            ending = uio(machine, now, rest, home=home) if rest else ()
+            if ending is not None:
+                found[first] = group.word + ending
+    if len(found) == machine.size:
+        return [[found[state]] for state in range(machine.size)]
+    return _mixed(machine, found)
+
+
+def _mixed(machine: NumberedMachine, found: dict[int, Word]) -> Checks:
+    tree = Splitting(machine)
+    checks: Checks = []
+    for state in range(machine.size):
+        word = found.get(state) or uio(machine, state, [each for each in range(machine.size) if each != state])
+        checks.append([word] if word else tree.identifiers(state))
+    return checks
+
+
+def _leaves(machine: NumberedMachine, node: Choice, word: Word) -> Iterator[_Left]:
+    if node.then:
+        for below in node.then.values():
+            yield from _leaves(machine, below, word + node.word)
+    else:
+        yield _Left(word, node.pairs)
+
+
+def trial_words(machine: NumberedMachine, checks: Checks) -> list[set[Word]]:
+    """Return for each state the words to try in it, so that the check of every other state tells it apart."""
+    words: list[set[Word]] = [set(each) for each in checks]
+    for state, own in enumerate(checks):
+        for other in range(machine.size):
+            if other != state:
+                words[other].add(_parting(machine, own, state, other))
+    return words
+
+
+def _parting(machine: NumberedMachine, words: list[Word], state: int, other: int) -> Word:
+    """Return the shortest beginning of one of these words on which two states differ."""
+    partings = [part for word in words if (part := _differs(machine, word, state, other))]
+    return min(partings, key=len)
+
+
+def _differs(machine: NumberedMachine, word: Word, one: int, other: int) -> Word:
+    for at, inp in enumerate(word, 1):
+        if machine.out[one][inp] != machine.out[other][inp]:
+            return word[:at]
+        one, other = machine.next[one][inp], machine.next[other][inp]
+    return ()
 
 
 def chain(machine: NumberedMachine) -> list[Word]:
     """Return the paths of the suite for a complete, minimal, connected machine."""
     checks = short(machine)
     walk = _Chain(machine, checks)
-    walk.states(asked(machine, checks))
+    walk.states(trial_words(machine, checks))
     walk.checks()
     walk.rest()
     return list(walk.words.paths())
@@ -39,17 +116,17 @@ class _Chain:
         self._roots = [self.words.add(word) for word in self._cover]
         self._open: list[set[int]] = [set(range(len(machine.inputs))) for _ in range(machine.size)]
         self._ways: list[dict[int, int]] = [{} for _ in range(machine.size)]
-        for state, inp in only_back(self._cover, machine):
+        for state, inp in used_transitions(self._cover, machine):
             self._confirm(state, inp)
 
     def states(self, words: list[set[Word]]) -> None:
-        """Tell all states apart, each after its own way from the reset."""
+        """Add the words that tell all states apart, each after its own way from the reset."""
         for root, each in zip(self._roots, words, strict=True):
             for word in sorted(each):
                 self.words.add(word, root)
 
     def checks(self) -> None:
-        """Confirm the transitions that checks are made of, each from the reset."""
+        """Confirm the transitions that occur in checks, each from the reset."""
         for state, own in enumerate(self._checks):
             for word in own:
                 now = state
@@ -60,7 +137,7 @@ class _Chain:
                     now = self.machine.next[now][inp]
 
     def rest(self) -> None:
-        """Confirm all others, always the nearest, on confirmed ways."""
+        """Confirm all other transitions, always the nearest one, on confirmed ways."""
         node = 0
         while any(self._open):
             way, state = self._nearest(self.words.state[node])

@@ -1,20 +1,17 @@
-"""Tests that decide: a tree of what is to be tried, taken apart into tests that send one input at a time."""
+"""Adaptive tests: a tree of everything to try, taken apart into tests that send one input at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from otf.errors import UsageError
-from otf.suite.observable import Observable
-
-MOST: Final = 1_000_000  # places of a tree, and decisions
+from otf.suite.observable import Observable, enough
 
 
 class Decision(NamedTuple):
-    """An input, and for each state that may follow the number of the next decision; there the test ends if none is."""
+    """An input, and for states that may follow it the number of the next decision; in other states the test ends."""
 
     input: int
     then: tuple[tuple[int, int], ...] = ()
@@ -22,14 +19,14 @@ class Decision(NamedTuple):
 
 @dataclass
 class Decisions:
-    """Decisions by number, none twice; one comes after those that it goes on with, so that no test is endless."""
+    """A table of decisions, none twice. Each refers only to earlier rows, so that every test ends."""
 
     rows: list[Decision] = field(default_factory=list[Decision])
     depth: list[int] = field(default_factory=list[int])
     _known: dict[Decision, int] = field(default_factory=dict[Decision, int])
 
     def add(self, inp: int, then: Iterable[tuple[int, int]]) -> int:
-        """Return the number of a decision. Raises UsageError where there are too many."""
+        """Return the number of a decision, which is added if it is new. Raises UsageError if there are too many."""
         row = Decision(inp, tuple(sorted(then)))
         number = self._known.setdefault(row, len(self.rows))
         if number == len(self.rows):
@@ -40,34 +37,34 @@ class Decisions:
 
 
 @dataclass(slots=True)
-class Juncture:
-    """A place in the tree: the state that the model is in there, and what is tried, with the place after each state."""
+class TrialNode:
+    """A node of the tree: the model's state there, and for each input that is tried the node after each next state."""
 
     state: int
-    after: dict[int, dict[int, Juncture]] = field(default_factory=dict[int, dict[int, "Juncture"]])
+    after: dict[int, dict[int, TrialNode]] = field(default_factory=dict[int, dict[int, "TrialNode"]])
     tests: list[int] = field(default_factory=list[int])
 
 
 class Trials:
-    """All that is to be tried, from the reset on; what begins alike is there once."""
+    """The tree of everything to try, from the reset on; equal beginnings are shared."""
 
     def __init__(self, machine: Observable) -> None:
         self.machine = machine
-        self.root = Juncture(0)
-        self._places = [self.root]
+        self.root = TrialNode(0)
+        self._nodes = [self.root]
 
-    def step(self, place: Juncture, inp: int) -> Iterable[Juncture]:
-        """Return the places after an input, made if they are not there. Raises UsageError where there are too many."""
-        found = place.after.get(inp)
+    def step(self, node: TrialNode, inp: int) -> Iterable[TrialNode]:
+        """Return the nodes after an input, which are made if missing. Raises UsageError if there are too many."""
+        found = node.after.get(inp)
         if found is None:
-            found = place.after[inp] = {state: Juncture(state) for state in self.machine.targets(place.state, inp)}
-            self._places += found.values()
-            enough(len(self._places))
+            found = node.after[inp] = {state: TrialNode(state) for state in self.machine.targets(node.state, inp)}
+            self._nodes += found.values()
+            enough(len(self._nodes))
         return found.values()
 
-    def walk(self, place: Juncture, strategy: dict[int, int], goal: int) -> Iterator[Juncture]:
-        """Add the way to a state by a strategy; yield the places where it has been reached."""
-        left = [place]
+    def walk(self, node: TrialNode, strategy: dict[int, int], goal: int) -> Iterator[TrialNode]:
+        """Add the way to a state by a strategy; yield the nodes where the state has been reached."""
+        left = [node]
         while left:
             here = left.pop()
             if here.state == goal:
@@ -75,9 +72,9 @@ class Trials:
             else:
                 left += self.step(here, strategy[here.state])
 
-    def part(self, place: Juncture, other: int, apart: dict[tuple[int, int], int]) -> None:
-        """Add what tells the state of a place from another."""
-        left = [(place, other)]
+    def part(self, node: TrialNode, other: int, apart: dict[tuple[int, int], int]) -> None:
+        """Add the inputs that tell the state of a node from another state."""
+        left = [(node, other)]
         while left:
             here, there = left.pop()
             inp = apart[here.state, there]
@@ -85,24 +82,14 @@ class Trials:
             left += [(after[to], also) for to, also in self.machine.both(here.state, there, inp)]
 
     def tests(self, table: Decisions) -> list[int]:
-        """Return tests in which everything is tried: after each input, as many as its largest next place needs."""
-        for place in reversed(self._places):
-            for inp, after in place.after.items():
+        """Return tests that try everything: after each input, as many as the next node with most tests needs."""
+        for node in reversed(self._nodes):
+            for inp, after in node.after.items():
                 together = zip_longest(*(each.tests for each in after.values()))
-                place.tests += [table.add(inp, _there(after, row)) for row in together] or [table.add(inp, ())]
-                enough(len(place.tests))
+                node.tests += [table.add(inp, _there(after, row)) for row in together] or [table.add(inp, ())]
+                enough(len(node.tests))
         return self.root.tests
 
 
-def _there(after: dict[int, Juncture], row: tuple[int | None, ...]) -> Iterator[tuple[int, int]]:
+def _there(after: dict[int, TrialNode], row: tuple[int | None, ...]) -> Iterator[tuple[int, int]]:
     return ((state, number) for state, number in zip(after, row, strict=True) if number is not None)
-
-
-def enough(number: int) -> None:
-    """Raise UsageError for a suite that is too large."""
-    if number > MOST:
-        message = (
-            f"there are more than {MOST:,} things to try or to compare: allow fewer extra states, make the model "
-            "smaller, or take adaptive-cover, which tries less"
-        )
-        raise UsageError(message)

@@ -1,6 +1,6 @@
 """The algorithms A2, A3 and A4: paths that cover every transition.
 
-Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.4. All take the first transition available.
+Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.4. Each takes the first transition available.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from otf.suite.machine import NOTHING, NumberedMachine, Word
 def a2(machine: NumberedMachine) -> Iterator[Word]:
     """Yield every path in which no transition occurs twice and which cannot be made longer.
 
-    Their number grows beyond all bounds: 118 for nine transitions, 27,848 for eighteen.
+    Their number explodes: 118 for nine transitions, 27,848 for eighteen.
     """
     rows = [[inp for inp, target in enumerate(row) if target != NOTHING] for row in machine.next]
     word: list[int] = []
@@ -42,7 +42,7 @@ def a2(machine: NumberedMachine) -> Iterator[Word]:
 
 
 def a3(machine: NumberedMachine) -> Iterator[Word]:
-    """Yield paths in which every transition occurs twice: what is done after one tells where it led."""
+    """Yield paths in which every transition occurs twice: the inputs after it show where it led."""
     return _covering(machine, 2, lambda _state: ())
 
 
@@ -69,7 +69,7 @@ def _covering(machine: NumberedMachine, times: int, check: Callable[[int], Word]
 
 
 def _nearest(machine: NumberedMachine, rows: list[list[int]], wanted: Callable[[int], int | None]) -> Word | None:
-    """Return a shortest word to a state with a transition that is wanted, None where there is none."""
+    """Return a shortest word to a state with a wanted transition, None if there is none."""
     seen, queue = {0}, deque[tuple[int, Word]]([(0, ())])
     while queue:
         state, word = queue.popleft()

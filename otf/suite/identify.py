@@ -9,8 +9,8 @@ from typing import Final, TypeAlias
 
 from otf.suite.machine import NOTHING, NumberedMachine, Word
 
-TRIED: Final = 20_000  # sets of states looked at for one word
-Pairs: TypeAlias = tuple[tuple[int, int], ...]  # of a state at the beginning and where it is now
+TRIED: Final = 20_000  # sets of states that the search for one word examines
+Pairs: TypeAlias = tuple[tuple[int, int], ...]  # of the first state and the state now
 PairFilter: TypeAlias = Callable[[int, int], bool]
 
 
@@ -21,10 +21,10 @@ def uio(
     allowed: PairFilter | None = None,
     home: list[int] | None = None,
 ) -> Word | None:
-    """Return a shortest word whose outputs only `state` gives, and none of the others; None where none was found.
+    """Return a shortest word whose outputs `state` gives and none of the others does; None if none was found.
 
-    `allowed(state, input)` says which inputs may be used on the way; with `home`, how far it is home from each state,
-    the word with the shortest way there and back is taken.
+    `allowed(state, input)` is true of the inputs that may be used on the way. `home` has the distance home from each
+    state; with it, the word with the shortest way there and back is chosen.
     """
     start = (state, frozenset(others))
     seen = {start}
@@ -55,14 +55,14 @@ def _steps(
             continue
         seen = machine.out[now][inp]
         left = frozenset([machine.next[each][inp] for each in rest if machine.out[each][inp] == seen])
-        # another state that came to the same place can never be told apart from then on
+        # once another state has merged with this one, no input tells the two apart
         if end not in left:
             yield inp, end, left
 
 
 @dataclass(eq=False)
 class Choice:
-    """A node of an adaptive experiment: an input, and by its output what to do next; `state` where that is decided."""
+    """A node of an adaptive experiment: a word, and the next node for each of its outputs; a leaf knows its `state`."""
 
     word: Word = ()
     then: dict[tuple[int, ...], Choice] = field(default_factory=dict[tuple[int, ...], "Choice"])
@@ -71,9 +71,9 @@ class Choice:
 
 
 def experiment(machine: NumberedMachine, *, immediate: bool = False) -> Choice | None:
-    """Return an adaptive distinguishing sequence, None where there is none (or none was found in a bounded search).
+    """Return an adaptive distinguishing sequence, None if a bounded search found none.
 
-    With `immediate`, as far as single inputs split what is left: then the leaves may have several states.
+    With `immediate` it goes only as far as single inputs split the states that are left; a leaf may have several.
     """
     root = Choice(pairs=tuple((state, state) for state in range(machine.size)))
     left = [root]
@@ -102,7 +102,7 @@ def _after(machine: NumberedMachine, pairs: Pairs, word: Word) -> dict[tuple[int
 
 
 def _best(machine: NumberedMachine, pairs: Pairs) -> int | None:
-    """Return the input that splits a set into most parts, without merging states; of these, one that moves fewest."""
+    """Return the input that splits a set into most parts without merging states; of several, one that moves fewest."""
     best, score = None, (1, 0)
     for inp in range(len(machine.inputs)):
         ends = {(machine.out[now][inp], machine.next[now][inp]) for _, now in pairs}
@@ -117,7 +117,7 @@ def _best(machine: NumberedMachine, pairs: Pairs) -> int | None:
 
 
 def _splitting(machine: NumberedMachine, pairs: Pairs) -> Word | None:
-    """Return a shortest word that splits a set and never merges two states on the way, None where none was found."""
+    """Return a shortest word that splits a set and never merges two of its states; None if none was found."""
     start = frozenset(now for _, now in pairs)
     seen, queue = {start}, deque[tuple[frozenset[int], Word]]([(start, ())])
     while queue and len(seen) < TRIED:
@@ -136,7 +136,7 @@ def _splitting(machine: NumberedMachine, pairs: Pairs) -> Word | None:
 
 
 def distinguishing(machine: NumberedMachine) -> Word | None:
-    """Return a shortest fixed word on which every state gives other outputs, None where none was found."""
+    """Return a shortest fixed word on which every state gives different outputs; None if none was found."""
     start: frozenset[Pairs] = frozenset([tuple((state, state) for state in range(machine.size))])
     seen, queue = {start}, deque[tuple[frozenset[Pairs], Word]]([(start, ())])
     while queue and len(seen) < TRIED:

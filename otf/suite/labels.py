@@ -1,4 +1,4 @@
-"""Which outputs can be told apart: what suites call the same output and what not."""
+"""Which outputs can be told apart: two that may look the same get the same label."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from otf.core.compile import choices
 from otf.explore import Graph
-from otf.explore.naming import output_name
-from otf.explore.observed import observed
+from otf.explore.naming import observed, output_name
 from otf.spec import AnyOrder, On
 from otf.spec.outputs import vague
 
@@ -18,9 +17,9 @@ COARSE: Final = "outputs that the model gives as a class or a test are not used 
 
 
 class Labels(NamedTuple):
-    """The label of each of a graph's outputs, that of no output, and a note where some cannot be told apart.
+    """Labels of a graph's outputs, by number: two outputs have different labels if they can be told apart.
 
-    `exact` are labels under which only those are the same that are written alike; 0 is that of no output.
+    `silent` is the label of no output. `exact` has labels that differ for any two different outputs; 0 is no output.
     """
 
     numbers: list[int]
@@ -30,7 +29,7 @@ class Labels(NamedTuple):
 
 
 def labels(graph: Graph) -> Labels:
-    """Return what can be told apart of a graph's outputs."""
+    """Return the labels of a graph's outputs."""
     flat = [observed(each) for each in graph.outputs]
     known: dict[Any, int] = {output_name(()): 0}
     exact = [known.setdefault(output_name(each), len(known)) for each in flat]
@@ -40,17 +39,17 @@ def labels(graph: Graph) -> Labels:
 
 
 def lookalikes(outputs: list[tuple[Any, ...]]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of outputs, by place, that may look the same."""
+    """Yield the pairs of outputs, by index, that may look the same."""
     return ((one, other) for one, other in _suspects(outputs) if alike(outputs[one], outputs[other]))
 
 
 def alike(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    """Return whether two outputs may look the same. In doubt they may: an order is taken for none.
+    """Return whether two outputs may look the same. In doubt they may: order is ignored.
 
     >>> alike(("a", "b"), (AnyOrder("b", "a"),)), alike(("a",), (str,)), alike(("a",), (int,)), alike(("a",), ())
     (True, True, False, False)
     """
-    # which values share a port, and so have an order, is known to the bench alone
+    # only the bench knows which values share a port, and so have an order
     here, there = list(_items(one)), list(_items(other))
     return len(here) == len(there) and _each_in(here, there) and _each_in(there, here)
 
@@ -79,7 +78,7 @@ def _bare(item: Any) -> Any:  # noqa: ANN401 -- an item of outputs
 
 
 def _merged(flat: list[tuple[Any, ...]], numbers: list[int]) -> list[int]:
-    """Give those one number that might look the same, and those that might look like these."""
+    """Return the numbers, made equal for outputs that may look the same; this is transitive."""
     leader = list(range(max(numbers) + 1))
 
     def head(number: int) -> int:
@@ -93,14 +92,14 @@ def _merged(flat: list[tuple[Any, ...]], numbers: list[int]) -> list[int]:
 
 
 def _suspects(flat: list[tuple[Any, ...]]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs that have to be compared: those of the same values, and all of which one is vague."""
+    """Yield the pairs to compare: those with the same values, and those of which one is vague."""
     buckets = defaultdict[Any, list[int]](list)
     unclear: list[int] = []
-    for place, outputs in enumerate(flat):
+    for at, outputs in enumerate(flat):
         items = [_bare(item) for item in _items(outputs)]
         if any(map(_is_vague, items)):
-            unclear.append(place)
-        buckets[frozenset(Counter(map(output_name, items)).items())].append(place)
+            unclear.append(at)
+        buckets[frozenset(Counter(map(output_name, items)).items())].append(at)
     for bucket in buckets.values():
         yield from combinations(bucket, 2)
     yield from product(unclear, range(len(flat)))
@@ -110,7 +109,7 @@ def _may_match(one: Any, other: Any) -> bool:  # noqa: ANN401 -- items of output
     if not (_is_vague(one) or _is_vague(other)):
         return output_name(one) == output_name(other)
     for this, that in ((one, other), (other, one)):
-        # a value is matched by a class only if it is of it; of a test nothing is known
+        # a class matches only its instances; of a test nothing is known
         if isinstance(this, type) and not _is_vague(that):
             return isinstance(that, this)
     return True

@@ -1,15 +1,16 @@
-"""A finite deterministic machine in numbers: what suites are made from."""
+"""Finite deterministic machines in numbers, from which suites are made: completing and minimising them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from otf.errors import UsageError
 from otf.explore import Graph
 from otf.explore.graph import OPEN, SPONTANEOUS
+from otf.explore.refine import refine
 from otf.suite.labels import labels
 from otf.values import show
 
@@ -19,11 +20,15 @@ Word: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True)
 class NumberedMachine:
-    """`next[state][input]` and `out[state][input]`, both `NOTHING` where unspecified; the initial state is 0.
+    """A deterministic machine as tables: `next[state][input]` and `out[state][input]`, both -1 where unspecified.
 
-    Outputs are numbers of labels: two with different numbers can always be told apart, and `silent` is that of no
-    output. `notes` say what was done to the machine since it was explored, and what a guarantee has to say besides.
-    `exact` are the outputs with numbers under which only the same are one: all that may come instead of one another.
+    The initial state is 0. Outputs are numbers of labels: two with different numbers can always be told apart; `silent`
+    is the label of no output. `exact` has the sets of outputs that the model allows, with a number for each different
+    one. `notes` say how the machine differs from the model, and what limits a guarantee.
+
+    >>> made = NumberedMachine("lamp", ["off", "on"], ["press", "look"], next=[[1, 0], [0, 1]], out=[[0, 1], [0, 2]])
+    >>> made.size, made.complete, made.run((0, 1)), made.values((0, 1))
+    (2, True, ([0, 2], 1), ['press', 'look'])
     """
 
     name: str
@@ -48,11 +53,11 @@ class NumberedMachine:
 
     @property
     def complete(self) -> bool:
-        """Tell whether every input is specified in every state."""
+        """Return whether every input is specified in every state."""
         return len(self.transitions) == self.size * len(self.inputs)
 
     def run(self, word: Word, state: int = 0) -> tuple[list[int], int]:
-        """Return the outputs on a word, and the state after it; every input must be specified."""
+        """Return the outputs on a word, and the state after it; every input on the way must be specified."""
         outputs: list[int] = []
         for inp in word:
             outputs.append(self.out[state][inp])
@@ -65,7 +70,14 @@ class NumberedMachine:
 
 
 def machine(graph: Graph) -> NumberedMachine:
-    """Return the machine of a graph. Raises UsageError for one that has no suite, and says why."""
+    """Return the machine of a graph. Raises UsageError, with the reason, if no suite can be made from it.
+
+    >>> from otf.explore import explore
+    >>> from otf.models.coffee import coffee
+    >>> made = machine(explore(coffee))
+    >>> made.states, made.complete
+    ([0, 5, 10], False)
+    """
     whole(graph)
     numbers, silent, written, notes = labels(graph)
     size, width = len(graph.values), len(graph.inputs)
@@ -87,13 +99,13 @@ def machine(graph: Graph) -> NumberedMachine:
 
 
 def sampled(graph: Graph) -> tuple[str, ...]:
-    """Return the note that a suite needs whose inputs are a sample."""
+    """Return the note that a suite needs if its inputs are a sample."""
     sample = graph.bounds.get("values")
-    return (f"{sample} alone are sent: what others do is not known",) if sample else ()
+    return (f"only {sample} are sent: nothing is known about others",) if sample else ()
 
 
 def whole(graph: Graph) -> None:
-    """Raise UsageError for a graph that no suite can be made of, and say why."""
+    """Raise UsageError, with the reason, for a graph from which no suite can be made."""
     if graph.edge:
         cuts = ", ".join(f"{bound} ({times})" for bound, times in graph.cuts.items())
         message = (
@@ -102,10 +114,89 @@ def whole(graph: Graph) -> None:
         )
         raise UsageError(message)
     if SPONTANEOUS in graph.input:
-        message = f"{graph.name} has outputs that come unasked; a fixed list of inputs cannot tell when: use `otf run`"
+        message = (
+            f"{graph.name} has spontaneous outputs; a fixed list of inputs cannot tell when they come: use `otf run`"
+        )
         raise UsageError(message)
     if OPEN in graph.target:
         message = (
-            f"{graph.name} has states that depend on the outputs seen (Accept); make no suite of it: use `otf run`"
+            f"{graph.name} has states that depend on the outputs seen (Accept); a suite cannot follow: use `otf run`"
         )
         raise UsageError(message)
+
+
+def completed(machine: NumberedMachine) -> NumberedMachine:
+    """Return the machine in which unspecified inputs are ignored: no output, no change of state.
+
+    >>> from otf.explore import explore
+    >>> from otf.models.coffee import coffee
+    >>> completed(machine(explore(coffee))).notes
+    ('completed: 5 unspecified inputs are expected to be ignored',)
+    """
+    if machine.complete:
+        return machine
+    added = machine.size * len(machine.inputs) - len(machine.transitions)
+    rows = range(machine.size)
+    return replace(
+        machine,
+        next=[[state if each == NOTHING else each for each in machine.next[state]] for state in rows],
+        out=[
+            [
+                machine.silent if to == NOTHING else each
+                for each, to in zip(machine.out[state], machine.next[state], strict=True)
+            ]
+            for state in rows
+        ],
+        notes=(*machine.notes, f"completed: {added} unspecified inputs are expected to be ignored"),
+    )
+
+
+def minimised(machine: NumberedMachine) -> NumberedMachine:
+    """Return the smallest machine with the same behaviour: states that no inputs can tell apart become one.
+
+    An unspecified input counts as an output of its own. Raises UsageError if two states cannot be told apart although
+    their outputs differ.
+
+    >>> twins = NumberedMachine("twins", ["a", "b"], ["press"], next=[[1], [0]], out=[[1], [1]])
+    >>> minimised(twins).size
+    1
+    """
+    numbers = blocks(machine)
+    count = max(numbers) + 1
+    if count == machine.size:
+        return machine
+    heads = [numbers.index(number) for number in range(count)]
+    _refuse_unclear(machine, [heads[number] for number in numbers])
+    next_ = [[each if each == NOTHING else numbers[each] for each in machine.next[head]] for head in heads]
+    note = f"minimised: {machine.size} states became {count}, since nothing can tell the others apart"
+    return replace(
+        machine,
+        states=[machine.states[head] for head in heads],
+        next=next_,
+        out=[machine.out[head] for head in heads],
+        exact=[machine.exact[head] for head in heads] if machine.exact else (),
+        notes=(*machine.notes, note),
+    )
+
+
+def _refuse_unclear(machine: NumberedMachine, heads: list[int]) -> None:
+    """Raise UsageError if states would become one whose outputs differ, but may look the same."""
+    for state, head in enumerate(heads):
+        if machine.exact and _allowed(machine, state) != _allowed(machine, head):
+            one, other = show(machine.states[head]), show(machine.states[state])
+            message = (
+                f"{machine.name}: {one} and {other} allow outputs that differ and may look the same; no list of inputs "
+                "is sure to tell the two apart: use state-counting, or a method that only covers (tour, a3)"
+            )
+            raise UsageError(message)
+
+
+def _allowed(machine: NumberedMachine, state: int) -> list[frozenset[int]]:
+    # an input that is not specified has no output, which is 0
+    return [each or frozenset({0}) for each in machine.exact[state]]
+
+
+def blocks(machine: NumberedMachine) -> list[int]:
+    """Return for each state the number of its block of states that no inputs can tell apart."""
+    rows = zip(machine.next, machine.out, strict=True)
+    return refine([list(zip(enumerate(out), next_, strict=True)) for next_, out in rows])

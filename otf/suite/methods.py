@@ -1,4 +1,4 @@
-"""The methods by which a suite is made, and what each is worth."""
+"""The methods by which suites are made, and what each proves."""
 
 from __future__ import annotations
 
@@ -12,21 +12,25 @@ from otf.suite.chain import chain
 from otf.suite.complete import h, hsi, spy, w, wp
 from otf.suite.gast import a2, a3, a4
 from otf.suite.identify import Choice, distinguishing, experiment, uio
-from otf.suite.machine import NOTHING, NumberedMachine, Word
-from otf.suite.minimal import blocks, completed, minimised
-from otf.suite.reach import distances
+from otf.suite.machine import NOTHING, NumberedMachine, Word, blocks, completed, minimised
 from otf.suite.tour import Leg, checked, tour, transitions
+from otf.suite.words import distances
 
-PATHS: Final = 100_000  # of a suite by A2: there may be more than stars in the sky
+PATHS: Final = 100_000  # of a suite by A2: their number explodes
 Base = Literal["specified", "completed", "minimal"]
 Made = tuple[list[Word], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method: what it does in a line, the machine that it is for, and whether it takes extra states.
+    """A method by which suites are made.
 
-    `complete`: a system that passes is right, if it has no more states than are allowed for.
+    `says` is what it does, in a line. `make(machine, extra)` returns paths and notes; `base` says for which machine:
+    as specified, completed, or completed and minimised. `complete`: a system that passes is correct if it has no more
+    states than are allowed for. `extra`: it takes a number of states that the system may have more than the model.
+
+    >>> METHODS["tour"].says
+    'every transition, in as few paths and inputs as possible'
     """
 
     says: str
@@ -100,7 +104,7 @@ def _optimal(machine: NumberedMachine, legs: list[Leg]) -> Made:
 
 
 def _uios(machine: NumberedMachine) -> tuple[list[Word], tuple[str, ...]]:
-    """Return for each state a word that only it answers so, of inputs that are specified; () where it has none."""
+    """Return for each state a word of specified inputs that only this state answers so; () if it has none."""
     whole, home = completed(machine), distances(machine)
     numbers = blocks(whole)
     words: list[Word] = []
@@ -112,7 +116,7 @@ def _uios(machine: NumberedMachine) -> tuple[list[Word], tuple[str, ...]]:
         )
     without = sum(not word for word in words)
     return words, (
-        f"{without} of {machine.size} states have no UIO: they are reached and not checked",
+        f"{without} of {machine.size} states have no UIO: they are reached but not checked",
     ) if without else ()
 
 
@@ -122,12 +126,12 @@ def _plain(make: Callable[[NumberedMachine, int], Sequence[Word]]) -> Callable[[
 
 METHODS: Final[Mapping[str, Method]] = {
     "a2": Method("every path in which no transition occurs twice", _a2, "specified", complete=False, extra=False),
-    "a3": Method("every transition twice, the first that there is", _a3, "specified", complete=False, extra=False),
+    "a3": Method("every transition twice, always the first available", _a3, "specified", complete=False, extra=False),
     "a4": Method(
         "every transition once; the state at the end is checked", _a4, "specified", complete=False, extra=False
     ),
     "tour": Method(
-        "every transition, in as few paths and inputs as can be", _tour, "specified", complete=False, extra=False
+        "every transition, in as few paths and inputs as possible", _tour, "specified", complete=False, extra=False
     ),
     "uio": Method("a tour with a check of every target", _uio, "specified", complete=False, extra=False),
     "ds": Method("a tour with one distinguishing sequence after each transition", _ds, complete=False, extra=False),
@@ -135,7 +139,8 @@ METHODS: Final[Mapping[str, Method]] = {
     "w": Method("after each transition all words that tell states apart", _plain(w)),
     "wp": Method("as w, but after transitions only words for their targets", _plain(wp)),
     "hsi": Method("after each transition harmonised words for its target", _plain(hsi)),
-    "h": Method("for any two places some word that tells them apart", _plain(h)),
-    "spy": Method("as hsi, with words spread over places that are known", _plain(spy)),
+    "h": Method("for any two nodes a word that tells their states apart", _plain(h)),
+    "spy": Method("as hsi, with the words spread over nodes known to be in a state", _plain(spy)),
     "chain": Method("each test begins where the last one ended", lambda machine, _: (chain(machine), ()), extra=False),
 }
+"""The methods for `suite`, by name."""

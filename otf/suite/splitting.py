@@ -1,6 +1,6 @@
-"""Telling states apart: a splitting tree, and the sets of words that come out of it.
+"""Splitting trees, and the sets of words that tell states apart.
 
-A node of the tree is a set of states with a word on which not all of them give the same outputs; below it lie the sets
+A node of the tree is a set of states with a word on which not all of them give the same outputs; below it are the sets
 that do (Lee and Yannakakis 1996). For two states the word at the node where they part tells them apart, so the words on
 the way to a leaf identify its state, and for any two states they have one in common (harmonised).
 """
@@ -17,7 +17,7 @@ from otf.values import show
 
 @dataclass(eq=False)
 class SplitNode:
-    """A set of states; once it is split, the word that did it, and the parts."""
+    """A set of states; once it is split, the word that split it, and the parts."""
 
     states: list[int]
     above: SplitNode | None = None
@@ -45,9 +45,9 @@ class Splitting:
         return self._meet([one, other]).word
 
     def identifiers(self, state: int) -> list[Word]:
-        """Return the words on the way to a state's leaf: what identifies it, harmonised.
+        """Return the words on the way to a state's leaf: they identify it, and are harmonised.
 
-        The only state there is needs none: then it is the empty word, so that what is followed by each word is there.
+        The state of a machine with one state has the empty word, so that suites still add the nodes before it.
         """
         words: dict[Word, None] = {}
         node = self.leaf[state].above
@@ -57,12 +57,12 @@ class Splitting:
         return _longest(words) or [()]
 
     def characterising(self) -> list[Word]:
-        """Return the words that tell all states apart, whichever they are."""
+        """Return the words that tell any two states apart."""
         every = {word: None for state in range(self._machine.size) for word in self.identifiers(state)}
         return _longest(every)
 
     def _split(self, node: SplitNode) -> list[SplitNode]:
-        """Split a set if that is possible now; return what of it is still to be split."""
+        """Split a set if possible; return the parts that are still to be split."""
         word = self._word(node)
         if not word:
             return [node]
@@ -77,7 +77,7 @@ class Splitting:
         return [part for part in node.parts if len(part.states) > 1]
 
     def _word(self, node: SplitNode) -> Word:
-        """Return a shortest word that splits a set by what is known so far; () where none does."""
+        """Return a shortest word that splits a set, by the tree so far; () if none does."""
         machine = self._machine
         best: Word = ()
         for inp in range(len(machine.inputs)):
@@ -103,12 +103,12 @@ class Splitting:
     def _alike(self, states: list[int]) -> str:
         one, other = (show(self._machine.states[state]) for state in states[:2])
         return (
-            f"{self._machine.name} is not minimal: nothing can tell {one} and {other} apart; minimise it first, "
+            f"{self._machine.name} is not minimal: no inputs can tell {one} and {other} apart; minimise it first, "
             "or use a method that does not identify states (a2, a3, tour)"
         )
 
 
 def _longest(words: dict[Word, None]) -> list[Word]:
-    """Return the words that no other one begins with."""
+    """Return the words that are not the beginning of another."""
     beginnings = {word[:length] for word in words for length in range(len(word))}
     return [word for word in words if word not in beginnings]

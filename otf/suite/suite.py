@@ -1,4 +1,4 @@
-"""A suite: lists of inputs, with what passing them is worth."""
+"""A suite: lists of inputs, and what is known of a system that passes them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,15 @@ ASSUMED = "it is deterministic, and reset before each path"
 
 @dataclass(frozen=True)
 class Suite:
-    """The paths of a suite by a method; `ignores`: they hold inputs that the model leaves open, and expects ignored.
+    """The paths of a suite; `words` are the same in numbers of the machine's inputs.
 
-    `notes` say what was done to the model first, `guarantee` what a system is that passes.
+    `guarantee` says in words what is known of a system that passes; `notes` say how the machine differs from the model.
+    `ignores`: the paths may have inputs that the model does not specify, and a system is expected to ignore them.
+
+    >>> from otf.models.coffee import coffee
+    >>> made = suite(coffee, "tour")
+    >>> made.name, len(made.paths), made.longest, made.ignores
+    ('coffee', 1, 4, False)
     """
 
     name: str
@@ -34,7 +40,7 @@ class Suite:
 
     @property
     def paths(self) -> list[list[Any]]:
-        """Return the paths, each from a reset, as inputs."""
+        """Return the paths as lists of inputs, each from a reset."""
         return [self.machine.values(word) for word in self.words]
 
     @property
@@ -55,7 +61,9 @@ class Suite:
 
 
 def suite(model: Spec[Any, Any] | Graph, method: str = "chain", extra: int = 0) -> Suite:
-    """Return the suite of a model by a method; `extra` is how many states more than the model a system may have.
+    """Return the suite of a model by one of `METHODS`; a system may have `extra` states more than the model.
+
+    Raises UsageError, with the reason, for a model from which the method cannot make a suite.
 
     >>> from otf.spec import goto
     >>> def step(paid, inp): return [goto(min(paid + 1, 2))] if inp == "coin" else [goto(0, paid)]
@@ -87,7 +95,7 @@ def _known(method: str, extra: int) -> Method:
 
 
 def guarantee(method: Method, made: NumberedMachine, extra: int) -> str:
-    """Return what is known of a system that passes."""
+    """Return in words what is known of a system that passes."""
     if not method.complete:
         return f"a system that passes has taken every specified transition with the right outputs, if {ASSUMED}"
     return f"passed for every implementation with at most {made.size + extra} states, if {ASSUMED}"

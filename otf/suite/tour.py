@@ -1,23 +1,100 @@
-"""Optimal tours: every transition, or each with a check of its target, in as few paths and inputs as can be.
+"""Optimal tours: every transition, or each with a check of its target, in as few paths and inputs as possible.
 
-Transitions that must be walked are the arcs of a graph; the cheapest further arcs that give every state as many ways
-in as out are a flow, and then one walk goes through all of them (the Chinese postman; Edmonds and Johnson 1973). Where
-what must be walked is not connected (the rural postman), its parts are joined, and the tour is no longer known to be
-shortest.
+The transitions to walk are the arcs of a graph. The cheapest additional arcs that give every state as many ways in as
+out are a flow; with them one walk goes through all arcs (the Chinese postman; Edmonds and Johnson 1973). If the arcs to
+walk are not connected (the rural postman), their parts are joined, and the tour may not be the shortest.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import Final
 
-from otf.suite.flow import MANY, Flow
 from otf.suite.machine import NumberedMachine, Word
-from otf.suite.reach import neighbours, reach
+from otf.suite.words import neighbours, reach
 
-RESET: Final = 1 << 20  # inputs that a reset is worth: paths come first, then inputs
+RESET: Final = 1 << 20  # inputs that a reset costs as much as: first few paths, then few inputs
+MANY: Final = 1 << 40
+
+
+@dataclass
+class Flow:
+    """A network with capacities and costs; `balance` finds the cheapest flow.
+
+    It uses shortest augmenting paths, with potentials that keep every cost from being negative.
+    """
+
+    size: int
+    heads: list[int] = field(default_factory=list[int])
+    room: list[int] = field(default_factory=list[int])
+    cost: list[int] = field(default_factory=list[int])
+    out: list[list[int]] = field(default_factory=list[list[int]])
+
+    def __post_init__(self) -> None:
+        """Start without arcs."""
+        self.out = [[] for _ in range(self.size)]
+
+    def arc(self, tail: int, head: int, cost: int, room: int = MANY) -> int:
+        """Add an arc and return its number; the next number is its way back."""
+        number = len(self.heads)
+        for start, end, capacity, price in ((tail, head, room, cost), (head, tail, 0, -cost)):
+            self.out[start].append(len(self.heads))
+            self.heads.append(end)
+            self.room.append(capacity)
+            self.cost.append(price)
+        return number
+
+    def used(self, arc: int) -> int:
+        """Return how often an arc is used."""
+        return self.room[arc + 1]
+
+    def balance(self, surplus: list[int]) -> None:
+        """Move the surplus of nodes to nodes with a deficit at the least cost; there must be ways."""
+        left, price = list(surplus), [0] * self.size
+        while any(amount > 0 for amount in left):
+            reached, reached_by, end = self._nearest(left, price)
+            far = reached[end]
+            price = [old + min(reached.get(node, far), far) for node, old in enumerate(price)]
+            self._push(left, reached_by, end)
+
+    def _nearest(self, left: list[int], price: list[int]) -> tuple[dict[int, int], dict[int, int], int]:
+        """Return distances, the arcs by which nodes were reached, and the nearest node with a deficit."""
+        queue = [(0, node) for node, amount in enumerate(left) if amount > 0]
+        done: dict[int, int] = {}
+        best = {node: 0 for _, node in queue}
+        reached_by: dict[int, int] = {}
+        while True:
+            far, node = heappop(queue)
+            if node in done:
+                continue
+            done[node] = far
+            if left[node] < 0:
+                return done, reached_by, node
+            for arc in self.out[node]:
+                head = self.heads[arc]
+                if not self.room[arc] or head in done:
+                    continue
+                further = far + self.cost[arc] + price[node] - price[head]
+                if further < best.get(head, MANY):
+                    best[head] = further
+                    reached_by[head] = arc
+                    heappush(queue, (further, head))
+
+    def _push(self, left: list[int], reached_by: dict[int, int], end: int) -> None:
+        arcs: list[int] = []
+        node = end
+        while node in reached_by:
+            arcs.append(reached_by[node])
+            node = self.heads[reached_by[node] ^ 1]
+        amount = min(left[node], -left[end], *(self.room[arc] for arc in arcs))
+        for arc in arcs:
+            self.room[arc] -= amount
+            self.room[arc ^ 1] += amount
+        left[node] -= amount
+        left[end] += amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +108,7 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class Tour:
-    """The paths of a tour; `optimal` tells whether none has fewer paths, or as many with fewer inputs."""
+    """The paths of a tour; `optimal`: no tour has fewer paths, or as many with fewer inputs."""
 
     paths: list[Word]
     optimal: bool
@@ -43,7 +120,7 @@ def transitions(machine: NumberedMachine) -> list[Leg]:
 
 
 def checked(machine: NumberedMachine, check: Callable[[int], Word]) -> list[Leg]:
-    """Return every transition as a leg, with the word that checks its target."""
+    """Return every transition as a leg, followed by the word that checks its target."""
     legs: list[Leg] = []
     for state, inp in machine.transitions:
         word = (inp, *check(machine.next[state][inp]))
@@ -52,7 +129,7 @@ def checked(machine: NumberedMachine, check: Callable[[int], Word]) -> list[Leg]
 
 
 def tour(machine: NumberedMachine, legs: list[Leg], reset: int = RESET) -> Tour:
-    """Return paths that walk all legs; `reset` says how many inputs a further path is worth."""
+    """Return paths that walk all legs; another path costs as much as `reset` inputs."""
     ways = [Leg(state, (inp,), target) for state, row in enumerate(neighbours(machine)) for target, inp in row.items()]
     more = _balanced(machine.size, legs, ways, reset)
     arcs, joined = _joined(machine, [*legs, *more])
@@ -60,11 +137,11 @@ def tour(machine: NumberedMachine, legs: list[Leg], reset: int = RESET) -> Tour:
 
 
 def _balanced(size: int, legs: list[Leg], ways: list[Leg], reset: int) -> list[Leg]:
-    """Return the cheapest further legs with which as many end in each state as start there."""
+    """Return the cheapest additional legs with which as many legs end in each state as start there."""
     flow, station = Flow(size + 1), size
     arcs = [flow.arc(way.start, way.end, 1) for way in ways]
     resets = [flow.arc(state, station, 0) for state in range(size)]
-    # the end of the last path is a way back that costs nothing
+    # the last path needs no reset after it, so one way back is free
     flow.arc(station, 0, 0, 1)
     flow.arc(station, 0, reset, MANY)
     surplus = [0] * (size + 1)
@@ -77,13 +154,13 @@ def _balanced(size: int, legs: list[Leg], ways: list[Leg], reset: int) -> list[L
 
 
 def _joined(machine: NumberedMachine, legs: list[Leg]) -> tuple[list[Leg], bool]:
-    """Return the legs with round trips to those parts that are not connected to the initial state."""
+    """Return the legs with round trips to the parts that are not connected to the initial state."""
     joined = False
     while lost := _lost(legs):
         there = _there(legs)
         word, start = _cheapest(machine, there, lost)
         end = machine.run(word, start)[1]
-        # walk there, and from there on to where the walk would have gone
+        # walk there and back, or from there by a reset to where the trip began
         back = reach(neighbours(machine), [end], machine.size)[start]
         legs = [*legs, *_steps(machine, start, word), *(_steps(machine, end, back) if back else [Leg(end, (), 0)])]
         if not back:
@@ -93,7 +170,7 @@ def _joined(machine: NumberedMachine, legs: list[Leg]) -> tuple[list[Leg], bool]
 
 
 def _there(legs: list[Leg]) -> set[int]:
-    """Return the states that the walk comes through from the initial one."""
+    """Return the states that legs lead to from the initial state."""
     after = defaultdict[int, set[int]](set)
     for leg in legs:
         after[leg.start].add(leg.end)
@@ -134,14 +211,14 @@ def _paths(legs: list[Leg]) -> Iterator[Word]:
     stack: list[tuple[int, Leg | None]] = [(0, None)]
     walk: list[Leg] = []
     while stack:
-        state, came = stack[-1]
+        state, reached_by = stack[-1]
         if left[state]:
             leg = left[state].pop()
             stack.append((leg.end, leg))
         else:
             stack.pop()
-            if came is not None:
-                walk.append(came)
+            if reached_by is not None:
+                walk.append(reached_by)
     yield from _cut(walk[::-1])
 
 

@@ -1,1 +1,1 @@
-"""What happened, as data: events, verdicts, and their form in a trace file."""
+"""The events and verdicts of runs as data, and their form in trace files."""

@@ -1,11 +1,11 @@
-"""The events of a run, in the words of the oracle; times are seconds since the start of the run."""
+"""The events of a run, in the terms of the oracle; times are seconds since the start of the run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from otf.values.light import light
+from otf.values.cost import light
 
 
 @light
@@ -30,7 +30,7 @@ class Seen:
 class Quiet:
     """Quiescence: every input in flight was taken and every output emitted was seen.
 
-    `restless`: all but what a system that never rests has emitted by itself since then.
+    `restless`: except outputs that a system which never rests has emitted spontaneously since then.
     """
 
     at: float
@@ -59,14 +59,14 @@ Event: TypeAlias = Sent | Seen | Quiet | Taken | Closed
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The output that stands for the end of a port; a spec that expects one yields `on(port, Ended)`."""
+    """The output for the end of a port; a spec that expects one yields `on(port, Ended)`."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Undecodable:
-    """The output that stands for bytes that the codec cannot decode; no spec can allow it."""
+    """The output for bytes that the codec cannot decode; no spec can allow it."""
 
     raw: bytes
     why: str = ""

@@ -1,21 +1,93 @@
-"""A verdict in words, for people: what was possible, what was allowed, what came instead."""
+"""A verdict in words, for people: the last steps, the states that were possible, the outputs allowed and seen."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
-from otf.trace.events import Event
+from otf.trace.events import Closed, Event, Seen, Sent
 from otf.trace.near import near
-from otf.trace.story import story
 from otf.trace.verdict import WORDS, Allowed, Failure, Verdict
+from otf.values import show
 
-BRANCHES = 8  # ways on that are listed for one state
+STEPS: Final = 12  # the last ones, which mostly lead to the failure
+OUTPUTS: Final = 6  # of one step
+WIDEST: Final = 60  # characters of an input; the outputs of a longer one are moved to the right
+HERE: Final = "   <== here"
+
+
+@dataclass(slots=True)
+class StoryRow:
+    """A step: its number, its input, and the outputs until the next one."""
+
+    number: int
+    input: str
+    outputs: list[str] = field(default_factory=list[str])
+
+
+def story(events: Iterable[Event], failure: Failure | None = None) -> str:
+    """Return the last steps of a run as a table of inputs and outputs; the event of the failure is marked.
+
+    >>> print(story([Sent("coin", "", 0.1), Sent("button", "", 0.2), Seen("coffee", "", 0.3)]))
+      step  input         outputs
+         1  'coin'    ->  none
+         2  'button'  ->  'coffee'
+    """
+    rows = _rows(events, failure)
+    return "\n".join(_table(rows)) if rows else ""
+
+
+def _rows(events: Iterable[Event], failure: Failure | None) -> list[StoryRow]:
+    rows = [StoryRow(0, "(before any input)")]
+    for number, event in enumerate(events, 1):
+        here = failure is not None and failure.event == number
+        if isinstance(event, Sent):
+            rows.append(StoryRow(len(rows), show(event.input)))
+        text = _text(event, here=here)
+        if text:
+            rows[-1].outputs.append(text + HERE if here else text)
+        if here:
+            break  # other outputs at the same moment explain nothing
+    return rows if rows[0].outputs else rows[1:]
+
+
+def _text(event: Event, *, here: bool) -> str:
+    match event:
+        case Seen(output):
+            return show(output)
+        case Closed(port, reason):
+            return f"the port {port} ended: {reason}"
+        case _:
+            return "nothing more" if here else ""
+
+
+def _table(rows: Sequence[StoryRow]) -> Iterator[str]:
+    last = rows[-STEPS:]
+    wide = min(WIDEST, max(len(row.input) for row in last))
+    yield f"  step  {'input':{wide}}      outputs"
+    if len(rows) > STEPS:
+        yield f"        … {len(rows) - STEPS} steps before these"
+    for row in last:
+        first, *more = _shortened(row.outputs) or ["none"]
+        yield f"  {row.number:4}  {row.input:{wide}}  ->  {first}"
+        yield from (f"{'':{wide + 14}}{output}" for output in more)
+
+
+def _shortened(outputs: list[str]) -> list[str]:
+    if len(outputs) <= OUTPUTS:
+        return outputs
+    # the last output is that of the failure
+    return [*outputs[: OUTPUTS - 1], f"… {len(outputs) - OUTPUTS} more", outputs[-1]]
+
+
+BRANCHES = 8  # branches listed for one state
 
 
 def explanation(verdict: Verdict, events: Iterable[Event] = ()) -> str:
     """Return the verdict as lines of text; for a failure the states that were possible and what each allowed.
 
-    With the run's `events`, a failure is told from the beginning: its last steps as a table.
+    With the run's `events`, a failure is preceded by the last steps as a table.
 
     >>> print(explanation(Verdict("inconclusive", why="the line was lost")))
     INCONCLUSIVE: the line was lost
@@ -25,7 +97,7 @@ def explanation(verdict: Verdict, events: Iterable[Event] = ()) -> str:
     if verdict.outcome == "inconclusive":
         return f"INCONCLUSIVE: {verdict.why}"
     if verdict.truncated:
-        return "PASS: as far as the model says anything; then an input came that it does not specify"
+        return "PASS: up to an input that the model does not specify; from there on it allows anything"
     return "PASS: everything that was seen is allowed by the model"
 
 
@@ -53,4 +125,4 @@ def _branches(state: Allowed) -> Iterator[str]:
         yield f"    allows:        {', '.join(text for text in texts if text) or 'no output'}"
         yield f"                   -> {target}"
     if len(state.branches) > BRANCHES:
-        yield f"    … and {len(state.branches) - BRANCHES} other ways on"
+        yield f"    … and {len(state.branches) - BRANCHES} other branches"

@@ -1,6 +1,6 @@
-"""What the model allowed that is nearest to what was seen, and in what they differ.
+"""The allowed output that is nearest to the one seen, and the difference between them.
 
-It works on the texts of a failure: they are Python's own notation for values, which is parsed and never run.
+It works on the texts of a failure, which are Python literals and calls: they are parsed and never run.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from typing import Final, NamedTuple
 from otf.trace.verdict import Failure
 
 ANY_ORDER: Final = "in any order: "
-MOST: Final = 3  # differences that still are an explanation
+MOST: Final = 3  # more differences explain nothing
 
 
 class Difference(NamedTuple):
-    """A part of two values that is not the same: where it is, what was seen there, and what was allowed."""
+    """A part in which two values differ: its path, its seen and its allowed value."""
 
     path: str
     seen: str
     allowed: str
 
     def __str__(self) -> str:
-        """Say it in words."""
+        """Return it in words."""
         return f"{self.path or 'it'} is {self.seen}, not {self.allowed}"
 
 
 class Output(NamedTuple):
-    """An output that a way on has, with its port where the model names it."""
+    """An output of a branch, with its port if the model names it."""
 
     text: str
     port: str = ""
 
 
 def near(failure: Failure) -> Iterator[str]:
-    """Yield lines that tell what is most likely wrong, where that can be told from the values.
+    """Yield lines that name the most likely mistake, if the values show it.
 
     >>> list(differences("Money(coins=1, of='me')", "Money(coins=2, of='me')"))
     [Difference(path='coins', seen='1', allowed='2')]
@@ -63,31 +63,31 @@ def _nearest(failure: Failure, allowed: Sequence[Output]) -> Iterator[str]:
     texts = [output.text for output in allowed if output.text not in failure.before]
     candidates = [(text, found) for text in texts if (found := _few(differences(failure.seen, text)))]
     if candidates:
-        # one that differs in a part is nearer than one that differs as a whole
+        # an output that differs in a part is nearer than one that differs as a whole
         text, different = min(candidates, key=lambda candidate: (not candidate[1][0].path, len(candidate[1])))
         yield f"  nearest allowed: {text}"
         yield from (f"                   {each}" for each in different)
 
 
 def _left_out(failure: Failure) -> Iterator[str]:
-    # where nothing came, what is allowed says it all
+    # if nothing came, the allowed outputs explain enough
     if not failure.before:
         return
     left = [_without([output.text for output in outputs], failure.before) for outputs in _ways(failure)]
-    told = [", ".join(outputs) for outputs in left if outputs]
-    if told and len(told) == len(left):
-        yield f"  did not come:    {' or '.join(dict.fromkeys(told))}"
+    missing = [", ".join(outputs) for outputs in left if outputs]
+    if missing and len(missing) == len(left):
+        yield f"  did not come:    {' or '.join(dict.fromkeys(missing))}"
 
 
 def _ways(failure: Failure) -> Iterator[list[Output]]:
-    """Yield the outputs of each way on, one by one."""
+    """Yield the outputs of each branch, one by one."""
     for state in failure.allowed:
         for texts, _ in state.branches:
             yield [output for text in texts if text for output in _apart(text)]
 
 
 def _apart(text: str) -> list[Output]:
-    """Return the outputs of an item of a transition; `AnyOrder` has several, and a port may be named behind it."""
+    """Return the outputs of an item of a transition; `AnyOrder` has several, and a port may follow."""
     bare, _, port = text.rpartition(" on ")
     if not bare or not port.isidentifier():
         bare, port = text, ""
@@ -104,7 +104,7 @@ def _without(outputs: Sequence[str], seen: Iterable[str]) -> list[str]:
     left = list(outputs)
     for text in seen:
         if text not in left:
-            return []  # what was seen is not of this way
+            return []  # the seen output is not of this branch
         left.remove(text)
     return left
 
@@ -115,7 +115,7 @@ def _few(found: Iterable[Difference] | None) -> list[Difference]:
 
 
 def differences(seen: str, allowed: str) -> list[Difference] | None:
-    """Return in what two values of one type differ; None where they are of different types, or no plain values."""
+    """Return the differences of two values of one type; None if the types differ or they are no plain values."""
     one, other = _parsed(seen), _parsed(allowed)
     if isinstance(one, ast.Call) and isinstance(other, ast.Call) and _same(one.func, other.func):
         return list(_compared(one, other, ""))
@@ -133,7 +133,7 @@ def _compared(one: ast.expr, other: ast.expr, path: str) -> Iterator[Difference]
 
 
 def _inner(one: ast.expr, other: ast.expr, path: str) -> list[tuple[ast.expr, ast.expr, str]] | None:
-    """Return the parts of two values that belong together, None where they are compared as a whole."""
+    """Return the corresponding parts of two values, None if these are compared as a whole."""
     match one, other:
         case (ast.Call(), ast.Call()) if _same(one.func, other.func) and _names(one) == _names(other):
             dot = f"{path}." if path else ""
@@ -163,7 +163,7 @@ def _same(one: ast.expr, other: ast.expr) -> bool:
 def _parsed(text: str) -> ast.expr | None:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a text that is no Python nobody wants to know why
+            warnings.simplefilter("ignore")  # a text that is no Python needs no warning
             return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

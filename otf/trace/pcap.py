@@ -1,7 +1,8 @@
 """Captures in the classic pcap format, packet by packet in constant memory: UDP and TCP over IPv4 and IPv6.
 
 The format is that of libpcap ("PCAP capture file format", an Internet draft). Captures come from strangers: sizes are
-bounded, and a malformed one gets an error that names the packet. Fragments and other protocols are skipped and counted.
+bounded, and a malformed one raises an error that names the packet. Fragments and other protocols are counted and
+skipped.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ MAGIC: Final = {
     b"\x4d\x3c\xb2\xa1": ("<", 1e-9),
     b"\xa1\xb2\x3c\x4d": (">", 1e-9),
 }
-"""How a capture begins: its byte order, and the unit of its times in seconds."""
+"""The first bytes of a capture: its byte order, and the unit of its times in seconds."""
 
-LARGEST: Final = 1 << 18  # bytes of a packet: what capture tools take at most
+LARGEST: Final = 1 << 18  # bytes of a packet: the maximum of capture tools
 
 _UDP, _TCP = 17, 6
 _VLAN: Final = (0x8100, 0x88A8)
 _LINKS: Final = {0: 4, 1: 14, 101: 0, 108: 4, 113: 16, 228: 0, 229: 0, 276: 20}  # bytes before the IP header, by link
 _ETHERNET: Final = 1
-_IPV6_MORE: Final = (0, 43, 60)  # headers that may stand before the next, eight bytes and more each
+_IPV6_MORE: Final = (0, 43, 60)  # headers that may precede the next, eight bytes and more each
 
 
 class CaptureSource(Protocol):
-    """What a capture is read from."""
+    """The source of a capture."""
 
     def read(self, size: int, /) -> bytes:
         """Return so many bytes, fewer only at the end."""
@@ -61,9 +62,9 @@ class Packet(NamedTuple):
 
 @dataclass
 class Capture:
-    """A capture being read; iterate over it. `skipped` counts what is no UDP and no TCP, by what it is.
+    """A capture being read; iterate over it. `skipped` counts packets that are neither UDP nor TCP, by their kind.
 
-    `cut`: it ends inside a packet, which is left out.
+    `cut`: it ends inside a packet, which is omitted.
     """
 
     source: CaptureSource
@@ -72,7 +73,7 @@ class Capture:
     cut: bool = False
 
     def __iter__(self) -> Iterator[Packet]:
-        """Yield the packets; a cut last one is left out, as a capture that still grows has it."""
+        """Yield the packets; an incomplete last one is omitted: a capture that still grows may have one."""
         head = self._read(24)
         order, unit = MAGIC.get(head[:4], ("", 0.0))
         if not order or len(head) < 24:  # noqa: PLR2004 -- the size of the header
@@ -93,14 +94,14 @@ class Capture:
             seconds, parts, size, original = record.unpack(head)
             number += 1
             if size > LARGEST:
-                message = f"{self.name}, packet {number}: it has {size} bytes; at most {LARGEST} can be"
+                message = f"{self.name}, packet {number}: it has {size} bytes; the maximum is {LARGEST}"
                 raise TraceError(message)
             data = self._read(size)
             if len(data) < size:
                 self.cut = True
                 return
             if size < original:
-                message = f"{self.name}, packet {number}: it was cut off by the capture tool; say `tcpdump -s 0`"
+                message = f"{self.name}, packet {number}: it was cut off by the capture tool; use `tcpdump -s 0`"
                 raise TraceError(message)
             yield seconds + parts * unit, data
         self.cut = bool(head)
@@ -139,7 +140,7 @@ def _ipv4(data: bytes) -> _Found | str:
         return "fragments"
     if data[9] not in {_UDP, _TCP}:
         return f"IP protocol {data[9]}"
-    # a length of 0: the network card was to cut it, and the capture saw it before
+    # a length of 0: the capture saw the packet before the network card split it
     return data[9], data[12:16], data[16:20], data[(data[0] & 15) * 4 : total or None]
 
 
@@ -172,7 +173,66 @@ def _text(address: bytes) -> str:
     # a capture has few addresses and many packets
     text = TEXTS.get(address)
     if text is None:
-        if len(TEXTS) > 10_000:  # noqa: PLR2004 -- a scan of the net must not fill the memory
+        if len(TEXTS) > 10_000:  # noqa: PLR2004 -- a scan of a network must not fill the memory
             TEXTS.clear()
         text = TEXTS[address] = str(ipaddress.ip_address(address))
     return text
+
+
+AHEAD: Final = 1_000
+"""Segments that are kept while an earlier one is missing."""
+
+_CIRCLE: Final = 1 << 32
+_HALF: Final = 1 << 31
+
+
+class Stream:
+    """Puts the segments of one direction of a TCP connection in order, and returns the bytes as they become contiguous.
+
+    `lost` counts the bytes that are missing in the capture: a gap is given up after `AHEAD` later segments.
+    """
+
+    def __init__(self) -> None:
+        self.lost: int = 0
+        self._next: int | None = None
+        self._early: dict[int, bytes] = {}
+
+    def begin(self, seq: int) -> None:
+        """Set the number of the first byte, from the segment that opens the connection."""
+        self._next = (seq + 1) % _CIRCLE
+        self._early.clear()
+
+    def feed(self, seq: int, data: bytes) -> bytes:
+        """Add a segment; return the bytes that are contiguous now.
+
+        >>> stream = Stream()
+        >>> stream.feed(100, b"ab"), stream.feed(104, b"ef"), stream.feed(102, b"cd"), stream.feed(102, b"cd")
+        (b'ab', b'', b'cdef', b'')
+        """
+        if not data:
+            return b""
+        if self._next is None:
+            self._next = seq  # the capture began later than the connection
+        self._early[seq] = max(data, self._early.get(seq, b""), key=len)
+        found = self._ready()
+        if not found and len(self._early) > AHEAD:
+            first = min(self._early, key=lambda each: (each - (self._next or 0)) % _CIRCLE)
+            self.lost += (first - self._next) % _CIRCLE
+            self._next = first
+            found = self._ready()
+        return found
+
+    def _ready(self) -> bytes:
+        found = b""
+        for seq in sorted(self._early, key=self._distance):
+            begun = -self._distance(seq)
+            if begun < 0:
+                break
+            fresh = self._early.pop(seq)[begun:]
+            found += fresh
+            self._next = ((self._next or 0) + len(fresh)) % _CIRCLE
+        return found
+
+    def _distance(self, seq: int) -> int:
+        ahead = (seq - (self._next or 0)) % _CIRCLE
+        return ahead if ahead < _HALF else ahead - _CIRCLE

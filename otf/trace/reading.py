@@ -1,4 +1,4 @@
-"""Reading traces: hostile until decoded, bounded, with errors that name the line; a cut last line is tolerated."""
+"""Reading traces: untrusted input, bounded, with errors that name the line; an incomplete last line is tolerated."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ LONGEST: Final = (
 
 
 LATEST: Final = 1e10
-"""Seconds: three centuries, so that the moments of logs fit; sums and shares of such times stay numbers."""
+"""Seconds: three centuries, so that the times of logs fit; sums and fractions of such times stay finite."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TracedEvent:
     """An event of a trace with its line number, its bytes on the wire and the trace's own line.
 
-    `slack`: the seconds by which the tester itself may have been late when it saw it.
+    `slack`: the seconds by which the tester itself may have seen it late.
     """
 
     event: Event
@@ -40,8 +40,8 @@ class Told:
 class TraceReader:
     """A trace being read, line by line in constant memory.
 
-    `header` is there at once; iterating yields the events; `end` is the last line once that is done, None where the
-    trace was cut. Raises TraceError for what cannot be read, with the name and the line.
+    `header` is available at once; `events` yields the events; then `end` is the last line, None if the trace is cut
+    off. Raises TraceError with the name and the line for anything that cannot be read.
     """
 
     def __init__(self, source: Iterable[bytes], name: str) -> None:
@@ -51,7 +51,7 @@ class TraceReader:
         self._lines = self._decoded(source)
         self.header: Header = self._header()
 
-    def events(self, registry: Registry) -> Iterator[Told]:
+    def events(self, registry: Registry) -> Iterator[TracedEvent]:
         """Yield the events; values are decoded by the types that the bench declares."""
         for number, line in self._lines:
             if line["event"] == "end":
@@ -59,7 +59,7 @@ class TraceReader:
                 return
             if line["event"] not in _EVENTS:
                 self.fail(number, f"the event {show(line['event'])} is not known; known: {', '.join(_EVENTS)}, end")
-            yield self._told(number, line, registry)
+            yield self._traced(number, line, registry)
         self.cut = True
 
     def fail(self, number: int, why: str) -> NoReturn:
@@ -67,10 +67,10 @@ class TraceReader:
         message = f"{self.name}, line {number}: {why}"
         raise TraceError(message)
 
-    def _told(self, number: int, line: TraceLine, registry: Registry) -> Told:
+    def _traced(self, number: int, line: TraceLine, registry: Registry) -> TracedEvent:
         try:
             raw = bytes.fromhex(line["raw"]) if "raw" in line else None
-            return Told(_event(line, registry), number, raw, line, _seconds(line.get("slack", 0.0)))
+            return TracedEvent(_event(line, registry), number, raw, line, _seconds(line.get("slack", 0.0)))
         except KeyError as error:
             self.fail(number, f"the field {error} is missing")
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
@@ -103,14 +103,14 @@ class TraceReader:
             try:
                 yield number, _object(text)
             except (msgspec.DecodeError, ValueError, RecursionError) as error:
-                # the tester was killed while it wrote this line: all before it is good
+                # the tester was killed while it wrote this line: all lines before it are good
                 if not whole and number > 1:
                     return
                 self.fail(number, f"not a line of a trace: {error}")
 
 
 def bounded(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines of a file; one without end is cut just above the bound, so that reading it fails cleanly."""
+    """Yield the lines of a file; an endless one is cut just above the bound, so that reading it fails cleanly."""
     while line := file.readline(LONGEST + 1):
         yield line
 
@@ -141,7 +141,7 @@ def _event(line: TraceLine, registry: Registry) -> Event:
 def _seconds(data: object) -> float:
     seconds = msgspec.convert(data, float)
     if abs(seconds) > LATEST:
-        message = f"a time of {seconds:g} seconds: {LATEST:g} is the most"
+        message = f"a time of {seconds:g} seconds: the maximum is {LATEST:g}"
         raise ValueError(message)
     return seconds
 

@@ -1,7 +1,7 @@
-"""A trace file's lines as data: header, events, end.
+"""The lines of a trace file as data: header, events, end.
 
-One file a run, JSON Lines in the shape of structlog's events (`event`, `level`, `timestamp`, then fields), so that what
-reads structlog's output reads traces too.
+One file for each run, JSON Lines in the shape of structlog's events (`event`, `level`, `timestamp`, then fields), so
+that tools for structlog's output read traces too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NAMES: Final[Mapping[type, str]] = {kind: kind.__name__.lower() for kind in (Se
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """How a run was made: enough to judge its trace again and to drive it again. Times are seconds."""
+    """The conditions of a run: enough to judge its trace again and to repeat it. Times are seconds."""
 
     run: str
     bench: str
@@ -39,10 +39,10 @@ class Header:
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     path: int = 1
     burst: int = 1
-    # the only faults that were injected, as events tell them; None: by the seed
+    # the only faults that were injected, named as in events; None: faults by the seed
     faults: tuple[str, ...] | None = None
     shrunk: bool = False
-    # of a shrunk trace: the search for less came to its end, so that this run only confirms what it found
+    # of a shrunk trace: the search for a smaller one is complete, so that this run only confirms its result
     minimal: bool = False
     format: int = FORMAT
 
@@ -56,7 +56,7 @@ def header_line(header: Header, timestamp: str) -> TraceLine:
 
 
 class Passed(msgspec.Struct):
-    """The line of a value that passed a port as bytes: what nearly all lines are, and written twice as fast as a dict.
+    """The line of a value that passed a port as bytes: nearly all lines are such, and written twice as fast as a dict.
 
     `value` is the text of the value.
     """

@@ -1,7 +1,7 @@
-"""Values as tagged data: plain JSON with the name of the type, read back by declared types alone.
+"""Values as tagged data: plain JSON with the name of the type, read back only as declared types.
 
-A trace is data from strangers: nothing is imported, evaluated or unpickled, only the types that the bench declares
-can come out, and each field is checked against its annotation.
+A trace is untrusted data: nothing is imported, evaluated or unpickled. Only the types that the bench declares can come
+out, and each field is checked against its annotation.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from enum import Enum, Flag
-from types import UnionType
-from typing import Any, Final, Literal, NewType, TypeGuard, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, NewType, TypeGuard, get_args, get_origin, get_type_hints
 
 from otf.errors import UsageError
 from otf.trace.events import Ended, Undecodable
+from otf.trace.fits import fits, is_class
 from otf.values import FiniteFunction, show
 from otf.values.classes import is_uuid
 
@@ -23,15 +23,15 @@ Json = Any
 _PLAIN: Final = (str, bool, int, float, type(None))
 _ALWAYS: Final = (Ended, Undecodable)
 _RENAMED: Final = {"Garbled": "Undecodable"}
-"""Names in traces of earlier versions, with those of today."""
+"""Type names in traces of earlier versions, with the present ones."""
 
 _ENDLESS: Final = ("nan", "inf", "-inf")
 _DEEPEST: Final = 200
-"""Values within values: far more than any message has, and fewer than any interpreter can follow."""
+"""Nested values: far more than any message has, and fewer than the interpreter's recursion limit."""
 
 
 def encode(value: object) -> Json:
-    """Return the JSON data for a value: plain ones as they are, all others with their type's name.
+    """Return the JSON data for a value: plain values as they are, others with the name of their type.
 
     >>> encode((1, b"a"))
     {'type': 'tuple', 'value': [1, {'type': 'bytes', 'value': '61'}]}
@@ -39,7 +39,7 @@ def encode(value: object) -> Json:
     kind = type(value)
     writer = _WRITERS.get(kind)
     if writer is None:
-        # every event of a run is written, and how a type is written does not change
+        # every event of a run is written, and the form of a type does not change
         writer = _WRITERS[kind] = _writer(kind)
     return writer(value)
 
@@ -47,7 +47,7 @@ def encode(value: object) -> Json:
 class Registry:
     """The types that may come out of a trace, by name, with those of their fields.
 
-    Raises UsageError where two types have one name: a trace could not tell them apart.
+    Raises UsageError if two types have one name: a trace could not distinguish them.
     """
 
     def __init__(self, types: Iterable[object]) -> None:
@@ -58,7 +58,7 @@ class Registry:
             self._add(kind)
 
     def decode(self, data: Json) -> object:
-        """Return the value of tagged data. Raises ValueError that says what is wrong with it."""
+        """Return the value of tagged data. Raises ValueError with the reason if it is malformed."""
         self._depth = 0
         return self._value(data)
 
@@ -94,13 +94,13 @@ class Registry:
         values = {names[tag]: self._field(kind, names[tag], item) for tag, item in data.items()}
         try:
             return kind(**values)
-        except Exception as error:  # a __post_init__ of the model may refuse what a stranger wrote
+        except Exception as error:  # a __post_init__ of the model may refuse what the file contains
             message = f"{kind.__name__} refuses {show(values)}: {error}"
             raise ValueError(message) from error
 
     def _field(self, kind: type[Any], name: str, data: Json) -> object:
         value, hint = self._value(data), self._hints[kind][name]
-        if not _fits(value, hint):
+        if not fits(value, hint):
             message = f"{kind.__name__}.{name} is {show(value)}, which is no {hint}"
             raise ValueError(message)
         return value
@@ -118,7 +118,7 @@ class Registry:
     def _add(self, kind: object) -> None:
         if isinstance(kind, NewType):
             self._add(kind.__supertype__)
-        elif _is_class(kind) and (_is_record(kind) or is_uuid(kind) or issubclass(kind, Enum)):
+        elif is_class(kind) and (_is_record(kind) or is_uuid(kind) or issubclass(kind, Enum)):
             self._name(kind)
         elif get_origin(kind) is Callable:
             self._name(FiniteFunction)
@@ -182,7 +182,7 @@ def _plain(value: object) -> Json:
 
 
 def _set(value: frozenset[object] | set[object]) -> Json:
-    # a set has no order of its own: the same value must be the same line whenever it is written
+    # a set has no order of its own: the same value must give the same line every time
     return {"type": type(value).__name__, "value": sorted(map(encode, value), key=repr)}
 
 
@@ -210,7 +210,7 @@ def _string(text: str) -> str:
 
 def _float(text: str) -> float:
     if text not in _ENDLESS:
-        message = f"a number is written as such, or as one of {', '.join(_ENDLESS)}; this is {show(text)}"
+        message = f"a number is written as a JSON number, or as one of {', '.join(_ENDLESS)}; this is {show(text)}"
         raise ValueError(message)
     return float(text)
 
@@ -261,53 +261,6 @@ def _is_list(data: Json) -> TypeGuard[list[Json]]:
     return isinstance(data, list)
 
 
-def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401 -- an annotation
-    origin, parts = get_origin(hint), get_args(hint)
-    if origin in {Union, UnionType}:
-        return any(_fits(value, part) for part in parts)
-    if origin is Literal:
-        return any(type(value) is type(part) and value == part for part in parts)
-    if isinstance(hint, NewType):
-        return _fits(value, hint.__supertype__)
-    if _is_class(hint):
-        return _is_a(value, hint)
-    # a type variable or Any: the model itself does not say
-    return not _is_class(origin) or (_is_a(value, origin) and _all_fit(value, origin, parts))
-
-
-def _all_fit(value: object, origin: type[Any], parts: tuple[Any, ...]) -> bool:
-    if _is_table(value):
-        names, items = (parts[0], parts[-1]) if parts else (Any, Any)
-        return all(_fits(name, names) and (len(parts) == 1 or _fits(item, items)) for name, item in value.items())
-    if not _is_group(value):
-        return True
-    if origin is tuple and Ellipsis not in parts:
-        return len(value) == len(parts) and all(map(_fits, value, parts))
-    return all(_fits(item, parts[0]) for item in value)
-
-
-def _is_a(value: object, kind: type[Any]) -> bool:
-    if isinstance(value, bool) and kind in {int, float}:
-        return False
-    try:
-        # people write 1 where they mean 1.0
-        return isinstance(value, (int, float) if kind is float else kind)
-    except TypeError:  # some protocols have no isinstance
-        return True
-
-
-def _is_class(kind: object) -> TypeGuard[type[Any]]:
-    return isinstance(kind, type)
-
-
-def _is_table(value: object) -> TypeGuard[dict[object, object]]:
-    return type(value) is dict
-
-
-def _is_group(value: object) -> TypeGuard[tuple[object, ...] | list[object] | frozenset[object] | set[object]]:
-    return type(value) in {tuple, list, frozenset, set}
-
-
 def _is_record(kind: type[Any]) -> bool:
     return dataclasses.is_dataclass(kind) or (tuple in kind.__mro__ and hasattr(kind, "_fields"))
 
@@ -319,7 +272,7 @@ def _names(kind: type[Any]) -> tuple[str, ...]:
 
 
 def _tag(name: str) -> str:
-    # "type" is taken: a field of that name gets an underscore, and so do those that would collide with it then
+    # "type" is taken: a field of that name gets an underscore, and so do fields that would then collide with it
     return f"{name}_" if name.rstrip("_") == "type" else name
 
 

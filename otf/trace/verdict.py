@@ -22,7 +22,7 @@ WORDS: dict[FailureKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What the model allows from one possible state: each branch the texts of its outputs and of the next state."""
+    """The outputs allowed in one possible state: for each branch the texts of its outputs and of the next state."""
 
     state: str
     branches: tuple[tuple[tuple[str, ...], str], ...]
@@ -30,7 +30,7 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What makes two failures the same: the kind, and the types of state, input, expected and seen output."""
+    """The identity of a failure: its kind, and the types of state, input, expected and seen output."""
 
     kind: FailureKind
     state: str
@@ -47,9 +47,9 @@ class Signature:
 class Failure:
     """Why a run failed: the last possible states, what they allowed, and what was seen instead.
 
-    `event` is the number of the event that left no state, `step` that of its input; texts are for people, the
-    signature is for machines. `before` is what had been seen of that step already; `times` say in seconds what was due
-    when, where the model has windows.
+    `event` is the number of the event that left no state, `step` that of its input; texts are for people, the signature
+    is for machines. `before` are the outputs already seen in that step; `times` state in seconds what was due when, if
+    the model has windows.
     """
 
     signature: Signature
@@ -71,7 +71,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The end of a run. `truncated`: it passed as far as the spec says anything; `why`: what made it inconclusive."""
+    """The end of a run. `truncated`: it passed up to an unspecified input; `why`: the reason why it is inconclusive."""
 
     outcome: Outcome
     failure: Failure | None = None
@@ -81,5 +81,5 @@ class Verdict:
 
     @property
     def failed(self) -> bool:
-        """Tell whether the run shows nonconformance."""
+        """Return whether the run shows nonconformance."""
         return self.outcome == "fail"

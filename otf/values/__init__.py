@@ -1,19 +1,16 @@
-"""Values: what makes two of them the same, how they are shown, and which ones a type has."""
+"""Values: when two are the same, how one is shown, and which values a type has."""
 
-from otf.values.arguments import Rows, name_of_function, rows
+from otf.values.arguments import Rows, name_of_function, register, rows
 from otf.values.atoms import PRINTABLE
 from otf.values.bounds import Alphabet, Among, Char, Range, Size
-from otf.values.enumeration import Enumeration
-from otf.values.flat import Flat
+from otf.values.enumeration import Enumeration, block_start, given, is_enumeration
 from otf.values.front import Values, ValueSource, enumerated, every, is_type, ready
 from otf.values.functions import FiniteFunction
 from otf.values.identity import key
-from otf.values.instead import given, is_enumeration
-from otf.values.order import block_start
-from otf.values.registering import register
 from otf.values.sameness import fresh, likeness
 from otf.values.strategies import is_strategy, smallest
 from otf.values.text import show
+from otf.values.tiers import Flat
 
 __all__ = [
     "PRINTABLE",

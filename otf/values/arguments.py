@@ -1,4 +1,4 @@
-"""Rows of arguments for a function, from the types that it declares or from what is given instead."""
+"""The arguments of functions: rows of values for them, and types whose values a function makes."""
 
 from __future__ import annotations
 
@@ -6,22 +6,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter, signature
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from otf.errors import UsageError
-from otf.values.classes import is_class
+from otf.values.classes import argument_types, is_class
+from otf.values.derived import Mapped, Once
 from otf.values.enumeration import Enumeration
-from otf.values.front import Values, enumerated
-from otf.values.generic import argument_types
+from otf.values.front import REGISTERED, Values, enumerated, name_of
+from otf.values.sameness import fingerprint
 from otf.values.text import show
 from otf.values.tuples import together
 
 
 @dataclass(frozen=True)
 class Rows:
-    """What a function is called with: the names of its arguments, and the rows of their values.
+    """The arguments with which a function is called: their names, and the rows of their values; made by `rows`.
 
-    `columns` are the enumerations that the rows were put together from, if they were.
+    `columns` are the enumerations that the rows combine, one for each name.
+
+    >>> def area(width: int, height: int) -> int: return width * height
+    >>> table = rows(area, [[1, 2], [3]])
+    >>> table.names, list(table.values)
+    (('width', 'height'), [(1, 3), (2, 3)])
     """
 
     names: tuple[str, ...]
@@ -29,25 +36,30 @@ class Rows:
     columns: tuple[Enumeration[Any], ...] = ()
 
     def named(self, place: int) -> tuple[tuple[str, Any], ...]:
-        """Return the row at a place, with the names: made anew, since the function may have changed what it got."""
+        """Return a row by its position, with the names.
+
+        The row is made anew, since the function may have changed the values that it was called with.
+        """
         return tuple(zip(self.names, self.values.at(place), strict=True))
 
 
 def rows(function: Callable[..., Any], sources: Sequence[object] = (), values: Values | None = None) -> Rows:
-    """Return the rows for a function; `sources` stand instead of the types of the first arguments.
+    """Return the rows of arguments for a function; `sources` replace the declared types of its first arguments.
 
-    An argument that has a default is left to it, unless a source is given for it.
+    A source is a type, an iterable, an `Enumeration` or a Hypothesis strategy; `values` gives sources by type. An
+    argument with a default keeps it, unless it has a source. Raises UsageError if an argument has neither a type nor a
+    source.
 
     >>> def hypotenuse(a: int, b: int) -> float: ...
     >>> rows(hypotenuse, [range(3, 5)]).values.first(3)
     [(3, 0), (3, 1), (4, 0)]
     """
-    who, asked = name_of_function(function), _parameters(function)
-    if len(sources) > len(asked):
-        raise UsageError(f"{who} has {len(asked)} arguments, and values for {len(sources)} were given")
-    open_ones = [each.name for each in asked[len(sources) :] if each.default is Parameter.empty]
+    who, parameters = name_of_function(function), _parameters(function)
+    if len(sources) > len(parameters):
+        raise UsageError(f"{who} has {len(parameters)} arguments, but values for {len(sources)} were given")
+    open_ones = [each.name for each in parameters[len(sources) :] if each.default is Parameter.empty]
     kinds = _declared(function, who, open_ones) if open_ones else []
-    names = (*(each.name for each in asked[: len(sources)]), *open_ones)
+    names = (*(each.name for each in parameters[: len(sources)]), *open_ones)
     columns = [
         enumerated(source, values, f"{who}, {name}") for name, source in zip(names, [*sources, *kinds], strict=True)
     ]
@@ -55,7 +67,11 @@ def rows(function: Callable[..., Any], sources: Sequence[object] = (), values: V
 
 
 def name_of_function(function: object) -> str:
-    """Return how a function is called."""
+    """Return the name of a function, also of a `partial`; an object without a name is shown.
+
+    >>> name_of_function(partial(max, 1)), name_of_function(5)
+    ('max', '5')
+    """
     while isinstance(function, partial):
         function = function.func
     return getattr(function, "__name__", None) or show(function)
@@ -66,11 +82,13 @@ def _parameters(function: Callable[..., Any]) -> list[Parameter]:
         found = signature(function).parameters.values()
     except ValueError as error:
         raise UsageError(
-            f"{name_of_function(function)} does not tell its arguments; write a function around it"
+            f"{name_of_function(function)} has no readable signature; write a function around it"
         ) from error
     named = [each.name for each in found if each.kind is Parameter.KEYWORD_ONLY and each.default is Parameter.empty]
     if named:
-        raise UsageError(f"{name_of_function(function)}: its argument {named[0]} can only be given by name")
+        raise UsageError(
+            f"{name_of_function(function)}: its argument {named[0]} is keyword-only; write a function around it"
+        )
     return [each for each in found if each.kind in {Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD}]
 
 
@@ -89,3 +107,28 @@ def _bare(function: Any) -> Any:  # noqa: ANN401 -- anything that can be called
         maker: Any = function
         return maker.__init__
     return function if hasattr(function, "__globals__") else function.__call__
+
+
+def register(kind: object, source: object = None) -> None:
+    """Define the values of a type for the whole program: by another type, an iterable, a strategy or a function.
+
+    A function with typed arguments makes one value from each row of its arguments. Without a source, the class itself
+    is this function.
+
+    >>> class Even(int): ...
+    >>> def even(half: int) -> Even: return Even(2 * half)
+    >>> register(Even, even)
+    >>> enumerated(Even).first(4)
+    [0, 2, -2, 4]
+    """
+    makes: Any = kind if source is None else source
+    if makes is kind or isinstance(makes, FunctionType | MethodType | BuiltinFunctionType):
+        REGISTERED[kind] = lambda: _made(makes)
+    else:
+        values = enumerated(source, where=name_of(kind))
+        REGISTERED[kind] = lambda: values
+
+
+def _made(makes: Any) -> Enumeration[Any]:  # noqa: ANN401 -- a function or a class
+    made = Mapped(rows(makes).values.tiers, lambda row: makes(*row), fixed=False)
+    return Enumeration(Once(made, fingerprint))

@@ -8,10 +8,13 @@ from itertools import chain, count, zip_longest
 from math import inf, isfinite, isinf, ldexp, nan
 from typing import Final
 
-# The 98 printable characters of Gast, one of each class in turn: what a program treats differently comes early.
+# One of each class in turn: characters that a program treats differently come early.
 _CLASSES: Final = (string.ascii_lowercase, string.ascii_uppercase, string.digits, " \n\t\r", string.punctuation)
 PRINTABLE: Final = "".join(chain.from_iterable(zip_longest(*_CLASSES, fillvalue="")))
-# A finite double is an odd number of at most so many digits times a power of 2 between these, all of it below the last.
+"""The 98 printable characters of Gast, in the order in which they are tried: the alphabet of `str`."""
+
+# A finite double is an odd number of at most _DIGITS bits times a power of 2; the power is at least _SMALLEST, and the
+# product is below 2 to the power of _TOO_LARGE.
 _DIGITS: Final = 53
 _SMALLEST: Final = -1074
 _TOO_LARGE: Final = 1024
@@ -31,9 +34,9 @@ def ints(low: int | None = None, high: int | None = None) -> Iterator[int]:
 
 
 def floats(low: float = -inf, high: float = inf) -> Iterator[float]:
-    """Yield the floats between two bounds, a bound before what lies inside, few digits before many.
+    """Yield the floats between two bounds: first the bounds, then what lies inside, few digits before many.
 
-    The infinities are among them; so is nan where nothing bounds them.
+    Without bounds, the infinities and nan are among them.
 
     >>> from itertools import islice
     >>> list(islice(floats(), 10))
@@ -73,7 +76,7 @@ def _all_floats() -> Iterator[float]:
 
 
 def diagonal(total: int) -> Iterator[float]:
-    """Yield odd numbers times powers of 2, where the places of both in their order add up to `total`."""
+    """Yield odd numbers times powers of 2; the indices of both, each in its own order, add up to `total`."""
     for place in range(min(total, 2 * -_SMALLEST), -1, -1):
         odd = 2 * (total - place) + 1
         power = place // 2 if place % 2 == 0 else -(place + 1) // 2

@@ -1,7 +1,7 @@
-"""What `Annotated` says about a type: bounds, a size, an alphabet, or the values themselves.
+"""The metadata of `Annotated`: bounds, a size, an alphabet, or the values themselves.
 
-The attributes bear the names of `annotated_types` and `msgspec.Meta`, so that theirs are understood as well without
-being imported. What is not understood is a remark, and changes nothing.
+The attributes have the names of `annotated_types` and `msgspec.Meta`, so their metadata works as well, without an
+import. Metadata with other attributes is ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,12 @@ Check = Callable[[Any], bool]
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Values from `ge` to `le`, both included: `Annotated[int, Range(0, 9)]`."""
+    """Bounds of the values of a type, from `ge` to `le`, both included; None: no bound.
+
+    >>> from otf.values import every
+    >>> list(every(Annotated[int, Range(-1, 2)]))
+    [0, 1, -1, 2]
+    """
 
     ge: Any = None
     le: Any = None
@@ -27,7 +32,12 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Strings and collections of at least and at most so many elements: `Annotated[str, Size(1, 8)]`."""
+    """Bounds of the number of elements in a string or collection; `max_length=None`: no upper bound.
+
+    >>> from otf.values import every
+    >>> list(every(Annotated[list[bool], Size(1, 1)]))
+    [[False], [True]]
+    """
 
     min_length: int = 0
     max_length: int | None = None
@@ -35,13 +45,23 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Alphabet:
-    """Strings of these characters, or bytes of these: `Annotated[str, Alphabet("ab")]`."""
+    """The characters of which strings are made, or the bytes of which `bytes` are made.
+
+    >>> from otf.values import every
+    >>> every(Annotated[str, Alphabet("ab")]).first(4)
+    ['', 'a', 'b', 'aa']
+    """
 
     symbols: str | bytes
 
 
 class Among:
-    """The values themselves: `Annotated[int, Among(0, 7, 255)]`."""
+    """The values of a type, listed.
+
+    >>> from otf.values import every
+    >>> list(every(Annotated[int, Among(0, 7, 255)]))
+    [0, 7, 255]
+    """
 
     def __init__(self, *values: Any) -> None:  # noqa: ANN401 -- of any type
         self.values = values
@@ -51,6 +71,7 @@ class Among:
 
 
 Char = Annotated[str, Size(1, 1)]
+"""The type of strings of one character."""
 
 _COMPARED: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "ge": lambda value, bound: value >= bound,
@@ -66,22 +87,22 @@ _COMPARED: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 @dataclass(frozen=True)
 class Bounds:
-    """What the metadata of one `Annotated` says, each word with all that it was given."""
+    """The metadata of one `Annotated`: its limits by name (`ge`, `max_length`, …), and all its items."""
 
-    said: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    limits: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
     others: tuple[object, ...] = ()
 
     @classmethod
     def of(cls, metadata: Iterable[object]) -> Bounds:
         """Read the metadata."""
-        said: dict[str, list[Any]] = {}
+        limits: dict[str, list[Any]] = {}
         others = tuple(_ungrouped(metadata))
         for item in others:
             for word in _COMPARED:
                 bound = getattr(item, word, None)
                 if bound is not None:
-                    said.setdefault(word, []).append(bound)
-        return cls(said, others)
+                    limits.setdefault(word, []).append(bound)
+        return cls(limits, others)
 
     def ints(self) -> tuple[int | None, int | None]:
         """Return the least and the greatest integer that is allowed."""
@@ -91,13 +112,13 @@ class Bounds:
 
     def floats(self) -> tuple[float, float]:
         """Return bounds that no allowed float exceeds."""
-        low = max([*self.said.get("ge", ()), *self.said.get("gt", ())], default=-inf)
-        high = min([*self.said.get("le", ()), *self.said.get("lt", ())], default=inf)
+        low = max([*self.limits.get("ge", ()), *self.limits.get("gt", ())], default=-inf)
+        high = min([*self.limits.get("le", ()), *self.limits.get("lt", ())], default=inf)
         return float(low), float(high)
 
     def length(self) -> tuple[int, int | None]:
         """Return the least and the greatest number of elements."""
-        return max(self.said.get("min_length", ()), default=0), min(self.said.get("max_length", ()), default=None)
+        return max(self.limits.get("min_length", ()), default=0), min(self.limits.get("max_length", ()), default=None)
 
     def symbols(self, usual: str | bytes) -> str | bytes:
         """Return the alphabet."""
@@ -105,19 +126,19 @@ class Bounds:
         return named[-1] if named else usual
 
     def meets(self, where: str) -> Check:
-        """Return the check whether a value is within all of it."""
-        checks = [(_COMPARED[word], bound) for word, bounds in self.said.items() for bound in bounds]
+        """Return the check whether a value is within all limits. The check raises UsageError if they do not apply."""
+        checks = [(_COMPARED[word], bound) for word, bounds in self.limits.items() for bound in bounds]
 
         def within(value: object) -> bool:
             try:
                 return all(check(value, bound) for check, bound in checks)
             except TypeError as error:
-                raise UsageError(f"{where}: its bounds say nothing about {show(value)}: {error}") from error
+                raise UsageError(f"{where}: its bounds do not apply to {show(value)}: {error}") from error
 
         return within
 
     def _finite(self, word: str) -> list[Any]:
-        return [bound for bound in self.said.get(word, ()) if not isinf(bound)]
+        return [bound for bound in self.limits.get(word, ()) if not isinf(bound)]
 
 
 def _ungrouped(metadata: Iterable[Any]) -> Iterator[object]:

@@ -1,38 +1,41 @@
-"""What kinds of classes there are, and what they are made from."""
+"""Kinds of classes, and the types of their fields; type variables are replaced by their arguments."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum, Flag
 from functools import reduce
-from inspect import signature
+from inspect import signature, unwrap
 from itertools import combinations
-from typing import Any, TypeGuard
+from types import SimpleNamespace
+from typing import Any, Generic, NotRequired, Required, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
+
+from otf.errors import UsageError
 
 
 def is_class(kind: object) -> TypeGuard[type[Any]]:
-    """Tell whether something is a class, and not a generic one with arguments."""
+    """Return whether something is a class, and not a generic one with arguments."""
     return isinstance(kind, type) and not hasattr(kind, "__args__")
 
 
 def is_alias(kind: object) -> bool:
-    """Tell whether something is another name for a type, as `type Name = ...` declares it."""
+    """Return whether something is another name for a type, as `type Name = ...` declares it."""
     return hasattr(kind, "__value__") and hasattr(kind, "__type_params__")
 
 
 def is_new_type(kind: object) -> bool:
-    """Tell whether something is a `NewType`."""
+    """Return whether something is a `NewType`."""
     return hasattr(kind, "__supertype__")
 
 
 def is_uuid(kind: object) -> bool:
-    """Return whether something is the class of UUIDs: by its name, since its module draws lots, and models do not."""
+    """Return whether something is the class of UUIDs: by its name, since the core must not import `uuid`."""
     return is_class(kind) and (kind.__module__, kind.__qualname__) == ("uuid", "UUID")
 
 
 def is_record(kind: object) -> bool:
-    """Tell whether a class is made from declared fields: a NamedTuple, or a dataclass that takes its fields."""
+    """Return whether a class is a NamedTuple, or a dataclass whose constructor takes exactly its fields."""
     if not is_class(kind):
         return False
     if dataclasses.is_dataclass(kind):
@@ -41,12 +44,12 @@ def is_record(kind: object) -> bool:
 
 
 def is_frozen(kind: type[Any]) -> bool:
-    """Tell whether the fields of a record cannot be set."""
+    """Return whether the fields of a record cannot be set."""
     return issubclass(kind, tuple) or bool(getattr(kind, "__dataclass_params__").frozen)  # noqa: B009 -- typeshed does not have it
 
 
 def builder(kind: type[Any], names: list[str]) -> Callable[..., Any]:
-    """Return the function from the values of the named fields, in that order, to a record."""
+    """Return the function that makes a record from the values of the named fields, in that order."""
     fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
     if any(field.kw_only for field in fields):
         return lambda *row: kind(**dict(zip(names, row, strict=True)))
@@ -54,10 +57,92 @@ def builder(kind: type[Any], names: list[str]) -> Callable[..., Any]:
 
 
 def members(kind: type[Enum]) -> Iterator[Enum]:
-    """Yield the members of an enum; of flags, all combinations."""
+    """Yield the members of an enum; for flags, all combinations."""
     if not issubclass(kind, Flag):
         yield from kind
         return
     for number in range(len(kind) + 1):
         for flags in combinations(kind, number):
             yield reduce(lambda one, other: one | other, flags, kind(0))
+
+
+def field_types(kind: Any, where: str) -> dict[str, object]:  # noqa: ANN401 -- a class, or a generic one with arguments
+    """Return the types of the constructor arguments of a dataclass or NamedTuple, by name.
+
+    >>> T = TypeVar("T")
+    >>> @dataclasses.dataclass
+    ... class Pair(Generic[T]):
+    ...     left: T
+    ...     right: list[T]
+    >>> field_types(Pair[int], "pair")
+    {'left': <class 'int'>, 'right': list[int]}
+    """
+    made: type[Any] = get_origin(kind) or kind
+    hints = _annotations(made, where)
+    bound = _bindings(kind)
+    return {name: substituted(hints[name], bound) for name in _names(made)}
+
+
+def table_types(kind: Any, where: str) -> dict[str, tuple[object, bool]]:  # noqa: ANN401 -- a class, or a generic one
+    """Return the types of the values of a TypedDict, by key, and whether the key may be left out."""
+    made: Any = get_origin(kind) or kind
+    bound = _bindings(kind)
+    found: dict[str, tuple[object, bool]] = {}
+    for name, hint in _annotations(made, where).items():
+        mark = get_origin(hint) if get_origin(hint) in {Required, NotRequired} else None
+        # if the annotations are strings, the class itself has not seen the mark
+        absent = mark is NotRequired or (mark is None and name in made.__optional_keys__)
+        found[name] = substituted(get_args(hint)[0] if mark else hint, bound), absent
+    return found
+
+
+def _annotations(kind: type[Any], where: str) -> dict[str, Any]:
+    """Return the evaluated annotations of a class; its own name and its type variables are always known in them."""
+    variables: tuple[TypeVar, ...] = getattr(kind, "__parameters__", ())
+    local = {kind.__name__: kind} | {each.__name__: each for each in variables}
+    try:
+        return get_type_hints(kind, localns=local, include_extras=True)
+    except NameError as error:
+        raise _unknown(kind, where, error) from error
+
+
+def argument_types(function: Any, names: Sequence[str], where: str) -> dict[str, object]:  # noqa: ANN401 -- a function
+    """Return the declared types of some arguments of a function; its other annotations are not evaluated."""
+    plain = unwrap(function)
+    declared = {name: kind for name, kind in getattr(plain, "__annotations__", {}).items() if name in names}
+    known = getattr(plain, "__globals__", {})
+    try:
+        return get_type_hints(SimpleNamespace(__annotations__=declared), known, include_extras=True)
+    except NameError as error:
+        raise _unknown(function, where, error) from error
+
+
+def _unknown(thing: Any, where: str, error: NameError) -> UsageError:  # noqa: ANN401 -- a class or a function
+    return UsageError(
+        f"{where}: an annotation of {thing.__qualname__} cannot be read ({error}); define this name in its module"
+    )
+
+
+def substituted(hint: Any, bound: dict[Any, object]) -> object:  # noqa: ANN401 -- any annotation
+    """Return an annotation with its type variables replaced."""
+    if isinstance(hint, TypeVar):
+        return bound.get(hint, hint)
+    # a generic class without arguments has parameters as well, but no arguments to replace them
+    if is_class(hint) or not getattr(hint, "__parameters__", ()):
+        return hint
+    return hint[tuple(bound.get(each, each) for each in hint.__parameters__)]
+
+
+def _names(made: type[Any]) -> list[str]:
+    if dataclasses.is_dataclass(made):
+        return [field.name for field in dataclasses.fields(made) if field.init]
+    return list(made._fields)
+
+
+def _bindings(kind: Any) -> dict[Any, object]:  # noqa: ANN401 -- a class, or a generic one with arguments
+    made = get_origin(kind) or kind
+    bound: dict[Any, object] = dict(zip(getattr(made, "__parameters__", ()), get_args(kind), strict=False))
+    for base in getattr(made, "__orig_bases__", ()):
+        if get_origin(base) not in {None, Generic}:
+            bound = {**_bindings(substituted(base, bound)), **bound}
+    return bound

@@ -1,4 +1,4 @@
-"""What is made of the values of other types: other values, fewer values, or those of several types."""
+"""Values that are made from the values of other types: mapped, filtered, united, or built into records."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, Final
 from otf.errors import UsageError
 from otf.values.tiers import Tier, Tiers
 
-PATIENCE: Final = 1_000_000  # values tried in a row before a condition is taken for one that nothing meets
+PATIENCE: Final = 1_000_000  # values that may fail a condition in a row before the search gives up
 
 
 class Mapped(Tiers):
-    """What a function makes of the values of another type, each as large as what it was made of."""
+    """The results of a function on the values of another type, each of the size of its argument."""
 
     builds = True
 
@@ -27,13 +27,13 @@ class Mapped(Tiers):
         self._function = function
 
     def make(self, size: int) -> Iterable[Any] | None:
-        """Return what the function makes of the values of this size."""
+        """Return the results for the values of this size."""
         tier = self.parts[0].make(size)
         return None if tier is None else map(self._function, tier)
 
 
 class Filtered(Tiers):
-    """The values that meet a condition, of their old size."""
+    """The values that meet a condition; they keep their size."""
 
     passes_on = True
 
@@ -57,14 +57,12 @@ class Filtered(Tiers):
                 continue
             self._missed += 1
             if self._missed > PATIENCE:
-                message = (
-                    f"{self._where}: none of {PATIENCE:,} values in a row met the condition; give its values by hand"
-                )
+                message = f"{self._where}: {PATIENCE:,} values in a row failed the condition; give its values by hand"
                 raise UsageError(message)
 
 
 class Once(Tiers):
-    """The values of another type without those that were there before; `name` says which are the same."""
+    """The values of another type without repetitions; two values are the same if `name` returns the same for both."""
 
     def __init__(self, part: Tiers, name: Callable[[Any], Hashable]) -> None:
         super().__init__()
@@ -76,12 +74,12 @@ class Once(Tiers):
 
     def make(self, size: int) -> Iterable[Any] | None:
         """Return the values that are new at this size."""
-        # a tier may be asked for more than once: what is new is found once, in order, and kept
+        # a tier may be read more than once: so the new values are found once, in order, and kept
         tiers = self.upto(size)
         return tiers[size] if size < len(tiers) else None
 
     def upto(self, size: int) -> list[Tier]:
-        """Return the tiers from 0 to `size` of what is new."""
+        """Return the tiers from 0 to `size`, the new values of each."""
         while len(self._new) <= size and (tier := self.parts[0].make(len(self._new))) is not None:
             self._new.append([value for value in tier if self._is_new(value)])
         return self._new
@@ -104,10 +102,60 @@ class UnionTiers(Tiers):
         self.kinds: frozenset[type] | None = frozenset[type]().union(*kinds) if len(kinds) == len(self.parts) else None
 
     def make(self, size: int) -> Iterable[Any] | None:
-        """Return the values of this size of all parts."""
+        """Return the values of this size from all parts."""
         tiers = [tier for part in self.parts if (tier := part.make(size)) is not None]
         return chain.from_iterable(tiers) if tiers else None
 
     def has_value(self, known: Callable[[Tiers], bool]) -> bool:
-        """Tell whether one of the parts has a value."""
+        """Return whether one of the parts has a value."""
         return any(map(known, self.parts))
+
+
+class RecordTiers(Tiers):
+    """The instances of a class: each is larger by one than its arguments together, so that a class may contain itself.
+
+    A class without arguments has one value, of size 0. If the class raises ValueError, that row has no value.
+    """
+
+    builds = True
+
+    def __init__(self, kind: type | None, *, frozen: bool) -> None:
+        super().__init__()
+        self.kinds: frozenset[type] | None = None if kind is None else frozenset({kind})
+        self.fixed = frozen
+        self._build: Callable[..., Any] = tuple
+        self._cost = 0
+
+    def hold(self, rows: Tiers, build: Callable[..., Any], cost: int) -> None:
+        """Set the rows of arguments and how they become a value: later, since the rows may contain this record."""
+        self.parts: tuple[Tiers, ...] = (rows,)
+        self._build, self._cost = build, cost
+
+    def make(self, size: int) -> Iterable[Any] | None:
+        """Return the values of this size."""
+        if size < self._cost:
+            return ()
+        rows = self.parts[0].make(size - self._cost)
+        return None if rows is None else self._built(rows)
+
+    def _built(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        for row in rows:
+            try:
+                value = self._build(*row)
+            except ValueError:
+                continue
+            yield value
+
+
+class RecursiveTiers(Tiers):
+    """A record inside itself: the values that it has made already, so that none is made twice."""
+
+    def __init__(self, record: RecordTiers) -> None:
+        super().__init__()
+        self.parts: tuple[Tiers, ...] = (record,)
+        self.kinds: frozenset[type] | None = record.kinds
+
+    def make(self, size: int) -> Iterable[Any] | None:
+        """Return the values of this size that were made before."""
+        tiers = self.parts[0].upto(size)
+        return tiers[size] if size < len(tiers) else None

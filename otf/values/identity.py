@@ -1,7 +1,7 @@
-"""When two values are the same: equal, and of the same type, all the way down.
+"""When two values are the same: they are equal and have the same types, all the way down.
 
-Python has `True == 1 == 1.0`; a system that answers 1 where the model says True is wrong all the same. So states,
-inputs and outputs are compared by a key that carries the types.
+In Python `True == 1 == 1.0`, but a system that answers 1 where the model has True is wrong. So states, inputs and
+outputs are compared by a key that contains the types.
 """
 
 from __future__ import annotations
@@ -14,10 +14,15 @@ from operator import attrgetter
 from typing import Any
 
 _Maker = Callable[[Any], Hashable]
+_Shaper = Callable[[Any], Any]
+REMEMBERED = 10_000  # combinations of types
+_PLAIN_TYPES = frozenset({str, int, bool, float, bytes, type(None)})
+_FLAT: set[tuple[type, ...]] = set()
+_SHAPERS: dict[type, _Shaper] = {}
 
 
 def key(value: object) -> Hashable:
-    """Return a hashable stand-in for `value`: two values are the same exactly when their keys are equal.
+    """Return the key of a value: it can be hashed, and two values are the same exactly when their keys are equal.
 
     Raises TypeError for a value that cannot be hashed; the message names the type.
 
@@ -33,7 +38,7 @@ def key(value: object) -> Hashable:
 
 def _maker(kind: type[Any]) -> _Maker:
     if issubclass(kind, Enum):
-        # combinations of flags need not have a name; the values of other members need not have a hash
+        # a combination of flags may have no name, and the value of another member may have no hash
         return _flag if issubclass(kind, Flag) else _member
     if issubclass(kind, tuple):
         return _tuple
@@ -49,7 +54,7 @@ def _maker(kind: type[Any]) -> _Maker:
 def _fields(kind: type[Any]) -> _Maker:
     names = [field.name for field in dataclasses.fields(kind) if field.compare]
     if len(names) == 1:
-        # asked of every output, and most have one field or a few
+        # the key of every output is computed, and most outputs have one field or a few
         only = attrgetter(names[0])
         return lambda value: (kind, key(only(value)))
     return lambda value: (kind, *[key(getattr(value, name)) for name in names])
@@ -72,7 +77,7 @@ def _frozenset(value: frozenset[object]) -> Hashable:
 
 
 def _float(value: float) -> Hashable:
-    # nan is unlike itself: two hypotheses that differ in nothing would never be found the same
+    # nan does not equal itself: two hypotheses that differ in nothing would never be merged
     return (float, "nan") if math.isnan(value) else (float, value)
 
 
@@ -81,7 +86,7 @@ def _plain(value: Hashable) -> Hashable:
 
 
 def _hashed(value: Hashable) -> Hashable:
-    # some types have a hash for some of their values only: what has none shall be found here, not in a set somewhere
+    # some types have a hash for some of their values only: the error shall be raised here, not by a set somewhere
     hash(value)
     return type(value), value
 
@@ -100,3 +105,52 @@ _MAKERS: dict[type, _Maker] = {
     bool: lambda value: (bool, value),
     float: _float,
 }
+
+
+def shape(value: object) -> Any:  # noqa: ANN401 -- a nest of types, good for nothing but comparing
+    """Return the types in a value: two equal values are the same if their shapes are equal.
+
+    This is cheaper than `key` if equality is already known.
+
+    >>> (True, 1) == (1, 1.0), shape((True, 1)) == shape((1, 1.0))
+    (True, False)
+    """
+    kind = type(value)
+    if kind in _PLAIN_TYPES:
+        return kind
+    shaper = _SHAPERS.get(kind)
+    if shaper is None:
+        shaper = _SHAPERS[kind] = _shaper(kind)
+    return shaper(value)
+
+
+def _shaper(kind: type[Any]) -> _Shaper:
+    if issubclass(kind, tuple):
+        return lambda value: (kind, *map(shape, value))
+    if issubclass(kind, frozenset):
+        # two equal sets may iterate in different orders: so their items are compared as well
+        return lambda value: (kind, frozenset((shape(item), item) for item in value))
+    if dataclasses.is_dataclass(kind) and not issubclass(kind, Enum):
+        names = [field.name for field in dataclasses.fields(kind) if field.compare]
+        return _field_shaper(kind, names) if names else lambda _value: kind
+    return lambda _value: kind
+
+
+def _field_shaper(kind: type[Any], names: list[str]) -> _Shaper:
+    get = attrgetter(*names)
+    if len(names) == 1:
+        return lambda value: (kind, shape(get(value)))
+
+    def of(value: object) -> Any:  # noqa: ANN401 -- as above
+        kinds = tuple(map(type, get(value)))
+        return kinds if kinds in _FLAT or _is_flat(kinds) else (kind, *map(shape, get(value)))
+
+    return of
+
+
+def _is_flat(kinds: tuple[type, ...]) -> bool:
+    """Return whether values of these types have no parts, and remember the types if so."""
+    if not all(kind in _PLAIN_TYPES for kind in kinds) or len(_FLAT) >= REMEMBERED:
+        return False
+    _FLAT.add(kinds)
+    return True

@@ -1,4 +1,4 @@
-"""Which values are the same, whatever they are made of; and copies of those that can change."""
+"""Which values are the same, also mutable ones and those without a hash; and copies of mutable values."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from otf.values.identity import key
 
 
 def fingerprint(value: Any) -> Hashable:  # noqa: ANN401 -- of any type
-    """Return what two values share exactly when they are the same: as `key` does, and for lists, sets and dicts too.
+    """Return a key of any value, also of lists, sets and dicts; two values are the same exactly when it is equal.
 
-    Values that can neither be hashed nor looked into are compared when this is: what they are equal to, they are.
+    For a value without a hash and without known parts, comparing its key compares the value itself by `==`.
 
     >>> fingerprint([1]) == fingerprint([1]), fingerprint([1]) == fingerprint([True])
     (True, False)
@@ -34,9 +34,12 @@ def fingerprint(value: Any) -> Hashable:  # noqa: ANN401 -- of any type
 
 
 def likeness(value: object) -> Hashable:
-    """Return the key of a value, or where it has none what else tells it from others: for outputs, which are compared.
+    """Return the key of an output; unlike `key` it also works for values that cannot be hashed.
 
-    A system may answer with a list. What a model is built of needs a key all the same: see `key`.
+    A system may answer with a list. The states and inputs of a model still need a `key`.
+
+    >>> likeness([1]) == likeness([1]), likeness([1]) == likeness([True])
+    (True, False)
     """
     try:
         return key(value)
@@ -45,7 +48,7 @@ def likeness(value: object) -> Hashable:
 
 
 class _Compared:
-    """A value without a hash: it is asked whether it equals another one of its class."""
+    """A value without a hash: it is compared to other values of its class by `==`."""
 
     __slots__ = ("value",)
 
@@ -60,14 +63,20 @@ class _Compared:
             return False
         try:
             return self.value is other.value or bool(self.value == other.value)
-        except Exception:  # noqa: BLE001 -- an array says neither yes nor no: it is the same as itself only
+        except Exception:  # noqa: BLE001 -- the truth of an array comparison is an error: an array is the same as itself only
             return False
 
 
 def fresh(value: Any) -> Any:  # noqa: ANN401 -- as it came
-    """Return a copy of what can change in a value that was put together here; the rest is shared.
+    """Return a value with copies of its mutable parts: lists, dicts, sets and dataclasses; the rest is shared.
 
-    A property may sort the list that it is given: the next one must get the list as it was.
+    A property may sort the list that it receives: the next one must get the list unsorted.
+
+    >>> table = [3, 1]
+    >>> copied = fresh(table)
+    >>> copied.sort()
+    >>> table, copied
+    ([3, 1], [1, 3])
     """
     kind = _class_of(value)
     if kind is list:

@@ -1,4 +1,4 @@
-"""Hypothesis: its strategies as rows of values, and rows of values as its strategies. It is imported only when used."""
+"""Hypothesis: its strategies as sources of values, and values as its strategies. It is imported only when used."""
 
 from __future__ import annotations
 
@@ -15,21 +15,26 @@ if TYPE_CHECKING:
     from hypothesis import settings
     from hypothesis.strategies import SearchStrategy
 
-BATCH: Final = 100  # values drawn at first; each further batch is twice as large
-BATCHES: Final = 5  # of those that are searched for a small counterexample
+BATCH: Final = 100  # values in the first batch; each further batch is twice as large
+BATCHES: Final = 5  # batches that are searched for a small counterexample
 
 
 def is_strategy(source: object) -> bool:
-    """Tell whether something is a strategy; there is none before somebody has imported Hypothesis."""
+    """Return whether something is a Hypothesis strategy; this does not import Hypothesis.
+
+    >>> from hypothesis import strategies
+    >>> is_strategy(strategies.integers()), is_strategy(int)
+    (True, False)
+    """
     module = sys.modules.get("hypothesis.strategies")
     return module is not None and isinstance(source, module.SearchStrategy)
 
 
 def drawn(strategy: SearchStrategy[Any]) -> Iterator[Any]:
-    """Yield what a strategy generates, each value once, the same ones in each run; simpler ones of a batch first.
+    """Yield the values that a strategy generates, each once and the same in each run; simple ones of a batch first.
 
-    It ends when a whole batch brought nothing new: that is no proof that there is nothing else. Raises UsageError for a
-    strategy that cannot be.
+    It ends after a batch without new values, which does not prove that there are no others. Raises UsageError for an
+    invalid strategy.
     """
     seen = dict[object, Any]()
     batch = 0
@@ -40,7 +45,7 @@ def drawn(strategy: SearchStrategy[Any]) -> Iterator[Any]:
 
 
 def simpler_first(values: Iterable[Any]) -> list[Any]:
-    """Return values with a short text before those with a longer one, and 544 before 779."""
+    """Return values sorted by the length of their text, then by the text: so 544 comes before 779."""
     return sorted(values, key=lambda value: (len(text := repr(value)), text))
 
 
@@ -59,9 +64,13 @@ def strategy_of(values: Sequence[Any]) -> SearchStrategy[Any]:
 def smallest(
     sources: Sequence[SearchStrategy[Any]], fails: Callable[[tuple[Any, ...]], bool]
 ) -> tuple[Any, ...] | None:
-    """Return the simplest row of values that fails, as Hypothesis shrinks; None where it finds none.
+    """Return the simplest row of values, one from each source, for which `fails` is true; None if none is found.
 
-    The seeds are those of `drawn`: what was drawn from a single strategy there is drawn here again.
+    Hypothesis searches and shrinks, with the seeds of `drawn`: a single strategy generates the same values in both.
+
+    >>> from hypothesis import strategies
+    >>> smallest([strategies.integers()], lambda row: row[0] > 9)
+    (10,)
     """
     from hypothesis import Phase, given, seed, strategies
     from hypothesis.errors import Unsatisfiable
@@ -80,7 +89,7 @@ def smallest(
         with suppress(_FoundError, Unsatisfiable):
             search()
         if failing:
-            return failing[-1]  # the last that is tried is the smallest, once more
+            return failing[-1]  # Hypothesis runs the smallest one once more at the end
     return None
 
 
@@ -103,9 +112,9 @@ def _batch(strategy: SearchStrategy[Any], batch: int) -> list[Any]:
     try:
         collect()
     except Unsatisfiable:
-        return []  # `nothing()`, and a filter that nothing passes
+        return []  # the strategy `nothing()`, or a filter that rejects every value
     except InvalidArgument as error:
-        message = f"the strategy {show(strategy)} cannot be: {error}"
+        message = f"the strategy {show(strategy)} is invalid: {error}"
         raise UsageError(message) from error
     return values
 

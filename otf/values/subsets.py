@@ -1,4 +1,4 @@
-"""Sets and tables of values: each element costs its own size and one more."""
+"""Sets and tables of values: the size is the sum of the elements' sizes, each increased by one."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from itertools import combinations
 from typing import Any
 
 from otf.errors import UsageError
-from otf.values.sequences import Powers
 from otf.values.text import show
 from otf.values.tiers import Tier, Tiers
+from otf.values.tuples import Powers
 
 
 class Subsets(Tiers):
-    """Sets of values as tuples; none has two values that Python takes for equal."""
+    """Sets of values, as tuples without two values that are equal in Python."""
 
     kinds: frozenset[type] | None = frozenset({tuple})
 
@@ -22,10 +22,10 @@ class Subsets(Tiers):
         self.parts: tuple[Tiers, ...] = (part,)
         self.least: int = least
         self._where, self._most = where, most
-        self._whole = [0]  # what all elements of the first tiers cost together
+        self._whole = [0]  # the size of all elements of the first tiers together
 
     def make(self, size: int) -> Iterable[Any] | None:
-        """Return the sets that cost this much, those with a large element first."""
+        """Return the sets of this size, those with a large element first."""
         tiers = self.parts[0].upto(size - 1)[:size]
         for at in range(len(self._whole) - 1, len(tiers)):
             self._whole.append(self._whole[at] + (at + 1) * len(tiers[at]))
@@ -35,20 +35,20 @@ class Subsets(Tiers):
         return (each for each in self._choose(tiers, len(tiers), size, most) if self._fits(each))
 
     def has_value(self, known: Callable[[Tiers], bool]) -> bool:
-        """Tell whether the empty one is allowed, or there is an element."""
+        """Return whether the empty set is allowed, or there is an element."""
         return not self.least or super().has_value(known)
 
     def _reach(self, below: int, most: int) -> int:
-        """Return what the most costly choice from the first `below` tiers costs, or a little more."""
+        """Return an upper bound of the size of a choice from the first `below` tiers."""
         return min(self._whole[below], below * most)
 
     def _choose(self, tiers: list[Tier], below: int, budget: int, most: int) -> Iterator[tuple[Any, ...]]:
-        """Yield the choices from the first `below` tiers that use up the budget with at most so many elements."""
+        """Yield the choices of at most `most` elements from the first `below` tiers that use up the budget."""
         if not budget:
             yield ()
         for at in range(min(below, budget) - 1, -1, -1):
             if budget > self._reach(at + 1, most):
-                return  # nor can still smaller elements use it up
+                return  # smaller elements cannot use it up either
             for count in range(1, min(len(tiers[at]), budget // (at + 1), most) + 1):
                 for rest in self._choose(tiers, at, budget - count * (at + 1), most - count):
                     for chosen in combinations(tiers[at], count):
@@ -56,10 +56,10 @@ class Subsets(Tiers):
 
     def _fits(self, chosen: tuple[Any, ...]) -> bool:
         try:
-            # Python has True == 1: the set of both would be the set of one of them
+            # True == 1 in Python: a set of both would have one element
             return len(chosen) >= self.least and len(set(chosen)) == len(chosen)
         except TypeError as error:
-            message = f"{self._where}: {show(chosen[0])} cannot be in a set or be a key: {error}; use a frozen type"
+            message = f"{self._where}: {show(chosen[0])} cannot be in a set or be a key: {error}; use a hashable type"
             raise UsageError(message) from error
 
 
@@ -82,7 +82,7 @@ class Tables(Tiers):
         return self._fill(keys[: size + 1], size) if values or not size else None
 
     def has_value(self, known: Callable[[Tiers], bool]) -> bool:
-        """Tell whether the empty one is allowed, or there is an entry."""
+        """Return whether the empty table is allowed, or there is an entry."""
         return not self._least or super().has_value(known)
 
     def _fill(self, keys: list[Tier], size: int) -> Iterator[tuple[Any, Any]]:
@@ -92,7 +92,7 @@ class Tables(Tiers):
                     yield chosen, row
 
     def _end(self, keys: list[Tier], values: int) -> int:
-        """Return the size of the largest table, once all keys and values are known."""
+        """Return the size of the largest table, when all keys and values are known."""
         if self._largest is None:
             sizes = (cost + len(chosen) * (values - 1) for cost, tier in enumerate(keys) for chosen in tier)
             self._largest = max(sizes, default=-1)
@@ -100,5 +100,5 @@ class Tables(Tiers):
 
 
 def _some(keys: list[Tier]) -> bool:
-    """Tell whether there is a set of keys that is not empty."""
+    """Return whether one of the sets of keys is not empty."""
     return any(chosen for tier in keys for chosen in tier)

@@ -156,7 +156,7 @@ class Started:
 
 
 def campaign(tested: Bench, out: Path, listener: Listener | None = None, **settings: Any) -> Campaign:  # noqa: ANN401
-    """Return a strict campaign, if nothing else is said."""
+    """Return a campaign, strict by default."""
     given: dict[str, Any] = {"out": out, "mode": "strict"}
     return Campaign(tested, Settings(**{**given, **settings}), listener)
 

@@ -1,4 +1,4 @@
-"""Calibrating: what a bench may state, from how fast its system answers."""
+"""Calibrating: the times that a bench may state, from how fast its system answers."""
 
 from __future__ import annotations
 

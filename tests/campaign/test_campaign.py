@@ -43,7 +43,7 @@ MODES = pytest.mark.parametrize("mode", ["strict", "eager"])
 
 @dataclass
 class Told(Listener):
-    """Notes what it is told."""
+    """Records its notifications."""
 
     events: list[Event] = field(default_factory=list[Event])
     offers: dict[int, list[View]] = field(default_factory=dict[int, list[View]])
@@ -56,7 +56,7 @@ class Told(Listener):
         self.events.append(event)
 
     def offered(self, number: int, view: View) -> None:
-        """Take what may be sent."""
+        """Take the enabled inputs."""
         self.offers.setdefault(number, []).append(view)
 
     def path(self, result: PathResult, summary: Summary) -> None:
@@ -334,7 +334,7 @@ def test_a_broken_model(tmp_path: Path, jobs: int) -> None:
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    """A folder that is a file is told at once."""
+    """A folder that is a file is reported at once."""
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match=r"file: the folder cannot be written \(.*\); choose another with --out"):
         run(bench(), tmp_path / "file")
@@ -345,7 +345,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seconds", [0.5, 20.25, 73.0, 130.0])
 def test_an_interrupted_campaign(tmp_path: Path, seconds: float) -> None:
-    """A campaign that is cancelled keeps what was found; the trace that was under way is whole and says so."""
+    """A cancelled campaign keeps its failures; the interrupted trace is complete and records the interruption."""
     machines = campaign(bench(TEA, THIEF, delay=0.25), tmp_path, traces=50, steps=20)
 
     async def interrupted() -> None:
@@ -380,7 +380,7 @@ def test_interrupted_while_shrinking(tmp_path: Path) -> None:
 
 
 def test_a_listener_is_told(tmp_path: Path) -> None:
-    """Events, paths and the progress of shrinking are told as they happen."""
+    """The listener is notified of events, paths and the progress of shrinking as they happen."""
     told = Told()
     summary = run(bench(TEA), tmp_path, told, traces=5)
     assert sum(isinstance(event, Sent) for event in told.events) == summary.steps
@@ -395,5 +395,5 @@ def test_a_listener_is_told(tmp_path: Path) -> None:
 
 
 def test_a_campaign_without_listener(tmp_path: Path) -> None:
-    """Nobody needs to listen."""
+    """A campaign needs no listener."""
     assert virtually(campaign(bench(TEA), tmp_path, None, traces=2).run).paths == 2

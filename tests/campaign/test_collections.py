@@ -69,7 +69,7 @@ class Keys(Command):
         return sorted(system)
 
     def postcondition(self, state: Any, result: Any) -> bool:  # noqa: ANN401 -- a list
-        """Tell whether these are the right ones."""
+        """Return whether these are the right ones."""
         del state
         return bool(result == ["a", "b"])
 
@@ -128,7 +128,7 @@ class Odd(Compares):
     ],
 )
 def test_what_cannot_be_hashed_is_compared(answer: object, expected: object, outcome: str) -> None:
-    """By what it says itself, within its own class; what cannot say it is like nothing else."""
+    """Values of one class compare by their own equality; a value without one equals nothing else."""
     bench = Bench(Spec[int, str](lambda state, _inp: [goto(state, expected)], 0, ["go"]), system=lambda: lambda _: ())
     walk = Walk(bench.oracle(), lambda _inp: (answer,))
     assert walk.uniform(Random(1), 3).outcome == outcome

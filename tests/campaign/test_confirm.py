@@ -34,12 +34,12 @@ from tests.runner.playing import virtually
 
 @dataclass
 class Hasty(Machine):
-    """A machine that errs where the next input comes less than half a second after the last."""
+    """A machine that errs if an input comes less than half a second after the last one."""
 
     last: float = field(default=-1.0)
 
     def __call__(self, frame: bytes) -> list[Reply]:
-        """Swallow what comes too soon."""
+        """Swallow inputs that come too soon."""
         last, self.last = self.last, anyio.current_time()
         return [] if self.last - last < 0.5 else super().__call__(frame)
 
@@ -67,7 +67,7 @@ def test_a_failure_that_is_known(tmp_path: Path) -> None:
 
 
 def test_a_failure_of_eager_mode_only(tmp_path: Path) -> None:
-    """What three strict re-runs do not show blames nobody: the machine needs more time than the bench says."""
+    """A failure that no strict re-run shows is inconclusive: the machine needs more time than the bench states."""
     summary = run(made_by(Hasty), tmp_path, mode="eager", stop_first=False, traces=3)
     assert (summary.verdict, summary.exit_status, summary.failures) == ("inconclusive", 3, {})
     assert "seen in eager mode only: 3 strict re-runs of the same inputs passed" in summary.inconclusive[0].verdict.why
@@ -87,7 +87,7 @@ def test_a_death_that_does_not_come_again(tmp_path: Path) -> None:
 
 
 def test_contact_that_is_lost_before_it_is_confirmed(tmp_path: Path) -> None:
-    """A failure that cannot be seen again, because nothing can, is inconclusive, and the trouble is told."""
+    """A failure that cannot be confirmed, since contact was lost, is inconclusive, and the trouble is reported."""
     summary = run(made_by(Started((TEA,), good=1)), tmp_path, mode="eager", seed=4, steps=200)
     assert summary.verdict == "inconclusive"
     assert "failed" in summary.trouble
@@ -155,7 +155,7 @@ def test_a_burst_is_not_confirmed(tmp_path: Path) -> None:
 
 
 def test_a_death_after_which_nothing_is_there(tmp_path: Path) -> None:
-    """A death that was seen counts, also of a system that nobody starts again and that cannot be reached any more."""
+    """A death that was seen counts, even if the system cannot be started again or reached any more."""
     summary = run(made_by(Started((DIES,), good=1)), tmp_path, mode="eager", seed=2, steps=200)
     [group] = summary.failures.values()
     assert (summary.verdict, summary.exit_status, group.signature.kind) == ("fail", 1, "ended")

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from otf.campaign import Settings
-from otf.campaign.headers import header
+from otf.campaign.settings import header
 from otf.spec import Spec, Transition, goto, restrict, total
 from otf.spec.fingerprint import fingerprint
 from tests.campaign.machine import COFFEE, bench
@@ -133,6 +133,6 @@ def test_what_a_header_says(tmp_path: Path) -> None:
 
 
 def test_a_bench_without_a_reference(tmp_path: Path) -> None:
-    """Where nobody named the bench it has its own name; a script is no strategy of a campaign."""
+    """A bench without a reference has its own name; a script is no strategy of a campaign."""
     head = header(bench(), Settings(out=tmp_path), 1, strategy="script")
     assert (head.bench, head.strategy) == ("machine", "script")

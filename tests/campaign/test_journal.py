@@ -1,4 +1,4 @@
-"""The journal: what the campaign did, as log events that structlog's readers read."""
+"""The journal: the actions of a campaign, as log events that structlog's readers read."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_lines_have_the_shape_of_log_events(tmp_path: Path) -> None:
 
 
 def test_the_story_of_a_campaign(tmp_path: Path) -> None:
-    """Its start, each path with its result, what was shrunk, its end."""
+    """It has the start, each path with its result, each shrunk failure, and the end."""
     summary = run(bench(TEA), tmp_path, traces=2, seed=3, steps=200)
     assert _story(tmp_path) == [
         ("campaign started", None),
@@ -88,7 +88,7 @@ def test_an_end_by_an_error_is_told(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    """A folder that is a file is told, with what to do."""
+    """A folder that is a file is reported, with advice."""
     (tmp_path / "file").touch()
     with pytest.raises(WriteError, match=r"the folder cannot be written \(File exists\); choose another with --out"):
         Journal(tmp_path / "file")

@@ -30,13 +30,13 @@ def test_a_campaign_goes_on_past_a_known_departure(tmp_path: Path) -> None:
 
 
 def test_what_is_not_known_is_a_failure(tmp_path: Path) -> None:
-    """A departure covers only what it tells."""
+    """A known issue covers only the failures that it describes."""
     with pytest.raises(NonconformanceError):
         run(machine(DRY), out=tmp_path, traces=5, steps=20, seed=1)
 
 
 def test_a_departure_is_asked_about_the_failure_as_it_is_told(tmp_path: Path) -> None:
-    """It gets the failure with its texts: the input, what was seen."""
+    """It gets the failure with its texts: the input and the observation."""
     asked: list[Failure] = []
 
     def shows(failure: Failure) -> bool:
@@ -63,8 +63,8 @@ def test_what_the_command_line_tells(tmp_path: Path) -> None:
     call = ("run", tmp_path / "mine.py", "--seed", 1, "--traces", 4, "--no-saved")
     result = otf(*call, "--out", tmp_path / "out")
     assert result.status == 0
-    assert "PASS: what the model does not allow is a known departure (4 paths" in result.out
-    assert "known departure (4 paths): it gives coffee away\n  shrink it:       otf shrink " in result.out
-    assert "known departure that did not show: never" in result.out
+    assert "PASS: every failure is a known issue (4 paths" in result.out
+    assert "known issue (4 paths): it gives coffee away\n  shrink it:       otf shrink " in result.out
+    assert "known issue that did not occur: never" in result.out
     shown = otf(*call, "--out", tmp_path / "json", "--json").data["departures"]
     assert [(each["says"], each["count"]) for each in shown] == [("it gives coffee away", 4), ("never", 0)]

@@ -15,9 +15,9 @@ import pytest
 from otf.adapter import Bench, Line
 from otf.adapters.inprocess import open_inprocess
 from otf.campaign import Settings, paths, recorder
-from otf.campaign.headers import header
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
+from otf.campaign.settings import header
 from otf.errors import ContactError, UsageError
 from otf.strategy import Script
 from otf.trace.events import Event, Sent
@@ -98,7 +98,7 @@ def test_moments_are_those_of_the_clock(tmp_path: Path, monkeypatch: pytest.Monk
 
     class Clock(datetime):
         @classmethod
-        def now(cls, tz: tzinfo | None = None) -> Any:  # noqa: ANN401 -- as the method that it stands for
+        def now(cls, tz: tzinfo | None = None) -> Any:  # noqa: ANN401 -- as the method that it replaces
             assert tz is UTC
             return zero + timedelta(seconds=anyio.current_time())
 
@@ -171,7 +171,7 @@ def test_interrupted_at_any_event(tmp_path: Path, loop: str, number: int) -> Non
 
 @pytest.mark.parametrize("error", [RuntimeError("a bug"), KeyboardInterrupt(), UsageError("no room")])
 def test_whatever_is_raised_the_trace_ends(tmp_path: Path, error: BaseException) -> None:
-    """An error of whoever listens, or Ctrl-C at that moment, leaves a trace with an end."""
+    """An error in a listener, or Ctrl-C at that moment, leaves a trace with an end."""
     trace = tmp_path / "path.jsonl"
 
     def take(event: Event) -> None:

@@ -12,10 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from otf.campaign import PathResult
-from otf.campaign.headers import header
-from otf.campaign.literal import Literals, UnwritableError
-from otf.campaign.program import program
-from otf.campaign.settings import Settings
+from otf.campaign.program import Literals, UnwritableError, program
+from otf.campaign.settings import Settings, header
 from otf.models import coffee
 from otf.models.coffee import Button, Coin
 from otf.trace.events import Quiet, Seen, Sent
@@ -83,7 +81,7 @@ def test_what_has_no_source(value: object) -> None:
         Literals().of(value)
 
 
-def test_types_that_nobody_can_import() -> None:
+def test_types_that_cannot_be_imported() -> None:
     """A class in a function, or one whose module is gone, cannot be named."""
 
     @dataclass
@@ -146,7 +144,7 @@ def test_a_bench_that_cannot_be_named(reference: str) -> None:
     assert _text(reference, replace(coffee.bench(), parameters={"fault": "none"}, name="")) is None
 
 
-def test_a_bench_that_nobody_knows_how_to_make() -> None:
+def test_a_bench_made_with_unknown_arguments() -> None:
     """Parameters that the bench was made with and that are not known cannot be written down."""
     assert _text("coffee", coffee.bench()) is None
 

@@ -1,4 +1,4 @@
-"""What is held of a path in memory, and what is read back from its trace."""
+"""The events of a path that are kept in memory, and those that are read back from its trace."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 from otf.adapter import Bench
 from otf.campaign import Settings, recorder
-from otf.campaign.headers import header
 from otf.campaign.recorder import LongTraceError, Recorder
+from otf.campaign.settings import header
 from otf.codec import Codec
 from otf.runner import TraceWriter
 from otf.spec import Spec, goto

@@ -50,7 +50,7 @@ def test_the_trace_of_a_rerun(tmp_path: Path) -> None:
 
 
 def test_inputs_that_are_not_allowed_any_more(tmp_path: Path) -> None:
-    """Where the model allows an input no more, because the system chose otherwise, it is skipped."""
+    """An input that the model no longer allows, because the system chose differently, is skipped."""
     strict = bench(inputs="uioco")
     result = _rerun(strict, _sent(Button(), Coin(), Refund(), Refund(), Coin()), tmp_path)
     assert inputs(result.trace) == [Coin(), Refund(), Coin()]
@@ -71,7 +71,7 @@ def test_several_at_once(tmp_path: Path) -> None:
 
 
 def test_no_contact(tmp_path: Path) -> None:
-    """A system that cannot be started is told; the trace that was begun has an end."""
+    """A system that cannot be started is reported; its trace has an end."""
     with pytest.raises(ContactError, match="start 2 failed"):
         _rerun(made_by(Started(broken=9)), _sent(Coin()), tmp_path)
     assert judged(tmp_path / "rerun-0001.jsonl").recorded == "inconclusive"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack, get_type_hints
 
 import pytest
 
 import otf
 from otf.adapter import Bench
-from otf.campaign import InconclusiveError, NonconformanceError
+from otf.campaign import InconclusiveError, NonconformanceError, Settings, SettingsKeywords
 from otf.core import Limits
 from otf.errors import ContactError, ModelError, UsageError
 from otf.spec import Spec, Transition
@@ -30,7 +34,7 @@ def test_a_right_machine(tmp_path: Path) -> None:
 
 
 def test_a_wrong_machine(tmp_path: Path) -> None:
-    """The error says what went in, which state was possible, what it allows, what came, and where the trace is."""
+    """The error has the input, the possible state, the outputs that it allows, the actual output, and the trace."""
     with pytest.raises(NonconformanceError) as caught:
         otf.run(_fast(TEA), out=tmp_path, seed=1)
     text = str(caught.value)
@@ -45,8 +49,8 @@ def test_a_wrong_machine(tmp_path: Path) -> None:
     assert judged(group.shrunk.trace).recorded == "fail"
 
 
-def test_all_failures_are_told(tmp_path: Path) -> None:
-    """Each kind of failure has its paragraph; without shrinking it is the first trace that is told."""
+def test_all_failures_are_in_the_message(tmp_path: Path) -> None:
+    """Each kind of failure has its paragraph; without shrinking it shows the first trace."""
     with pytest.raises(NonconformanceError) as caught:
         otf.run(_fast(*FAULTS), out=tmp_path, seed=1, traces=30, shrink=False)
     told = str(caught.value).split("\n\nFAIL")
@@ -67,7 +71,7 @@ def test_no_contact(tmp_path: Path) -> None:
 
 
 def test_what_was_seen_once(tmp_path: Path) -> None:
-    """What could not be decided for another reason is no pass either, and the reason is told."""
+    """A campaign that is inconclusive for another reason is no pass either, and the error has the reason."""
 
     def many(state: int, _inp: str) -> Iterator[Transition[int]]:
         yield from (Transition(number) for number in ([state] if state else range(1, 30)))
@@ -94,7 +98,7 @@ def test_a_broken_model(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Without `out` the traces of a failure go to a fresh temporary folder; what passes leaves nothing."""
+    """Without `out` the traces of a failure go to a fresh temporary folder; a campaign that passes leaves nothing."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     otf.run(_fast(), traces=1, steps=2)
@@ -109,3 +113,29 @@ def test_an_unknown_strategy(tmp_path: Path) -> None:
     """What is asked for must exist."""
     with pytest.raises(UsageError, match="did you mean random"):
         otf.run(_fast(), out=tmp_path, strategy="randm")
+
+
+def test_the_keywords_are_the_fields() -> None:
+    """The keyword arguments that type checkers allow are the fields of the settings, with the same types."""
+    fields = get_type_hints(Settings)
+    assert get_type_hints(SettingsKeywords) == fields
+    assert SettingsKeywords.__optional_keys__ == fields.keys()
+    assert get_type_hints(otf.run)["settings"] == Unpack[SettingsKeywords]
+
+
+def test_the_table_has_every_field() -> None:
+    """The docstring of the settings has a row for each field, in their order."""
+    rows = re.findall(r"^\s+\| `(\w+)` \|", str(Settings.__doc__), re.MULTILINE)
+    assert rows == [each.name for each in dataclasses.fields(Settings)]
+
+
+@pytest.mark.slow
+def test_a_misspelt_setting(tmp_path: Path) -> None:
+    """The type checker refuses a keyword that is no setting, and one of another type."""
+    script = tmp_path / "misspelt.py"
+    script.write_text(
+        "from otf import Bench, run\ndef f(b: Bench) -> None:\n    run(b, stesp=2)\n    run(b, steps='2')\n"
+    )
+    found = subprocess.run([sys.executable, "-m", "mypy", str(script)], capture_output=True, text=True, check=False)
+    assert 'misspelt.py:3: error: Unexpected keyword argument "stesp" for "run"; did you mean "steps"?' in found.stdout
+    assert 'misspelt.py:4: error: Argument "steps" to "run" has incompatible type "str"' in found.stdout

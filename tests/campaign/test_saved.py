@@ -22,7 +22,7 @@ def _came(summary: Summary) -> list[str]:
 
 
 def test_a_failure_that_is_still_there(tmp_path: Path) -> None:
-    """It is told as such and counts as a failure even where no path shows it; its run has a trace."""
+    """It is reported and counts as a failure even if no path shows it; its run has a trace."""
     first = _run(bench(TEA), tmp_path)
     assert _came(first) == []
     assert len(list((tmp_path / "kept").iterdir())) == 1
@@ -35,7 +35,7 @@ def test_a_failure_that_is_still_there(tmp_path: Path) -> None:
 
 
 def test_a_failure_that_was_fixed(tmp_path: Path) -> None:
-    """It is told as fixed once, and no longer kept; no trace of its runs stays."""
+    """It is reported as fixed once, and no longer kept; no trace of its runs stays."""
     _run(bench(TEA), tmp_path)
     fixed = _run(bench(), tmp_path)
     assert (_came(fixed), fixed.verdict) == (["fixed"], "pass")
@@ -44,7 +44,7 @@ def test_a_failure_that_was_fixed(tmp_path: Path) -> None:
 
 
 def test_the_paths_are_the_same(tmp_path: Path) -> None:
-    """What is kept changes nothing of what the campaign itself does with a seed."""
+    """Saved failures do not change the paths of a seed."""
     one = _run(bench(TEA, THIEF), tmp_path)
     two = _run(bench(TEA, THIEF), tmp_path)
     assert _came(two) == ["still there"] * 2
@@ -71,7 +71,7 @@ def test_a_failure_belongs_to_the_addresses_of_its_system(tmp_path: Path) -> Non
 
 
 def test_a_kept_trace_that_fits_no_more(tmp_path: Path) -> None:
-    """What cannot be read any more, or has no input, is told and not kept any longer."""
+    """A trace that cannot be read any more, or has no input, is reported and no longer kept."""
     _run(bench(TEA), tmp_path)
     (kept,) = (tmp_path / "kept").iterdir()
     header = kept.read_text(encoding="utf-8").splitlines()[0]
@@ -91,7 +91,7 @@ def test_the_first_failure_ends_the_campaign(tmp_path: Path) -> None:
 
 
 def test_no_contact(tmp_path: Path) -> None:
-    """A system that cannot be started leaves what is kept as it is."""
+    """A system that cannot be started leaves the saved failures as they are."""
     _run(bench(TEA), tmp_path)
     summary = _run(made_by(Started((TEA,), good=0), retries=0), tmp_path)
     assert (summary.verdict, summary.saved) == ("inconclusive", [])
@@ -116,7 +116,7 @@ def test_without_shrinking_the_path_itself_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_kept_failure_that_ends_the_system(tmp_path: Path) -> None:
-    """What the first kept failure showed counts, also where no system is left for the second."""
+    """The first saved failure counts, even if no system is left for the second."""
     _run(bench(DIES, THIEF), tmp_path, seed=2, steps=200, traces=20)
     assert len(list((tmp_path / "kept").iterdir())) > 1
     summary = _run(made_by(Started((DIES, THIEF), good=1)), tmp_path)

@@ -14,8 +14,8 @@ import pytest
 
 from otf.adapter import Bench
 from otf.campaign import Budget, PathResult, Settings, Shrinker, Shrunk
-from otf.campaign.headers import header
 from otf.campaign.paths import PathRun
+from otf.campaign.settings import header
 from otf.errors import ContactError, UsageError
 from otf.shrink import ALGORITHMS
 from otf.strategy import Script
@@ -135,7 +135,7 @@ def test_every_candidate_has_a_fresh_system(tmp_path: Path) -> None:
     [(Budget(resets=1), 1), (Budget(resets=5), 5), (Budget(transitions=1), 1), (Budget(seconds=1e-6), 1)],
 )
 def test_a_budget_ends_the_search(tmp_path: Path, budget: Budget, resets: int) -> None:
-    """When the budget is used up, the shortest so far is what there is, and it is said not to be minimal."""
+    """When the budget is used up, the result is the shortest trace so far, marked as not minimal."""
     sent = [*LONG[:-5], *[Coin()] * 20, Button()]
     shrunk = _shrunk(bench(TEA), tmp_path, sent, budget=budget, algorithm="elements", mode="strict")
     assert (shrunk.resets, shrunk.minimal, shrunk.rate) == (resets, False, 1.0)
@@ -153,7 +153,7 @@ def test_a_budget_of_nothing(tmp_path: Path) -> None:
 
 
 def test_a_failure_that_does_not_show_again(tmp_path: Path) -> None:
-    """A failure that no run shows again has the rate 0; the original trace is what there is to look at."""
+    """A failure that no run shows again has the rate 0, and the result is the original trace."""
     copies = count(1)
     tested = made_by(lambda: Machine((TEA,) if next(copies) == 1 else ()))
     failing = _failing(tested, tmp_path, [Coin(), Coin(), Coin(), Button()])
@@ -275,7 +275,7 @@ def test_contact_lost(tmp_path: Path, jobs: int) -> None:
 
 @pytest.mark.parametrize("eighth", range(0, 400, 9))
 def test_interrupted_at_any_time(tmp_path: Path, eighth: int) -> None:
-    """An interruption leaves no candidate behind; what there is of a shrunk trace is whole and fails."""
+    """An interruption leaves no candidate behind; the shrunk trace so far is complete and fails."""
     tested = bench(DIES, delay=0.25)
     failing = _failing(tested, tmp_path, [*[Coin(), Refund()] * 5, *[Coin(), Button()] * 3])
 

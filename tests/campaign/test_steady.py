@@ -1,4 +1,4 @@
-"""A model that answers otherwise the second time is told as such, wherever it would have blamed the system."""
+"""A model that answers differently the second time is reported as such wherever it would have blamed the system."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.campaign.machine import TEA, Button, Coffee, Coin, bench, fickle, run
 from tests.runner.playing import virtually
 
 AGAIN = (
-    r"^step\(1, Button\(\)\) answered otherwise when it was asked again: first Tea\(\) -> 0; then Coffee\(\) -> 0: a"
+    r"^step\(1, Button\(\)\) answered differently when it was asked again: first Tea\(\) -> 0; then Coffee\(\) -> 0: a"
 )
 
 
@@ -48,7 +48,7 @@ def _reproduced(tested: Bench, _out: Path) -> None:
 def test_the_model_is_asked_again_before_the_system_is_blamed(
     way: Callable[[Bench, Path], None], tmp_path: Path
 ) -> None:
-    """The error has the question and both answers; no failure is told of a machine that works."""
+    """The error has the question and both answers; no failure is reported for a machine that works."""
     with pytest.raises(ModelError, match=AGAIN):
         way(replace(bench(), spec=fickle(), inputs="uioco"), tmp_path)
 

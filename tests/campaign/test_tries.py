@@ -1,4 +1,4 @@
-"""Candidates on a system: driven eagerly for the time that it saves, and strictly for what counts."""
+"""Candidates on a system: driven eagerly to save time, and strictly for the result."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import anyio
 
 from otf.adapter import Bench
 from otf.campaign import Settings, Shrinker, Shrunk
-from otf.campaign.headers import header
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
+from otf.campaign.settings import header
 from otf.campaign.tries import Tries
 from otf.shrink import BEST, AllowedInputs, Issue, issue_of
 from otf.strategy import Script
@@ -44,7 +44,7 @@ def _candidate(tries: Tries, sent: Sequence[object]) -> AllowedInputs:
 
 
 def _shrunk(tested: Bench, out: Path, mode: Literal["strict", "eager"], algorithm: str = BEST) -> tuple[Shrunk, float]:
-    """Return what the failing run is shrunk to, and how long that takes."""
+    """Return the shrunk failure, and the seconds that shrinking took."""
     out.mkdir()
     failing, head = _failing(tested, out, COFFEES), header(tested, Settings(out=out, mode="strict"), 1)
     shrinker = Shrinker(bench=tested, oracle=tested.oracle(), header=head, mode=mode, algorithm=algorithm)
@@ -57,7 +57,7 @@ def _shrunk(tested: Bench, out: Path, mode: Literal["strict", "eager"], algorith
 
 
 def test_the_same_result_in_less_time(tmp_path: Path) -> None:
-    """Both modes come to the same few inputs, and what is kept is a strict run."""
+    """Both modes find the same few inputs, and the trace that is kept is a strict run."""
     slow, long = _shrunk(bench(TEA), tmp_path / "strict", "strict")
     quick, short = _shrunk(bench(TEA), tmp_path / "eager", "eager")
     assert inputs(slow.trace) == inputs(quick.trace) == THREE
@@ -73,7 +73,7 @@ def test_what_was_waited_for_once_is_not_waited_for_again(tmp_path: Path) -> Non
     async def timed() -> tuple[float, float]:
         await tries.shows(_candidate(tries, COFFEES))
         begin = anyio.current_time()
-        assert await tries.quickly(_candidate(tries, NOISE)) is None  # strictly: none was in vain before it
+        assert await tries.quickly(_candidate(tries, NOISE)) is None  # strictly: no candidate before it missed
         middle = anyio.current_time()
         assert await tries.quickly(_candidate(tries, NOISE)) is None
         return middle - begin, anyio.current_time() - middle
@@ -106,7 +106,7 @@ def test_a_failure_that_needs_a_pause(tmp_path: Path) -> None:
 
 
 def test_after_a_hit_the_next_candidate_is_run_strictly_at_once(tmp_path: Path) -> None:
-    """Hits come in rows: what fails after one that failed takes one run, after one that passed two."""
+    """Hits come in rows: a hit after a hit takes one run, a hit after a miss two."""
     tested = bench(TEA)
     tries = _tries(tested, tmp_path, _failing(tested, tmp_path, COFFEES))
     runs = list[int]()
@@ -131,7 +131,7 @@ def test_an_eager_failure_alone_does_not_count(tmp_path: Path) -> None:
 
 
 def test_another_failure_is_run_strictly_once(tmp_path: Path) -> None:
-    """What was seen not to be the failure that is looked for is kept once, and told after one run from then on."""
+    """Another failure is kept once, and from then on recognized after one run."""
     tested, dead = bench(THIEF, DIES), [Coin(), Button()] * MOST
     tries = _tries(tested, tmp_path, _failing(tested, tmp_path, dead))
     kept = _candidate(tries, [*THREE, Refund()])

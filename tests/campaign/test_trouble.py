@@ -46,8 +46,8 @@ def driven(folder: Path, troubles: int, retries: int) -> tuple[Summary, int]:
 
 
 @pytest.mark.parametrize(("troubles", "retries", "verdict"), [(1, 1, "pass"), (2, 2, "pass"), (2, 1, "inconclusive")])
-def test_a_path_is_gone_again(tmp_path: Path, troubles: int, retries: int, verdict: str) -> None:
-    """What came of a line in trouble counts only where it does not end."""
+def test_a_path_is_run_again(tmp_path: Path, troubles: int, retries: int, verdict: str) -> None:
+    """A path is run again after trouble on its line; its result counts only if the trouble does not end."""
     summary, starts = driven(tmp_path, troubles, retries)
     assert (summary.verdict, summary.paths, starts) == (verdict, 1, min(troubles, retries) + 1)
 

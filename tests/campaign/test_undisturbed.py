@@ -1,10 +1,10 @@
-"""The collector of garbage does not look through what was there before a campaign."""
+"""Garbage collection skips the objects that existed before a campaign."""
 
 from __future__ import annotations
 
 import gc
 
-from otf.campaign.undisturbed import undisturbed
+from otf.campaign.campaign import undisturbed
 
 
 def test_what_is_there_is_left_out_for_the_time() -> None:

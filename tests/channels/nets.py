@@ -18,12 +18,12 @@ def port(value: str) -> str:
 
 
 def losing(*arrows: str, inputs: str = "", outputs: str = "") -> Spec[Any, str]:
-    """Return a machine behind a net that loses; ports by their letters."""
+    """Return a machine behind a net that loses messages; ports are given by their letters."""
     return lossy(machine(*arrows), inputs=list(inputs), outputs=list(outputs), port=port)
 
 
 def doubling(*arrows: str, inputs: str = "", outputs: str = "", copies: int = 1, late: int = 1) -> Spec[Any, str]:
-    """Return a machine behind a net that doubles, which ignores what it does not specify."""
+    """Return a machine behind a net that duplicates messages; the machine ignores unspecified inputs."""
     base = total(machine(*arrows))
     return duplicating(base, inputs=list(inputs), outputs=list(outputs), port=port, copies=copies, late=late)
 
@@ -31,7 +31,7 @@ def doubling(*arrows: str, inputs: str = "", outputs: str = "", copies: int = 1,
 def mixing(
     *arrows: str, inputs: str = "", outputs: str = "", late: int = 1, delay: float | None = None
 ) -> Spec[Any, str]:
-    """Return a machine behind a net that reorders, which ignores what it does not specify."""
+    """Return a machine behind a net that reorders messages; the machine ignores unspecified inputs."""
     base = total(machine(*arrows))
     return reordering(base, inputs=list(inputs), outputs=list(outputs), port=port, late=late, delay=delay)
 

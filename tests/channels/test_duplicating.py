@@ -1,4 +1,4 @@
-"""Nets that double messages."""
+"""Nets that duplicate messages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from otf.channels import InNet, duplicating, lossy, memory, reordering
+from otf.channels import InNet, duplicating, lossy, reactions, reordering
 from otf.core import Oracle, Routes
 from otf.errors import ModelError, UsageError
 from otf.spec import Accept, Spec, Where, goto, on, total
@@ -38,12 +38,12 @@ def systems(judge: Oracle | Spec[Any, Any], script: str) -> set[object]:
     ],
 )
 def test_an_output_may_come_again_for_a_while(script: str, verdict: str) -> None:
-    """X may come twice: at once, after silence, after one more input; not after two, and y not at all."""
+    """X may arrive twice: at once, after silence, after one more input; not after two. There is no copy of y."""
     assert outcome(doubling("s0 -a/x-> s0", "s0 -b/y-> s0", outputs="P"), script) == verdict
 
 
 def test_a_copy_does_not_come_after_the_next_message_on_its_port() -> None:
-    """Behind z there is no x, unless the port reorders as well."""
+    """After z there is no copy of x, unless the port reorders as well."""
     spec = doubling("s0 -a/x z-> s0", outputs="P")
     assert outcome(spec, "a? x! x! z! z! quiet") == PASS
     assert outcome(spec, "a? x! z! x!") == WRONG
@@ -53,7 +53,7 @@ def test_a_copy_does_not_come_after_the_next_message_on_its_port() -> None:
 
 @pytest.mark.parametrize(("copies", "most"), [(1, 2), (2, 3)])
 def test_an_input_is_taken_so_many_times_more(copies: int, most: int) -> None:
-    """A counts up; how often it was taken a look at the sum tells."""
+    """A counts up; reading the sum shows how often it was taken."""
     counting: Spec[int, str] = Spec(
         lambda total, inp: [goto(total + 1)] if inp == "a" else [goto(total, on("Q", total))], 0, ["a", "b"]
     )
@@ -63,21 +63,21 @@ def test_an_input_is_taken_so_many_times_more(copies: int, most: int) -> None:
 
 
 def test_an_input_again_changes_nothing_where_its_answer_is_the_same() -> None:
-    """On a the lamp is on, however often; the state tells no copies that nobody can notice."""
+    """On `a` the lamp is on, for any number of copies; the state does not count copies that nothing shows."""
     spec = doubling("s0 -a/x-> s1", "s1 -a/x-> s1", "s1 -b/y-> s0", inputs="A")
     assert outcome(spec, "a? x! x! quiet b? y! quiet") == PASS
     assert outcome(spec, "a? x! quiet x! quiet b? y! quiet") == PASS
 
 
 def test_a_late_copy_reaches_the_next_state() -> None:
-    """The second a comes when b was taken: it starts the machine anew."""
+    """The second a arrives after b was taken: it restarts the machine."""
     spec = doubling("s0 -a-> s1", "s1 -b-> s0", "s0 -d/y-> s0", "s1 -d/w-> s1", inputs="A")
     assert outcome(spec, "a? quiet b? quiet d? w! quiet") == PASS
     assert outcome(spec, "a? quiet b? quiet d? y! quiet") == PASS
 
 
 def test_a_retransmission_into_the_net_is_always_there() -> None:
-    """What the system says again and again is in the net as often as one likes."""
+    """An output that the system repeats forever may be in the net any number of times."""
     spec = doubling("s0 -a/x-> s1", "s1 -/x-> s1", "s1 -b/y-> s0", outputs="P")
     assert outcome(spec, "a? x! x! x! x! quiet x! b? y! quiet") == PASS
 
@@ -93,18 +93,18 @@ def test_whatever_an_output_has_to_be_like_may_come_again() -> None:
 def test_what_may_come_late_has_to_be_specified() -> None:
     """The message says what to write."""
     spec = duplicating(machine("s0 -a-> s1", "s1 -b-> s1"), inputs=["A"], port=port)
-    with pytest.raises(ModelError, match=r"'a' may come late or again, and the spec leaves it open in the state 's1'"):
+    with pytest.raises(ModelError, match=r"'a' may arrive late or again, and the spec does not specify it in"):
         run(spec, "a? quiet")
 
 
 def test_an_input_that_the_spec_leaves_open_is_left_open() -> None:
-    """Before anything is in the net it is an unspecified input as any other."""
+    """While the net is empty, it is like any other unspecified input."""
     assert outcome(duplicating(machine("s0 -a-> s0"), inputs=["A"], port=port), "b? w!") == "truncated"
     assert doubling("s0 -a-> s0", inputs="A").partial is not None
 
 
 def test_completion_goes_behind_the_net() -> None:
-    """`total` of the net is the net of `total`, and what the spec itself says is known."""
+    """`total` of the net is the net of `total`, and `specifies` answers for the spec itself."""
     base = machine("s0 -a/x-> s1")
     for spec in (total(duplicating(base, inputs=["A"], port=port)), duplicating(total(base), inputs=["A"], port=port)):
         assert outcome(spec, "a? x! quiet a? quiet") == PASS
@@ -112,14 +112,14 @@ def test_completion_goes_behind_the_net() -> None:
 
 
 def test_an_accept_behind_a_net_of_inputs_keeps_what_is_in_the_net() -> None:
-    """The state depends on what was seen; the second a, which is ignored then, may still come."""
+    """The state depends on the outputs; the second a may still arrive, and is ignored then."""
     spec = duplicating(spec_of(Accept(lambda seen: [seen[0]], "P")), inputs=["A"], port=port)
     assert outcome(spec, "a? x! quiet") == PASS
     assert systems(spec, "a? x! quiet") == {"x"}
 
 
 def test_troubles_add_up_in_any_order() -> None:
-    """Lost or doubled, whichever is said first."""
+    """The net loses and duplicates messages in either order of the combinators."""
     base = total(machine("s0 -a/x-> s0"))
     one = lossy(duplicating(base, outputs=["P"], port=port), outputs=["P"], port=port)
     other = duplicating(lossy(base, outputs=["P"], port=port), outputs=["P"], port=port)
@@ -147,10 +147,10 @@ def alone(number: int) -> list[int]:
 
 
 def test_what_a_spec_answered_is_forgotten_when_there_is_too_much_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is asked again."""
-    monkeypatch.setattr(memory, "REMEMBERED", 2)
-    answers = memory.SpecAnswers()
-    found = [answers.asked(alone, number) for number in (1, 2, 2, 3)]
+    """The spec is called again after the answers are cleared."""
+    monkeypatch.setattr(reactions, "REMEMBERED", 2)
+    answers = reactions.SpecAnswers()
+    found = [answers.answer(alone, number) for number in (1, 2, 2, 3)]
     assert (found, len(answers)) == ([[1], [2], [2], [3]], 1)
 
 

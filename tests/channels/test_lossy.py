@@ -33,7 +33,7 @@ def test_an_input_may_be_lost_on_the_named_ports(script: str, verdict: str) -> N
 
 
 def test_a_lost_input_leaves_the_state_as_it_was() -> None:
-    """Nobody knows; what comes then tells."""
+    """The model cannot know which; the later outputs show it."""
     spec = losing("s0 -a-> s1", "s0 -b/y-> s0", "s1 -b/w-> s1", inputs="A")
     assert states(spec, "a? quiet") == {"s0", "s1"}
     assert states(spec, "a? quiet b? w! quiet") == {"s1"}
@@ -77,7 +77,7 @@ def test_all_that_a_transition_may_say_of_its_outputs_is_understood(item: object
 
 
 def test_what_happens_without_the_net_is_said_first() -> None:
-    """Then what is lost; a bag of which all is lost is gone."""
+    """The ways with lost outputs come after it; a bag whose outputs are all lost is gone."""
     ways = listed(lossy(giving(AnyOrder("x", "z")), outputs=["P"], port=port).step("new", "a"))
     assert [way.outputs for way in ways] == [(AnyOrder("x", "z"),), (AnyOrder("x"),), (AnyOrder("z"),), ()]
 
@@ -87,7 +87,7 @@ def nowhere(_value: object) -> str:
     return ""
 
 
-def test_where_there_is_one_port_nobody_has_to_tell_it() -> None:
+def test_a_single_port_needs_no_port_function() -> None:
     """Without `port`, and with one that knows no names."""
     for tell in (None, nowhere):
         spec = lossy(giving("x", str), inputs=["line"], outputs=["line"], port=tell)
@@ -97,7 +97,7 @@ def test_where_there_is_one_port_nobody_has_to_tell_it() -> None:
 
 
 def test_states_inputs_and_name_stay_those_of_the_spec() -> None:
-    """Where messages are only lost there is nothing in the net."""
+    """If messages are only lost, no message stays in the net."""
     base = machine("s0 -a/x-> s1", "s1 -b-> s0")
     spec = lossy(base, inputs=["A"], port=port)
     assert (spec.initial, spec.name, spec.emits) == ("s0", "machine", None)
@@ -106,14 +106,14 @@ def test_states_inputs_and_name_stay_those_of_the_spec() -> None:
 
 
 def test_what_the_spec_leaves_open_stays_open() -> None:
-    """It may be lost, or bring anything."""
+    """An unspecified input may be lost, or have any effect."""
     spec = losing("s0 -a/x-> s1", inputs="A", outputs="P")
     assert not spec.specifies("s1", "a")
     assert outcome(spec, "b? w! quiet") == "truncated"
 
 
 def test_completion_goes_before_the_net_and_after_it() -> None:
-    """What is ignored is ignored; what the spec itself says is known."""
+    """The completed spec ignores unspecified inputs, and `specifies` answers for the spec itself."""
     base = machine("s0 -a/x-> s1")
     for spec in (lossy(total(base), inputs=["A"], port=port), total(lossy(base, inputs=["A"], port=port))):
         assert outcome(spec, "a? x! quiet a? quiet b? quiet") == PASS
@@ -122,7 +122,7 @@ def test_completion_goes_before_the_net_and_after_it() -> None:
 
 
 def test_windows_of_outputs_stay() -> None:
-    """Of outputs that are lost there is none."""
+    """Lost outputs have no time window."""
     answer, timer = goto(1, "x", within=(1.0, 2.0)), goto(0, "z", within=(3.0, 4.0))
     base = Spec(lambda _state, _inp: [answer], 0, ["a"], lambda _state: [timer])
     spec = lossy(base, inputs=["A"], outputs=["P"], port=port)
@@ -133,7 +133,7 @@ def test_windows_of_outputs_stay() -> None:
 
 
 def test_a_silent_move_that_changes_nothing_is_left_out() -> None:
-    """A retransmission that is lost: the system is where it was."""
+    """After a lost retransmission the system is in its old state."""
     spec = losing("s0 -a/x-> s1", "s1 -/x-> s1", outputs="P")
     assert spec.emits is not None
     assert list(spec.emits("s1")) == [Transition("s1", ("x",))]
@@ -155,8 +155,8 @@ def test_an_accept_on_another_port_is_as_before() -> None:
     ],
 )
 def test_an_accept_whose_outputs_may_be_lost_is_refused(accept: Accept, where: str) -> None:
-    """Nobody could tell when it is complete."""
-    with pytest.raises(ModelError, match=f"{where}, where outputs may be lost, doubled or held up"):
+    """The oracle could not know when it is complete."""
+    with pytest.raises(ModelError, match=f"{where}, where outputs may be lost, duplicated or delayed"):
         run(lossy(spec_of(accept), outputs=["P"], port=port), "a? x!")
 
 
@@ -172,7 +172,7 @@ def test_an_accept_whose_outputs_may_be_lost_is_refused(accept: Accept, where: s
     ],
 )
 def test_mistakes_in_the_spec_are_named_as_without_the_net(yields: Any, says: str) -> None:  # noqa: ANN401 -- mistakes
-    """The oracle says what is wrong."""
+    """The oracle reports what is wrong with it."""
     spec = lossy(Spec(lambda _state, _inp: yields, 0, ["a"]), inputs=["A"], outputs=["P"], port=port)
     with pytest.raises(ModelError, match=says):
         run(spec, "a? x!")
@@ -183,7 +183,7 @@ def test_mistakes_in_the_spec_are_named_as_without_the_net(yields: Any, says: st
     [
         ({}, "name the ports of the net"),
         ({"inputs": "A"}, r"inputs='A': give a list of ports, inputs=\['A'\]"),
-        ({"outputs": ["P"], "port": "P"}, "port='P': give the function that tells the port of a value"),
+        ({"outputs": ["P"], "port": "P"}, "port='P': give a function from a value to its port"),
     ],
 )
 def test_wrong_ports_are_refused(given: Any, says: str) -> None:  # noqa: ANN401 -- arguments of any kind

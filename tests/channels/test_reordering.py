@@ -1,4 +1,4 @@
-"""Nets that hold messages up, so that others overtake them."""
+"""Nets that delay messages, so that others overtake them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PASS, WRONG, MISSING = "pass", "fail: wrong", "fail: missing"
     ],
 )
 def test_an_output_comes_later_but_not_too_late(script: str, verdict: str) -> None:
-    """X and z in any order, each once, before the second input after theirs; nothing holds y up."""
+    """X and z arrive in any order, each once, before the second input after theirs; y is never delayed."""
     assert outcome(mixing("s0 -a/x z-> s0", "s0 -b/y-> s0", outputs="P"), script) == verdict
 
 
@@ -47,12 +47,12 @@ def test_an_output_comes_later_but_not_too_late(script: str, verdict: str) -> No
     ],
 )
 def test_an_input_is_taken_later_but_not_too_late(script: str, verdict: str) -> None:
-    """B tells whether the a before it was taken already; of the a before that it is sure."""
+    """The answer to b shows whether the a before it has been taken; an earlier a surely has been."""
     assert outcome(mixing("s0 -a-> s1", "s1 -a-> s1", "s0 -b/y-> s0", "s1 -b/w-> s1", inputs="A"), script) == verdict
 
 
 def test_an_answer_that_is_due_comes_before_that_to_the_next_input() -> None:
-    """Held up for as long as it may be, the a is answered first."""
+    """At the end of its delay, the a is answered first."""
     spec = mixing("s0 -a/x-> s0", "s0 -b/z-> s0", inputs="A", late=0)
     assert outcome(spec, "a? quiet b? x! z! quiet") == PASS
     assert outcome(spec, "a? quiet b? z! x!") == WRONG
@@ -60,7 +60,7 @@ def test_an_answer_that_is_due_comes_before_that_to_the_next_input() -> None:
 
 
 def test_what_may_be_lost_need_not_come() -> None:
-    """Held up or lost: nobody can tell."""
+    """A message that does not arrive may be delayed or lost."""
     spec = lossy(mixing("s0 -a/x-> s0", "s0 -b/y-> s0", outputs="P"), outputs=["P"], port=port)
     assert outcome(spec, "a? quiet b? y! quiet b? y! quiet") == PASS
     assert outcome(spec, "a? quiet b? y! x! quiet") == PASS
@@ -83,7 +83,7 @@ def timed(spec: Spec[Any, Any], *events: Event) -> str:
 
 
 def test_with_a_delay_it_comes_in_time() -> None:
-    """Held up for a second at most: seen after half a second or after one and the way, and not never."""
+    """Delayed by a second at most, it is seen after half a second, or after one and the latency; it must be seen."""
     spec = mixing("s0 -a/x-> s0", outputs="P", delay=1.0)
     asked = Sent("a", "A", 0.0)
     assert timed(spec, asked, Quiet(0.4), Seen("x", "P", 0.5), Quiet(0.8)) == PASS
@@ -93,7 +93,7 @@ def test_with_a_delay_it_comes_in_time() -> None:
 
 
 def test_a_timer_behind_a_net_may_go_off_sooner() -> None:
-    """What happens in the net is a change of state; since when the system is in its own is not known any more."""
+    """A move in the net changes the state; the time at which the system entered its own state is no longer known."""
     beating = Spec[str, str](
         lambda state, _inp: [goto(state, on("Q", "y"))],
         "s",
@@ -110,27 +110,27 @@ ACCEPT = spec_of(Accept(lambda seen: [seen[0]], "P"))
 
 
 def test_an_input_that_is_answered_by_an_accept_must_not_be_sure_to_come() -> None:
-    """When its time has come, its answer and that of the next input would have to be told apart."""
+    """At the end of its delay, its answer and that of the next input could not be distinguished."""
     held = reordering(total(ACCEPT), inputs=["A"], port=port, late=0)
-    with pytest.raises(ModelError, match="'a' may be held up, and is answered by an Accept: say that it may be lost"):
+    with pytest.raises(ModelError, match="'a' may be delayed, and an Accept answers it: use lossy"):
         run(held, "a? quiet b? quiet")
     assert outcome(lossy(held, inputs=["A"], port=port), "a? quiet b? quiet") == PASS
 
 
 def test_an_accept_comes_after_nothing_that_is_due() -> None:
-    """An answer that was held up would be taken for a part of it."""
+    """A delayed answer would be taken for a part of it."""
 
     def step(state: object, inp: str) -> list[Transition[Any] | Accept]:
         return [Accept(lambda seen: [seen[0]], "Q")] if inp == "b" else [goto(state, "x")]
 
     spec = reordering(Spec[Any, str](step, "s", ["a", "b"]), outputs=["P"], port=port, late=0)
     assert outcome(spec, "a? x! quiet b? y! quiet") == PASS
-    with pytest.raises(ModelError, match="an Accept where 'x', held up so far, is due as well"):
+    with pytest.raises(ModelError, match="an Accept while 'x', delayed so far, is due as well"):
         run(spec, "a? quiet b? quiet")
 
 
-def test_where_there_is_one_port_nobody_has_to_tell_it() -> None:
-    """Outputs that only have to be like something are held up too."""
+def test_a_single_port_needs_no_port_function() -> None:
+    """Outputs that are given by a class or a test are delayed, too."""
     spec = reordering(giving("x", str), outputs=["line"])
     judge = Oracle(Model(spec, Routes(("line",))))
     for outputs in (("x", "z"), ("z", "x")):

@@ -1,4 +1,4 @@
-"""What the tests of the command line share: calling it in this process, and a small bench in a file."""
+"""Helpers of the tests of the command line: calling it in this process, and a small bench in a file."""
 
 import io
 import json
@@ -14,7 +14,7 @@ from otf.cli import called
 
 @dataclass(frozen=True)
 class Result:
-    """What a command came to."""
+    """The result of a command."""
 
     status: int
     out: str
@@ -32,7 +32,7 @@ class Result:
 
 
 def otf(*arguments: object, stdin: bytes = b"") -> Result:
-    """Call the command line as the script does; whatever happens, nobody sees a traceback."""
+    """Call the command line as the script does; there is never a traceback."""
     out, err = _text(), _text()
     with redirect_stdout(out), redirect_stderr(err), _read_from(_text(stdin)):
         status = called([str(argument) for argument in arguments])
@@ -50,12 +50,12 @@ def failed(*arguments: object, stdin: bytes = b"") -> str:
 
 
 def judged(trace: object, *options: object, stdin: bytes = b"") -> Result:
-    """What replaying a trace of the machine comes to."""
+    """The result of replaying a trace of the machine."""
     return otf("replay", trace, "--bench", "machine.py:make", *options, stdin=stdin)
 
 
 def refused(trace: Path) -> str:
-    """What is said of a trace that cannot be read, by each of the commands that read one."""
+    """The message about a trace that cannot be read, the same from each command that reads one."""
     messages = {
         failed(command, trace, "--bench", "machine.py:make") for command in ("replay", "show", "rerun", "shrink")
     }

@@ -1,4 +1,4 @@
-"""`otf suite` with adaptive tests: stated, written, read and run."""
+"""`otf suite` with adaptive tests: described, written, read and run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.cli.command import failed, otf
 BENCH = """
 from otf.adapter import Bench
 from otf.fronts import table
-from otf.simulate.acting import acting
+from otf.simulate.system import acting
 
 def machine(after, name="moody"):
     return table(
@@ -63,12 +63,12 @@ def test_a_system_that_chooses_is_stated_and_run(moody: Path, tmp_path: Path) ->
 
 
 def test_a_fixed_list_names_the_methods_that_decide(moody: Path) -> None:
-    """Where it cannot follow the model."""
+    """A method for fixed lists cannot follow a model that leaves a choice; the error names the adaptive methods."""
     assert "decide by the outputs (state-counting, adaptive-cover)" in failed("suite", moody)
 
 
 def test_an_adaptive_suite_is_written_and_run_later(moody: Path, tmp_path: Path) -> None:
-    """The file holds what is decided; another number of runs may be given, and then the guarantee names it."""
+    """The file holds the decisions; with another number of runs the guarantee names that number."""
     file = _written(moody)
     assert json.loads(file.read_text(encoding="utf-8"))["states"] == ["'Idle'", "'Paid'", "'Stuck'"]
     data = otf("suite", moody, "--read", file, "--json", "--out", tmp_path / "right").data
@@ -77,23 +77,23 @@ def test_an_adaptive_suite_is_written_and_run_later(moody: Path, tmp_path: Path)
     assert (data["paths"], "the test was run 3 times" in data["guarantee"]) == (12, True)
     done = otf("suite", moody, "--read", file, "--set", "after=Paid", "--out", tmp_path / "wrong")
     assert done.status == 1
-    assert "the parameters are others than when the suite was written: after is 'Paid' and was 'Idle'" in done.out
+    assert "the parameters have changed since the suite was written: after is 'Paid' and was 'Idle'" in done.out
 
 
 def test_an_adaptive_suite_that_lost_tests_promises_nothing(moody: Path) -> None:
-    """One is left. Tests that come besides do not matter."""
+    """With one test left there is no guarantee; additional tests do not matter."""
     file = _written(moody, tests=[0])
     said = otf("suite", moody, "--read", file, "--dry").out
     assert "for every implementation" not in said
-    assert "4 of the 4 paths that the method state-counting makes of this model are not in the file" in said
+    assert "4 of the 4 paths that the method state-counting generates from this model are not in the file" in said
     tests = json.loads(_written(moody).read_text(encoding="utf-8"))["tests"]
     assert "at most 3 states" in otf("suite", moody, "--read", _written(moody, tests=[*tests, 0]), "--dry").out
 
 
 def test_another_model_is_refused(moody: Path) -> None:
-    """Its states have other numbers."""
+    """The states of another model have other numbers, so its decisions would be wrong."""
     said = failed("suite", moody, "--read", _written(moody), "--set", "model=Paid")
-    assert "the model is not the one that the suite was written from; write it again" in said
+    assert "the model has changed since the suite was written; write it again" in said
 
 
 CHANGES: list[dict[str, Any]] = [
@@ -112,19 +112,19 @@ CHANGES: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("changes", CHANGES, ids=str)
 def test_a_file_of_decisions_that_was_changed_is_told(moody: Path, changes: dict[str, Any]) -> None:
-    """It comes from anywhere: no test without an end, no number of nothing."""
-    assert "it is no suite as --write writes them" in failed("suite", moody, "--read", _written(moody, **changes))
+    """The file may come from anyone: endless tests and numbers without a decision are refused."""
+    assert "it is not a suite that --write has written" in failed("suite", moody, "--read", _written(moody, **changes))
 
 
 def test_a_file_that_is_nested_too_deep_is_no_suite(tmp_path: Path) -> None:
-    """It is told, and no fault of otf's."""
+    """The error is a message, not a defect of otf."""
     file = tmp_path / "deep.json"
     file.write_text("[" * 200_000, encoding="utf-8")
-    assert "it is no suite as --write writes them" in failed("suite", "coffee", "--read", file)
+    assert "it is not a suite that --write has written" in failed("suite", "coffee", "--read", file)
 
 
 def test_only_adaptive_tests_are_run_several_times(moody: Path, tmp_path: Path) -> None:
-    """Lists of inputs are not, neither new ones nor those of a file."""
+    """`--runs` is refused for lists of inputs, new ones and those of a file."""
     file = tmp_path / "suite.json"
     assert otf("suite", "coffee", "--write", file).status == 0
     for arguments in (("--method", "hsi"), ("--read", file)):

@@ -1,4 +1,4 @@
-"""Which bench a name means, what its parameters may be, and what is said where it cannot be had."""
+"""Which bench a name means, its parameters, and the errors."""
 
 from pathlib import Path
 
@@ -53,8 +53,8 @@ def written_with_a_mistake():
     [
         ("conferense", "did you mean conference?"),
         ("cofee", "did you mean coffee?"),
-        ("quetzalcoatl", "`otf list` shows what is shipped"),
-        ("", "`otf list` shows what is shipped"),
+        ("quetzalcoatl", "`otf list` shows the shipped ones"),
+        ("", "`otf list` shows the shipped ones"),
     ],
 )
 def test_an_unknown_bench_is_told_with_those_that_are_near(name: str, hint: str) -> None:
@@ -66,7 +66,7 @@ def test_an_unknown_bench_is_told_with_those_that_are_near(name: str, hint: str)
 
 
 def test_a_file_that_is_named_without_its_ending_is_found_again(folder: Path) -> None:
-    """Who forgets .py is told the name of the file."""
+    """If .py is missing, the error names the file."""
     machine(folder)
     assert "did you mean machine.py?" in failed("run", "machine")
 
@@ -82,7 +82,7 @@ def test_a_bench_is_named_by_its_file_or_its_module(folder: Path, reference: str
 
 
 def test_a_path_may_hold_a_colon(folder: Path) -> None:
-    """What stands behind the last colon is a name only where it could be one."""
+    """The text after the last colon is a name only if it can be one."""
     machine(folder, name="a:b.c/machine.py")
     assert otf("run", "a:b.c/machine.py", *FEW).status == 0
 
@@ -93,12 +93,12 @@ def test_a_path_may_hold_a_colon(folder: Path) -> None:
         ("nowhere.py", "nowhere.py: there is no such file"),
         ("nowhere/machine.py", "nowhere/machine.py: there is no such file"),
         ("./", ".: there is no such file"),
-        ("./notes.txt", "notes.txt: a bench is a Python file, with a name that ends in .py"),
+        ("./notes.txt", "notes.txt: a bench is a Python file, whose name ends in .py"),
         ("nowhere.machine", "nowhere.machine: ModuleNotFoundError: No module named 'nowhere'; is it installed in this"),
     ],
 )
 def test_a_bench_that_is_not_there(folder: Path, reference: str, message: str) -> None:
-    """A file or module that is not there, or is none, is told with its name."""
+    """The error for a missing file or module names it."""
     (folder / "notes.txt").touch()
     assert message in failed("run", reference)
 
@@ -123,7 +123,7 @@ def test_a_bench_that_is_not_there(folder: Path, reference: str, message: str) -
     ],
 )
 def test_a_bench_file_that_cannot_be_loaded(folder: Path, text: str, message: str) -> None:
-    """Whatever a bench file does wrong is told with the file and the line."""
+    """Errors in a bench file come with the file and the line."""
     (folder / "bad.py").write_text(text, encoding="utf-8")
     (folder / "broken.py").write_text("\nprint(\n", encoding="utf-8")
     (folder / "shop").mkdir()
@@ -139,7 +139,7 @@ def test_a_bench_file_that_cannot_be_loaded(folder: Path, text: str, message: st
     ],
 )
 def test_a_module_that_cannot_be_loaded(folder: Path, text: str, message: str) -> None:
-    """For a bench in a package the file is told as well: its name does not say it."""
+    """For a bench in a package the error names the file too, since the module name does not."""
     (folder / "shop").mkdir()
     (folder / "shop" / "till.py").write_text(text, encoding="utf-8")
     told = failed("run", "shop.till")
@@ -148,12 +148,12 @@ def test_a_module_that_cannot_be_loaded(folder: Path, text: str, message: str) -
 
 
 def test_a_name_that_is_not_in_the_file(folder: Path) -> None:
-    """A name that the file does not have is told with those that it has; a name that is no bench is as good as none."""
+    """The error for a name that is not in the file, or is not a bench, lists the benches that are."""
     machine(folder)
-    assert "say machine.py:make or machine.py:bench" in failed("run", "machine.py:mak")
+    assert "or name it: machine.py:make or machine.py:bench" in failed("run", "machine.py:mak")
     assert "there is no bench 'codec' in it" in failed("run", "machine.py:codec")
     (folder / "empty.py").touch()
-    assert "call yours that, or say empty.py:NAME" in failed("run", "empty.py")
+    assert "call yours that, or name it: empty.py:NAME" in failed("run", "empty.py")
 
 
 @pytest.mark.parametrize(
@@ -166,9 +166,9 @@ def test_a_name_that_is_not_in_the_file(folder: Path) -> None:
     ],
 )
 def test_a_parameter_that_does_not_fit_its_type(folder: Path, given: str, kind: str) -> None:
-    """A value of the wrong kind is told with the parameter and what it takes."""
+    """The error for a value of the wrong kind names the parameter and its kind."""
     machine(folder)
-    assert f"the parameter {given} does not fit: it takes {kind}" in failed("run", "machine.py:make", "--set", given)
+    assert f"the parameter {given} does not fit: it must be {kind}" in failed("run", "machine.py:make", "--set", given)
 
 
 def test_parameters_get_their_types(folder: Path) -> None:
@@ -190,7 +190,7 @@ def test_types_beyond_the_plain_ones(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("needs", "machine.py:needs: the parameter port has no default: say --set port=…"),
+        ("needs", "machine.py:needs: the parameter port has no default: set it with --set port=…"),
         ("odd", "machine.py:odd: NameError: name 'Nowhere' is not defined"),
         ("raises", "line 78: RuntimeError: no cups"),
         ("leaves", "line 82: it ended the program (exit 3)"),
@@ -199,13 +199,13 @@ def test_types_beyond_the_plain_ones(folder: Path) -> None:
     ],
 )
 def test_a_factory_that_makes_no_bench(folder: Path, name: str, message: str) -> None:
-    """Whatever the function that makes the bench does wrong is told with the file and the line."""
+    """Errors in the function that makes the bench come with the file and the line."""
     machine(folder, more=MORE)
     assert message in failed("run", f"machine.py:{name}")
 
 
 def test_a_factory_that_takes_anything(folder: Path) -> None:
-    """Collected arguments are none that could be set by name."""
+    """`*args` and `**kwargs` are not parameters that can be set."""
     machine(folder, more=MORE)
     assert otf("run", "machine.py:loose", *FEW).status == 0
     assert "machine.py:loose has no such parameter" in failed("run", "machine.py:loose", "--set", "more=1")
@@ -214,31 +214,31 @@ def test_a_factory_that_takes_anything(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("brokn=1", "did you mean broken? there are broken, cups, price, maker, quiescence, L, R"),
-        ("colour=red", "--set colour: machine.py:make has no such parameter; there are broken, cups"),
+        ("brokn=1", "did you mean broken? the parameters are broken, cups, price, maker, quiescence, L, R"),
+        ("colour=red", "--set colour: machine.py:make has no such parameter; the parameters are broken, cups"),
         ("quiescence=-1", "--set quiescence=-1: a time is a number of seconds, from 0 to 86400 (a day)"),
         ("R=inf", "--set R=inf: a time is a number of seconds, from 0"),
-        ("L=soon", "the parameter L=soon does not fit: it takes a number"),
+        ("L=soon", "the parameter L=soon does not fit: it must be a number"),
         ("broken", "--set broken: write it as KEY=VALUE"),
     ],
 )
 def test_a_parameter_that_is_none(folder: Path, given: str, message: str) -> None:
-    """An unknown parameter is told with the nearest and with all that there are; times are checked."""
+    """The error for an unknown parameter names the nearest and all others; times are checked."""
     machine(folder)
     assert message in failed("run", "machine.py:make", "--set", given)
 
 
 def test_times_can_be_set_for_every_bench(folder: Path) -> None:
-    """A bench that is no function has its times as parameters: the same names for all."""
+    """A bench that is not a function has its times as parameters, under the same names as others."""
     machine(folder)
     done = otf("run", "machine.py", *FEW, "--set", "quiescence=0.2", "--set", "L=0.01", "--set", "R=0.01", "--json")
     assert done.data["verdict"] == "pass"
     unknown = failed("run", "machine.py", "--set", "cups=2")
-    assert "machine.py has no such parameter; there are quiescence, L, R" in unknown
+    assert "machine.py has no such parameter; the parameters are quiescence, L, R" in unknown
 
 
 def test_a_file_is_executed_once(folder: Path) -> None:
-    """What a bench file does when it is loaded happens once in a command, however often the bench is asked for."""
+    """The code of a bench file runs once in a command, however often the bench is loaded."""
     machine(folder, more="\nprint('loaded')\n")
     assert otf("run", "machine.py", *FEW).out.count("loaded") == 1
     trace = next((folder / "out").glob("path-*.jsonl"))
@@ -247,9 +247,9 @@ def test_a_file_is_executed_once(folder: Path) -> None:
 
 @pytest.mark.parametrize("reference", ["os:system", "subprocess:run", "os.path:join"])
 def test_a_part_of_python_is_no_bench(folder: Path, reference: str) -> None:
-    """A description must not call functions of Python by taking them for a bench, with arguments of its own."""
+    """A description must not be able to call functions of Python as if they were benches."""
     (folder / "mine.toml").write_text(f'bench = "{reference}"\n[set]\ncommand = "touch PWNED"\n', encoding="utf-8")
-    assert f"{reference}: this is a part of Python, and no bench" in failed("run", "mine.toml")
+    assert f"{reference}: this is part of Python, not a bench" in failed("run", "mine.toml")
     assert not (folder / "PWNED").exists()
 
 

@@ -11,7 +11,7 @@ BROKEN = ("machine.py:make", "--set", "broken=true")
 
 
 def test_a_model_that_breaks_late_hides_no_failure(folder: Path) -> None:
-    """What was found before the model raised is told, with the traces; then comes what is wrong with the model."""
+    """Failures found before the model raised are reported, with their traces, before the error of the model."""
     machine(folder, {"    match inp:\n": "    if paid == 5: raise KeyError('cup')\n    match inp:\n"})
     done = otf("run", *BROKEN, "--mode", "strict", "--seed", 1, "--out", "out")
     assert done.status == 2
@@ -64,7 +64,7 @@ def test_a_model_that_breaks_late_hides_no_failure(folder: Path) -> None:
     ],
 )
 def test_a_model_that_is_broken(folder: Path, old: str, new: str, message: str) -> None:
-    """A model that raises or answers with what it may not is told with the question; the trace is whole."""
+    """The error of a model that raises or returns something wrong names the question; the trace is whole."""
     machine(folder, {old: new})
     done = otf("run", "machine.py", "--seed", 1, "--traces", 1, "--out", "out")
     assert done.status == 2
@@ -135,7 +135,7 @@ no_system = Bench(spec, ports={"slot": inprocess(none, port="slot")}, codec=code
     ],
 )
 def test_a_bench_that_is_broken(folder: Path, name: str, status: int, message: str) -> None:
-    """What the bench's own code does wrong while a path runs is told; where there is no contact the status is 3."""
+    """Errors in the bench's own code during a path are reported; without contact the status is 3."""
     machine(folder, more=BENCHES)
     done = otf("run", f"machine.py:{name}", "--seed", 1, "--traces", 1, "--out", "out")
     assert done.status == status
@@ -179,7 +179,7 @@ def test_values_that_no_trace_can_hold(folder: Path) -> None:
 
 
 def test_outputs_without_end(folder: Path) -> None:
-    """A system that never stops to answer is a failure of its own kind, within bounds of time and memory."""
+    """A system that never stops sending outputs is a failure of its own kind, within bounds of time and memory."""
     machine(folder, more=STRANGE)
     done = otf("run", "machine.py:flood", "--traces", 1, "--mode", "strict", "--no-shrink", "--out", "out")
     assert done.status == 1
@@ -217,7 +217,7 @@ port = Bench(spec, ports=bench.ports, codec=Text(5, b"coin 5"))
     ],
 )
 def test_a_codec_that_makes_no_bytes(folder: Path, name: str, message: str) -> None:
-    """What a codec gives is looked at before it is sent."""
+    """The result of a codec is checked before it is sent."""
     machine(folder, more=TEXT)
     assert message in failed("run", f"machine.py:{name}", "--seed", 1, "--out", "out")
 
@@ -257,7 +257,7 @@ def framed(where: str = ""):
 @pytest.mark.real
 @pytest.mark.parametrize("where", ["made", "pack", "feed", "rest"])
 def test_a_framing_that_raises(folder: Path, where: str) -> None:
-    """A framing that raises is told in a sentence, and the process behind it is stopped all the same."""
+    """A framing that raises is reported in a sentence, and its process is stopped nevertheless."""
     machine(folder, more=FRAMING)
     call = ("run", "machine.py:framed", "--set", f"where={where}", "--traces", 1, "--steps", 2, "--out", "out")
     done = otf(*call, "--seed", 1)

@@ -19,12 +19,12 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_times_that_fit(folder: Path) -> None:
-    """A machine that takes 20 ms for a coffee: the times are told in the words of the options, with room."""
+    """A machine that takes 20 ms for a coffee: the times are printed as options, with a margin."""
     machine(folder, SLOW)
     done = otf("run", "machine.py", "--calibrate", "--steps", 6, "--traces", 1, "--seed", 1, *ROOMY)
     lines = done.out.splitlines()
     assert done.status == 0
-    assert "inputs were answered; the last output came after" in lines[0]
+    assert "inputs were answered; time until the last output:" in lines[0]
     assert lines[-1].startswith("  --quiescence ")
     assert " --set L=0.0" in lines[-1]
 
@@ -45,12 +45,12 @@ def test_nothing_to_measure(folder: Path) -> None:
         "run", "machine.py:make", "--set", "broken=true", "--calibrate", "--steps", 2, "--traces", 1, "--seed", 1
     )
     assert done.status == 1
-    assert "the system failed meanwhile" in done.out
-    assert done.out.endswith("nothing was answered, so nothing could be measured\n")
+    assert "the system failed, and its path was measured" in done.out
+    assert done.out.endswith("there was no output, so nothing could be measured\n")
 
 
 def test_no_contact(folder: Path) -> None:
-    """Where the system cannot be started, that is said: status 3."""
+    """If the system cannot be started, the message says so: status 3."""
     machine(folder, {"inprocess(lambda: machine(broken))": "inprocess(None)"})
     done = otf("run", "machine.py", "--calibrate")
     assert done.status == 3

@@ -73,13 +73,13 @@ def test_all_laws_are_told_and_an_open_model_is_no_failure() -> None:
 
 
 def test_a_law_that_must_hold() -> None:
-    """Then it decides, alone."""
+    """Only the named law decides the status."""
     assert otf("check", "coffee", "--law", "deterministic", "--law", "minimal").status == 0
     assert otf("check", "coffee", "--law", "total").status == 1
 
 
 def test_an_invariant_and_the_shortest_way_to_where_it_is_broken(tmp_path: Path) -> None:
-    """A function of the user's own, asked of every state that can be reached."""
+    """A function of the user is checked in every reachable state."""
     spec = written(tmp_path)
     assert otf("check", spec, "--invariant", f"{tmp_path / 'tank.py'}:finite").status == 0
     done = otf("check", spec, "--invariant", f"{tmp_path / 'tank.py'}:low")
@@ -109,11 +109,11 @@ def test_within_bounds_it_is_passed() -> None:
 
 
 def test_what_there_is_to_ask(tmp_path: Path) -> None:
-    """A law that is none, and an invariant that cannot be asked, are told with what is possible."""
+    """The errors for an unknown law and for an invariant that is not a function list the possibilities."""
     assert "--law totl: choose among deterministic, " in failed("check", "coffee", "--law", "totl")
     spec = written(tmp_path)
     told = failed("check", spec, "--invariant", f"{tmp_path / 'tank.py'}:number")
-    assert "a function of a state is needed" in told
+    assert "this is not a function of a state" in told
 
 
 def test_a_model_that_draws_lots_is_an_error(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_model_that_draws_lots_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "lots.py").write_text(LOTS, encoding="utf-8")
     done = otf("check", f"{tmp_path / 'lots.py'}:spec")
     assert (done.status, done.out) == (2, "")
-    assert "step(0, 'roll') answered otherwise when it was asked again: first 1 -> 0; then" in done.err
+    assert "step(0, 'roll') answered differently when it was asked again: first 1 -> 0; then" in done.err
 
 
 def test_a_timer_that_is_lost_decides_the_status(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.cli.command import failed, otf
 
 
 def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What bash is offered for the last of these words."""
+    """The words with which bash completes the last of these words."""
     monkeypatch.setenv("_OTF_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", words)
     monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
@@ -55,14 +55,16 @@ def test_in_bash(folder: Path) -> None:
 
 
 def test_an_unknown_shell() -> None:
-    """It is told which there are."""
-    assert "tcsh: there are scripts for bash, zsh, fish" in failed("completion", "tcsh")
+    """The error lists the shells."""
+    assert "tcsh: there is no script for this shell; there are scripts for bash, zsh, fish" in failed(
+        "completion", "tcsh"
+    )
 
 
 def test_a_command_that_is_nearly_right() -> None:
     """The nearest is named, and all that there are."""
     done = otf("shirnk")
     assert done.status == 2
-    assert "No such command 'shirnk'; did you mean shrink? there are run, replay, " in done.err
-    assert "No such command 'xyz'; there are run, " in otf("xyz").err
+    assert "No such command 'shirnk'; did you mean shrink? the commands are run, replay, " in done.err
+    assert "No such command 'xyz'; the commands are run, " in otf("xyz").err
     assert "No such option: --verson" in otf("--verson").err

@@ -1,4 +1,4 @@
-"""Code of a bench that wants to end the program: it is told as what it is, and never as a pass."""
+"""Code of a bench that would end the program: it is reported as an error, and never as a pass."""
 
 from pathlib import Path
 

@@ -16,7 +16,7 @@ def test_a_table_and_what_is_true() -> None:
     lines = done.out.splitlines()
     assert lines[:2] == ["    0  0  (initial)", "         Coin(cents=5) / nothing  ->  1"]
     assert "coffee: 3 states, 4 transitions" in lines
-    assert "total: refuted: nothing is said in 0 of Button()" in lines
+    assert "total: refuted: Button() is not specified in 0" in lines
     assert lines[-1] == "no dead end: proven: 3 states, 4 transitions"
 
 
@@ -51,7 +51,7 @@ def test_a_dead_end_is_status_1(tmp_path: Path) -> None:
     file.write_text('des (0, 1, 2)\n(0, "go / x", 1)\n', encoding="utf-8")
     done = otf("explore", file)
     assert done.status == 1
-    assert "no dead end: refuted: from 1 on no accepting state can be reached" in done.out
+    assert "no dead end: refuted: no accepting state can be reached from 1" in done.out
 
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
@@ -68,14 +68,14 @@ def test_a_scenario_restricts() -> None:
 
 
 def test_a_bound_is_told() -> None:
-    """What was cut, and that nothing is proven."""
+    """The output names the bound, and nothing is proven."""
     done = otf("explore", "otf.models.coffees:C4", "--limit", "10")
     assert "c4: 10 states, 27 transitions; not whole, cut at 2 states by limit" in done.out
     assert "deterministic: passed: 10 states, 27 transitions; not all were seen: limit" in done.out
 
 
 def test_a_large_model_is_drawn_small() -> None:
-    """And it is said."""
+    """A note says so."""
     done = otf("explore", "otf.models.coffees:C4", "--limit", "400", "--format", "dot")
     assert "400 states are too many to draw" in done.err
     assert done.out.count("[label=") < 1_000

@@ -1,4 +1,4 @@
-"""Files of others stay as they are; what cannot be written is told, and hides nothing that was found."""
+"""Files of others are never changed; files that cannot be written are reported, and hide no failure."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_report_takes_the_place_of_reports_alone(folder: Path) -> None:
     for _ in range(2):
         assert otf(*call, "--junit", "x.xml").status == 0
     for option in ("--out", "--junit"):
-        assert "mine.html: there is such a file already, which `otf report` did not write" in failed(
+        assert "mine.html: this file exists already, and `otf report` did not write it" in failed(
             *call, option, "mine.html"
         )
     assert (folder / "mine.html").read_text(encoding="utf-8") == "<html>mine</html>"
@@ -84,7 +84,7 @@ def test_what_else_lies_in_the_folder_of_failures(folder: Path) -> None:
 
 
 def test_a_failure_that_cannot_be_read_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the disk does not give back today is not thrown away."""
+    """A saved failure that the disk does not return today is not deleted."""
     machine(folder)
     otf(*RUN)
     with trouble(monkeypatch, "read", 1, only="otf-runs/failures", error=errno.EIO):
@@ -95,7 +95,7 @@ def test_a_failure_that_cannot_be_read_is_kept(folder: Path, monkeypatch: pytest
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
 def test_every_write_fails_once(folder: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
-    """Whatever cannot be written is told in a sentence, is no defect of otf, and takes no verdict back."""
+    """A failed write is reported in a sentence, not as a defect of otf, and changes no verdict."""
     machine(folder)
     seen = set[str]()
     nth = 0

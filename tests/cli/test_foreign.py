@@ -67,7 +67,7 @@ def test_a_capture_that_ends_inside_a_packet_proves_no_silence(lost: int) -> Non
     Path("a.pcap").write_bytes(whole[:-lost])
     result = otf("replay", "a.pcap", "--bench", "mine.py", "--ended")
     assert result.status == 3
-    assert "number 2 in it; it ends inside a packet, which was left out" in result.out
+    assert "number 2; it ends inside a packet, which was ignored" in result.out
     assert otf("replay", "a.pcap", "--bench", "mine.py", "--ended", "--json").data[0]["cut"] is True
     Path("a.pcap").write_bytes(whole)
     assert otf("replay", "a.pcap", "--bench", "mine.py", "--ended", "--json").data[0]["cut"] is False
@@ -91,12 +91,12 @@ def test_a_capture() -> None:
     result = otf("replay", "a.pcap", "--bench", "mine.py")
     assert result.status == 1
     assert "FAIL (wrong)" in result.out
-    assert "note: the last that was judged was number 3 in it" in result.out
-    assert "this is no trace of otf; say with --bench BENCH what it is of" in otf("replay", "a.pcap").err
+    assert "note: the last message that was judged was number 3" in result.out
+    assert "this is not a trace of otf; name its bench with --bench BENCH" in otf("replay", "a.pcap").err
 
 
 def test_a_capture_at_another_address() -> None:
-    """What the bench says of addresses can be said anew."""
+    """`--sut` replaces the addresses of the bench."""
     data = capture((1.0, True, 1, b"coin 10\n"), (2.0, True, 9, b"button\n"), (9.0, True, 16, b"button\n"))
     Path("a.pcap").write_bytes(data)
     there = otf("replay", "a.pcap", "--bench", "mine.py", "--sut", "line=tcp://127.0.0.1:7000", "--json")
@@ -112,7 +112,7 @@ def test_standard_input() -> None:
 
 
 def test_the_end_and_the_start_of_a_log(folder: Path) -> None:
-    """What is owed at the end makes it inconclusive, unless there was silence; a lost start is skipped."""
+    """Outstanding outputs at the end make it inconclusive, unless there was silence; a lost start is skipped."""
     (folder / "log.jsonl").write_bytes(lines(GOOD[:2]))
     assert otf("replay", "log.jsonl", "--bench", "mine.py").status == 3
     assert otf("replay", "log.jsonl", "--bench", "mine.py", "--ended").status == 1
@@ -120,13 +120,13 @@ def test_the_end_and_the_start_of_a_log(folder: Path) -> None:
     assert otf("replay", "log.jsonl", "--bench", "mine.py").status == 1
     result = otf("replay", "log.jsonl", "--bench", "mine.py", "--lost-start")
     assert result.status == 0
-    assert "the first 1 of them before a first silence, and skipped" in result.out
+    assert "the first 1 were before the first silence and were skipped" in result.out
 
 
 @pytest.mark.real
 @pytest.mark.parametrize("name", ["log.jsonl", "log.pcap"])
 def test_a_log_that_grows(folder: Path, name: str) -> None:
-    """A missing output is missed while the log is written, by the clock: nobody has to wait for its end."""
+    """A missing output is reported by the clock while the log is written, before it ends."""
     log = folder / name
     rows = [{"what": "coin", "t": 0.0}, {"what": "button", "t": 0.001}]
     parts = (0.0, True, 1, b"coin 10\n"), (0.001, True, 9, b"button\n")

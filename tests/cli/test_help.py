@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from otf.cli.ending import harmless
-from otf.cli.lazy import COMMANDS as LAZY
+from otf.cli.app import COMMANDS as LAZY
+from otf.cli.output import harmless
 from tests.cli.command import otf
 
 COMMANDS = list(LAZY)
@@ -23,7 +23,7 @@ def test_help_names_the_commands_and_where_to_begin() -> None:
     assert [line.split()[0] for line in lines[begin : begin + len(COMMANDS)]] == COMMANDS
     assert all(line.endswith(".") and "..." not in line for line in lines[begin : begin + len(COMMANDS)])
     assert "Begin with `otf run conference`" in done.out
-    assert "  1    the system does what the model does not allow; a fault was not found" in done.out
+    assert "  1    the system does what the model does not allow; a mutant was not found" in done.out
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -86,7 +86,7 @@ def test_wrong_usage(arguments: list[str], message: str) -> None:
 def test_a_defect_is_told_as_one(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An error that nobody foresaw is no verdict on the system: status 3, its traceback, and whose defect it is."""
+    """An unforeseen error is no verdict on the system: status 3, its traceback, and whose defect it is."""
     from otf.cli import called
 
     def broken() -> dict[str, str]:

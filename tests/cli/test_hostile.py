@@ -1,4 +1,4 @@
-"""Traces that nobody wrote in good faith, or that something has damaged."""
+"""Traces that are hostile or damaged."""
 
 import io
 import json
@@ -38,14 +38,16 @@ SENT = {"event": "sent", "at": 0.1, "port": "slot", "value": 1}
         pytest.param(3, b'{"event": "quiet", "at": "soon"}', "Expected `float`, got `str`", id="no number"),
         pytest.param(3, b'{"event": "quiet", "at": "nan"}', "Expected `float`, got `str`", id="nan"),
         pytest.param(3, b'{"event": "quiet", "at": 1e999}', "not a line of a trace", id="inf"),
-        pytest.param(3, b'{"event": "quiet", "at": 1e308}', "a time of 1e+308 seconds: 1e+10 is the most", id="late"),
+        pytest.param(
+            3, b'{"event": "quiet", "at": 1e308}', "a time of 1e+308 seconds: the maximum is 1e+10", id="late"
+        ),
         pytest.param(
             3, b'{"event": "seen", "at": 1, "port": 5, "value": 1}', "Expected `str`, got `int`", id="no name"
         ),
     ],
 )
 def test_a_line_that_is_none(folder: Path, trace: Path, number: int, line: bytes, message: str) -> None:
-    """A line that is none of a trace ends the command with status 2, the number of the line, and what is wrong."""
+    """A line that is not part of a trace ends the command with status 2, its number, and the error."""
     lines = trace.read_bytes().splitlines(keepends=True)
     lines[number - 1 : number] = [line + b"\n"]
     strange = folder / "strange.jsonl"
@@ -72,7 +74,7 @@ def test_a_line_that_is_none(folder: Path, trace: Path, number: int, line: bytes
     ],
 )
 def test_a_value_that_does_not_decode_any_more(folder: Path, trace: Path, value: object, message: str) -> None:
-    """A value of a type that the bench does not have, or not like this, is told with the number of its line."""
+    """The error for a value of an unknown or changed type names the line."""
     lines = recorded(trace)
     lines[3]["value"] = value
     told = refused(rewrite(folder / "old.jsonl", lines))

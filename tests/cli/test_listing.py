@@ -1,4 +1,4 @@
-"""`otf list`: what there is."""
+"""`otf list`: benches, strategies and algorithms."""
 
 from tests.cli.command import otf
 

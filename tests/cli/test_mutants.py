@@ -1,4 +1,4 @@
-"""`otf mutants`: whether the tester finds every fault of a bench."""
+"""`otf mutants`: whether the tester finds every mutant of a bench."""
 
 from pathlib import Path
 
@@ -21,37 +21,37 @@ MORE = {}
 """
 
 
-def test_every_fault_is_found() -> None:
-    """For the shipped coffee machine: status 0, a line for each fault, and their number."""
+def test_every_mutant_is_found() -> None:
+    """For the shipped coffee machine: status 0, a line for each mutant, and their number."""
     done = otf("mutants", "coffee", "--out", "out")
     lines = done.out.splitlines()
     assert done.status == 0
     assert [line.split()[0] for line in lines[:-1]] == ["dry", "free", "full"]
     assert all("found after" in line and "shrunk to" in line for line in lines[:-1])
-    assert lines[-1] == "3 of 3 faults found; traces: out/"
+    assert lines[-1] == "3 of 3 mutants found; traces: out/"
 
 
-def test_the_document_lists_the_faults() -> None:
-    """With --json: for each fault whether, after how many steps and in how short a trace it was found."""
+def test_the_document_lists_the_mutants() -> None:
+    """With --json: for each mutant whether, after how many steps and in how short a trace it was found."""
     rows = otf("mutants", "coffee", "--fault", "dry", "--fault", "free", "--json").data
     assert [row["fault"] for row in rows] == ["dry", "free"]
     assert all(row.keys() == {"fault", "found", "steps", "shrunk", "trace"} for row in rows)
     assert all(recorded(Path(row["trace"]))[-1]["steps"] == row["shrunk"] for row in rows)
 
 
-def test_a_fault_that_is_not_found(folder: Path) -> None:
-    """A fault that cannot be seen takes the whole budget: status 1, and it is named."""
+def test_a_mutant_that_is_not_found(folder: Path) -> None:
+    """A mutant that cannot be distinguished uses the whole budget: status 1, and it is named."""
     machine(folder, more=HIDDEN)
     done = otf("mutants", "machine.py:faulty", "--budget", 30, "--out", "out")
     assert done.status == 1
     assert "shy  NOT found in 30 steps" in done.out
-    assert done.out.endswith("1 of 2 faults found; traces: out/\n")
+    assert done.out.endswith("1 of 2 mutants found; traces: out/\n")
     hidden = otf("mutants", "machine.py:faulty", "--budget", 30, "--fault", "shy", "--json").data
     assert hidden == [{"fault": "shy", "found": False, "steps": 30, "shrunk": None, "trace": None}]
 
 
 def test_no_contact_ends_it(folder: Path) -> None:
-    """A system that cannot be started ends the list with status 3; what was found before is told."""
+    """A system that cannot be started ends the list with status 3; earlier results are printed."""
     machine(folder, {"MORE = {}": "MORE = {'lost': 'no machine', 'never': 'not reached'}"}, more=HIDDEN)
     done = otf("mutants", "machine.py:faulty", "--budget", 30)
     assert done.status == 3
@@ -71,13 +71,13 @@ def test_no_contact_ends_it(folder: Path) -> None:
             ("coffee", "--out", "machine.py/below"),
             "machine.py/below/dry: the folder cannot be written (Not a directory)",
         ),
-        (("machine.py",), "machine.py: this bench ships no faults"),
+        (("machine.py",), "machine.py: this bench ships no mutants"),
         (("conference", "--set", "entity=x"), "fault= is for the reference entity only"),
         (("machine.py:faulty", "--fault", "gone"), "line 62: RuntimeError: no such machine"),
     ],
 )
 def test_what_cannot_be_done(folder: Path, arguments: tuple[str, ...], message: str) -> None:
-    """Faults that the bench does not ship, benches that ship none, and folders that cannot be written, are told."""
+    """Unknown mutants, benches that ship none, and folders that cannot be written are errors."""
     machine(folder, {"MORE = {}": "MORE = {'gone': 'x'}"}, more=HIDDEN)
     assert message in failed("mutants", *arguments)
 

@@ -1,4 +1,4 @@
-"""`otf new`: a bench that runs at once, and that tests a real system when it is told where it is."""
+"""`otf new`: a bench that runs at once, and tests a real system when it gets its address."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from otf.cli.templates import KINDS
+from otf.cli.new import KINDS
 from tests.cli.command import failed, otf
 
 STEPS = ("--seed", 1, "--traces", 3, "--steps", 12)
@@ -143,17 +143,17 @@ def test_it_tests_a_real_system(serving: Callable[[], Any], folder: Path) -> Non
 def test_what_is_there_stays(folder: Path) -> None:
     """A file is never overwritten."""
     (folder / "lamp.py").write_text("mine", encoding="utf-8")
-    assert "lamp.py: there is such a file already, and it stays as it is" in failed("new", "lamp.py")
+    assert "lamp.py: this file exists already and is not changed" in failed("new", "lamp.py")
     assert (folder / "lamp.py").read_text(encoding="utf-8") == "mine"
 
 
 def test_what_cannot_be_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name that is none, a kind that there is not, and a folder that takes nothing."""
-    assert "a file of Python has a name of letters, digits and underscores" in failed("new", "../lamp")
-    assert "--kind seriall: did you mean serial? there are udp, tcp, serial" in failed(
+    """An impossible name, an unknown kind, and a folder that cannot be written are errors."""
+    assert "the name of a Python file has letters, digits and underscores" in failed("new", "../lamp")
+    assert "--kind seriall: did you mean serial? the kinds are udp, tcp, serial" in failed(
         "new", "lamp", "--kind", "seriall"
     )
-    assert "--kind x: there are udp" in failed("new", "lamp", "--kind", "x")
+    assert "--kind x: the kinds are udp" in failed("new", "lamp", "--kind", "x")
     (folder / "gone").mkdir()
     monkeypatch.chdir(folder / "gone")
     (folder / "gone").rmdir()

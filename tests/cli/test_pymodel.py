@@ -47,7 +47,7 @@ def test_a_trace_does_not_choose_what_is_imported(folder: Path) -> None:
     trace = folder / "out" / "path-0001.jsonl"
     refused = otf("replay", trace)
     assert refused.status == 2
-    assert "a trace may not choose what is loaded" in refused.err
+    assert "a trace may not choose what code is loaded" in refused.err
     write(folder, Evil="open('harm', 'w').close()")
     text = trace.read_text(encoding="utf-8").replace('"include":""', '"include":"","stepper":"Evil","folder":"Evil"')
     trace.write_text(text, encoding="utf-8")
@@ -61,4 +61,4 @@ def test_what_is_wrong_is_told(folder: Path) -> None:
     assert "write pymodel:MODEL[,MODEL…][@STEPPER]" in otf("explore", "pymodel:@Right").err
     assert "there is no such file" in otf("explore", "pymodel:Nowhere").err
     assert "there is no action 'Up'; there are Off, On" in otf("explore", "pymodel:Switch", "--set", "exclude=Up").err
-    assert "there are include, exclude, timeout" in otf("explore", "pymodel:Switch", "--set", "depth=Up").err
+    assert "the parameters are include, exclude, timeout" in otf("explore", "pymodel:Switch", "--set", "depth=Up").err

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from otf.cli.raw import LONGEST, raw, spaced
+from otf.cli.summary import LONGEST, raw, spaced
 from tests.cli.command import otf
 
 
 def test_a_failure_tells_the_bytes_of_what_came(folder: Path) -> None:
-    """The model's word for it stands beside what was on the wire."""
+    """The value is printed next to its bytes."""
     done = otf("run", "coffee", "--set", "fault=free", "--seed", 1, "--out", "out")
     assert "  and then:        Coffee()  (on line)\n  its bytes:       63 6f 66 66 65 65\n" in done.out
     assert (folder / "out").is_dir()
 
 
 def test_silence_has_no_bytes(folder: Path) -> None:
-    """Where something is missing there is nothing to show."""
+    """A missing output has no bytes to show."""
     done = otf("run", "coffee", "--set", "fault=dry", "--seed", 1, "--out", "out")
     assert done.status == 1
     assert "its bytes" not in done.out
@@ -24,7 +24,7 @@ def test_silence_has_no_bytes(folder: Path) -> None:
 
 
 def test_a_trace_that_is_gone(tmp_path: Path) -> None:
-    """Somebody was quicker: the failure is told all the same."""
+    """If the trace was deleted, the failure is reported nevertheless."""
     assert raw(tmp_path / "gone.jsonl", 3) == b""
 
 

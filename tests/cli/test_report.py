@@ -26,14 +26,14 @@ def out(folder: Path) -> Path:
 
 
 def report(*arguments: object) -> dict[str, Any]:
-    """What `otf report --json` says of the machine."""
+    """The document of `otf report --json` for the machine."""
     data: dict[str, Any] = otf("report", "out", "--bench", "machine.py:make", "--json", *arguments).data
     return data
 
 
 @pytest.mark.usefixtures("out")
 def test_the_page() -> None:
-    """It stands in the folder of the campaign, and what it says in short is printed."""
+    """It is written to the folder of the campaign, and its summary is printed."""
     done = otf("report", "out", "--bench", "machine.py:make")
     assert done.status == 0
     assert done.out.splitlines()[0].startswith("fail: 4 paths, ")
@@ -81,7 +81,7 @@ def test_a_failure_of_eager_mode_that_came_again(folder: Path) -> None:
 
 
 def test_a_failure_of_eager_mode_that_did_not(out: Path) -> None:
-    """Nobody is blamed for it: the path is inconclusive, and has no place among the failures."""
+    """The path is inconclusive and is not among the failures."""
     lines = recorded(out / "path-0001.jsonl")
     lines[0]["mode"] = "eager"
     rewrite(out / "path-0001.jsonl", lines)
@@ -91,7 +91,7 @@ def test_a_failure_of_eager_mode_that_did_not(out: Path) -> None:
         (out / f"path-000{number}.jsonl").unlink()
     (data,) = [report()]
     assert (data["verdict"], data["failures"]) == ("inconclusive", [])
-    assert "seen in eager mode, and not again" in (out / "report.html").read_text(encoding="utf-8")
+    assert "in eager mode did not recur in strict mode" in (out / "report.html").read_text(encoding="utf-8")
 
 
 def test_traces_that_say_less(out: Path) -> None:
@@ -123,15 +123,17 @@ def test_what_is_wrong_is_told(folder: Path) -> None:
     """A folder that does not exist, one without traces, a file that cannot be written."""
     assert "no-such: No such file or directory; give the folder of a campaign" in failed("report", "no-such")
     (folder / "empty").mkdir()
-    assert "empty: there is no trace in it (path-0001.jsonl and so on)" in failed("report", "empty")
+    assert "empty: there is no trace in it (path-0001.jsonl, …)" in failed("report", "empty")
     otf("run", "coffee", "--traces", 1, "--out", "one")
-    assert ".: there is no trace in it (path-0001.jsonl and so on); its folders have: one" in failed("report", ".")
+    assert ".: there is no trace in it (path-0001.jsonl, …); these of its folders have traces: one" in failed(
+        "report", "."
+    )
     assert "no/report.html: it cannot be written" in failed("report", "one", "--out", "no/report.html")
 
 
 def test_a_bench_that_is_not_shipped_has_to_be_named(out: Path) -> None:
     """A trace may not choose what is loaded."""
-    assert "name it yourself with --bench BENCH" in failed("report", out)
+    assert "name the bench yourself with --bench BENCH" in failed("report", out)
 
 
 class Terminal(io.StringIO):
@@ -165,7 +167,7 @@ def known(broken: bool = False):
 """
 
 
-def test_a_known_departure_is_no_failure(folder: Path) -> None:
+def test_a_known_issue_is_no_failure(folder: Path) -> None:
     """The report counts as the campaign did, and says what was excused."""
     machine(folder, more=DEPARTED)
     otf(
@@ -184,7 +186,7 @@ def test_a_known_departure_is_no_failure(folder: Path) -> None:
     )
     data = otf("report", "out", "--bench", "machine.py:known", "--set", "broken=true", "--json").data
     assert (data["verdict"], data["failures"]) == ("pass", [])
-    assert "known departure: it is out of coffee" in (folder / "out" / "report.html").read_text(encoding="utf-8")
+    assert "known issue: it is out of coffee" in (folder / "out" / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_failure_that_is_known_already_counts_with_the_first(out: Path) -> None:

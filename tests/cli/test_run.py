@@ -54,7 +54,7 @@ def test_a_failure_is_told_from_the_beginning(folder: Path) -> None:
 
 
 def test_what_is_said_can_be_done(folder: Path) -> None:
-    """The three commands below a failure are right as they stand: copied, they show, judge and drive it again."""
+    """The three commands below a failure work when copied: they show it, judge it and drive it again."""
     machine(folder)
     done = otf("run", *BROKEN, "--seed", 1, "--traces", 1, "--out", "an out folder")
     commands = [
@@ -168,7 +168,7 @@ def test_paths_at_a_time(folder: Path, jobs: int) -> None:
     ],
 )
 def test_an_option_that_means_nothing(folder: Path, options: tuple[object, ...], message: str) -> None:
-    """A value that cannot be meant is told with what can."""
+    """The error for an impossible value lists the possible ones."""
     machine(folder)
     assert message in failed("run", "machine.py", *options)
 
@@ -192,12 +192,12 @@ def test_the_usual_folder_cannot_be_written(folder: Path) -> None:
     assert "the folder cannot be written (Not a directory)" in failed("run", "machine.py")
 
 
-def test_a_model_that_offers_nothing(folder: Path) -> None:
+def test_a_model_that_enables_no_input(folder: Path) -> None:
     """A run in which nothing was sent passes, and says that nothing was tested."""
     machine(folder, {"inputs=[Coin(5), Coin(10), Button()]": "inputs=[]"})
     done = otf("run", "machine.py")
     assert done.status == 0
-    assert "note: nothing was sent: the model offers no input in its initial state" in done.out
+    assert "note: nothing was sent and nothing was tested: the model enables no input in its initial state" in done.out
 
 
 def test_a_path_that_ends_where_the_model_ends(folder: Path) -> None:
@@ -235,7 +235,7 @@ def test_failures_of_earlier_runs_are_tried_first(folder: Path) -> None:
     again = otf("run", *BROKEN, "--seed", 2, "--traces", 1, "--steps", 1)
     assert again.status == 1
     assert again.out.startswith("still there: missing: int --Button--> expected Coffee, seen silence of an earlier run")
-    assert "failed as it did before, after 2 steps" in again.out
+    assert "failed as before, after 2 steps" in again.out
     machine(folder)
     fixed = otf("run", "machine.py:make", "--set", "broken=true", "--traces", 1, "--no-saved", "--json").data
     assert fixed["saved"] == []

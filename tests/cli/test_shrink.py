@@ -47,7 +47,7 @@ def test_the_document_tells_what_it_took(trace: Path, algorithm: str) -> None:
 def test_a_budget_ends_the_search(trace: Path) -> None:
     """With a small budget the shortest so far is the result, and that is said."""
     done = otf("shrink", trace, *FROM, "--budget", 1)
-    assert "the search was ended early: perhaps fewer steps are enough" in done.out
+    assert "the search was stopped early: fewer steps may be enough" in done.out
     assert otf("shrink", trace, *FROM, "--budget", 0).status == 2
 
 
@@ -61,19 +61,19 @@ def test_the_result_can_go_elsewhere(folder: Path, trace: Path) -> None:
 
 
 def test_a_failure_that_does_not_come_back(trace: Path) -> None:
-    """A system that was repaired does not fail any more: status 3, the original, and a rate of nought."""
+    """A repaired system no longer fails: status 3, the original, and a rate of 0."""
     done = otf("shrink", trace, *FROM, "--set", "broken=false")
     assert done.status == 3
-    assert "the failure did not show again when the same inputs were sent" in done.out
+    assert "the failure did not recur when the same inputs were sent" in done.out
     assert otf("shrink", trace, *FROM, "--set", "broken=false", "--json").data["rate"] == 0.0
 
 
 def test_a_trace_that_passes(folder: Path) -> None:
-    """Where there is no failure there is nothing to be shrunk: status 0."""
+    """Without a failure there is nothing to shrink: status 0."""
     machine(folder)
     otf("run", "machine.py:make", "--traces", 1, "--out", "out")
     done = otf("shrink", "out/path-0001.jsonl", *FROM)
-    assert (done.status, "there is no failure in it to be shrunk" in done.out) == (0, True)
+    assert (done.status, "there is no failure in it to shrink" in done.out) == (0, True)
     assert otf("shrink", "out/path-0001.jsonl", *FROM, "--json").data["transitions"] == 0
 
 

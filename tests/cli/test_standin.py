@@ -16,7 +16,7 @@ import pytest
 from otf.cli.benches import load
 from otf.cli.standin import faults, main, serve
 from otf.models.coffee import codec, coffee
-from otf.simulate.acting import acting
+from otf.simulate.system import acting
 from tests.cli.command import otf
 
 STANDIN = [sys.executable, "-m", "otf.cli.standin", "coffee"]

@@ -21,29 +21,31 @@ def test_a_walk_and_back() -> None:
 
 
 def test_what_is_not_specified() -> None:
-    """`all` shows the inputs of which the model says nothing."""
+    """`all` shows the inputs that are not specified."""
     (shown,) = walk("coffee", "all")
     assert shown.splitlines()[3:] == ["not specified here:", "       Button()"]
 
 
 def test_words_that_are_none() -> None:
-    """Other words, numbers that are no way, and help: each is told what can be said, and nothing moves."""
+    """Unknown words, numbers out of range, and help: each prints the commands, and the state stays."""
     (shown,) = walk("coffee", "tea", "3", "0", "-1", "99999999999999999999", "٣", "\x1b[2J", "?", "q")
     told = shown.splitlines()[3:]
-    assert told[0].startswith("'tea' is none of these: the ways are 1 to 2; a number goes that way; `back` undoes it")
-    assert [line.partition(" is none of these")[0] for line in told[1:6]] == [
+    assert told[0].startswith(
+        "'tea' is not a command: the ways are 1 to 2; a number or the name of an input goes that way, `back` undoes it"
+    )
+    assert [line.partition(" is not a command")[0] for line in told[1:6]] == [
         "'3'",
         "'0'",
         "'-1'",
         "'99999999999999999999'",
         "'٣'",
     ]
-    assert told[6].startswith("'\\x1b[2J' is none")
-    assert told[7].startswith("a number goes that way")
+    assert told[6].startswith("'\\x1b[2J' is not a command")
+    assert told[7].startswith("a number or the name of an input goes that way")
 
 
-def test_ways_that_come_unasked_and_ways_that_depend(folder: Path) -> None:
-    """Outputs that may come unasked are ways too; one that the system decides cannot be gone by hand."""
+def test_spontaneous_ways_and_ways_that_depend_on_outputs(folder: Path) -> None:
+    """Spontaneous outputs are ways too; a way on which the system decides the next state cannot be taken by hand."""
     more = (
         "\n\nfrom otf import Accept\n\n\ndef odd_step(state, inp):\n    return [Accept(lambda seen: [seen[0]])]\n\n\n"
         "def odd_emits(state):\n    return [goto(state + 1, Coffee())]\n\n\n"
@@ -54,19 +56,19 @@ def test_ways_that_come_unasked_and_ways_that_depend(folder: Path) -> None:
     assert shown[0].splitlines() == [
         "0",
         "    1  Button()  ->  outputs accepted on slot",
-        "    2  (unasked)  ->  Coffee()",
-        "the next state depends on what the system answers; choose another way",
+        "    2  (spontaneous)  ->  Coffee()",
+        "the next state depends on the outputs of the system; choose another way",
     ]
     assert shown[1].splitlines()[0] == "1"
     assert shown[1].splitlines()[-1] == "every input is specified here"
 
 
 def test_a_state_without_a_way_on(folder: Path) -> None:
-    """Where the model says nothing, that is said."""
+    """If the model specifies nothing, the output says so."""
     machine(folder, {"inputs=[Coin(5), Coin(10), Button()]": "inputs=[]"})
     (shown,) = walk("machine.py", "1")
-    assert "  the model says nothing of what may happen here" in shown
-    assert "'1' is none of these: there is no way on" in shown
+    assert "  the model does not specify what may happen here" in shown
+    assert "'1' is not a command: there is no way on" in shown
 
 
 def test_a_broken_model_ends_the_walk(folder: Path) -> None:
@@ -87,7 +89,7 @@ def test_inputs_may_be_named() -> None:
     """By their whole text, by the name of their class where it is one only, or by a beginning that is one only."""
     shown = walk("coffee", "Coin(cents=5)", "coin(c", "button", "Coin")
     assert [text.splitlines()[0] for text in shown] == ["0", "5", "10", "0"]
-    assert "'Coin' is none of these" in shown[-1]
+    assert "'Coin' is not a command" in shown[-1]
 
 
 def test_going_to_a_state() -> None:
@@ -97,14 +99,14 @@ def test_going_to_a_state() -> None:
     assert "no way from here to a state '7'" in shown[-1]
 
 
-def test_why_an_input_is_not_offered() -> None:
-    """Since the model says nothing of it here, or does not know it at all."""
+def test_why_an_input_is_not_enabled() -> None:
+    """It is not specified in the state, or the model does not have it at all."""
     (shown,) = walk("coffee", "why Button", "why coin(cents=10)", "why tea")
     told = shown.splitlines()[3:]
     assert told == [
-        "Button() is not offered: the model says nothing of it in 0",
-        "Coin(cents=10) can be chosen: the model says what happens on it",
-        "tea is not among the inputs that the model tries here: Coin(cents=5), Coin(cents=10), Button()",
+        "Button() is not enabled: the model does not specify it in 0",
+        "Coin(cents=10) is enabled: the model specifies what happens on it",
+        "tea is not one of the inputs that the model may take here: Coin(cents=5), Coin(cents=10), Button()",
     ]
 
 
@@ -125,5 +127,5 @@ def test_back_on_a_live_system_starts_it_anew(tmp_path: Path) -> None:
     assert (done.status, done.err) == (0, "")
     states = [line for line in done.out.splitlines() if line.startswith("possible states")]
     assert states == [f"possible states: {paid}" for paid in ("0", "5", "5", "5")]
-    assert "'tea' is no input that can be sent: there are 1 to 3" in done.out
+    assert "'tea' does not choose an input: the numbers are 1 to 3" in done.out
     assert (tmp_path / "path-0002.jsonl").exists()

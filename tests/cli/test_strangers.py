@@ -1,4 +1,4 @@
-"""What a trace from a stranger may choose: what its bench lets it, and nothing else."""
+"""What a trace from a stranger may choose: what its bench allows, and nothing else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from otf import UsageError, trace_may_set
 from otf.cli.benches import load
-from otf.cli.recorded import repeated
+from otf.cli.traces import repeated
 from otf.models import coffee
 from otf.offline import replay
 from tests.cli.command import failed, machine, otf, recorded, rewrite
@@ -43,7 +43,7 @@ def test_a_trace_writes_no_file(folder: Path, command: str) -> None:
     profile.write_text("mine", encoding="utf-8")
     told = failed(command, modbus(folder, f"spy:///dev/ptmx?file={profile}"))
     assert "the trace was recorded with port='spy:///dev/ptmx?file=" in told
-    assert told.endswith("which a trace may not choose, since it may come from a stranger: say it yourself with "
+    assert told.endswith("which a trace may not choose, since it may come from a stranger: set it yourself with "
                          "--set port=…\n")  # fmt: skip
     assert profile.read_text(encoding="utf-8") == "mine"
 
@@ -137,7 +137,7 @@ def test_a_description_opens_nothing_but_ports(folder: Path, port: str) -> None:
     """Names of ports that do more than open one are for the command line, and for Python."""
     for table, bench in (("set", "modbus"), ("ports", "coffee")):
         (folder / "mine.toml").write_text(f'bench = "{bench}"\n[{table}]\nline = "{port}"\n', encoding="utf-8")
-        assert "do more than open a port: say it on the command line" in failed("run", "mine.toml")
+        assert "do more than open a port: give it on the command line" in failed("run", "mine.toml")
 
 
 def test_a_parameter_that_there_is_not() -> None:

@@ -1,4 +1,4 @@
-"""`otf suite`: stated, written, read and run."""
+"""`otf suite`: described, written, read and run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_it_is_stated_before_it_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", ["dry", "free", "full"])
-def test_every_fault_is_found(tmp_path: Path, fault: str) -> None:
+def test_every_mutant_is_found(tmp_path: Path, fault: str) -> None:
     """A complete suite has no chance to miss one."""
     done = otf("suite", "coffee", "--set", f"fault={fault}", "--out", tmp_path, "--json")
     assert (done.status, done.data["verdict"]) == (1, "fail")
@@ -65,7 +65,7 @@ def test_a_suite_that_lost_paths_promises_nothing(tmp_path: Path) -> None:
     done = otf("suite", "coffee", "--read", file, "--set", "fault=free", "--out", tmp_path / "run")
     assert done.status == 0
     assert "for every" not in done.out
-    assert "6 of the 7 paths that the method chain makes of this model are not in the file" in done.out
+    assert "6 of the 7 paths that the method chain generates from this model are not in the file" in done.out
 
 
 def test_a_suite_with_more_paths_promises_the_same(tmp_path: Path) -> None:
@@ -79,10 +79,10 @@ def test_a_suite_with_more_paths_promises_the_same(tmp_path: Path) -> None:
 def test_another_method_than_the_file_says_promises_nothing(tmp_path: Path) -> None:
     """The paths of `chain` are called those of `hsi` for more states: some are missing. An unknown one is told."""
     file = _written(tmp_path, method="hsi", extra=2)
-    assert "are not in the file: nothing is known" in otf("suite", "coffee", "--read", file, "--dry").out
+    assert "are not in the file: a pass guarantees" in otf("suite", "coffee", "--read", file, "--dry").out
     file = _written(tmp_path, method="hsy")
     assert (
-        "what passing is worth is not known: there is no method 'hsy'"
+        "what a pass guarantees is unknown: there is no method 'hsy'"
         in otf("suite", "coffee", "--read", file, "--dry").out
     )
 
@@ -92,8 +92,8 @@ def test_another_model_and_other_parameters_are_told(tmp_path: Path) -> None:
     file = _written(tmp_path, fingerprint="0-0")
     data = otf("suite", "coffee", "--read", file, "--set", "fault=dry", "--dry", "--json").data
     assert data["notes"][:2] == [
-        "the parameters are others than when the suite was written: fault is 'dry' and was 'none'",
-        "the model is not the one that the suite was written from; it is judged by the model as it is now",
+        "the parameters have changed since the suite was written: fault is 'dry' and was 'none'",
+        "the model has changed since the suite was written; the current model judges",
     ]
     assert data["guarantee"].startswith("passed for every implementation with at most 3 states")
     same = otf("suite", "coffee", "--read", _written(tmp_path), "--set", "L=0.1", "--dry", "--json").data
@@ -105,21 +105,25 @@ def test_another_model_and_other_parameters_are_told(tmp_path: Path) -> None:
     [
         ({"inputs": [[{"type": "Tea"}]]}, "the type 'Tea' is not known"),
         ({"inputs": []}, "the suite has no inputs"),
-        ({"inputs": None}, "it is no suite as --write writes them"),
-        ({"parameters": []}, "it is no suite as --write writes them"),
+        ({"inputs": None}, "it is not a suite that --write has written"),
+        ({"parameters": []}, "it is not a suite that --write has written"),
     ],
 )
 def test_a_file_that_was_changed_is_told(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
-    """It comes from anywhere: only inputs of the bench come out of it."""
+    """The file may come from anyone: only inputs of the bench are read from it."""
     assert said in otf("suite", "coffee", "--read", _written(tmp_path, **changes)).err
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [("[", "it is no suite as --write writes them"), ('{"inputs": []}', "it is no suite"), ("[]", "it is no suite")],
+    [
+        ("[", "it is not a suite that --write has written"),
+        ('{"inputs": []}', "it is not a suite"),
+        ("[]", "it is not a suite"),
+    ],
 )
 def test_a_file_that_is_no_suite_is_told(tmp_path: Path, content: str, said: str) -> None:
-    """It comes from anywhere: only inputs of the bench come out of it."""
+    """The file may come from anyone: only inputs of the bench are read from it."""
     file = tmp_path / "suite.json"
     file.write_text(content, encoding="utf-8")
     assert said in otf("suite", "coffee", "--read", file).err

@@ -60,14 +60,16 @@ def port(bench: Bench, name: str) -> Port:
     ],
 )
 def test_every_form_of_an_address_finds_its_adapter(url: str, kind: str) -> None:
-    """What begins an address says which adapter it is for."""
+    """The start of an address chooses the adapter."""
     assert opener(url).kind == kind
 
 
 @pytest.mark.parametrize("url", ["", "ttyUSB0", "http://a:1", "tcp:", "exec:", "COMA"])
 def test_what_is_no_address_is_told_with_all_forms(url: str) -> None:
-    """The error lists what could have been meant."""
-    with pytest.raises(UsageError, match=r"is no address of a system; write one of\n  /dev/ttyUSB0, COM3") as raised:
+    """The error lists all forms."""
+    with pytest.raises(
+        UsageError, match=r"is not an address of a system; write one of\n  /dev/ttyUSB0, COM3"
+    ) as raised:
         opener(url)
     assert "tcp-listen://HOST:PORT" in str(raised.value)
 
@@ -94,8 +96,8 @@ def test_a_port_is_named_where_there_are_several() -> None:
 
 
 def test_a_bench_that_finds_its_system_by_itself_says_so() -> None:
-    """Without ports there is nothing to be put elsewhere."""
-    with pytest.raises(UsageError, match="the bench conference finds its system by itself"):
+    """A bench without ports has no addresses to replace."""
+    with pytest.raises(UsageError, match="the bench conference opens its ports itself"):
         addressed(load("conference"), ["tcp://127.0.0.1:1"])
 
 
@@ -128,7 +130,7 @@ def test_the_same_spec_and_codec_on_another_wire(scheme: str, tmp_path: Path) ->
 
 
 def test_nobody_there_is_inconclusive(tmp_path: Path) -> None:
-    """Where the address is right and nobody listens, the exit status says that nothing was decided."""
+    """If no one listens at the address, the exit status is that of an inconclusive run."""
     done = otf("run", "coffee", "--sut", "unix:/nowhere", "--traces", 1, "--out", tmp_path)
     assert done.status == 3
     assert "there is no such socket, also after 2 s; start the system" in done.out
@@ -169,16 +171,16 @@ def test_a_description_finds_the_file_beside_it(tmp_path: Path) -> None:
     ("text", "why"),
     [
         ("bench = ", "not TOML: "),
-        ("quiescence = 1.0", "missing required field `bench`; it has: bench, quiescence, L, R, retries"),
+        ("quiescence = 1.0", "missing required field `bench`; the keys are bench, quiescence, L, R, retries"),
         ('bench = "coffee"\nport = "a"', "unknown field `port`"),
         ('bench = "coffee"\nL = "long"', "Expected `float | null`, got `str`"),
-        ('bench = "other.toml"', "a description names a bench, and not another description"),
+        ('bench = "other.toml"', "a description must name a bench, not another description"),
         ('bench = "coffee"\n[ports]\nnone = "tcp://a:1"', "the bench coffee has the ports line"),
         ('bench = "cofee"', "did you mean coffee?"),
     ],
 )
 def test_what_is_wrong_in_a_description_is_told(tmp_path: Path, text: str, why: str) -> None:
-    """The error names the file, and what may stand there."""
+    """The error names the file, and what is allowed."""
     with pytest.raises(UsageError) as raised:
         load(written(tmp_path, text))
     assert "bench.toml: " in str(raised.value)

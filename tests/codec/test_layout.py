@@ -23,7 +23,7 @@ LINES = st.lists(st.sampled_from([*" a.eE1200+-\n", "inf", "nan", "1.5e-3", "111
 
 
 def lazily(layout: Layout, line: str) -> list[str] | None:
-    """What a regular expression finds in the line."""
+    """Return the fields that a regular expression finds in the line."""
     between = [*map(re.escape, layout.texts)]
     pattern = between[0] + "".join(PARSERS[kind] + text for kind, text in zip(layout.kinds, between[1:], strict=True))
     found = re.fullmatch(pattern, line)
@@ -39,7 +39,7 @@ def layouts(draw: st.DrawFn) -> Layout:
 
 @given(layouts(), LINES)
 def test_fields_are_those_of_the_lazy_match(layout: Layout, line: str) -> None:
-    """Whatever the pattern and the line: the fields are those that a lazy regular expression finds."""
+    """For any pattern and line, the fields are those that a lazy regular expression finds."""
     assert layout.fields(line) == lazily(layout, line)
 
 
@@ -77,7 +77,7 @@ HOSTILE = [
 @pytest.mark.parametrize("filling", [" ", "1", "1.", "1e", "+", ".1e+", "in", "nan"])
 @pytest.mark.parametrize(("texts", "kinds", "end"), HOSTILE)
 def test_no_line_takes_long(texts: tuple[str, ...], kinds: tuple[type, ...], end: str, filling: str) -> None:
-    """The longest line that a framing lets through takes a moment in any pattern, also where nothing fits."""
+    """The longest line of a framing takes little time in any pattern, also if it does not match."""
     layout, line = Layout(texts, kinds), (texts[0] + filling * LARGEST)[: LARGEST - len(end)] + end
     began = time.process_time()
     layout.fields(line)

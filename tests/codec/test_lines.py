@@ -98,21 +98,21 @@ def test_what_was_encoded_is_decoded(value: object) -> None:
 
 
 @given(NAMES, WORDS)
-def test_texts_are_told_apart_by_what_stands_between_them(who: str, what: str) -> None:
-    """Where the first text does not hold the separator, a line is read in one way only."""
+def test_the_text_between_two_fields_separates_them(who: str, what: str) -> None:
+    """If the first text does not contain the separator, there is only one way to read a line."""
     codec = lines({Says: "{who}: {what}"})
     assert codec.decode("", written(codec, Says(who, what))) == Says(who, what)
 
 
 @given(st.binary())
 def test_bytes_become_a_value_or_a_codec_error(data: bytes) -> None:
-    """Whatever a system sends, nothing else is raised."""
+    """Any bytes of a system are decoded, or raise a CodecError."""
     with suppress(CodecError):
         assert type(CODEC.decode("line", data)) in CODEC.types
 
 
 def test_a_codec_tells_its_port_and_its_types() -> None:
-    """One port for all, or the only one there is."""
+    """All values have the same port: the named one, or the only one."""
     codec: Codec = CODEC
     assert codec.port(Button()) == "line"
     assert lines(PATTERNS).port(Button()) == ""
@@ -120,7 +120,7 @@ def test_a_codec_tells_its_port_and_its_types() -> None:
 
 
 def test_nan_is_a_number_too() -> None:
-    """A scale that has no idea says so."""
+    """A line may contain nan as a float."""
     weighs = CODEC.decode("", b'{"kg": nan, "sure": -1}')
     assert isinstance(weighs, Weighs)
     assert math.isnan(weighs.kilograms)
@@ -137,8 +137,8 @@ def test_numbers_are_read_as_people_write_them(text: str) -> None:
     "data", [b"coin", b"coin 5 ", b"coin five", b"coin 1_0", "coin \u0663".encode(), b"coin " + b"1" * 4001]
 )
 def test_a_line_that_fits_no_pattern_is_refused(data: bytes) -> None:
-    """The whole line has to fit; digits are ASCII, and not too many."""
-    with pytest.raises(CodecError, match="fits no pattern of Coin, Button, Weighs, Even, Cached, Says"):
+    """The whole line must match; digits are ASCII, and not too many."""
+    with pytest.raises(CodecError, match="matches no pattern of Coin, Button, Weighs, Even, Cached, Says"):
         CODEC.decode("", data)
 
 
@@ -158,20 +158,20 @@ def test_a_line_that_the_type_refuses_is_refused() -> None:
 def test_a_line_that_fits_nowhere_is_refused_at_once() -> None:
     """16 KiB of spaces in a pattern of two texts took over 20 s."""
     began = time.process_time()
-    with pytest.raises(CodecError, match="fits no pattern of Says"):
+    with pytest.raises(CodecError, match="matches no pattern of Says"):
         lines({Says: "{who} {what}"}).decode("", b" " * 16_384 + b"\n")
     assert time.process_time() - began < 1
 
 
 def test_a_value_without_a_pattern_is_refused() -> None:
-    """The message names the patterns there are."""
+    """The message names the known patterns."""
     with pytest.raises(CodecError, match=r"no line pattern for Flagged\(on=True\); there are patterns for Coin"):
         CODEC.encode(Flagged(on=True))
 
 
 @pytest.mark.parametrize("text", ["two\nlines", "two\rlines"])
 def test_a_value_of_two_lines_is_refused(text: str) -> None:
-    """It would be taken for two values."""
+    """A text with a line end would be read as two values."""
     with pytest.raises(CodecError, match="is more than one line"):
         CODEC.encode(Cached(text))
 
@@ -195,7 +195,7 @@ def test_a_value_that_the_encoding_lacks_is_refused() -> None:
     ],
 )  # fmt: skip
 def test_a_pattern_that_cannot_work_is_refused_at_once(kind: type, pattern: str, message: str) -> None:
-    """Before anything is sent."""
+    """A wrong pattern is refused when the codec is made."""
     with pytest.raises(UsageError) as raised:
         lines({kind: pattern})
     assert message in str(raised.value)

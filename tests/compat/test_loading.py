@@ -1,4 +1,4 @@
-"""PyModel's modules are loaded as they are, each time anew, and what cannot be loaded is told with its line."""
+"""PyModel's modules are loaded unchanged, anew each time, and errors have file and line."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from otf.compat.pymodel import Live, load
-from otf.compat.pymodel.explored import explored
 from otf.compat.pymodel.modules import Modules
+from otf.compat.pymodel.product import explored
 from otf.errors import UsageError
 from otf.fronts import Call
 from otf.spec.fingerprint import fingerprint
@@ -17,7 +17,7 @@ from tests.compat.samples import SPEED, STACK, SWITCH, write
 
 
 def test_a_model_program_is_loaded_by_its_name(tmp_path: Path) -> None:
-    """A module name is looked for in the folder."""
+    """A module is found in the folder by its name."""
     loaded = load("Stack", folder=write(tmp_path, Stack=STACK))
     assert explored(loaded.spec) == (7, 12, 1, 0, 0, 0, True)
     assert loaded.notes == ()
@@ -30,13 +30,13 @@ def test_a_model_program_is_loaded_by_its_path(tmp_path: Path) -> None:
 
 
 def test_a_module_that_is_installed_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name that is in no folder is looked for where Python looks."""
+    """A name that is in no folder is found on Python's own path."""
     monkeypatch.setattr(sys, "path", [*sys.path, str(write(tmp_path, Switch=SWITCH))])
     assert explored(load("Switch", folder=tmp_path / "nowhere").spec)[:2] == (2, 2)
 
 
 def test_two_instances_do_not_share_a_module(tmp_path: Path) -> None:
-    """What is done in one instance is not seen in another, and neither is in sys.modules by its name."""
+    """Two instances share no state, and neither is in sys.modules by its name."""
     write(tmp_path, Stack=STACK)
     one, two = load("Stack", folder=tmp_path), load("Stack", folder=tmp_path)
     (after,) = one.spec.step(one.spec.initial, Call("push", (1,)))
@@ -46,7 +46,7 @@ def test_two_instances_do_not_share_a_module(tmp_path: Path) -> None:
 
 
 def test_only_the_variables_of_the_state_are_restored(tmp_path: Path) -> None:
-    """A variable that `state` does not name goes on as it is."""
+    """A variable that `state` does not name is not restored."""
     counting = STACK.replace(
         "def push(x): stack.insert(0, x)", "calls = []\ndef push(x): calls.append(x); stack.append(x)"
     )
@@ -100,7 +100,7 @@ def test_a_reset_that_leads_elsewhere_is_told(tmp_path: Path) -> None:
 
 
 def test_a_reset_that_raises_is_told(tmp_path: Path) -> None:
-    """No path depends on the reset of a model."""
+    """A model whose reset raises is loaded, with a note: no path depends on the reset."""
     loaded = load("Stack", folder=write(tmp_path, Stack=STACK.replace("del stack[:]", "1 / 0")))
     assert "ZeroDivisionError" in loaded.notes[0]
 
@@ -116,14 +116,14 @@ OLD = {
     "a = 0777": "an octal number",
     "a = 10L": "a long number",
     "a = ur'x'": "a text such as ur''",
-    "for i in xrange(3): pass": "xrange is no name any more",
+    "for i in xrange(3): pass": "the name xrange does not exist any more",
     "import urllib2": "the module urllib2 has another name now",
 }
 
 
 @pytest.mark.parametrize("text", OLD)
 def test_a_module_of_python_2_is_called_that(tmp_path: Path, text: str) -> None:
-    """What only Python 2 understands is refused by that name, with file and line."""
+    """A module for Python 2 is refused as such, with file and line."""
     write(tmp_path, Old=f"\n{text}\n")
     with pytest.raises(UsageError, match=r"Old\.py, line [23]: this is Python 2") as error:
         load("Old", folder=tmp_path)
@@ -140,17 +140,17 @@ def test_a_module_of_python_2_is_called_that(tmp_path: Path, text: str) -> None:
         ("import nothing_there", "line 1: ModuleNotFoundError"),
         ("from pymodel import pmt", "ImportError"),
         ("import pymodel.pmt", "of PyModel itself there is only pymodel.observation_queue"),
-        ("a = 1", "this is no model of PyModel"),
-        ("graph = []", "no `initial` here"),
+        ("a = 1", "this is not a model of PyModel"),
+        ("graph = []", "this one has no `initial`"),
         ("initial = 0\ngraph = [(0, 1)]", "row 1 of the graph is \\(0, 1\\)"),
         ("testSuite = [[1]]", "run 1 of the suite has 1"),
-        ("actions = (1,)\nstate = ()", "actions has 1, which is no function"),
+        ("actions = (1,)\nstate = ()", "actions has 1, which is not a function"),
         ("state = ('a',)\nactions = ()", "`state` names 'a'"),
         ("from threading import Lock\na = Lock()\nstate = ('a',)\nactions = ()", "cannot be copied: TypeError"),
     ],
 )
 def test_a_module_that_cannot_be_used_is_told_with_its_line(tmp_path: Path, text: str, says: str) -> None:
-    """What is wrong with a module is said with its file, and its line where there is one."""
+    """The error for a broken module has its file and, if known, the line."""
     write(tmp_path, Broken=text, Beside="oops")
     with pytest.raises(UsageError, match=says):
         load("Broken", folder=tmp_path)
@@ -158,13 +158,13 @@ def test_a_module_that_cannot_be_used_is_told_with_its_line(tmp_path: Path, text
 
 @pytest.mark.parametrize("reference", ["nowhere", "no/where.py", "two words", "a.b"])
 def test_a_module_that_is_not_there_is_told(tmp_path: Path, reference: str) -> None:
-    """A name that means no file is refused, with where it was looked for."""
-    with pytest.raises(UsageError, match=r"there is no such file|is no module"):
+    """A name without a file is refused, with the folders that were searched."""
+    with pytest.raises(UsageError, match=r"there is no such file|is not a module"):
         load(reference, folder=tmp_path)
 
 
 def test_a_file_of_the_folder_comes_before_an_installed_one_for_the_folder_alone(tmp_path: Path) -> None:
-    """A simulator called `socket` serves the modules beside it, and nobody else."""
+    """A file `socket.py` replaces the module for its folder, and for no other code."""
     import socket
 
     write(tmp_path, socket="simulated = True", Uses="import socket\nfrom json import dumps\nimport os.path as p")
@@ -185,7 +185,7 @@ def test_packages_are_imported_as_always(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_modules_may_import_each_other_in_a_circle(tmp_path: Path) -> None:
-    """A module that is being loaded is there for those that it imports, and dataclasses work in it."""
+    """Modules may import each other in a circle, and dataclasses work in them."""
     data = "from __future__ import annotations\nfrom dataclasses import dataclass\nimport B\n"
     write(tmp_path, A=data + "@dataclass\nclass Point:\n    x: int\n", B="import A")
     module = Modules([tmp_path]).load("A")
@@ -194,7 +194,7 @@ def test_modules_may_import_each_other_in_a_circle(tmp_path: Path) -> None:
 
 
 def test_what_a_module_prints_goes_to_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Standard output belongs to the command."""
+    """A module prints to standard error, since standard output belongs to the command."""
     write(tmp_path, Loud="import sys\nprint('hello')\nprint('there', file=sys.stdout)")
     Modules([tmp_path]).load("Loud")
     assert capsys.readouterr() == ("there\n", "hello\n")
@@ -221,7 +221,7 @@ def test_what_a_module_draws_is_its_own(tmp_path: Path) -> None:
 
 
 def test_a_changed_model_has_another_fingerprint(tmp_path: Path) -> None:
-    """What a trace records of the model changes with each module that it is made of, and with nothing else."""
+    """The fingerprint of a model in a trace changes with the text of its modules, and with nothing else."""
 
     def now() -> str:
         return fingerprint(load("Stack", "Config", folder=tmp_path).spec)

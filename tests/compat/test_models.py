@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from otf.compat.pymodel import Composition, load
-from otf.compat.pymodel.explored import explored
+from otf.compat.pymodel.product import explored
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
 from otf.fronts import Call
@@ -17,12 +17,12 @@ from tests.compat.samples import ECHO, SPEED, STACK, SWITCH, write
 
 
 def ways(spec: Composition, state: Any, call: Call) -> list[tuple[Any, ...]]:  # noqa: ANN401 -- any state
-    """Return the outputs that a call may bring."""
+    """Return the outputs that a call may have."""
     return [way.outputs for way in spec.step(state, call) if isinstance(way, Transition)]
 
 
 def inputs(spec: Composition) -> list[str]:
-    """Return what is worth trying at the start."""
+    """Return the inputs enabled in the initial state."""
     return [repr(call) for call in spec.inputs(spec.initial)]
 
 
@@ -56,7 +56,7 @@ def statefilter(): return n < 3
     ],
 )
 def test_arguments_come_from_the_domains(tmp_path: Path, more: str, offered: list[str]) -> None:
-    """Domains are collections or functions, and are combined each with each or side by side."""
+    """Domains are collections or functions; they are combined as a product or side by side."""
     assert inputs(loaded(tmp_path, Program=PROGRAM + more)) == offered
 
 
@@ -68,7 +68,7 @@ def test_arguments_come_from_the_domains(tmp_path: Path, more: str, offered: lis
     ],
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, more: str, says: str) -> None:
-    """A combination that there is not, and an enabler that cannot be asked, are told."""
+    """An unknown combination, and an enabler with other arguments, are refused."""
     with pytest.raises(UsageError, match=says):
         loaded(tmp_path, Program=PROGRAM + more)
 
@@ -96,7 +96,7 @@ def test_an_enabler_without_arguments_is_asked_for_any(tmp_path: Path) -> None:
 
 
 def test_the_filter_keeps_states_out(tmp_path: Path) -> None:
-    """A transition into a state that the state filter refuses is none, under each of its names."""
+    """The state filter, under each of its names, removes transitions into states that it refuses."""
     for name in ("statefilter", "state_filter", "StateFilter"):
         text = PROGRAM.replace("statefilter", name) + "domains = {act: {'a': [1]}}"
         assert explored(loaded(tmp_path, Program=text))[:2] == (3, 2)
@@ -129,7 +129,7 @@ domains = {put: {'x': [1]}}
 
 
 def test_unshared_actions_interleave(tmp_path: Path) -> None:
-    """Models without a common action go on each by itself, and their product may end where all may."""
+    """Models without a common action are interleaved, and their product may end where all may."""
     assert explored(loaded(tmp_path, Switch=SWITCH, Speed=SPEED)) == (6, 12, 1, 0, 0, 0, True)
 
 
@@ -153,7 +153,7 @@ def test_an_action_without_arguments_and_result_goes_with_any(tmp_path: Path) ->
 
 
 def test_a_program_whose_action_takes_nothing_goes_with_any_arguments(tmp_path: Path) -> None:
-    """Two programs share an action that one of them asks no arguments for."""
+    """An action without arguments in one program matches any arguments in the other."""
     count = "n = 0\ndef push():\n    global n\n    n += 1\ndef few(): return n < 2\nstate = ('n',)\n"
     count += "actions = (push,)\nenablers = {push: (few,)}"
     spec = loaded(tmp_path, Stack=STACK, Count=count)
@@ -164,13 +164,13 @@ def test_a_program_whose_action_takes_nothing_goes_with_any_arguments(tmp_path: 
 
 
 def test_a_vocabulary_holds_actions_back(tmp_path: Path) -> None:
-    """What a machine lists in `actions` and never does, does not happen in the product."""
+    """An action that a machine lists and never takes does not happen in the product."""
     only = machine("(0, (push, (), None), 0)", more="actions = (push, pop)")
     assert explored(loaded(tmp_path, Stack=STACK, Only=only))[:2] == (7, 6)
 
 
 def test_a_machine_may_choose(tmp_path: Path) -> None:
-    """Where a machine has several transitions for one action all of them are there; PyModel takes the first."""
+    """A machine with several transitions for one action keeps all of them; PyModel takes the first."""
     choosing = machine("(0, (pop, (), 1), 1)", "(0, (pop, (), 2), 2)", "(0, (pop, (), 2), 1)")
     spec = loaded(tmp_path, "Choosing", Stack=STACK, Choosing=choosing)
     assert ways(spec, 0, Call("pop")) == [(1,), (2,), (2,)]
@@ -179,7 +179,7 @@ def test_a_machine_may_choose(tmp_path: Path) -> None:
 
 
 def test_the_runs_of_a_suite_are_explored_one_by_one(tmp_path: Path) -> None:
-    """The numbers are those of all runs together; as one spec they are a tree, in which common beginnings are one."""
+    """`explored` sums over all runs; as one spec the runs are a tree that shares common beginnings."""
     suite = "from Switch import On, Off\ntestSuite = [[(On, ()), (Off, (), None)], [(On, ()), (On, ())]]"
     write(tmp_path, Switch=SWITCH, Suite=suite)
     alone, checked = load("Suite", folder=tmp_path).spec, load("Suite", "Switch", folder=tmp_path).spec
@@ -198,7 +198,7 @@ def test_a_suite_under_each_of_its_names(tmp_path: Path) -> None:
 
 
 def test_observable_actions_come_unasked(tmp_path: Path) -> None:
-    """What is observable is no input; its arguments come from scenarios, and without these it is not explored."""
+    """An observable action is not an input; it is explored only with arguments from scenarios."""
     alone = loaded(tmp_path, "Echo", Echo=ECHO)
     assert explored(alone)[:2] == (3, 2)
     assert list(alone.step(alone.initial, Call("hear", ("a",)))) == []
@@ -214,6 +214,6 @@ def test_observable_actions_come_unasked(tmp_path: Path) -> None:
 
 
 def test_an_observable_action_without_arguments_needs_no_scenario(tmp_path: Path) -> None:
-    """Nothing has to be known of an observable action that takes nothing; PyModel never does it."""
+    """An observable action without parameters is explored without scenarios; PyModel never takes it."""
     tick = "n = 0\ndef tick():\n    global n\n    n = 1 - n\nstate = ('n',)\nactions = (tick,)\nobservables = (tick,)"
     assert explored(loaded(tmp_path, Tick=tick))[:2] == (2, 2)

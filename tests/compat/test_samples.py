@@ -26,7 +26,7 @@ def test_every_exploration_has_the_numbers_of_pymodel(data: Path) -> None:
 
 
 def test_every_sample_directory_loads(data: Path) -> None:
-    """The eleven directories are there, and what is not explored loads too."""
+    """All eleven sample directories load, also modules that are not explored."""
     assert len({case.folder for case in CASES} | {"populations"}) == 11
     for config in ((), ("domains9",), ("domainsx",), ("filter3",), ("filter3_lc",)):
         spec = load("populations", *config, folder=data / "populations").spec

@@ -1,4 +1,4 @@
-"""Steppers drive systems, in this process and apart, and every path gets a verdict."""
+"""Steppers drive systems, in this process and in their own, and every path gets a verdict."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from otf import NonconformanceError, run
 from otf.compat.pymodel import Waits, bench
-from otf.compat.pymodel.routes import Apiece
+from otf.compat.pymodel.bench import Apiece
 from otf.errors import CodecError, ContactError, UsageError
 from otf.fronts import Call
 from tests.compat.samples import ECHO, STACK, SWITCH, write
@@ -61,7 +61,7 @@ def failed(folder: Path, *models: str, shrink: bool = False, **how: Any) -> Nonc
 
 @BOTH
 def test_a_correct_system_passes(tmp_path: Path, timeout: float | None) -> None:
-    """A stepper that finds nothing passes, in this process and apart, over several paths."""
+    """A stepper that reports no failure passes, in this process and in its own, on several paths."""
     write(tmp_path, Stack=STACK, Right=RIGHT)
     summary = run(bench("Stack", stepper="Right", folder=tmp_path, timeout=timeout), traces=3, steps=20, seed=1)
     assert (summary.verdict, summary.steps) == ("pass", 60)
@@ -69,7 +69,7 @@ def test_a_correct_system_passes(tmp_path: Path, timeout: float | None) -> None:
 
 @BOTH
 def test_what_a_stepper_finds_is_a_failure_and_is_shrunk(tmp_path: Path, timeout: float | None) -> None:
-    """The text that TestAction returns stands in the failure, and three steps are enough to show it."""
+    """The failure has the text that TestAction returns, and shrinks to three steps."""
     write(tmp_path, Stack=STACK, Wrong=WRONG)
     error = failed(tmp_path, "Stack", stepper="Wrong", timeout=timeout, shrink=True)
     assert "StepperFailed(says='pop gave" in str(error)
@@ -78,14 +78,14 @@ def test_what_a_stepper_finds_is_a_failure_and_is_shrunk(tmp_path: Path, timeout
 
 @BOTH
 def test_a_stepper_that_raises_fails(tmp_path: Path, timeout: float | None) -> None:
-    """What TestAction raises ends the system, and is told."""
+    """An exception in TestAction ends the system, and the failure names it."""
     write(tmp_path, Switch=SWITCH, Raises="def TestAction(a, b, c): raise KeyError(a)\ndef Reset(): pass")
     assert "raised KeyError: 'On'" in str(failed(tmp_path, "Switch", stepper="Raises", timeout=timeout))
 
 
 @pytest.mark.real
 def test_a_stepper_that_blocks_is_killed(tmp_path: Path) -> None:
-    """An action that does not return in its time fails the path, and stops nothing else."""
+    """An action that does not return in time fails its path, and no other."""
     write(tmp_path, Switch=SWITCH, Blocks="import time\ndef TestAction(a, b, c): time.sleep(3600)")
     error = failed(tmp_path, "Switch", stepper="Blocks", timeout=0.2, exclude=["Off"])
     assert "did not return from On() within 0.2 s" in str(error)
@@ -93,7 +93,7 @@ def test_a_stepper_that_blocks_is_killed(tmp_path: Path) -> None:
 
 @pytest.mark.real
 def test_a_stepper_that_ends_its_process_fails(tmp_path: Path) -> None:
-    """A process that is gone never looks like one that is silent."""
+    """A process that has ended never looks like a silent one."""
     write(tmp_path, Switch=SWITCH, Gone="import os\ndef TestAction(a, b, c): os._exit(3)")
     assert "ended in On() (exit status 3)" in str(failed(tmp_path, "Switch", stepper="Gone"))
 
@@ -108,7 +108,7 @@ def Reset(): pass
 
 @BOTH
 def test_observations_are_judged_by_the_enablers(tmp_path: Path, timeout: float | None) -> None:
-    """What a stepper puts into the queue at once is right where it is enabled, and wrong elsewhere."""
+    """An observation in the queue conforms if it is enabled, and fails otherwise."""
     write(tmp_path, Echo=ECHO, Good=SOON.format(answer="args"), Bad=SOON.format(answer="('c',)"))
     good = bench("Echo", stepper="Good", folder=tmp_path, timeout=timeout)
     assert run(good, traces=2, steps=10, seed=1).verdict == "pass"
@@ -116,7 +116,7 @@ def test_observations_are_judged_by_the_enablers(tmp_path: Path, timeout: float 
 
 
 def test_an_observation_too_many_fails(tmp_path: Path) -> None:
-    """What the model does not expect is a failure; PyModel crashes on it in a suite, and accepts unknown actions."""
+    """An unexpected observation is a failure; PyModel crashes on it in a suite, and accepts unknown actions."""
     for name, extra in (("Twice", "queue.append(('hear', args))"), ("Other", "queue.append(('shout', ()))")):
         write(
             tmp_path,
@@ -128,21 +128,21 @@ def test_an_observation_too_many_fails(tmp_path: Path) -> None:
 
 @BOTH
 def test_what_comes_later_is_waited_for(tmp_path: Path, timeout: float | None) -> None:
-    """A stepper that sets `asynch` is asked to wait where the model has nothing to try before."""
+    """A stepper that sets `asynch` is asked to wait if the model enables no action before an observation."""
     write(tmp_path, Echo=ECHO, Later=LATER.format(more="", answer="args[0]"))
     late = bench("Echo", stepper="Later", folder=tmp_path, timeout=timeout, waits=BRIEF)
     assert run(late, traces=2, steps=10, seed=1).verdict == "pass"
 
 
 def test_a_silent_system_gets_a_verdict(tmp_path: Path) -> None:
-    """Where nothing can be tried and a run may not end, silence is a failure; PyModel waits for ever."""
+    """If no action is enabled and a run may not end, silence is a failure; PyModel waits for ever."""
     mute = LATER.format(more="", answer="0").replace("    timer.start()\n", "")
     write(tmp_path, Echo=ECHO, Mute=mute)
     assert "FAIL (missing)" in str(failed(tmp_path, "Echo", stepper="Mute", timeout=None, waits=Waits(0.001, 0.02)))
 
 
 def test_silence_is_no_failure_where_something_can_be_tried(tmp_path: Path) -> None:
-    """In a state with an action to try an observation may come and need not, and so it is at the end of a path."""
+    """In a state with an enabled action an observation may come but need not; so too at the end of a path."""
     free = ECHO.replace("def say_enabled(text): return not said", "def say_enabled(text): return True")
     write(tmp_path, Echo=free, Mute=LATER.format(more="", answer="0").replace("    timer.start()\n", ""))
     silent = bench("Echo", stepper="Mute", folder=tmp_path, timeout=None, waits=BRIEF)
@@ -160,10 +160,10 @@ def test_a_result_comes_before_what_has_to_be_observed(tmp_path: Path) -> None:
 
 
 def test_a_result_that_the_model_leaves_open_is_told(tmp_path: Path) -> None:
-    """A stepper is told one result, so a model that allows several needs an observable action."""
+    """A stepper is passed one result, so a model that allows several needs an observable action."""
     machine = "def get(): pass\ninitial = 0\ngraph = ((0, (get, (), 1), 0), (0, (get, (), 2), 0))"
     write(tmp_path, Chooses=machine, Quiet="def TestAction(a, b, c): pass")
-    with pytest.raises(UsageError, match=r"allows 1 or 2, and a stepper is told one result"):
+    with pytest.raises(UsageError, match=r"allows 1 or 2, and a stepper is passed one result"):
         run(bench("Chooses", stepper="Quiet", folder=tmp_path, timeout=None), traces=1)
 
 
@@ -179,7 +179,7 @@ def test_a_result_that_the_model_leaves_open_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_a_stepper_that_cannot_be_used_is_told(tmp_path: Path, stepper: str, says: str, timeout: float | None) -> None:
-    """What is wrong with a stepper is said, in this process and apart."""
+    """A broken stepper is refused with the reason, in this process and in its own."""
     write(tmp_path, Switch=SWITCH, Odd=stepper)
     with pytest.raises(UsageError, match=says):
         run(bench("Switch", stepper="Odd", folder=tmp_path, timeout=timeout), traces=1)
@@ -187,7 +187,7 @@ def test_a_stepper_that_cannot_be_used_is_told(tmp_path: Path, stepper: str, say
 
 @pytest.mark.real
 def test_a_second_path_needs_a_reset_in_this_process(tmp_path: Path) -> None:
-    """A stepper without Reset is told, and what can be done; apart each path starts it anew."""
+    """A stepper without Reset is refused in this process; in its own, each path starts it anew."""
     write(tmp_path, Switch=SWITCH, Once="def TestAction(a, b, c): pass")
     with pytest.raises(UsageError, match=r"it has no Reset\(\)"):
         run(bench("Switch", stepper="Once", folder=tmp_path, timeout=None), traces=2)
@@ -196,7 +196,7 @@ def test_a_second_path_needs_a_reset_in_this_process(tmp_path: Path) -> None:
 
 @BOTH
 def test_a_reset_that_fails_is_no_failure_of_the_system(tmp_path: Path, timeout: float | None) -> None:
-    """A system that cannot be reset was not reached."""
+    """A failing reset counts as no contact, not as a failure of the system."""
     write(tmp_path, Switch=SWITCH, Stuck="def TestAction(a, b, c): pass\ndef Reset(): raise OSError('no power')")
     with pytest.raises((ContactError, UsageError), match="no power"):
         run(bench("Switch", stepper="Stuck", folder=tmp_path, timeout=timeout), traces=2)
@@ -204,7 +204,7 @@ def test_a_reset_that_fails_is_no_failure_of_the_system(tmp_path: Path, timeout:
 
 @pytest.mark.real
 def test_a_stepper_that_never_starts_was_not_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stepper that hangs when it is imported is given up."""
+    """A stepper that hangs during its import counts as no contact."""
     monkeypatch.setattr("otf.compat.pymodel.apart.START", 0.5)
     write(tmp_path, Switch=SWITCH, Hangs="import time\ntime.sleep(3600)")
     with pytest.raises(ContactError, match=r"did not return from its start within 0\.5 s"):
@@ -212,14 +212,14 @@ def test_a_stepper_that_never_starts_was_not_reached(tmp_path: Path, monkeypatch
 
 
 def test_paths_at_the_same_time_have_steppers_of_their_own(tmp_path: Path) -> None:
-    """Two jobs do not talk through one module."""
+    """Paths that run at the same time have a stepper each."""
     write(tmp_path, Stack=STACK, Right=RIGHT)
     both = bench("Stack", stepper="Right", folder=tmp_path, timeout=None)
     assert run(both, traces=4, steps=300, jobs=2, seed=1).verdict == "pass"
 
 
 def test_what_was_observed_before_an_action_counts_before_it(tmp_path: Path) -> None:
-    """An observation that came between two actions is judged before the second."""
+    """An observation between two actions is judged before the second."""
     write(tmp_path, Echo=ECHO, Good=SOON.format(answer="args"))
     made = bench("Echo", stepper="Good", folder=tmp_path, timeout=None)
     assert made.system is not None
@@ -229,7 +229,7 @@ def test_what_was_observed_before_an_action_counts_before_it(tmp_path: Path) -> 
 
 
 def test_without_a_stepper_the_model_is_the_system(tmp_path: Path) -> None:
-    """A model alone runs against itself, as pmt without -i; what it leaves open is decided by chance."""
+    """Without a stepper a model runs against itself, as pmt without -i; chance decides where it leaves a choice."""
     machine = "def get(): pass\ninitial = 0\ngraph = ((0, (get, (), 1), 0), (0, (get, (), 2), 0))"
     write(tmp_path, Stack=STACK, Chooses=machine)
     assert run(bench("Stack", folder=tmp_path), traces=2, steps=50).verdict == "pass"
@@ -241,14 +241,14 @@ def test_without_a_stepper_the_model_is_the_system(tmp_path: Path) -> None:
 
 
 def test_what_is_worth_knowing_of_a_model_is_a_warning(tmp_path: Path) -> None:
-    """A bench of a model whose reset leads elsewhere says so."""
+    """A bench warns of a model whose reset does not lead to its initial state."""
     write(tmp_path, Stack=STACK.replace("del stack[:]", "stack.append(1)"))
     with pytest.warns(UserWarning, match="every path begins as after the import"):
         bench("Stack", folder=tmp_path)
 
 
 def test_a_timeout_is_a_positive_number(tmp_path: Path) -> None:
-    """No time at all is refused."""
+    """A timeout that is not positive is refused."""
     with pytest.raises(UsageError, match="a positive number of seconds"):
         bench("Switch", stepper="Any", folder=write(tmp_path, Switch=SWITCH), timeout=-1)
 
@@ -294,7 +294,7 @@ def test_threads_of_a_stepper_may_overtake_each_other(tmp_path: Path) -> None:
 
 
 def test_one_observation_too_few_is_missing_whatever_the_order(tmp_path: Path) -> None:
-    """Where an observation has to come, it may be any; none at all, or the second alone, is a failure."""
+    """If an observation has to come, any will do; none, or the second alone, is a failure."""
     threads = SWAPPED + "o.asynch = True\ndef wait(timeout): pass\n"
     silent = threads.replace("o.queue.extend([('second', ()), ('first', ())])", "pass")
     lone = threads.replace("('second', ()), ('first', ())", "('second', ())")
@@ -305,10 +305,10 @@ def test_one_observation_too_few_is_missing_whatever_the_order(tmp_path: Path) -
 
 
 def test_a_system_in_this_process_has_no_bytes() -> None:
-    """The codec of observable actions names their ports, and nothing else."""
+    """The codec of observable actions names their ports, and refuses bytes."""
     codec = Apiece(("hear",), ())
     assert [codec.port(each) for each in (Call("hear"), Call("say"), 1)] == ["hear", "system", "system"]
-    with pytest.raises(CodecError, match="is not sent"):
+    with pytest.raises(CodecError, match="cannot be sent"):
         codec.encode(1)
-    with pytest.raises(CodecError, match="does not come on hear"):
+    with pytest.raises(CodecError, match="cannot arrive on hear"):
         codec.decode("hear", b"1")

@@ -15,7 +15,7 @@ from otf.errors import ModelError, UsageError
 from otf.models.coffee import bench as coffee
 from otf.simulate import Walk
 from otf.strategy import StrategyKind
-from otf.strategy.strategy import Strategy
+from otf.strategy.kinds import Strategy
 from tests.compat.samples import SPEED, STACK, SWITCH, write
 
 DEEP = """
@@ -36,7 +36,7 @@ def walked(tested: Bench, strategy: str | StrategyKind, steps: int = 20, path: i
 
 
 def test_a_module_chooses(tmp_path: Path) -> None:
-    """A strategy is found by name or path, and the same seed draws the same."""
+    """A strategy is found by name or path, and the same seed gives the same choices."""
     stack = bench("Stack", folder=write(tmp_path, Stack=STACK, Deep=DEEP))
     first, second, third = (
         walked(stack, selecting(where, folder=tmp_path), 6) for where in ("Deep", str(tmp_path / "Deep.py"), "Deep")
@@ -46,7 +46,7 @@ def test_a_module_chooses(tmp_path: Path) -> None:
 
 
 def test_a_function_gets_what_pymodel_gives(tmp_path: Path) -> None:
-    """Each enabled action comes with its result, the next states of all models, and what is true there."""
+    """A strategy gets each enabled action with its result, the next states of all models, and their properties."""
     given: list[Sequence[Any]] = []
 
     def first(enabled: Sequence[Any]) -> tuple[Any, Any]:
@@ -64,14 +64,14 @@ def test_a_function_gets_what_pymodel_gives(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("chosen", "says"), [(3, "returned 3"), (("On", (1,)), r"On\(1\), which is not enabled")])
 def test_a_choice_that_is_none_is_told(tmp_path: Path, chosen: Any, says: str) -> None:  # noqa: ANN401 -- what a function may return
-    """A strategy that returns something else, or what is not enabled, is wrong."""
+    """A strategy that returns anything but an enabled action is refused."""
     switch = bench("Switch", folder=write(tmp_path, Switch=SWITCH))
     with pytest.raises(ModelError, match=says):
         walked(switch, selecting(lambda _enabled: chosen))
 
 
 def test_a_strategy_of_pymodel_chooses_for_its_models_only(tmp_path: Path) -> None:
-    """Another model, and a module that has no strategy, are refused."""
+    """A model that is not PyModel's, and a module without a strategy, are refused."""
     chooser = Strategy(selecting(random.choice), "uioco", seed=1).path(1)
     oracle = coffee().oracle()
     with pytest.raises(UsageError, match="for models of PyModel only"):
@@ -88,6 +88,6 @@ def test_cleanup_ends_where_a_run_may_end(tmp_path: Path) -> None:
 
 
 def test_cleanup_ends_where_it_can_do_nothing(tmp_path: Path) -> None:
-    """Where no cleanup action is enabled a path ends."""
+    """A path ends if no cleanup action is enabled."""
     bare = SWITCH.replace("cleanup = (Off,)", "")
     assert walked(bench("Switch", folder=write(tmp_path, Switch=bare)), tidying("alternating", after=1)) == ["On()"]

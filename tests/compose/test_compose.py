@@ -19,9 +19,8 @@ from otf.compose.actions import Action
 from otf.compose.regex import expression
 from otf.errors import UsageError
 from otf.explore import explore
-from otf.explore.analysis import dead, liveness
+from otf.explore.analysis import allows, dead, forbids, liveness
 from otf.explore.finding import LawVerdict
-from otf.explore.scenarios import allows, forbids
 from otf.trace.events import Sent
 from otf.trace.reading import TraceReader
 from otf.trace.tagged import Registry
@@ -76,7 +75,7 @@ def test_a_scenario_that_a_model_forbids(told: Any) -> None:  # noqa: ANN401 -- 
 
 
 def test_within_bounds_nothing_is_proven() -> None:
-    """As many pushes as one likes, then too many pops: not decided among a hundred states."""
+    """Any number of pushes, then too many pops: a hundred states do not decide it."""
     assert allows(STACK, "Push* Pop/7", 100).verdict is LawVerdict.UNDECIDED
     assert not allows(STACK, "Push* Pop/7", 100)
     assert forbids(STACK, "Push* Pop/7", 100).verdict is LawVerdict.PASSED
@@ -91,7 +90,7 @@ def test_a_product_with_a_forbidden_scenario_ends_in_a_dead_state() -> None:
 
 
 def test_actions_that_a_scenario_does_not_name_are_free() -> None:
-    """Start and stop in this order; work comes in between as it likes."""
+    """Start and stop come in this order; work may come at any time in between."""
 
     def job(state: str, inp: str) -> Iterator[Transition[str]]:
         table = {("off", "start"): "on", ("on", "stop"): "off", ("on", "work"): "on"}
@@ -103,7 +102,7 @@ def test_actions_that_a_scenario_does_not_name_are_free() -> None:
 
 
 def matched(text: str, actions: str) -> bool:
-    """Whether a scenario goes through actions to its end."""
+    """Return whether a scenario accepts a list of actions."""
     told = scenario(text)
     state: Any = told.start
     for action in actions:
@@ -141,14 +140,14 @@ def test_states_of_an_expression_do_not_grow() -> None:
     [
         ("a (b", "character 3: a closing \\) is missing"),
         ("* a", "character 1: '\\*' has nothing before it"),
-        ("a ) b", "character 3: '\\)' stands where nothing more was expected"),
-        ("a & b", "character 3: '& b' is no action and no sign"),
-        ("a(b)", "values are numbers, texts in quotation marks"),
+        ("a ) b", "character 3: '\\)' is unexpected here"),
+        ("a & b", "character 3: '& b' is neither an action nor a sign"),
+        ("a(b)", "values are numbers, strings in quotation marks"),
         ("a" * 10_001, "a scenario of 10,001 characters"),
     ],
 )
 def test_a_wrong_expression_says_where(text: str, said: str) -> None:
-    """The character, and what can be written."""
+    """The message names the character, and what can be written."""
     with pytest.raises(UsageError, match=said):
         scenario(text)
 
@@ -156,12 +155,12 @@ def test_a_wrong_expression_says_where(text: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("told", "said"),
     [
-        ([], "a scenario of no actions"),
-        ("Push Poop", "the scenario names Poop, which is no action of the model; there are Push"),
+        ([], "a scenario needs actions"),
+        ("Push Poop", "the scenario names Poop, which is no action of the model; its actions are Push"),
     ],
 )
 def test_a_scenario_of_unknown_actions_is_refused(told: Any, said: str) -> None:  # noqa: ANN401 -- in two forms
-    """With what there is."""
+    """The message lists the known actions."""
     with pytest.raises(UsageError, match=said):
         allows(STACK, told)
 
@@ -180,13 +179,13 @@ def test_a_machine_without_accepting_states_may_end_anywhere() -> None:
 
 
 def ticking(state: int, inp: str) -> Iterator[Transition[int]]:
-    """A clock: it is wound up, and then ticks unasked."""
+    """A clock: after it is wound up, it ticks spontaneously."""
     if inp == "wind":
         yield goto(state + 2 if state < 2 else state)
 
 
 def ticks(state: int) -> Iterator[Transition[int]]:
-    """What comes unasked."""
+    """Tick spontaneously."""
     if state:
         yield goto(state - 1, "tick")
 
@@ -203,7 +202,7 @@ def test_outputs_that_come_unasked_are_actions_too() -> None:
 
 
 class Box:
-    """A stack as a system; `wrong` gives the first in first."""
+    """A stack as a system; a `wrong` one returns the oldest element."""
 
     def __init__(self, *, wrong: bool = False) -> None:
         self.items: list[int] = []
@@ -230,7 +229,7 @@ def sent(folder: Path, bench: Bench) -> list[Any]:
 
 
 def test_a_campaign_follows_a_scenario(tmp_path: Path) -> None:
-    """On the fly: only what the scenario goes on with is offered, and every path ends where it ends."""
+    """On the fly, only inputs that follow the scenario are sent, and every path ends with the scenario."""
     spec = guided(STACK, scenario("Push(0) Push(1) Pop Pop"))
     bench = Bench(spec, system=lambda: Box().act, types=(int, Push, Pop), inputs="uioco")
     run(bench, out=tmp_path, traces=3, seed=1)
@@ -238,7 +237,7 @@ def test_a_campaign_follows_a_scenario(tmp_path: Path) -> None:
 
 
 def test_a_system_that_leaves_the_scenario_rightly_is_not_wrong(tmp_path: Path) -> None:
-    """The scenario foresees another answer than the model gives: it is left, and nothing fails."""
+    """If the scenario has another answer than the model, it is left, and nothing fails."""
     spec = guided(STACK, scenario("Push(0) Pop/1 Push"))
     bench = Bench(spec, system=lambda: Box().act, types=(int, Push, Pop))
     assert run(bench, out=tmp_path, traces=1, seed=1).verdict == "pass"
@@ -253,14 +252,14 @@ def test_a_wrong_system_is_found_under_a_scenario(tmp_path: Path) -> None:
 
 
 def test_a_completed_model_stays_completed_under_a_scenario() -> None:
-    """What the model leaves open is still known to be left open."""
+    """`specifies` is still false for inputs that the model does not specify."""
     spec = guided(total(STACK), scenario("Pop"))
     assert not spec.specifies(spec.initial, Pop())
     assert list(spec.step(spec.initial, Pop()))
 
 
 def test_where_outputs_decide_a_scenario_decides_with_them() -> None:
-    """A ticket number that the system chooses: the scenario wants a seven."""
+    """The system chooses a ticket number; the scenario continues only with a seven."""
 
     def office(_state: int, inp: str) -> Iterator[Transition[int] | Accept]:
         if inp == "draw":
@@ -275,7 +274,7 @@ def test_where_outputs_decide_a_scenario_decides_with_them() -> None:
 
 
 def test_a_product_shares_what_both_have() -> None:
-    """Both must specify it, and say the same; what only one has it does alone."""
+    """Both must specify a shared action, with the same outputs; other actions happen in one model alone."""
 
     def left(state: int, inp: str) -> Iterator[Transition[int]]:
         if inp == "both" and state == 1:
@@ -305,21 +304,21 @@ def test_a_product_shares_what_both_have() -> None:
 
 
 def test_a_product_interleaves_what_comes_unasked_if_that_is_said() -> None:
-    """Two clocks that share the winding alone: each ticks when it likes."""
+    """Two clocks share only the winding: each ticks on its own."""
     graph = explore(product(CLOCK, CLOCK, actions=[["wind"], ["wind"]]))
     assert len(graph.states) == 16
     assert [edge.outputs for edge in graph.transitions if edge.input is None][:1] == [("'tick'",)]
 
 
 def test_a_product_may_be_told_whose_actions_are_whose() -> None:
-    """By names: then they need not be offered in the initial state."""
+    """Actions given by name need not be possible in the initial state."""
     both = product(STACK, STACK, actions=[["Push"], ["Pop"]])
     assert list(both.step(((), (1,)), Pop())) == [goto(((), ()), 1)]
     assert list(both.step(((), ()), Push(1))) == [goto(((1,), ()))]
 
 
 def test_a_product_ends_where_all_end() -> None:
-    """Accepting states are those of all."""
+    """A state is accepting if it is accepting in all models."""
     one, other = (composed(STACK, scenario(text)) for text in ("Push", "Pop"))
     both = product(one, other, actions=[["Push"], ["Pop"]])
     assert both.accepting is not None
@@ -328,7 +327,7 @@ def test_a_product_ends_where_all_end() -> None:
 
 
 def test_windows_of_shared_actions_are_met_by_both() -> None:
-    """The later beginning and the earlier end."""
+    """The common window has the later beginning and the earlier end."""
 
     def late(low: float, high: float) -> Spec[int, str]:
         return Spec(lambda state, _inp: [goto(state, "x", within=(low, high))], 0, ["a"])
@@ -339,7 +338,7 @@ def test_windows_of_shared_actions_are_met_by_both() -> None:
 
 
 def test_what_a_product_cannot_hold_is_said() -> None:
-    """Nothing, and an Accept."""
+    """A product of no specs is refused, and a product with an Accept."""
     with pytest.raises(UsageError, match="at least one spec"):
         product()
     odd = product(Spec(lambda _state, _inp: [Accept(lambda seen: seen)], 0, ["a"]))

@@ -1,4 +1,4 @@
-"""Products: whose action an action is, and that a product is what it is by definition."""
+"""Products: which model an action belongs to, and that a product conforms to its definition."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Pop:
 
 
 def _depth(depth: int, inp: Push | Pop) -> Iterator[Transition[int]]:
-    """How many elements there are, whichever they are; pushing and popping bring no output here."""
+    """A model of the number of elements; pushing and popping have no outputs here."""
     if isinstance(inp, Push) or depth:
         yield goto(depth + 1 if isinstance(inp, Push) else depth - 1)
 
@@ -128,7 +128,7 @@ class Turn(NamedTuple):
 
 
 def test_the_types_that_step_declares_are_its_actions() -> None:
-    """Its states need not be searched: a model of numbers without end says what it takes."""
+    """The states of a model that declares its inputs are not searched: it may have endlessly many."""
 
     def count(state: int, inp: Push) -> Iterator[Transition[int]]:
         yield goto(state + inp.x)
@@ -146,17 +146,17 @@ def test_the_types_that_step_declares_are_its_actions() -> None:
 
 @dataclass(frozen=True)
 class Input:
-    """What all inputs are."""
+    """The base class of all inputs."""
 
 
 @dataclass(frozen=True)
 class Lit(Input):
-    """One."""
+    """One kind of input."""
 
 
 @dataclass(frozen=True)
 class Dark(Input):
-    """Another."""
+    """Another kind of input."""
 
 
 def test_a_type_with_others_below_it_says_nothing() -> None:
@@ -179,11 +179,11 @@ def test_a_type_with_others_below_it_says_nothing() -> None:
 
 
 def test_actions_that_cannot_be_known_are_demanded() -> None:
-    """Too many states: the message has what was met, and what to write."""
+    """The message for a model with too many states lists the first actions, and what to write."""
     endless = Spec(
         lambda state, _inp: [goto(state + 1)], 0, lambda state: ["tick" if state else "start"], name="endless"
     )
-    said = f"endless has more than {STATES:,} states, .* so far it had 'start', 'tick': give actions="
+    said = f"endless has more than {STATES:,} states, .* the first ones are 'start', 'tick': give actions="
     with pytest.raises(UsageError, match=said):
         product(endless, DEPTH)
     both = product(endless, DEPTH, actions=[["start", "tick"], None])
@@ -195,7 +195,7 @@ def test_actions_that_cannot_be_known_are_demanded() -> None:
 
 
 def test_a_product_of_products_and_of_scenarios() -> None:
-    """What they own is what their parts own, also where a scenario never lets it happen."""
+    """The actions of a product are those of its parts, also if a scenario never allows them."""
     whole = asked(product(DEPTH, product(DEPTH, DEPTH)))
     assert {(source[0], source[1][0], str(inp)) for source, inp, _ in whole} == {
         (depth, depth, str(inp)) for depth in range(3) for inp in _inputs(depth)
@@ -228,7 +228,7 @@ class Sender:
 
     @observable(enabled=_busy)
     def ack(self) -> None:
-        """It comes unasked."""
+        """Emit the acknowledgement spontaneously."""
         self.sent = False
 
 
@@ -257,7 +257,7 @@ def _nothing(_state: int, _inp: str) -> list[Transition[int]]:
 
 
 def _once(way: Transition[int]) -> Spec[int, str]:
-    """A model that goes on once, by itself."""
+    """A model with one spontaneous transition."""
     return Spec(_nothing, 0, [], lambda state: [way] if not state else [])
 
 
@@ -272,11 +272,11 @@ def test_unasked_outputs_are_shared_in_whatever_they_are_written() -> None:
 
 
 def test_models_that_disagree_about_outputs_are_told() -> None:
-    """With what each says; `disabled` makes it impossible instead. Windows that do not meet are a disagreement too."""
+    """The error names the outputs of each; with `disabled` the action is impossible. Disjoint windows disagree, too."""
     one = Spec(lambda state, _inp: [goto(state, "x"), goto(state)], 0, ["a"], name="one")
     two = Spec(lambda state, _inp: [goto(state, "y", within=(1, 2))], 0, ["a"], name="two")
     both = product(one, two)
-    with pytest.raises(ModelError, match=r"share 'a' .*: one: 'x' or no output; two: 'y' within 1 to 2 s\. Let"):
+    with pytest.raises(ModelError, match=r"share 'a' .*: one: 'x' or no output; two: 'y' within 1 to 2 s\. Give"):
         list(both.step((0, 0), "a"))
     assert list(product(one, two, disabled=True).step((0, 0), "a")) == []
     late = Spec(lambda state, _inp: [goto(state, "y", within=(3, 4))], 0, ["a"], name="late")
@@ -307,7 +307,7 @@ def _spontaneous(spec: Spec[Any, Any], state: object) -> list[Any]:
 
 
 def test_named_timers_are_kept_in_a_product() -> None:
-    """Each has its own run: what is done together starts and stops those of all."""
+    """Each model keeps its timers: a shared action starts and stops those of all models."""
     both = product(_session("one", "t"), _session("two", "u", output="gone", opening="b"), actions=[["a"], ["b"]])
     assert list(both.step(("closed", "closed"), "a")) == [goto(("open", "closed"), timers=[start("t", 3, 5)])]
     assert _spontaneous(both, ("open", "open")) == [
@@ -319,7 +319,7 @@ def test_named_timers_are_kept_in_a_product() -> None:
 
 
 def test_a_timer_of_two_models_is_an_error() -> None:
-    """They would start and stop each other's."""
+    """Two models with one timer name would start and stop each other's timer."""
     both = product(_session("one", "t"), _session("two", "t", output="gone", opening="b"), actions=[["a"], ["b"]])
     assert list(both.step(("closed", "closed"), "a"))
     with pytest.raises(ModelError, match=r"two models of a product have a timer 't': one and two; give each"):
@@ -327,7 +327,7 @@ def test_a_timer_of_two_models_is_an_error() -> None:
 
 
 def test_what_comes_after_a_timer_is_shared_with_what_has_none() -> None:
-    """The timer says when it comes; two timers cannot."""
+    """One timer brings a shared output; two timers are an error."""
     session = _session("one", "t")
     other: Spec[int, str] = Spec(lambda state, _inp: [goto(state)], 0, [], lambda _s: [goto(1, "bye", within=(1, 9))])
     both = product(session, other, actions=[["a", "z", "bye"], ["bye"]])
@@ -338,7 +338,7 @@ def test_what_comes_after_a_timer_is_shared_with_what_has_none() -> None:
 
 
 def test_a_timer_in_a_product_keeps_its_end_only() -> None:
-    """Another model may have moved in between, so that nothing is too early; alone it keeps both."""
+    """Another model may have moved in between, so no output is too early; a single model keeps both ends."""
     timer = _once(goto(1, "tick", within=(3, 5)))
     lamp = Spec(lambda state, _inp: [goto(1 - state)], 0, ["press"])
     assert _alone(product(timer, lamp)) == [goto((1, 0), "tick", within=(0, 5))]
@@ -353,7 +353,7 @@ Edge = tuple[tuple[int, int], str | None, tuple[str, ...], tuple[int, int]]
 
 
 def drawn(random: Random) -> Rows:
-    """A model by lot: in each state other inputs, and sometimes outputs that come unasked."""
+    """A random model: its inputs depend on the state, and some states have spontaneous outputs."""
     size = random.randint(1, 3)
 
     def step(outputs: list[tuple[str, ...]]) -> Step:
@@ -382,7 +382,7 @@ def spec_of(rows: Rows) -> Spec[int, str]:
 
 
 def actions_of(rows: Rows) -> tuple[set[str], set[str]]:
-    """The inputs and the unasked outputs of a model, by closure over what can be reached."""
+    """Return the inputs and the spontaneous outputs of a model, from all reachable states."""
     reached = {0}
     for _ in rows:
         reached |= {to for state in reached for ways in rows[state][0].values() for _, to in ways}
@@ -395,7 +395,7 @@ def actions_of(rows: Rows) -> tuple[set[str], set[str]]:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two models, and what they own."""
+    """Two models and their actions."""
 
     models: tuple[Rows, Rows]
 
@@ -405,7 +405,7 @@ class Pair:
         return [actions_of(rows) for rows in self.models]
 
     def edges(self, source: tuple[int, int]) -> set[Edge]:
-        """Return the edges from a pair of states: of all that there could be, those that are."""
+        """Return the edges from a pair of states, chosen from all conceivable ones by the definition."""
         targets = list(every(range(len(self.models[0])), range(len(self.models[1]))))
         asked = every("abcd", ((), ("x",)), targets)
         alone = every((None,), ((), ("p",), ("q",), ("p", "q")), targets)
@@ -427,7 +427,7 @@ class Pair:
         return (moves[0] and stays[1]) or (moves[1] and stays[0])
 
     def stuck(self, source: tuple[int, int], edges: set[Edge]) -> bool:
-        """Whether both take an input here and do not agree on what it brings."""
+        """Return whether both take an input here and do not agree on its outputs."""
         here, there = (rows[state][0] for rows, state in zip(self.models, source, strict=True))
         return any(all(edge[1] != inp for edge in edges) for inp in here.keys() & there.keys())
 
@@ -444,7 +444,7 @@ class Pair:
 
 
 def explored(one: Rows, two: Rows) -> set[Edge] | None:
-    """The same by otf."""
+    """Return the same edges, computed by `product`."""
     try:
         graph = explore(product(spec_of(one), spec_of(two)))
     except ModelError:
@@ -461,7 +461,7 @@ def explored(one: Rows, two: Rows) -> set[Edge] | None:
 
 
 def test_a_product_is_what_it_is_by_definition() -> None:
-    """Ten thousand pairs of models by lot, with inputs that depend on the state and shared unasked outputs."""
+    """Ten thousand random pairs of models agree with the definition; they share inputs and spontaneous outputs."""
     random, disagreed, steps = Random(1), 0, 0
     for _ in range(10_000):
         one, two = drawn(random), drawn(random)

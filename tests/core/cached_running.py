@@ -1,4 +1,4 @@
-"""Runs of a session told everything, and runs with trips: what the two have to have in common."""
+"""Runs whose session gets every event, and runs with cached runs: what they must have in common."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from otf.core.cached_run import LONG, CachedRun
 from otf.core.eager import Eager
 from otf.core.hypothesis import Hypothesis, Outstanding
 from otf.core.nodes import OpenAccept
-from otf.core.timers import Timers
+from otf.core.pacing import Timers
 from otf.spec import Accept
 from otf.strategy import Strategy
 from otf.trace.events import Event, Seen, Sent
@@ -28,7 +28,7 @@ Output = tuple[str, str]  # a port, and what came on it
 
 @dataclass
 class Side:
-    """What the paths of one campaign share; `quick` takes trips wherever it may."""
+    """What the paths of one campaign share; `quick` takes cached runs wherever it may."""
 
     model: Model
     quick: bool
@@ -93,7 +93,7 @@ class Run:
         self.note(event)
 
     def note(self, event: Event) -> None:
-        """Take that something happened, and look what the session is now."""
+        """Pass an event to the session, and note its new state."""
         self.events.append(event)
         self.look()
 
@@ -103,7 +103,7 @@ class Run:
         self.shots[len(self.events), chosen] = shot(self.session)
 
     def step(self) -> bool:
-        """Do what the session says next; tell whether the run goes on."""
+        """Carry out the next command of the session; return whether the run goes on."""
         command = self.session.command()
         self.look()
         if isinstance(command, Stop):
@@ -147,7 +147,7 @@ def shot(session: Session) -> dict[str, Any]:
 
 def _alike(each: Hypothesis) -> Hypothesis:
     # an Accept that was forgotten and asked for again has other functions, which do the same
-    outstanding = tuple((port, tuple(_plain(one) for one in owing)) for port, owing in each.outstanding)
+    outstanding = tuple((port, tuple(_plain(one) for one in outputs)) for port, outputs in each.outstanding)
     return each._replace(outstanding=outstanding)
 
 
@@ -163,8 +163,8 @@ def _plain(outstanding: Outstanding) -> Outstanding:
 
 
 def quick(run: Run, side: Side, chance: Callable[[], bool]) -> None:
-    """Go on for as long as nothing is new; `chance` says where something else calls the trip off."""
-    cached_run = CachedRun.out(run.session, side.codec)
+    """Go on while nothing is new; `chance` decides when something else ends the cached run."""
+    cached_run = CachedRun.start(run.session, side.codec)
     if cached_run is None:
         return
     side.cached_runs += 1
@@ -174,7 +174,7 @@ def quick(run: Run, side: Side, chance: Callable[[], bool]) -> None:
             break
         go = cached_run.cached.inputs.get(symbol)
         if go is None:
-            go = cached_run.learn(symbol, run.ports(symbol.value), str(symbol.value).encode())
+            go = cached_run.learn_input(symbol, run.ports(symbol.value), str(symbol.value).encode())
         if go is None:
             break
         assert (go.port, go.data) == (run.ports(symbol.value), str(symbol.value).encode())
@@ -184,7 +184,7 @@ def quick(run: Run, side: Side, chance: Callable[[], bool]) -> None:
         side.steps += 1
         if not answered(run, cached_run, chance):
             break
-    cached_run.back()
+    cached_run.finish()
     run.look()
     if run.unheard is not None:
         unheard, run.unheard = run.unheard, None
@@ -192,12 +192,12 @@ def quick(run: Run, side: Side, chance: Callable[[], bool]) -> None:
 
 
 def answered(run: Run, cached_run: CachedRun, chance: Callable[[], bool]) -> bool:
-    """Tell whether the whole answer came, and nothing else."""
+    """Return whether the whole answer came, and nothing else."""
     while len(cached_run.last) < LONG:
         if chance() or (seen := run.world.look()) is None:
             return False
         frame = seen.port, str(seen.output).encode()
-        then = cached_run.cached.frames.get(frame) or cached_run.heard(frame, seen.output)
+        then = cached_run.cached.frames.get(frame) or cached_run.learn_output(frame, seen.output)
         if then is None:
             run.unheard = seen
             return False

@@ -28,7 +28,7 @@ class Run(NamedTuple):
 
 
 def explained(machine: Machine, events: Sequence[Event]) -> bool:
-    """Tell whether a conforming system can bring about these events."""
+    """Return whether a conforming system can bring about these events."""
     return bool(explanations(machine, events))
 
 

@@ -51,7 +51,7 @@ class Accepting:
     port: str = "P"
 
     def complete(self, seen: tuple[str, ...]) -> bool:
-        """Tell whether no longer sequence begins so."""
+        """Return whether no longer sequence starts like this."""
         return not any(len(each) > len(seen) and each[: len(seen)] == seen for each in self.table)
 
 
@@ -83,7 +83,7 @@ class Machine:
 
     @cached_property
     def by_itself(self) -> dict[str, list[Way]]:
-        """What may happen unasked."""
+        """Return the spontaneous transitions."""
         return {state: self._ways(turns) for state, turns in self.spontaneous.items()}
 
     def _ways(self, turns: Iterable[Turn]) -> list[Way]:
@@ -209,7 +209,7 @@ class System:
         self._go(self.machine.asked.get((self.state, inp), []))
 
     def emit(self) -> None:
-        """Do something unasked, if there is anything to do."""
+        """Make a spontaneous move, if there is one."""
         ways = self.machine.by_itself.get(self.state, [])
         if ways:
             self._go(ways)
@@ -219,7 +219,7 @@ class System:
         return self.going[port].pop(0)[0]
 
     def proven(self, upto: int) -> bool:
-        """Tell whether the inputs up to that one were taken, and what was emitted before that was seen."""
+        """Return whether the inputs up to that one were taken, and what was emitted before that was seen."""
         inputs = set(range(1, upto + 1))
         before = [taken for queue in self.going.values() for _, taken in queue]
         return inputs <= self.taken and all(inputs <= taken for taken in before)
@@ -277,7 +277,7 @@ def mutated(random: Random, machine: Machine, events: list[Event]) -> list[Event
 
 
 def _sensible(events: Iterable[Event]) -> Iterator[Event]:
-    # nobody can say that an input was taken which was not sent
+    # an input that was not sent cannot be reported as taken
     sent = 0
     for event in events:
         sent += isinstance(event, Sent)

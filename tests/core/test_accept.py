@@ -30,7 +30,7 @@ def test_it_may_lead_to_several_states() -> None:
 
 
 def test_it_takes_as_many_outputs_as_it_says() -> None:
-    """Two of two: less is missing, more is unasked."""
+    """Two of two: fewer are missing, more are unexpected."""
     spec = spec_of(Accept(known, "P", until=2))
     assert states(spec, "a? x! z! quiet") == {("x", "z")}
     assert outcome(spec, "a? x! quiet") == "fail: missing"
@@ -72,7 +72,7 @@ def test_what_was_held_back_decides_among_the_next_states() -> None:
 
 
 def test_what_was_held_back_comes_after_what_was_owed() -> None:
-    """W was owed on Q before the id was chosen, so it comes first there."""
+    """W was outstanding on Q before the id was chosen, so it comes first there."""
 
     def step(state: object, inp: str) -> Iterable[Transition[object] | Accept]:
         match state, inp:
@@ -116,7 +116,7 @@ def test_one_accept_may_follow_another() -> None:
 
 
 def test_it_may_come_unasked() -> None:
-    """What is emitted by itself may be accepted too."""
+    """An Accept may be spontaneous too."""
     spec = Spec[object, str](
         lambda _state, _inp: [],
         "new",

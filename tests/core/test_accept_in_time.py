@@ -52,7 +52,7 @@ def answering(answers: Sequence[Item]) -> Spec[str, str]:
 
 
 def starting(answers: Sequence[Item]) -> Spec[str, str]:
-    """Return a device that does so by itself once it was put on."""
+    """Return a device that does so spontaneously after it was switched on."""
 
     def emits(state: str) -> Iterable[Item]:
         return answers if state == "on" else _timer(state)

@@ -62,7 +62,7 @@ def test_each_port_must_bring_its_part() -> None:
 
 
 def test_an_id_that_the_broker_chose_comes_back() -> None:
-    """What it says to that is judged with the ids of this run."""
+    """The answer to that is judged with the ids of this run."""
     fan = "a?", seen("3", "Q"), seen("1", "P"), "quiet"
     one, two = Sent("1", "A", 0), Sent("2", "A", 0)
     assert states(broker(), *fan) == {("1", "3")}
@@ -82,7 +82,7 @@ def test_a_number_is_meant_for_each_port() -> None:
 
 
 def test_a_function_says_when_all_is_there() -> None:
-    """As many on one port as the first output on the other says."""
+    """The first output on one port gives the number of outputs on the other."""
 
     def complete(got: Ids) -> bool:
         return bool(got["Q"]) and len(got["P"]) >= len(got["Q"][0])

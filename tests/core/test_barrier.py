@@ -20,7 +20,7 @@ ROUTES = Routes(("A", "B"), lambda value: str(value)[-1])
 
 
 def _chat(state: int, inp: str) -> Iterator[Transition[int]]:
-    """Return what a chat server does: what is said on A is heard on B."""
+    """Return the spec of a chat server: a message on A is passed on to B."""
     if inp == "say A":
         yield goto(state + 1, "said B")
     elif inp == "mute B":

@@ -1,4 +1,4 @@
-"""A run with trips is, by definition, the same as one whose session is told everything, event by event."""
+"""A run with cached runs is, by definition, the same as one whose session is told everything, event by event."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def faulty(random: Random, table: Machine, often: float) -> Callable[[str], list
 
 
 def compared(seed: int, paths: int = 5, steps: int = 25) -> Side:
-    """Run the same paths both ways; return the side that took trips."""
+    """Run the same paths both ways; return the side that took cached runs."""
     random = Random(seed)
     shape = Shape(
         unspecified=random.choice([0.0, 0.15]),
@@ -179,7 +179,7 @@ WRONG: Final = [[], [("P", "x")], [("Q", "w")], [("P", "x"), ("P", "x")], [("Q",
 def test_each_word_of_a_model_is_judged_the_same_on_trips(
     name: str, script: str, luck: int, at: int, wrong: list[Output], breaks: list[int]
 ) -> None:
-    """Choices, bags, guards, Accept, silence: whatever is wrong, and wherever a trip is called off."""
+    """Choices, bags, guards, Accept, silence: whatever is wrong, and wherever a cached run is called off."""
     spec = SPECS[name]
     sides = [Side(Model(spec, ROUTES), each) for each in (False, True)]
     sides[1].model = sides[1].oracle.model = sides[0].model
@@ -209,7 +209,7 @@ def test_each_word_of_a_model_is_judged_the_same_on_trips(
 
 @pytest.mark.parametrize("room", [3, 10, 30])
 def test_forgetting_does_not_change_a_run(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
-    """However little is remembered, in the midst of a trip as well."""
+    """However little is remembered, in the midst of a cached run as well."""
     monkeypatch.setattr(Memory.__init__, "__defaults__", (room,))
     for seed in range(100, 103):
         side = compared(seed)

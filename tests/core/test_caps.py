@@ -7,7 +7,6 @@ from collections.abc import Iterable
 import pytest
 
 from otf.core import Limits, Routes
-from otf.core.enabled import view
 from otf.core.model import HEAVY
 from otf.errors import ModelError
 from otf.spec import Accept, Spec, Transition, goto, on, total
@@ -23,7 +22,7 @@ def test_unasked_outputs_beyond_the_cap_make_a_run_inconclusive() -> None:
     """X tells that three y are on their way; where two are followed at most, nothing can be said any more."""
     assert outcome(STEPS, "x! y! y! y! quiet") == "pass"
     assert outcome(oracle(STEPS, limits=TWO), "x!") == "inconclusive"
-    assert "unasked" in run(oracle(STEPS, limits=TWO), "x!").why
+    assert "spontaneous" in run(oracle(STEPS, limits=TWO), "x!").why
 
 
 def test_they_do_so_only_where_they_would_explain_what_was_seen() -> None:
@@ -42,7 +41,7 @@ def test_a_doubt_does_not_outlast_silence() -> None:
 
 
 def test_after_the_outputs_that_are_followed_a_doubt_explains_anything_on_their_port() -> None:
-    """One y is followed, a second is in doubt; what comes on Q after both is not judged any more."""
+    """One y is followed, a second is in doubt; outputs on Q after both are not judged any more."""
     judge = oracle(machine("s0 -/y-> s0", "s0 -a/x-> s1"), limits=Limits(spontaneous=1))
     assert outcome(judge, "a? x! y! quiet") == "pass"
     assert outcome(judge, "a? x! y! y! quiet") == "inconclusive"
@@ -71,13 +70,13 @@ def test_an_accept_behind_a_doubt_leaves_everything_open() -> None:
 
 
 def test_a_doubt_may_be_taken_from_a_port_by_the_proof_that_an_input_was_taken() -> None:
-    """What came by itself before a was taken was seen, so no y is followed and none is in doubt."""
+    """Spontaneous outputs before a was taken were seen, so no y is followed and none is in doubt."""
     judged = told(oracle(BEATING, limits=Limits(spontaneous=0)), "a? taken")
     assert [each.beyond for each in judged.belief.hypotheses] == [()]
 
 
 def counting(outputs: str) -> Spec[int, str]:
-    """Return the spec of a system that counts by itself, without end."""
+    """Return the spec of a system that counts spontaneously, without end."""
     return Spec(lambda state, _inp: [goto(state)], 0, ["a"], emits=lambda state: [goto(state + 1, *outputs)])
 
 
@@ -117,7 +116,7 @@ def test_a_set_that_outgrows_its_cap_waits_for_quiescence() -> None:
 
 
 def test_a_set_that_is_too_large_after_quiescence_makes_a_run_inconclusive() -> None:
-    """No explanation is dropped to save room; that there are too many is said."""
+    """No explanation is dropped to save room; the verdict names their number instead."""
     many = Spec[int, str](lambda _state, _inp: [goto(number) for number in range(5)], 0, ["a"])
     assert outcome(oracle(many, limits=Limits(hypotheses=4)), "a? quiet") == "inconclusive"
     assert outcome(oracle(many, limits=Limits(hypotheses=4)), "a? taken") == "inconclusive"
@@ -132,7 +131,7 @@ def test_a_set_far_beyond_its_cap_is_not_waited_for() -> None:
 
 
 def wandering(width: int) -> Spec[int, str]:
-    """Return the spec of a system that goes from state to state unasked, says y or w on the way, and x on a."""
+    """Return the spec of a system that changes its state spontaneously, emits y or w meanwhile, and x on a."""
 
     def emits(state: int) -> Iterable[Transition[int]]:
         return [goto((state + 1) % width, "y"), goto((state * 2) % width, "w")]
@@ -150,7 +149,7 @@ def test_too_much_to_think_of_ends_a_run_soon() -> None:
 
 
 def test_too_much_to_think_of_may_be_silence() -> None:
-    """Who asks whether silence is allowed hears that it may be, and the run ends when it is told."""
+    """`would` answers that silence may be allowed, and the run ends at the event itself."""
     many = Spec[int, str](
         lambda state, _inp: [goto(state)], 0, ["a"], lambda state: [goto(10 * state + turn) for turn in range(10)]
     )
@@ -161,7 +160,7 @@ def test_too_much_to_think_of_may_be_silence() -> None:
 
 
 def test_a_decided_run_stays_decided() -> None:
-    """What is told after the verdict is counted, and changes nothing."""
+    """Events after the verdict are counted and change nothing."""
     monitor = told(machine("s0 -a/x-> s0"), "a? z! x! quiet")
     assert monitor.events == 4
     assert monitor.end() is monitor.verdict
@@ -216,8 +215,8 @@ def test_what_is_remembered_is_bounded() -> None:
     assert outcome(judge, *script) == "pass"
     assert outcome(judge, *script, seen(1)) == "fail: unasked"
     assert len(judge.beliefs) <= 10
-    offered = [told(judge, *adding(number)).belief for number in range(1, 20)]
-    assert {len(view(judge.model, "uioco", Limits(), each).specified) for each in offered} == {3}
+    beliefs = [told(judge, *adding(number)).belief for number in range(1, 20)]
+    assert {len(judge.view(each).specified) for each in beliefs} == {3}
 
 
 def test_the_states_that_are_possible_are_known() -> None:

@@ -119,7 +119,7 @@ def test_choices_in_a_row_are_judged_one_by_one(wrong: str) -> None:
 
 
 def test_a_choice_may_be_among_ports() -> None:
-    """Two choices among the same two ports: what came on one tells what is still owed on the other."""
+    """Two choices among the same two ports: an output on one decides which is outstanding on the other."""
     spec = once(OneOf("pl", "ql"), OneOf("pr", "qr"))
     for outputs in (["pl", "pr"], ["pl", "qr"], ["qr", "pl"], ["ql", "pr"], ["pr", "ql"], ["ql", "qr"]):
         answered(spec, outputs)
@@ -219,7 +219,7 @@ def test_one_explanation_costs_no_more_than_a_hundred_events() -> None:
 
 
 def test_taken_costs_no_more_than_quiet() -> None:
-    """Inputs on two ports of which one says back what it gets: all are proven taken, or all is quiet."""
+    """Inputs on two ports, one of which echoes them: all are proven taken, or all is quiet."""
     spec = Spec(lambda state, inp: [goto(_mixed(state, inp), *([inp] if inp[0] == "q" else []))], 0, ["pa"])
     costs = list[int]()
     for event in (Taken(16, 0), Quiet(0)):
@@ -231,7 +231,7 @@ def test_taken_costs_no_more_than_quiet() -> None:
 
 
 def test_a_hundred_possible_states_cost_little_more_than_a_third_each_of_what_one_costs() -> None:
-    """Each is told values that never come again."""
+    """Each gets values that never come again."""
 
     def cost(states: int) -> int:
         def step(state: Any, inp: str) -> list[Transition[Any]]:  # noqa: ANN401 -- a name, or a number

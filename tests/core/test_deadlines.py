@@ -1,4 +1,4 @@
-"""Windows: an answer or a timer comes in its time, or the system fails, and the reason says late, early or missing."""
+"""Windows: an answer or a timer comes in its time, or the system fails; the reason is late, early or missing."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from otf.core import Model, Monitor, Oracle, Routes, Send, Session, Stop, Timing, Wait, timers
-from otf.core.burst import Burst
+from otf.core import Model, Monitor, Oracle, Routes, Send, Session, Stop, Timing, Wait, pacing
 from otf.core.eager import Eager
-from otf.core.strict import Strict
-from otf.core.timers import Timers
+from otf.core.pacing import Timers
+from otf.core.strict import Burst, Strict
 from otf.spec import Accept, Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Event, Quiet, Seen, Sent, Taken
@@ -82,7 +81,7 @@ def test_an_answer_in_its_window_passes(script: str) -> None:
     ],
 )
 def test_an_answer_out_of_its_window_fails(script: str, verdict: str) -> None:
-    """The reason says whether only the time is wrong."""
+    """The reason shows whether only the time is wrong."""
     assert judged(script) == verdict
 
 
@@ -133,7 +132,7 @@ def test_a_timer_starts_anew_after_each_round() -> None:
 
 
 def test_an_internal_timer_is_judged_by_what_follows() -> None:
-    """The light goes off by itself after 5 to 6 s: nobody sees it, until one looks."""
+    """The light goes off after 5 to 6 s without an output: only a query shows it."""
 
     def step(state: str, inp: str) -> Iterator[Transition[str]]:
         if inp == "press":
@@ -241,7 +240,7 @@ def test_timers_are_waited_for_less_and_less() -> None:
 
 def test_where_too_many_places_were_passed_the_counting_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """It costs a wait, and no memory."""
-    monkeypatch.setattr(timers, "REMEMBERED", 0)
+    monkeypatch.setattr(pacing, "REMEMBERED", 0)
     _, events = _run(*["start", "stop"] * 8, pacing=Strict(TIMING, Timers()))
     assert [isinstance(event, Seen) and event.output == "ring" for event in events].count(True) == 8
 
@@ -263,7 +262,7 @@ def twice(state: str, inp: str) -> list[Transition[str]]:
 
 @pytest.mark.parametrize("script", ["ask?0", "ask?0 first!0.1"])
 def test_nothing_is_sent_in_a_burst_while_an_answer_lasts_longer_than_r(script: str) -> None:
-    """Nobody knows when the system would take it; so it is while only a part of the answer was seen."""
+    """It is not known when the system would take it; nor while only a part of the answer was seen."""
     spec = Spec(twice, "s", ["ask", "start"])
     session = Session(_oracle(spec), Script(["ask", "start"]), Burst(TIMING, 2), steps=50)
     assert isinstance(session.command(), Send)
@@ -286,7 +285,7 @@ def test_a_burst_waits_for_an_accept_to_be_complete() -> None:
 
 
 def test_an_answer_is_waited_for_although_the_system_may_have_said_all() -> None:
-    """Whether there is a second part nobody knows: the next input waits until it would have come."""
+    """Whether there is a second part is not known: the next input waits until it would have come."""
 
     def perhaps(state: str, _inp: str) -> Iterator[Transition[str]]:
         yield goto(state)

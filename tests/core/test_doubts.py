@@ -15,7 +15,7 @@ DOUBT = "a? y! x! x! x! x!"
 @pytest.mark.parametrize("quiet", [1, 23])
 @pytest.mark.parametrize("wrong", ["z!", "a? z!", "a? y! z!", "x! z!"])
 def test_quiescence_ends_a_doubt(wrong: str, quiet: int) -> None:
-    """Everything that was emitted has been seen then: what comes next on that port is judged like any other."""
+    """Everything emitted has been seen then: the next output on that port is judged like any other."""
     assert outcome(RESTLESS, DOUBT, "quiet " * quiet, wrong) == "fail: wrong"
 
 
@@ -37,7 +37,7 @@ def test_a_conforming_run_passes_all_the_same(later: str) -> None:
 
 @pytest.mark.parametrize("script", ["a? quiet", "quiet a? quiet", "quiet quiet a? x! quiet"])
 def test_a_missing_answer_on_another_port_fails(script: str) -> None:
-    """What is doubtful on P says nothing about Q."""
+    """A doubt about P is no doubt about Q."""
     assert outcome(RESTLESS, DOUBT, script) == "fail: missing"
 
 

@@ -92,7 +92,7 @@ def agree_on_rich_specs(seed: int) -> int:
 
 
 def test_so_it_is_with_outputs_in_any_order_predicates_and_accept() -> None:
-    """Whatever a transition may say of its outputs means what it is said to mean; 500 cases."""
+    """All items of a transition have the meaning that is documented; 500 cases."""
     assert agree_on_rich_specs(0) == 0
 
 
@@ -105,20 +105,20 @@ def test_so_it_is_with_rich_specs_on_demand(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_a_low_cap_on_unasked_outputs_costs_certainty_only(seed: int) -> None:
-    """Where fewer unasked outputs are followed than came, the verdict may be inconclusive; it is never wrong."""
+    """If fewer spontaneous outputs are followed than come, the verdict may be inconclusive; it is never wrong."""
     for number, machine, events in cases(seed, RESTLESS):
         _, verdict = judged(machine, events, IMPATIENT)
         assert verdict.outcome in {"inconclusive", "pass" if explained(machine, events) else "fail"}, number
 
 
 def test_a_low_cap_seldom_costs_certainty() -> None:
-    """Of 500 runs of specs that emit unasked all but a few are judged, although one unseen output is followed only."""
+    """With spontaneous outputs nearly all of 500 runs are judged, although only one unseen output is followed."""
     verdicts = [judged(machine, events, IMPATIENT)[1] for _, machine, events in cases(0, RESTLESS)]
     assert sum(verdict.outcome == "inconclusive" for verdict in verdicts) <= 5
 
 
 def test_the_cases_are_of_all_kinds() -> None:
-    """Among 500 runs there are many that pass, that fail, and that end where the spec says nothing."""
+    """Among 500 runs many pass, many fail, and many end at an unspecified input."""
     verdicts = [judged(machine, events, PATIENT)[1] for _, machine, events in cases(0, Shape())]
     kinds = {(verdict.outcome, verdict.truncated) for verdict in verdicts}
     counts = {kind: sum((each.outcome, each.truncated) == kind for each in verdicts) for kind in kinds}

@@ -1,4 +1,4 @@
-"""A failure says why, as data: what was possible, what that allowed, what came instead."""
+"""A failure gives its reason as data: the possible states, the outputs they allowed, and the one seen."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ def test_the_end_and_garbled_bytes_are_told_apart_by_the_signature() -> None:
 
 
 def test_before_any_input_there_is_none() -> None:
-    """An output at the start is unasked, where silence was expected."""
+    """An output at the start is unexpected where silence is."""
     found = failure(machine("s0 -a-> s0"), "x!")
     assert str(found.signature) == "unasked: str --no input--> expected silence, seen str"
     assert found.input == ""
 
 
 def test_each_item_of_a_transition_has_a_text() -> None:
-    """A failure says what was expected as the model says it."""
+    """A failure describes the expected output in the terms of the model."""
     spec = spec_of(
         goto(0, on("P", AnyOrder("x", int)), on("P", Where(callable, says="a call")), on("P", str.isdigit)),
         goto(1, OneOf(on("P", Where(callable)), on("P", bytes))),

@@ -138,7 +138,7 @@ def test_an_end_is_told_as_the_end_of_a_port() -> None:
 
 
 def test_a_model_with_time_windows_is_refused() -> None:
-    """A step takes no time: whatever the model says of time could only be wrong."""
+    """A step takes no time: any time window of the model could only be violated."""
     judge = Oracle(Model(Spec[int, str](lambda state, _inp: [goto(state, "x", within=(1, 2))], 0, ["a"])))
     with pytest.raises(UsageError, match=r"time windows.*otf\.adapters\.inprocess"):
         step(judge, MacroSteps.start(judge), "a", ("x",))

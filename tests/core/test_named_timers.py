@@ -34,7 +34,7 @@ def device(*, stops: bool = True) -> Spec[str, str]:
 
 
 def timer(*actions: TimerAction, answer: Way | None = None, deaf: tuple[str, ...] = ()) -> Spec[str, str]:
-    """Return a device whose timer t is started by a (unless `answer` says what a does) and brings y.
+    """Return a device whose timer t is started by a (unless `answer` defines a) and causes y.
 
     On b it does these things to its timers and says w. On c it goes to the state aside, on d back, silently; it knows
     nothing of t in the `deaf` states.
@@ -114,7 +114,7 @@ def test_a_timer_runs_on_whatever_else_happens(script: str, verdict: str) -> Non
 
 
 def test_no_timer_runs_at_the_start() -> None:
-    """Nothing is due, and what comes after a timer cannot come."""
+    """Nothing is due, and the outputs of a timer cannot come."""
     assert judged(PLAIN, "quiet9") == "pass"
     assert judged(PLAIN, "y!1.5").startswith("fail")
     assert judged(timer(answer=goto("on")), "a?0 y!1.5").startswith("fail")
@@ -201,7 +201,7 @@ def test_what_a_transition_brings_tells_when_it_started_its_timers() -> None:
 
 
 def test_two_timers_of_one_event_may_differ_in_what_is_known_of_their_start() -> None:
-    """One that went off late says nothing of the other: that is weaker than the truth, and never wrong."""
+    """One that expired late proves nothing about the other: that is weaker than the truth, and never wrong."""
 
     def emits(state: str) -> Iterator[Transition[str]]:
         yield goto(state, "y", after="t")
@@ -253,7 +253,7 @@ def test_a_silent_transition_may_come_after_a_timer() -> None:
 
 
 def test_an_accept_starts_timers_and_comes_after_one() -> None:
-    """The id that the system chose is said again when its timer goes off, in a transition of the same kind."""
+    """The id that the system chose is sent again when its timer expires, in a transition of the same kind."""
     named = Accept(lambda seen: [f"on {seen[0]}"], "P", timers=(LONG,))
 
     def step(state: str, _inp: str) -> Iterable[Way]:

@@ -17,7 +17,7 @@ SELDOM = (0.1, float("inf"))
 
 
 def ticking(within: tuple[float, float], answer: tuple[float, float] | None = None) -> Spec[str, str]:
-    """Return a device that says x again and again, and answers a with y."""
+    """Return a device that emits x again and again, and answers a with y."""
     return Spec(
         lambda state, _inp: [goto(state, "y", within=answer)],
         "on",
@@ -27,7 +27,7 @@ def ticking(within: tuple[float, float], answer: tuple[float, float] | None = No
 
 
 class Clock(Device):
-    """Says x every so many seconds, from the first to the last that it says, and answers a with y a while later."""
+    """Emits x at this interval from the first to the last time, and answers a with y a while later."""
 
     def __init__(self, every: float, answers: float | None = 0.001, last: float = float("inf")) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ def test_a_device_that_ticks_too_often_for_silence_is_driven(every: float, mode:
 
 
 def test_in_strict_mode_each_input_waits_for_the_answer_to_the_last() -> None:
-    """What a window obliges for ever does not keep an input waiting; all else that is owed does."""
+    """Outputs that a window obliges for ever do not delay an input; all other outstanding outputs do."""
     _, events = _strictly(ticking(OFTEN, (0.2, 0.3)), Clock(0.03, 0.25), 5)
     order = [_word(each) for each in events if _word(each) in {"a", "y"}]
     assert order == ["a", "y"] * 5
@@ -80,7 +80,7 @@ def _welcomed(state: str, inp: str) -> list[Transition[str]]:
 
 
 class Welcoming(Clock):
-    """Is silent until c came, says w 0.7 s later, and then ticks."""
+    """Is silent until c, emits w 0.7 s later, and then ticks."""
 
     def __init__(self) -> None:
         super().__init__(0.03, 0.001, 0.0)
@@ -113,7 +113,7 @@ def _word(event: Event) -> object:
 @pytest.mark.parametrize("mode", PACINGS)
 @pytest.mark.parametrize("every", [0.15, 0.3, 5.0, float("inf")])
 def test_a_tick_that_may_stay_away_for_ever_keeps_nothing_waiting(every: float, mode: str) -> None:
-    """At least 0.1 s apart, and nothing more is said: the inputs are sent between, and without any tick."""
+    """At least 0.1 s apart, with no upper bound: the inputs are sent between, and without any tick."""
     verdict, events = played(session(ticking(SELDOM), ["a"] * 5, PACINGS[mode](TIMING), TIMING), Clock(every))
     assert (verdict.outcome, inputs(events)) == ("pass", ["a"] * 5)
 
@@ -141,7 +141,7 @@ def test_a_wrong_device_that_never_rests_fails(
 
 @pytest.mark.parametrize("mode", ["strict", "eager"])
 def test_what_no_window_obliges_is_a_flood_all_the_same(mode: str) -> None:
-    """Ticks that may come, and need not, without end: nobody keeps a tester for ever."""
+    """Ticks without end that may come but need not: they must not keep a tester for ever."""
     spec: Spec[str, str] = Spec(lambda s, _i: [goto(s, "y")], "on", ["a"], lambda s: [goto(s, "x")])
     verdict, _ = played(session(spec, ["a"] * 5, PACINGS[mode](TIMING), TIMING), Clock(0.03), most=11_000)
     assert verdict.failure is not None
@@ -149,7 +149,7 @@ def test_what_no_window_obliges_is_a_flood_all_the_same(mode: str) -> None:
 
 
 def test_what_came_by_itself_may_come_in_parts() -> None:
-    """The x is the first of two outputs that came unasked: the second may be on its way then."""
+    """The x is the first of two spontaneous outputs: the second may be on its way then."""
 
     def emits(state: str) -> Iterator[Transition[str]]:
         if state == "on":
@@ -166,7 +166,7 @@ def test_what_came_by_itself_may_come_in_parts() -> None:
 
 
 def test_half_of_what_a_window_obliges_is_no_flood() -> None:
-    """Of two outputs that are accepted over and over the second is owed, though only a function asks for it."""
+    """Of two outputs that are accepted over and over, the second is outstanding, though only a function decides it."""
 
     def emits(state: str) -> Iterator[Accept]:
         yield Accept(lambda _seen: [state], "P", lambda seen: len(seen) > 1, (0.04, 0.06))
@@ -175,4 +175,4 @@ def test_half_of_what_a_window_obliges_is_no_flood() -> None:
     for word in ("x!0.05", "z!0.05", "x!0.1"):
         judge.tell(event(word))
         assert judge.belief.ticking
-        assert judge.belief.owing
+        assert judge.belief.expecting

@@ -1,4 +1,4 @@
-"""One trip, looked at closely: where it begins and ends, and what it remembers."""
+"""One cached run in detail: where it begins and ends, and what it remembers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Any, Final
 import pytest
 
 from otf.core import Barrier, Limits, Model, Send, Session, Symbol, View, eager
-from otf.core.belief import Belief, Led
-from otf.core.burst import Burst
+from otf.core.belief import Belief, EventResult
 from otf.core.cached_run import LONG, CachedRun
 from otf.core.eager import Eager
 from otf.core.pacing import Moment
-from otf.core.strict import Strict
+from otf.core.strict import Burst, Strict
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Seen, Sent
@@ -26,7 +25,7 @@ ECHO: Final = machine("s0 -a/x y-> s0", "s0 -b/z-> s0", "s0 -c-> s0")
 
 
 def echo(inp: str) -> list[Output]:
-    """Do as the model says."""
+    """Follow the model."""
     return {"a": [("P", "x"), ("Q", "y")], "b": [("P", "z")], "c": []}[inp]
 
 
@@ -38,7 +37,7 @@ def walked(side: Side, inputs: str, answer: Callable[[str], list[Output]] = echo
 
 
 def warm(spec: Spec[Any, Any] = ECHO, inputs: str = "abcabc") -> Side:
-    """Return a side that has seen everything, so that a trip goes on for as long as it may."""
+    """Return a side that has seen everything, so that a cached run goes on for as long as it may."""
     side = Side(Model(spec, ROUTES), quick=True)
     for _ in range(3):
         walked(side, inputs)
@@ -47,7 +46,7 @@ def warm(spec: Spec[Any, Any] = ECHO, inputs: str = "abcabc") -> Side:
 
 
 def begun(side: Side, inputs: str, steps: int = 100, flood: int = 10_000) -> Run:
-    """Return a path whose first step is taken: the first of a path follows silence, and is never part of a trip."""
+    """Return a path after its first step: this one follows silence, and is never part of a cached run."""
     run = Run(side.session(Script(inputs), steps, flood), World(echo, Random(1)), PORTS.__getitem__)
     while run.session.monitor.sent == 0 or run.session.monitor.ledger.unproven or run.world.coming:
         assert run.step()
@@ -55,23 +54,23 @@ def begun(side: Side, inputs: str, steps: int = 100, flood: int = 10_000) -> Run
 
 
 def taken(run: Run, side: Side) -> CachedRun:
-    """Return a trip on which one step was taken, whose end nobody has told the session."""
-    cached_run = CachedRun.out(run.session, side.codec)
+    """Return a cached run with one step, whose end is not reported to the session yet."""
+    cached_run = CachedRun.start(run.session, side.codec)
     assert cached_run is not None
     stepped(run, cached_run)
     return cached_run
 
 
 def stepped(run: Run, cached_run: CachedRun) -> None:
-    """Take one step of a trip."""
+    """Take one step of a cached run."""
     symbol = cached_run.choose()
     assert symbol is not None
-    go = cached_run.cached.inputs.get(symbol) or cached_run.learn(symbol, PORTS[str(symbol.value)], b"?")
+    go = cached_run.cached.inputs.get(symbol) or cached_run.learn_input(symbol, PORTS[str(symbol.value)], b"?")
     assert go is not None
     cached_run.sent(go, run.world.send(symbol.value, go.port))
     while (seen := run.world.look()) is not None:
         then = cached_run.cached.frames.get((seen.port, str(seen.output).encode()))
-        then = then or cached_run.heard((seen.port, str(seen.output).encode()), seen.output)
+        then = then or cached_run.learn_output((seen.port, str(seen.output).encode()), seen.output)
         assert then is not None
         cached_run.seen(then, seen)
 
@@ -88,7 +87,7 @@ def test_all_steps_that_were_taken_before_are_one_trip() -> None:
 
 
 def test_a_run_has_as_many_steps_as_it_may() -> None:
-    """The limit counts the steps of a trip and those before it; the chooser is not asked for more."""
+    """The limit counts the steps of a cached run and those before it; the chooser is not asked for more."""
     side = warm()
     run = begun(side, "abababab", steps=4)
     quick(run, side, never)
@@ -115,11 +114,11 @@ def test_a_chooser_that_has_no_more_ends_the_path() -> None:
 
 
 def test_a_chooser_sees_what_the_session_would_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same view, made once, whoever asks for it first."""
+    """The same view is made once, for all that need it."""
     side, shown = warm(), list[View]()
     run = begun(side, "aba")
     run.session.monitor.belief.view = None
-    cached_run = CachedRun.out(run.session, object())
+    cached_run = CachedRun.start(run.session, object())
     assert cached_run is not None
     choose = run.session.chooser.choose
 
@@ -133,7 +132,7 @@ def test_a_chooser_sees_what_the_session_would_show(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_model_is_asked_nothing_more() -> None:
-    """What is offered on the way to an answer is nobody's question, and a model may have no answer to it."""
+    """The enabled inputs before an answer are not needed, and a model may have no answer to them."""
 
     def step(state: int, inp: str) -> list[Transition[int]]:
         if state:
@@ -153,11 +152,11 @@ def test_what_was_chosen_and_not_sent_is_sent_next() -> None:
     run = begun(side, "abab")
     cached_run = taken(run, side)
     chosen = cached_run.choose()
-    cached_run.back()
+    cached_run.finish()
     assert chosen is not None
     assert (run.session.moment.next, run.session.moment.port) == (chosen, "A")
     assert run.session.command() == Send(chosen)
-    assert CachedRun.out(run.session, side.codec) is None
+    assert CachedRun.start(run.session, side.codec) is None
 
 
 def test_a_trip_without_a_step_changes_nothing() -> None:
@@ -165,9 +164,9 @@ def test_a_trip_without_a_step_changes_nothing() -> None:
     side = warm()
     run = begun(side, "aba")
     before = shot(run.session)
-    cached_run = CachedRun.out(run.session, side.codec)
+    cached_run = CachedRun.start(run.session, side.codec)
     assert cached_run is not None
-    cached_run.back()
+    cached_run.finish()
     assert shot(run.session) == before
 
 
@@ -175,44 +174,44 @@ def test_a_new_input_and_a_new_output_are_for_the_session() -> None:
     """What was never sent here, and what never came here, is not known."""
     side = warm(inputs="aaaa")
     run = begun(side, "ab")
-    cached_run = CachedRun.out(run.session, side.codec)
+    cached_run = CachedRun.start(run.session, side.codec)
     assert cached_run is not None
     new = cached_run.choose()
     assert new is not None
-    assert cached_run.learn(new, "B", b"b") is None
+    assert cached_run.learn_input(new, "B", b"b") is None
     side = warm(inputs="aaaa")
     run = begun(side, "aa")
-    cached_run = CachedRun.out(run.session, side.codec)
+    cached_run = CachedRun.start(run.session, side.codec)
     assert cached_run is not None
     known = cached_run.choose()
     assert known is not None
-    go = cached_run.learn(known, "A", b"a")
+    go = cached_run.learn_input(known, "A", b"a")
     assert go is not None
     cached_run.sent(go, run.world.send("a", "A"))
-    assert cached_run.heard(("P", b"z"), "z") is None
-    assert cached_run.heard(("Q", b"x"), "x") is None
+    assert cached_run.learn_output(("P", b"z"), "z") is None
+    assert cached_run.learn_output(("Q", b"x"), "x") is None
 
 
 def test_what_is_known_is_known_of_one_codec() -> None:
     """To another codec the same bytes mean something else; the inputs of one are no bytes of another."""
     side = warm()
-    first = CachedRun.out(begun(side, "ab").session, side.codec)
+    first = CachedRun.start(begun(side, "ab").session, side.codec)
     assert first is not None
-    assert CachedRun.out(begun(side, "ab").session, side.codec).cached is first.cached  # type: ignore[union-attr]
-    other = CachedRun.out(begun(side, "ab").session, object())
+    assert CachedRun.start(begun(side, "ab").session, side.codec).cached is first.cached  # type: ignore[union-attr]
+    other = CachedRun.start(begun(side, "ab").session, object())
     assert other is not None
     assert (bool(first.cached.inputs), bool(other.cached.inputs)) == (True, False)
 
 
 def test_what_goes_on_for_long_is_no_trip() -> None:
-    """Where fewer outputs are a flood than a trip counts by itself, the session counts them all."""
+    """Where fewer outputs are a flood than a cached run counts by itself, the session counts them all."""
     side = warm()
-    assert CachedRun.out(begun(side, "ab", flood=LONG).session, side.codec) is not None
-    assert CachedRun.out(begun(side, "ab", flood=LONG - 1).session, side.codec) is None
+    assert CachedRun.start(begun(side, "ab", flood=LONG).session, side.codec) is not None
+    assert CachedRun.start(begun(side, "ab", flood=LONG - 1).session, side.codec) is None
 
 
 def test_an_answer_that_is_longer_than_a_trip_is_told_all_the_same() -> None:
-    """After as many events in one step the trip is over, and the rest is told one by one."""
+    """After as many events in one step the cached run is over, and the rest is told one by one."""
     outputs = " ".join(["x"] * (LONG + 10))
     spec = machine(f"s0 -a/{outputs}-> s0")
     sides = [Side(Model(spec, ROUTES), quick=each) for each in (False, True)]
@@ -221,12 +220,12 @@ def test_an_answer_that_is_longer_than_a_trip_is_told_all_the_same() -> None:
     assert sides[1].steps > 0
 
 
-# Where there is no trip
+# Where there is no cached run
 
 
 def no_cached_run(run: Run) -> bool:
-    """Tell whether the session has to be asked."""
-    return CachedRun.out(run.session, CODEC) is None
+    """Return whether the session must decide."""
+    return CachedRun.start(run.session, CODEC) is None
 
 
 def test_where_the_next_input_may_not_follow_there_is_no_trip() -> None:
@@ -253,7 +252,7 @@ def test_where_the_next_input_may_not_follow_there_is_no_trip() -> None:
 
 
 def test_what_was_never_proven_quiet_is_waited_for() -> None:
-    """A pacing that has not seen silence after the last transition wants to see it; so it is in the midst of a trip."""
+    """A pacing that has not seen silence after the last transition waits for it, also within a cached run."""
     side = warm()
     run = begun(side, "aba")
     cached_run = taken(run, side)
@@ -261,7 +260,7 @@ def test_what_was_never_proven_quiet_is_waited_for() -> None:
     fresh = set[Any]()
     cached_run.pacing.proven = fresh
     assert cached_run.choose() is None
-    cached_run.back()
+    cached_run.finish()
     assert no_cached_run(run)
     assert not isinstance(run.session.command(), Send)
 
@@ -294,7 +293,7 @@ class Hasty(Eager):
 
 
 def test_in_the_midst_of_an_answer_there_is_no_trip() -> None:
-    """Even where a pacing would go on: a trip begins where the system is silent."""
+    """Even where a pacing would go on: a cached run begins where the system is silent."""
     side = warm()
     run = begun(side, "ab")
     run.session.pacing = Hasty(side.timing, side.proven)
@@ -308,13 +307,13 @@ def test_in_the_midst_of_an_answer_there_is_no_trip() -> None:
 
 
 def on_the_way(side: Side) -> tuple[Run, CachedRun]:
-    """Return a trip on which an input was sent, and nothing came yet."""
+    """Return a cached run on which an input was sent, and nothing came yet."""
     run = begun(side, "aba")
-    cached_run = CachedRun.out(run.session, side.codec)
+    cached_run = CachedRun.start(run.session, side.codec)
     assert cached_run is not None
     symbol = cached_run.choose()
     assert symbol is not None
-    go = cached_run.cached.inputs.get(symbol) or cached_run.learn(symbol, "B", b"b")
+    go = cached_run.cached.inputs.get(symbol) or cached_run.learn_input(symbol, "B", b"b")
     assert go is not None
     cached_run.sent(go, run.world.send("b", "B"))
     return run, cached_run
@@ -325,18 +324,18 @@ def test_an_output_that_does_not_prove_the_input_taken() -> None:
     side = warm()
     _, cached_run = on_the_way(side)
     name = ("seen", "Q", side.model.symbol("w"))
-    cached_run.cached.belief.after[name] = Led(cached_run.cached.belief, (1,))
-    assert cached_run.heard(("Q", b"w"), "w") is None
+    cached_run.cached.belief.after[name] = EventResult(cached_run.cached.belief, (1,))
+    assert cached_run.learn_output(("Q", b"w"), "w") is None
     _, cached_run = on_the_way(side)
     quiescence_predicted, before = cached_run.before.belief, cached_run.cached.belief
-    before.after[name] = Led(quiescence_predicted, (1,))
-    assert cached_run.heard(("Q", b"v"), "w") is None
+    before.after[name] = EventResult(quiescence_predicted, (1,))
+    assert cached_run.learn_output(("Q", b"v"), "w") is None
     in_flight = quiescence_predicted.after["sent", "A", side.model.symbol("c")].belief
     assert in_flight.silent
-    before.after[name] = Led(in_flight)
-    assert cached_run.heard(("Q", b"v"), "w") is None
-    before.after[name] = Led(quiescence_predicted)
-    assert cached_run.heard(("Q", b"v"), "w") is not None
+    before.after[name] = EventResult(in_flight)
+    assert cached_run.learn_output(("Q", b"v"), "w") is None
+    before.after[name] = EventResult(quiescence_predicted)
+    assert cached_run.learn_output(("Q", b"v"), "w") is not None
     del before.after[name]
 
 
@@ -344,15 +343,15 @@ def test_where_a_set_is_too_large_the_session_is_asked() -> None:
     """What is over its cap is for those who end the run; what is known of it counts no more."""
     side = warm()
     run = begun(side, "abab")
-    cached_run = CachedRun.out(run.session, side.codec)
+    cached_run = CachedRun.start(run.session, side.codec)
     assert cached_run is not None
     symbol = cached_run.choose()
     assert symbol is not None
     cached_run.cached.inputs.clear()
     side.oracle.limits = Limits(hypotheses=0)
-    assert cached_run.learn(symbol, "B", b"b") is None
+    assert cached_run.learn_input(symbol, "B", b"b") is None
     side.oracle.limits = Limits(hypotheses=1)
-    assert cached_run.learn(symbol, "B", b"b") is not None
+    assert cached_run.learn_input(symbol, "B", b"b") is not None
 
 
 # Memory
@@ -363,7 +362,7 @@ def test_what_is_known_is_forgotten_with_the_rest() -> None:
     side = warm(inputs="abab")
     run = begun(side, "abab")
     cached_run = taken(run, side)
-    cached_run.back()
+    cached_run.finish()
     held: Belief = run.session.monitor.belief
     known = cached_run.cached
     assert (held.ahead.get(type(known)) is known, len(known.inputs)) == (True, 2)
@@ -373,7 +372,7 @@ def test_what_is_known_is_forgotten_with_the_rest() -> None:
 
 
 def test_what_a_pacing_has_forgotten_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It forgets all that was proven when that is too much; a trip does not go on with what it knew."""
+    """It forgets all that was proven when that is too much; a cached run does not go on with what it knew."""
     monkeypatch.setattr(eager, "REMEMBERED", 2)
     spec = machine("s0 -a/x-> s0", "s0 -b/z-> s0", "s0 -d/w-> s0", "s0 -c/y-> s0")
 

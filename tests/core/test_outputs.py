@@ -1,4 +1,4 @@
-"""What a transition says of its outputs, and what is seen."""
+"""The items of a transition, and the outputs that they allow."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Warm(Welcome):
 
 
 def short(text: str) -> bool:
-    """Tell whether a text is short."""
+    """Return whether a text is short."""
     return len(text) < 3
 
 
 def kind_of(kind: type, value: object) -> bool:
-    """Tell whether a value is of a class."""
+    """Return whether a value is of a class."""
     return isinstance(value, kind)
 
 
@@ -93,13 +93,13 @@ def test_outputs_in_any_order_wait_on_their_own_port_only() -> None:
 
 
 def test_an_empty_group_is_nothing() -> None:
-    """AnyOrder() owes nothing."""
+    """AnyOrder() has no outputs."""
     assert outcome(once(AnyOrder(), "x"), "a? x! quiet") == "pass"
 
 
 @pytest.mark.parametrize("script", ["a? x! z! quiet", "a? z! x! quiet", "a? x! x! quiet"])
 def test_overlapping_tests_branch(script: str) -> None:
-    """Any text and x: an x may be either, so what comes second decides."""
+    """Any text and x: an x may be either, so the second output decides."""
     assert outcome(once(AnyOrder(ANY, "x")), script) == "pass"
 
 
@@ -167,14 +167,14 @@ def test_equality_includes_the_type(wanted: object, other: object) -> None:
 
 
 def test_an_output_comes_on_its_port() -> None:
-    """X is expected on P, as its codec says, or where `on` says."""
+    """X is expected on P, by its codec, or on the port named by `on`."""
     assert outcome(once("x"), "a?", seen("x", "Q")) == "fail: unasked"
     assert outcome(once(on("Q", "x")), "a?", seen("x", "Q"), "quiet") == "pass"
 
 
 @pytest.mark.parametrize("item", [str, object, short, Undecodable, Undecodable(b"?", "no text")])
 def test_nothing_allows_bytes_that_do_not_decode(item: object) -> None:
-    """No class, no test, not even their own value: garbled bytes are a failure wherever the model says anything."""
+    """No class, no test, not even their own value: undecodable bytes are a failure where anything is specified."""
     assert outcome(once(on("P", item)), "a?", seen(Undecodable(b"?", "no text"))) == "fail: undecodable"
 
 

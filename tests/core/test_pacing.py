@@ -6,9 +6,8 @@ from itertools import product
 from random import Random
 
 from otf.core import Session, Timing
-from otf.core.burst import Burst
 from otf.core.eager import MOST, Eager
-from otf.core.strict import Strict
+from otf.core.strict import Burst, Strict
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.trace.events import Quiet, Seen, Taken
 from tests.core.scripts import PORTS, machine, oracle
@@ -123,7 +122,7 @@ def test_eager_waits_where_the_model_may_leave_an_input_open() -> None:
 
 
 def test_eager_waits_for_an_answer_of_several_outputs() -> None:
-    """After x the z is owed."""
+    """After x the z is outstanding."""
     run = session(machine("s0 -a/x z-> s0"), "aa", Eager(TIMING))
     sent(run, 0.0)
     answer(run, "xz", 0.0)
@@ -149,7 +148,7 @@ def test_an_answer_does_not_prove_that_the_system_is_ready_for_the_next_input() 
 
 
 def test_with_any_relation_of_latency_and_busy_time_a_conforming_system_passes() -> None:
-    """Its a may be answered or not: silence that is believed too early would make the answer unasked."""
+    """Its a may be answered or not: if silence is believed too early, the answer counts as unexpected."""
     spec = machine("s0 -b/y-> s0", "s0 -a/x-> s0", "s0 -a-> s0")
     for seed, (latency, busy) in product(range(20), [(0.001, 0.05), (0.05, 0.001), (0.01, 0.01)]):
         random = Random(seed)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from otf.core import Barrier, Model, Oracle, Ping, Routes, Send, Session, Stop, Timing, Wait
+from otf.core.pacing import Timers
 from otf.core.strict import Strict
-from otf.core.timers import Timers
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Quiet, Seen, Sent
@@ -18,7 +18,7 @@ BARRIER = Barrier({"A": "ping"}, lambda _port, output: output == "pong")
 
 
 def _search(state: str, inp: str) -> Iterator[Transition[str]]:
-    """Return what an engine does: it searches, and says by itself when it is done."""
+    """Return the spec of an engine: it searches, and reports spontaneously when it is done."""
     if (state, inp) == ("idle", "go"):
         yield goto("searching")
 

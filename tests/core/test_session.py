@@ -1,4 +1,4 @@
-"""A run as a conversation: the session says what to do, and is told what happened. No clock, no waiting."""
+"""A run as a conversation: the session issues commands and is given events. No clock, no waiting."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ ECHO = machine("s0 -a/x-> s1", "s1 -c/z-> s0", "s1 -a/x-> s1", "s0 -c-> s0")
 
 
 class Script:
-    """Chooses the given inputs in turn, and notes what was offered with each."""
+    """Chooses the given inputs in turn, and notes the enabled inputs each time."""
 
     def __init__(self, inputs: str) -> None:
         self.left = list(inputs)
-        self.offered: list[str] = []
+        self.enabled: list[str] = []
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None after the last."""
-        self.offered.append("".join(str(symbol.value) for symbol in view.specified))
+        self.enabled.append("".join(str(symbol.value) for symbol in view.specified))
         return view.model.symbol(self.left.pop(0)) if self.left else None
 
 
@@ -117,11 +117,11 @@ def test_the_chooser_sees_what_may_be_offered() -> None:
     silent(run)
     stops(run.command())
     stops(run.command())
-    assert script.offered == ["a", "ac"]
+    assert script.enabled == ["a", "ac"]
 
 
 def test_a_failure_ends_a_run_at_once() -> None:
-    """Nothing is waited for after a wrong output; what comes then is still told, and changes nothing."""
+    """After a wrong output the session does not wait; later events are accepted and change nothing."""
     run = session(ECHO, "ac")
     sent(run, 0.0)
     answer(run, "z", 0.25)
@@ -177,7 +177,7 @@ def test_an_output_in_that_time_is_judged_and_said_to_be_late() -> None:
 
 
 def test_a_wrong_output_in_that_time_fails_and_is_late() -> None:
-    """Lateness does not excuse what it says."""
+    """Lateness does not excuse a wrong output."""
     run = session(ECHO, "a")
     sent(run, 0.0)
     silent(run)
@@ -194,7 +194,7 @@ def test_silence_without_duration_is_believed_at_once() -> None:
 
 
 def test_what_may_come_unasked_is_looked_for_first() -> None:
-    """Before the first input there is a window, and what comes in it is judged."""
+    """Before the first input there is a window, and outputs in it are judged."""
     run = session(machine("s0 -/x-> s1", "s0 -a-> s0", "s1 -a-> s1"), "a")
     assert waits(run.command()) == 1.0
     answer(run, "x", 0.5)
@@ -203,7 +203,7 @@ def test_what_may_come_unasked_is_looked_for_first() -> None:
 
 
 def test_an_output_between_choice_and_sending_may_make_an_input_senseless() -> None:
-    """A was chosen in s0; then z came by itself, and in s1 only c is specified: the next of the script is chosen."""
+    """A was chosen in s0; then z came spontaneously, and s1 specifies only c: the next of the script is chosen."""
     spec = machine("s0 -a-> s0", "s0 -/z-> s1", "s1 -c-> s1", "s0 -c-> s0")
     run = session(spec, "ac")
     silent(run)
@@ -214,7 +214,7 @@ def test_an_output_between_choice_and_sending_may_make_an_input_senseless() -> N
 
 
 def test_an_input_that_still_makes_sense_is_kept() -> None:
-    """X came by itself, but a is specified afterwards as well."""
+    """X came spontaneously, but a is specified afterwards as well."""
     spec = machine("s0 -a-> s0", "s0 -/x-> s1", "s1 -a-> s1")
     run = session(spec, "ac")
     silent(run)
@@ -236,7 +236,7 @@ def test_where_the_model_says_nothing_any_more_the_run_stops() -> None:
 
 
 def test_what_is_owed_is_waited_for_even_then() -> None:
-    """Y was owed before the unspecified input was taken, so its absence is a failure."""
+    """Y was outstanding before the unspecified input was taken, so its absence is a failure."""
     run = session(machine("s0 -a/y-> s1"), "", steps=0)
     run.tell(Sent("a", "A", 0.0))
     run.tell(Sent("c", "A", 0.0))
@@ -283,7 +283,7 @@ def test_a_pause_or_an_input_ends_a_flood() -> None:
 
 
 def test_a_long_answer_is_no_flood() -> None:
-    """The model demands eight outputs, and these are what comes; it is not asked for a pause in the middle of them."""
+    """The model demands eight outputs, and they come; the system need not pause between them."""
     long = machine("s0 -a/x x x x x x x x-> s1", "s1 -a-> s1")
     assert flooded(long, [Seen("x", "P", 0)] * 8).why == "it goes on"
     assert flooded(long, [*[Seen("x", "P", 0)] * 7, Quiet(0)]).outcome == "fail"

@@ -62,6 +62,6 @@ def test_an_unasked_output_may_overtake_the_answer_before_it() -> None:
 
 
 def test_the_answer_that_an_unasked_output_has_overtaken_must_come() -> None:
-    """Y tells that a was taken, so x is owed; and before any a there is no y."""
+    """Y proves that a was taken, so x is outstanding; and before any a there is no y."""
     assert outcome(SPONTANEOUS_NEXT, "a? y! quiet") == "fail: missing"
     assert outcome(SPONTANEOUS_NEXT, "y!") == "fail: unasked"

@@ -44,18 +44,18 @@ def test_an_input_proven_by_its_output_is_proven() -> None:
 
 @pytest.mark.parametrize("script", ["a? taken z! x! x! quiet", "a? x! taken z! x!", "x! x! a? taken z!"])
 def test_a_system_that_is_never_quiet_is_judged(script: str) -> None:
-    """X comes by itself, before a is taken and after it."""
+    """X comes spontaneously, before a is taken and after it."""
     assert outcome(TICKING, script) == "pass"
 
 
 def test_what_came_by_itself_before_the_input_must_have_been_seen() -> None:
-    """Once a is proven taken its z is owed: an x before that would have been seen by then."""
+    """Once a is proven taken, its z is outstanding: an x before that would have been seen by then."""
     assert outcome(TICKING, "a? x! taken z! quiet") == "pass"
     assert outcome(TICKING, "a? taken x!") == "fail: wrong"
 
 
 def test_the_last_of_inputs_on_two_ports_is_the_one_that_was_taken_last() -> None:
-    """A and b were taken in either order: of one of them the output may still be owed, not of both."""
+    """A and b were taken in either order: the output of one of them may be outstanding, not of both."""
     assert outcome(TWO_PORTS, "a? b? taken x! quiet") == "fail: missing"
     assert outcome(TWO_PORTS, "a? b? x! taken y! quiet") == "pass"
     assert outcome(TWO_PORTS, "a? b? y! taken x! quiet") == "pass"

@@ -1,4 +1,4 @@
-"""What a failure in time says: its input, what was allowed, and the times; whether silence passed before or not."""
+"""The parts of a failure in time: its input, the allowed outputs, and the times; with silence before it or without."""
 
 from __future__ import annotations
 

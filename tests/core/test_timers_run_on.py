@@ -15,7 +15,7 @@ Window = tuple[float, float] | None
 
 
 def device(*cycles: tuple[str, Window]) -> Spec[str, str]:
-    """Return the spec of a device that says `x` (and more) in a cycle while it is on, and `y` after 0.4 to 0.7 s."""
+    """Return the spec of a device that emits `x` (and more) in a cycle while on, and `y` after 0.4 to 0.7 s."""
 
     def step(state: str, inp: str) -> list[Transition[str]]:
         return [goto("on" if (state, inp) == ("off", "a") else state)]
@@ -52,7 +52,7 @@ def test_two_cyclic_messages_do_not_disturb_each_other() -> None:
 
 
 def test_a_cyclic_accept_lets_another_timer_run_on() -> None:
-    """What the device says in its cycle may be for the model to look at."""
+    """A test of the model may check the outputs of the cycle."""
 
     def emits(state: str) -> Iterator[Transition[str] | Accept]:
         if state == "on":
@@ -93,7 +93,7 @@ def test_an_end_that_never_comes_is_missing_without_a_cycle() -> None:
 
 
 class Ticker(Device):
-    """Says `x` every 0.1 s while it is on, and `y` some time after it was put on."""
+    """Emits `x` every 0.1 s while it is on, and `y` some time after it was switched on."""
 
     def __init__(self, ends: float) -> None:
         super().__init__()
@@ -136,7 +136,7 @@ def test_a_window_without_an_end_ends_where_another_timer_must_go_off() -> None:
     def step(_state: str, _inp: str) -> Iterable[Transition[str]]:
         return [goto("on", timers=[start("t", 1.0, 2.0)])]
 
-    # since when it has been on before the run, nobody knows
+    # it is not known how long it was on before the run
     judge = Spec(step, "on", ["a"], emits)
     for script in ("a?0 y!2.3 x!2.35", "a?0 x!0.2 y!2.2 x!2.3", "a?0 x!0.2 x!2.2 y!2.3 x!2.35 x!2.9"):
         assert judged(judge, script) == "pass"

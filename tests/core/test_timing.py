@@ -18,7 +18,7 @@ def test_stated_times_learn_nothing() -> None:
     """Whatever is heard, a quiescence time that was stated stays."""
     timing = Timing(quiescence=1.0)
     for _ in range(1000):
-        timing.heard(0.001)
+        timing.learn(0.001)
     assert timing.quiescence == 1.0
 
 
@@ -26,9 +26,9 @@ def test_nothing_is_learnt_from_a_few_replies() -> None:
     """The first replies say nothing yet of slow ones."""
     timing = Learnt(quiescence=1.0, latency=0.0, busy=0.0)
     for _ in range(ENOUGH - 1):
-        timing.heard(0.001)
+        timing.learn(0.001)
     assert timing.quiescence == 1.0
-    timing.heard(0.001)
+    timing.learn(0.001)
     assert timing.quiescence == pytest.approx(MANY * 0.001)
 
 
@@ -36,7 +36,7 @@ def test_slow_replies_count() -> None:
     """Two in a hundred that take ten times as long decide."""
     timing = Learnt(quiescence=1.0, latency=0.0, busy=0.0)
     for number in range(10 * ENOUGH):
-        timing.heard(0.01 if number % 50 == 0 else 0.001)
+        timing.learn(0.01 if number % 50 == 0 else 0.001)
     assert timing.quiescence == pytest.approx(MANY * 0.01)
 
 
@@ -44,7 +44,7 @@ def test_what_is_learnt_is_never_shorter_than_the_bounds() -> None:
     """An output may be on its way for 2L + R, however fast most of them are."""
     timing = Learnt(quiescence=1.0, latency=0.25, busy=0.5)
     for _ in range(ENOUGH):
-        timing.heard(0.000001)
+        timing.learn(0.000001)
     assert timing.quiescence == 1.0 == timing.settled(1)
 
 
@@ -52,7 +52,7 @@ def test_old_replies_are_forgotten() -> None:
     """A system that has become faster is soon waited for less long."""
     timing = Learnt(quiescence=1.0, latency=0.0, busy=0.0)
     for reply in [0.1] * ENOUGH + [0.001] * 2000:
-        timing.heard(reply)
+        timing.learn(reply)
     assert timing.quiescence == pytest.approx(MANY * 0.001)
 
 

@@ -62,7 +62,7 @@ def test_by_the_relation_any_an_input_that_no_state_specifies_leaves_everything_
 
 
 def test_by_the_relation_any_what_an_output_has_ruled_out_does_not_count() -> None:
-    """After z only s2 is left, which says nothing of the b that is in flight."""
+    """After z only s2 is left, which does not specify the b in flight."""
     judge = oracle(machine("s0 -a/x-> s1", "s0 -a/z-> s2", "s1 -b/y-> s1", "s2 -a-> s2"), relation="any")
     assert outcome(judge, "a? quiet") == "fail: missing"
     assert outcome(judge, "a? z! quiet b? quiet") == "truncated"

@@ -45,8 +45,8 @@ def judged(machine: Machine, events: list[Event]) -> Monitor:
 def disagreements(seed: int) -> tuple[list[str], int]:
     """Return the cases in which a verdict is not that of the enumeration, and how many remain open.
 
-    While an `Accept` is open, nobody knows whether what came on other ports is right: such a run may fail later than
-    the enumeration says, when the last output is there or quiescence. It never fails earlier.
+    While an `Accept` is open, outputs on other ports cannot be judged: such a run may fail later than in the
+    enumeration, at the last output or at quiescence. It never fails earlier.
     """
     wrong, undecided = list[str](), 0
     for number, machine, events in cases(seed):

@@ -58,7 +58,7 @@ def _turn(random: Random, wild: Wild, states: list[str]) -> Turn:
 
 
 def _alone(random: Random, wild: Wild, states: list[str]) -> Turn:
-    """Return what comes unasked: one output, so that runs stay short."""
+    """Return the spontaneous transitions: one output, so that runs stay short."""
     if random.random() < wild.accept:
         port, letters = random.choice((("P", "xz"), ("Q", "yw")))
         return Accepting({(letter,): random.choice(states) for letter in letters[: random.randint(1, 2)]}, port)

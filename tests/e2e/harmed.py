@@ -15,10 +15,9 @@ import anyio
 from otf import Bench
 from otf.adapter import Line
 from otf.campaign import Settings
-from otf.campaign.headers import header
-from otf.campaign.pace import Pace
-from otf.campaign.paths import PathRun
+from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult
+from otf.campaign.settings import header
 from otf.core import Chooser
 from otf.offline import judge
 from otf.trace.reading import TraceReader

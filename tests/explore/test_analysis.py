@@ -1,4 +1,4 @@
-"""What is true of a model: verdicts, and the shortest way to see what is not."""
+"""Laws of a model: verdicts, and the shortest way to see why a law fails."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def laws(spec: Spec[int, object], limit: int = 1_000) -> dict[str, str]:
 def test_the_coffee_machines_are_as_the_paper_says(
     spec: Spec[int, object], deterministic: str, total: str, no_loss: str
 ) -> None:
-    """Section 4.1 of "Testing with Functions as Specifications"; no integer overflows here, so nobody gets credit."""
+    """Section 4.1 of "Testing with Functions as Specifications"; integers do not overflow, so there is no credit."""
     found = laws(spec)
     assert (found["deterministic"], found["total"], found["fair"]) == (deterministic, total, no_loss)
     assert found["solvent"] == ("passed" if spec is C4 else "proven")
@@ -62,7 +62,7 @@ def test_a_machine_without_end_is_proven_within_its_states() -> None:
 
 
 def test_what_was_seen_whole_within_bounds_is_proven_within_them() -> None:
-    """Steps, states, values: each is named; a bound on the number of states proves nothing, nor any of dead ends."""
+    """Bounds on steps, states and values are named; a bound on the number of states proves nothing."""
 
     def positive(paid: int) -> bool:
         return paid >= 0
@@ -95,7 +95,7 @@ def _adds(total: int, inp: Add | bool) -> list[Transition[int]]:
 
 
 def test_inputs_without_end_are_named_as_the_sample_that_they_are() -> None:
-    """In what is proven, and in what is said of a suite; inputs with an end are all there."""
+    """Findings and suites name the sample of an endless type of inputs; finite types need no note."""
     endless = Spec(_adds, 0)
     found = safety(explore(endless), lambda total: total < 3)
     assert (found.verdict, found.says) == (
@@ -103,13 +103,13 @@ def test_inputs_without_end_are_named_as_the_sample_that_they_are() -> None:
         "the first 100 inputs of Add: 3 states, 306 transitions",
     )
     told = str(suite(endless, "tour"))
-    assert "the first 100 inputs of Add alone are sent: what others do is not known" in told
+    assert "only the first 100 inputs of Add are sent: nothing is known about others" in told
     bounded = explore(endless, values={int: range(3)})
     assert str(safety(bounded, bool, law="never 0")).startswith("never 0: refuted")
     assert safety(bounded, lambda total: total < 3).says.startswith("the values given for int: 3 states")
     strategy: Any = st.sampled_from([Add(1), Add(2)])
     drawn = Spec(_adds, 0, strategy)
-    assert "the first 2 inputs of what is given" in safety(explore(drawn), lambda total: total < 3).says
+    assert "the first 2 inputs of the given values" in safety(explore(drawn), lambda total: total < 3).says
     assert safety(explore(Spec(_adds, 0, [Add(1), True])), lambda total: total < 3).verdict is LawVerdict.PROVEN
 
 
@@ -118,7 +118,7 @@ def test_the_queue_is_as_the_paper_says() -> None:
     graph = explore(QUEUE, states=lambda state: isinstance(state, New) or len(state.elements) < 3)
     found = {each.law: each for each in general(graph)}
     assert found["deterministic"].verdict is LawVerdict.PASSED
-    assert found["total"].says == "nothing is said in Queue(elements=()) of Init()"
+    assert found["total"].says == "Init() is not specified in Queue(elements=())"
 
     def size(state: New | Queue) -> int:
         return len(state.elements) if isinstance(state, Queue) else 0
@@ -136,7 +136,7 @@ def test_the_queue_is_as_the_paper_says() -> None:
 
 
 def test_what_is_not_safe_is_shown_on_the_shortest_way() -> None:
-    """Two steps lead to the broken door."""
+    """A refuted safety law comes with the two steps that lead to the broken door."""
     graph = explore(DOOR)
     found = safety(graph, lambda state: state != "broken")
     assert str(found).splitlines() == [
@@ -149,7 +149,7 @@ def test_what_is_not_safe_is_shown_on_the_shortest_way() -> None:
 
 
 def test_a_dead_end_may_have_ways_out() -> None:
-    """A broken door can be kicked for ever, but never closed."""
+    """A broken door can be kicked for ever but never closed, so it is dead."""
     graph = explore(DOOR)
     assert {graph.values[number] for number in dead(graph)} == {"broken"}
     assert [step.input for step in liveness(graph).way] == ["lock", "kick"]
@@ -157,19 +157,19 @@ def test_a_dead_end_may_have_ways_out() -> None:
 
 
 def test_without_accepting_states_a_dead_end_has_no_way_out() -> None:
-    """A state that nothing leaves."""
+    """Without a test of acceptance, a state is dead if it has no transition."""
     assert dead(explore(table([(0, "a", [], 1)]))) == {1}
 
 
 def test_what_lies_beyond_a_bound_may_be_alive() -> None:
-    """No state from which a bound cut something off is called dead."""
+    """A state from which a bound cut something off is not called dead."""
     graph = explore(Spec(lambda state, _inp: [goto(state + 1)], 0, ["a"]), 5)
     assert dead(graph, lambda state: state > 100) == set()
     assert liveness(graph, lambda state: state > 100).verdict is LawVerdict.PASSED
 
 
-def test_a_goal_is_reached_or_not_or_nobody_knows() -> None:
-    """Proven with a way, refuted where all states were seen, undecided where they were not."""
+def test_a_goal_is_reached_or_not_or_undecided() -> None:
+    """A goal is proven with a way, refuted if all states were seen, and undecided if not."""
     graph = explore(DOOR)
     assert [step.input for step in reachable(graph, lambda state: state == "locked").way] == ["lock"]
     assert reachable(graph, lambda state: state == "gone").verdict is LawVerdict.REFUTED
@@ -188,7 +188,7 @@ def test_several_transitions_with_one_output_are_told_apart_from_those_with_seve
 
 
 def test_states_that_nothing_tells_apart_are_named() -> None:
-    """The second of them, with the way to it."""
+    """The law `minimal` names the second of two states that are alike, with the way to it."""
     twice = table([(0, "a", ["x"], 1), (1, "a", ["x"], 0)])
     assert str(minimal(explore(twice))).splitlines() == [
         "minimal: refuted: nothing tells 0 and 1 apart",
@@ -197,7 +197,7 @@ def test_states_that_nothing_tells_apart_are_named() -> None:
 
 
 def test_input_enabled_asks_for_every_input() -> None:
-    """Total: what a state offers; input-enabled: what any state offers."""
+    """A total model specifies the inputs enabled in a state; an input-enabled one those enabled in any state."""
 
     def inputs(state: int) -> list[str]:
         return ["a"] if state else ["a", "b"]
@@ -208,7 +208,7 @@ def test_input_enabled_asks_for_every_input() -> None:
 
 
 def test_where_outputs_decide_nothing_is_proven() -> None:
-    """The states after an Accept are not known."""
+    """No law is proven of a model with an Accept, since the states after it are not known."""
     graph = explore(Spec(lambda _state, _inp: [Accept(lambda seen: seen)], 0, ["a"]))
     assert str(safety(graph, lambda _state: True)).endswith("not all were seen: outputs that decide the next state")
     assert minimal(graph).verdict is LawVerdict.PASSED
@@ -230,13 +230,13 @@ def test_what_comes_unasked_is_no_transition_on_an_input() -> None:
 
 
 def test_an_error_on_purpose_comes_out_as_it_is() -> None:
-    """It says already what is wrong."""
+    """A ModelError or UsageError of the law's function is passed on unchanged."""
     with pytest.raises(UsageError, match=r"^not so$"):
         safety(explore(DOOR), _refuses)
 
 
 def test_a_law_that_raises_is_named() -> None:
-    """With the state on which it did."""
+    """If the law's function raises, the error names the law and the state."""
     with pytest.raises(ModelError, match="mine: it raised ZeroDivisionError on 'closed': oh"):
         safety(explore(DOOR), _broken, "mine")
     with pytest.raises(ModelError, match="accepting: it raised"):

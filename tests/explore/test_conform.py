@@ -10,8 +10,7 @@ import pytest
 from otf.core import Routes
 from otf.errors import UsageError
 from otf.explore import explore
-from otf.explore.conform import conforms
-from otf.explore.equivalent import equivalent
+from otf.explore.conform import conforms, equivalent
 from otf.explore.finding import LawVerdict
 from otf.fronts import table
 from otf.models.altbit import Error, Message, receiver
@@ -47,23 +46,23 @@ def test_the_matrix_of_the_coffee_machines_is_that_of_the_paper() -> None:
     [(C3, C2, 2), (C2, C3, 2), (C4, C2, 3), (C4, C3, 2), (C3, C4, 2), (C2, C4, 3), (C1, C0, 2)],
 )
 def test_each_refutation_has_a_shortest_trace(system: Spec[Any, Any], spec: Spec[Any, Any], steps: int) -> None:
-    """Two coins too much tell c2, c3 and c4 apart; a second cup takes one more."""
+    """A refutation has a shortest trace: two coins too many tell c2, c3 and c4 apart, a second cup takes one more."""
     found = conforms(system, spec)
     assert (found.verdict, len(found.way)) == (LawVerdict.REFUTED, steps)
 
 
 def test_a_refutation_says_what_was_allowed() -> None:
-    """And what was done instead, step by step."""
+    """A refutation says what the spec allows, and shows the steps that were taken."""
     assert str(conforms(C3, C2)).splitlines() == [
-        "c3 conforms to c2: refuted: allowed was no output",
+        "c3 conforms to c2: refuted: the spec allows no output",
         "    1  Nickel / nothing",
         "    2  Dime / Dime",
     ]
 
 
 def test_what_does_not_take_an_input_is_no_implementation() -> None:
-    """The paper: c1 is not input enabled."""
-    assert conforms(C1, C2).says == "c1 does not take Button in 0, so it is no implementation"
+    """As in the paper, c1 is not an implementation: it is not input-enabled."""
+    assert conforms(C1, C2).says == "c1 does not accept Button in 0, so it is not an implementation"
 
 
 def test_a_machine_of_states_without_end_is_not_proven() -> None:
@@ -87,7 +86,7 @@ def test_a_nondeterministic_spec_allows_either(relation: Any) -> None:  # noqa: 
 
 
 def ticking(*outputs: str) -> Spec[Any, Any]:
-    """A machine that says these things unasked, once it is on."""
+    """Return a machine with these spontaneous outputs, once it is on."""
     return table(
         [("off", "go", [], 0)],
         spontaneous=[(at, [each], at + 1) for at, each in enumerate(outputs)],
@@ -96,11 +95,11 @@ def ticking(*outputs: str) -> Spec[Any, Any]:
 
 
 def test_what_comes_unasked_is_judged_too() -> None:
-    """May, not must: to say less is allowed, to say something else is not."""
+    """Spontaneous outputs may come but need not: fewer conform, others do not."""
     assert conforms(ticking("tick"), ticking("tick", "tock")).verdict is LawVerdict.PROVEN
     found = conforms(ticking("tick", "tack"), ticking("tick", "tock"))
     assert [str(step) for step in found.way] == ["'go' / nothing", "(unasked) / 'tick'", "(unasked) / 'tack'"]
-    assert found.says == "allowed was 'tock'"
+    assert found.says == "the spec allows 'tock'"
 
 
 def test_outputs_in_any_order_and_alternatives() -> None:
@@ -154,14 +153,14 @@ def test_the_table_and_the_function_of_the_conference_are_equivalent() -> None:
 
 
 def test_equivalence_within_bounds_is_passed() -> None:
-    """And of what is open nothing is said."""
+    """Within bounds equivalence is passed, not proven; a model with an Accept is refused."""
     assert equivalent(explore(C4, 10), explore(C4, 10)).verdict is LawVerdict.PASSED
     with pytest.raises(UsageError, match="equivalence cannot be decided"):
         equivalent(Spec(lambda _state, _inp: [Accept(lambda seen: seen)], 0, ["a"]), C0)
 
 
 def test_two_that_choose_alike_are_equivalent() -> None:
-    """However their states are called, and whenever they decide: the traces count."""
+    """Only traces count, not the names of states, nor the moment of a choice."""
     early = table([(0, "a", [], 1), (0, "a", [], 2), (1, "b", ["x"], 0), (2, "b", ["y"], 0)])
     late = table([("s", "a", [], "t"), ("t", "b", ["x"], "s"), ("t", "b", ["y"], "s")])
     assert equivalent(early, late).verdict is LawVerdict.PROVEN

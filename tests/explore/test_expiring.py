@@ -1,4 +1,4 @@
-"""Named timers of a model: none expires where nothing is said of it, and none is waited for that is never started."""
+"""Named timers of a model: each has a transition wherever it may expire, and each one in an `after` is started."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from otf.explore.expiring import LOST, UNKNOWN, expiring
 from otf.explore.finding import Finding
 from otf.spec import Accept, Spec, Transition, goto, start, stop
-from otf.spec.timing import TimerAction
+from otf.spec.transition import TimerAction
 from tests.core.scripts import machine
 
 Rows = Mapping[str, Sequence[Transition[str] | Accept]]
 
 
 def found(steps: Rows, emits: Rows, limit: int = 1_000) -> dict[str, Finding]:
-    """Return what is found of a machine: its ways by state and input, `"off a"`, and by state what comes unasked."""
+    """Return the findings for a machine: transitions by state and input, `"off a"`, and spontaneous ones by state."""
     inputs = sorted({each.split()[1] for each in steps})
 
     def step(state: str, inp: str) -> Iterable[Transition[str] | Accept]:
@@ -35,17 +35,17 @@ def on(*timers: TimerAction) -> Rows:
 
 
 def test_a_model_without_named_timers_has_nothing_to_be_found() -> None:
-    """Windows are no named timers."""
+    """Time windows are not named timers, so there are no findings."""
     assert expiring(machine("s0 -a/x-> s1", "s1 -/z-> s0")) == []
 
 
 def test_a_timer_with_a_transition_wherever_it_may_expire_is_right() -> None:
-    """Both laws are proven."""
+    """Both laws are proven if each timer has a transition wherever it may expire."""
     assert verdicts(on(start("t", 1, 2)), {"on": [goto("off", "x", after="t")]}) == ["proven", "proven"]
 
 
 def test_a_timer_without_a_transition_is_named_with_its_state() -> None:
-    """And the way there; it may be stopped on the way, or the state says what it brings."""
+    """A lost timer is named with the way there; stopping it, or adding its transition, mends the model."""
     steps = on(start("t", 1, 2))
     emits: Rows = {"on": [goto("off", "x", after="t")]}
     aside: Rows = {"on b": [goto("aside", "z")]}
@@ -60,7 +60,7 @@ def test_a_timer_without_a_transition_is_named_with_its_state() -> None:
 
 
 def test_a_timer_that_is_waited_for_and_never_started_is_named() -> None:
-    """What comes after it can never happen: a slip of the pen."""
+    """A transition after a timer that is never started can never happen, and is named."""
     unknown = found(on(start("t", 1, 2)), {"on": [goto("off", after="t"), goto("off", "x", after="tt")]})[UNKNOWN]
     assert "in 'on' emits has after='tt', and no transition starts 'tt'" in str(unknown)
     assert unknown.way[0].input == "a"
@@ -82,7 +82,7 @@ def test_a_window_of_the_state_ends_it_as_well() -> None:
 
 
 def test_a_timer_that_must_have_expired_before_forbids_what_comes_later() -> None:
-    """The first is lost at 1 s: what comes after the second leads on without it."""
+    """The first timer is lost at 1 s, so the transition after the second is reached without it."""
     emits: Rows = {"on": [goto("off", "x", after="u")]}
     lost = found(on(start("t", 1, 1), start("u", 2, 2)), emits)[LOST]
     assert "'t' may expire in 'on'" in str(lost)

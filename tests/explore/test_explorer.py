@@ -29,7 +29,7 @@ def test_the_bounded_stack() -> None:
 
 
 def test_values_of_the_inputs_bound_it() -> None:
-    """Domains of a declared type."""
+    """`values` gives the domains of the declared input type."""
 
     def step(total: int, inp: int) -> list[Transition[int]]:
         return [goto((total + inp) % 10)]
@@ -38,14 +38,14 @@ def test_values_of_the_inputs_bound_it() -> None:
 
 
 def test_a_shortest_way_leads_to_each_state() -> None:
-    """Breadth first."""
+    """The search is breadth first, so `way` is a shortest one."""
     graph = explore(STACK, states=lambda items: len(items) < 4)
     assert [len(graph.way(number)) for number in range(len(graph.values))] == [len(items) for items in graph.values]
     assert [graph.inputs[arc.input].value for arc in graph.way(len(graph.values) - 1)] == [2, 2, 2]
 
 
 def test_progress_is_told() -> None:
-    """Now and then, with what is done and what is known."""
+    """Progress is reported now and then: states done, and states found."""
     told: list[tuple[int, int]] = []
     explore(STACK, 12_000, progress=lambda done, known: told.append((done, known)))
     assert [done for done, _ in told] == [0, 5_000, 10_000]
@@ -53,7 +53,7 @@ def test_progress_is_told() -> None:
 
 
 def test_alternatives_are_transitions() -> None:
-    """One for each; bags are one."""
+    """Each alternative of the outputs is a transition; a bag is one."""
     graph = explore(
         Spec(lambda _s, _i: [goto(0, OneOf("x", "y")), goto(0, AnyOrder("p", "q")), goto(0, "x")], 0, ["a"])
     )
@@ -62,7 +62,7 @@ def test_alternatives_are_transitions() -> None:
 
 
 def test_a_transition_of_a_class_below_is_one() -> None:
-    """Somebody may have made his own."""
+    """An instance of a subclass of Transition is a transition."""
 
     class Own(Transition[int]):
         pass
@@ -100,13 +100,13 @@ BROKEN: list[tuple[Callable[[Any, Any], Any], str]] = [
 
 @pytest.mark.parametrize(("step", "said"), BROKEN)
 def test_a_broken_model_is_told(step: Any, said: str) -> None:  # noqa: ANN401 -- broken ones
-    """With the state and the input on which it was asked."""
+    """The error of a broken model names the state and the input of the call."""
     with pytest.raises(ModelError, match=said):
         explore(Spec(step, 0, ["a"]))
 
 
 def test_broken_offers_and_emits_are_told() -> None:
-    """As broken steps are."""
+    """Errors in inputs and emits name the state of the call."""
 
     def raises(_state: int) -> Iterator[Any]:
         raise KeyError("x")
@@ -118,17 +118,17 @@ def test_broken_offers_and_emits_are_told() -> None:
 
 
 class Empty:
-    """Holds nothing, so that two of them cannot be said to hold the same."""
+    """An object without attributes, so that two of them cannot be compared."""
 
 
 def test_objects_without_anything_in_them_may_be_states() -> None:
-    """They are marks, each another one."""
+    """Objects without attributes are distinct states."""
     one, other = Empty(), Empty()
     assert len(explore(Spec(lambda s, _i: [goto(other if s is one else one)], one, ["a"])).values) == 2
 
 
 def test_objects_that_are_compared_by_identity_may_be_states() -> None:
-    """If there is one of each: members of enumerations, functions, objects that hold different things."""
+    """Values compared by identity may be states if no two look alike: enum members, functions, objects."""
     one, other = Looks(1), Looks(2)
     graph = explore(Spec(lambda s, _i: [goto(other if s is one else one), goto(Colour.RED), goto(len)], one, ["a"]))
     assert len(graph.values) == 4
@@ -136,7 +136,7 @@ def test_objects_that_are_compared_by_identity_may_be_states() -> None:
 
 @pytest.mark.parametrize(("limit", "depth"), [(0, None), (5, -1)])
 def test_bounds_that_make_no_sense_are_refused(limit: int, depth: int | None) -> None:
-    """At least one state."""
+    """A limit below one state and a negative depth are refused."""
     with pytest.raises(UsageError, match="at least one state and no negative depth"):
         explore(STACK, limit, depth=depth)
 
@@ -155,6 +155,6 @@ VALUES = st.recursive(
 
 @given(VALUES, VALUES)
 def test_names_say_what_keys_say(one: Any, other: Any) -> None:  # noqa: ANN401 -- any values
-    """Faster, and of the same values the same."""
+    """Two values have the same name exactly if they have the same key."""
     assert (name(one) == name(other)) == (key(one) == key(other))
     assert name((one, 1)) == name((one, 1))

@@ -12,14 +12,10 @@ import pytest
 from otf.cli import picture
 from otf.errors import UsageError
 from otf.explore import Graph, explore
-from otf.explore.aut import aut
-from otf.explore.compact import compact
-from otf.explore.dot import dot
-from otf.explore.graphml import graphml
-from otf.explore.listed import as_data, listed
-from otf.explore.marks import Marks, marks
-from otf.explore.mermaid import mermaid
-from otf.explore.quotient import depths, drawable
+from otf.explore.exports import as_data, aut, graphml, listed
+from otf.explore.marks import Marks, compact, marks
+from otf.explore.pictures import dot, mermaid
+from otf.explore.refine import depths, drawable
 from otf.fronts import table
 from otf.fronts.table import TableRow
 from otf.models.coffees import C4
@@ -35,7 +31,7 @@ def door() -> tuple[Graph, Marks]:
 
 
 def test_a_table_shows_states_with_their_marks_and_transitions() -> None:
-    """By number."""
+    """The table has states and transitions by number, with marks."""
     assert listed(*door()).splitlines() == [
         "    0  closed  (initial, accepting)",
         "         'open' / nothing  ->  1",
@@ -50,7 +46,7 @@ def test_a_table_shows_states_with_their_marks_and_transitions() -> None:
 
 
 def test_data_are_json() -> None:
-    """States and transitions by number."""
+    """The JSON data have states and transitions by number."""
     data = json.loads(json.dumps(as_data(*door())))
     assert data["states"][3] == {"number": 3, "state": "broken", "marks": ["unsafe", "dead"]}
     assert data["transitions"][1] == {"source": 0, "input": "'lock'", "outputs": ["'clack'"], "target": 2}
@@ -68,13 +64,13 @@ def test_a_picture_marks_what_matters() -> None:
 
 
 def test_a_cut_state_is_dashed() -> None:
-    """There is more beyond it."""
+    """A state from which a bound cut something off has a dashed rim."""
     graph = explore(C4, depth=1)
     assert 'style="rounded,filled,dashed"' in dot(graph, marks(graph))
 
 
 def test_several_transitions_are_one_arrow_and_long_labels_are_short() -> None:
-    """Five lines of 56 characters; the whole text is the tooltip."""
+    """A label has at most five lines of 56 characters; the tooltip has the whole text."""
     rows: list[TableRow] = [
         (0, f"an input with number {number}, and more than has room here", [], 1) for number in range(8)
     ]
@@ -98,26 +94,26 @@ def test_signs_of_the_language_are_harmless() -> None:
 
 
 def test_mermaid_draws_states_by_class() -> None:
-    """An arrow to the end marks an accepting state."""
+    """Mermaid marks accepting states by an arrow to the end, others by class."""
     lines = mermaid(*door()).splitlines()
     assert lines[0] == "stateDiagram-v2"
     assert {"  [*] --> s0", "  s0 --> [*]", "  class s3 unsafe"} <= set(lines)
 
 
 def test_where_outputs_decide_the_picture_has_a_question_mark() -> None:
-    """And an Aldebaran file cannot hold it."""
+    """A transition whose outputs decide the state leads to a question mark; an Aldebaran file cannot hold it."""
     graph = explore(Spec(lambda _state, _inp: [Accept(lambda seen: seen)], 0, ["a"]))
     assert 'open0 [label="?"' in dot(graph)
     assert "->  ?" in listed(graph)
     assert as_data(graph)["transitions"][0]["target"] is None
     assert "<edge" not in graphml(graph)
     assert mermaid(graph).count("-->") == 1
-    with pytest.raises(UsageError, match=r"no place in an \.aut file"):
+    with pytest.raises(UsageError, match=r"cannot be written to an \.aut file"):
         aut(graph)
 
 
 class Own:
-    """Something that says itself how it is shown."""
+    """A class with a `__repr__` of its own."""
 
     def __repr__(self) -> str:
         return "own"
@@ -134,7 +130,7 @@ class Light(Enum):
 
 
 def test_values_are_short_in_pictures() -> None:
-    """No names of fields, no quotation marks, and what stands for values says which."""
+    """Labels have no names of fields and no quotation marks; items that are not values have a text."""
     assert compact(Pair(Light.RED, ("a", frozenset({1})))) == "Pair(RED, (a, {1}))"
     assert compact((Own(), "", "\x1b", None)) == "(own, '', '\\x1b', None)"
     outputs = (AnyOrder("a", "b"), on("p", int), Where(bool), Where(bool, "long"), Accept(lambda seen: seen))
@@ -142,18 +138,18 @@ def test_values_are_short_in_pictures() -> None:
 
 
 def test_what_comes_unasked_is_written() -> None:
-    """Without an input."""
+    """Spontaneous outputs are written without an input."""
     graph = explore(table([(0, "a", [], 1)], spontaneous=[(1, ["tick"], 0)]))
     assert '(1, "(unasked) / tick", 0)' in aut(graph)
     assert as_data(graph)["transitions"][1]["input"] is None
 
 
 def test_a_large_graph_is_drawn_by_its_kinds_of_states() -> None:
-    """States that are alike become one; where that is not enough, those of a kind at one distance."""
+    """States that are alike become one; if that is not enough, those of a type at one distance do."""
     ring = table([(at, "a", ["x"], (at + 1) % 400) for at in range(400)])
     drawn, said = drawable(explore(ring))
     assert (len(drawn.values), len(drawn.target)) == (1, 1)
-    assert said == "400 states are too many to draw: states that are alike are one"
+    assert said == "400 states are too many to draw: states that are alike are drawn as one"
     stack = explore(STACK, states=lambda items: len(items) < 6)
     drawn, said = drawable(stack)
     assert [len(drawn.values), drawn.values[2]] == [6, "9 x tuple after 2"]
@@ -162,32 +158,32 @@ def test_a_large_graph_is_drawn_by_its_kinds_of_states() -> None:
 
 
 def test_a_small_graph_becomes_a_picture() -> None:
-    """Graphviz draws it, in a process of its own."""
+    """Graphviz draws a small graph, in a process of its own."""
     assert b"<svg" in picture.picture(dot(*door()), "svg")
     assert picture.picture(dot(*door()), "png").startswith(b"\x89PNG")
 
 
 def test_a_picture_that_takes_too_long_is_given_up() -> None:
-    """With what to do instead."""
+    """A picture that takes too long is given up, and the error says what to do instead."""
     with pytest.raises(UsageError, match="draw fewer states"):
         picture.picture(dot(*door()), "svg", seconds=0.001)
 
 
 def test_what_cannot_be_drawn_is_told() -> None:
-    """What Graphviz says of it."""
+    """The error has the message of Graphviz."""
     with pytest.raises(UsageError, match="Graphviz could not draw it"):
         picture.picture("this is no graph", "svg")
 
 
 def test_without_graphviz_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the name of the extra."""
+    """Without Graphviz the error names the extra to install."""
     monkeypatch.setattr(picture, "find_spec", dict[str, object]().get)
     with pytest.raises(UsageError, match=r"pip install 'otf\[pictures\]'"):
         picture.picture("digraph {}", "svg")
 
 
 def test_depth_bounds_and_inputs_bound() -> None:
-    """So many steps, and these inputs instead of those of the spec."""
+    """`depth` bounds the steps; `inputs` replaces the inputs of the spec."""
     graph = explore(C4, depth=2, inputs=[5])
     assert graph.cuts == {"depth": 1} or graph.values == [0]
     spec = Spec(lambda state, inp: [goto(state + inp)], 0, [1])

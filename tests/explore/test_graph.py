@@ -43,7 +43,7 @@ def test_a_bound_that_cuts_says_so() -> None:
 
 
 def test_unasked_and_accepting_transitions_are_edges() -> None:
-    """An unasked move has no input, a transition whose outputs decide the next state has no target."""
+    """A spontaneous transition has no input; one whose outputs decide the next state has no target."""
     spec = Spec(
         _count, initial=0, inputs=["ask"], emits=lambda state: [goto(1, "tick")] if state == 0 else [Accept(list)]
     )

@@ -17,7 +17,7 @@ ARCS = st.integers(1, 9).flatmap(
 
 
 def slowly(arcs: list[list[tuple[str, int]]]) -> list[int]:
-    """The same by looking at all states again and again."""
+    """Return the same by a naive search over all states, until nothing changes."""
     found = [0] * len(arcs)
     while True:
         keys = [
@@ -33,7 +33,7 @@ def slowly(arcs: list[list[tuple[str, int]]]) -> list[int]:
 
 @given(ARCS)
 def test_it_finds_what_looking_at_all_states_finds(arcs: list[list[tuple[str, int]]]) -> None:
-    """And numbers the sets in the order of their first states."""
+    """Refinement finds the same sets as a naive search, numbered in the order of their first states."""
     assert refine(arcs) == slowly(arcs)
 
 

@@ -1,4 +1,4 @@
-"""A model that answers otherwise the second time blames the system for what it does itself."""
+"""A model that answers differently the second time is found, before it blames the system."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Step = Callable[[int, str], Iterable[Transition[int] | Accept]]
 
 
 def counting(*answers: Iterable[Transition[int] | Accept]) -> Step:
-    """Return a step function that gives one answer after the other, whatever it is asked."""
+    """Return a step function that gives these answers in turn, whatever its arguments."""
     calls = count()
     return lambda _state, _inp: answers[min(next(calls), len(answers) - 1)]
 
 
 def asked(step: Step, *script: str, emits: Callable[[int], Iterable[Transition[int]]] | None = None) -> str:
-    """Return what is said of a model in a run that it judged, and judges again; empty where it says the same."""
+    """Return the error of a model that judges its run again; empty if it answers the same."""
     spec = Spec(step, 0, ["a"], emits)
     known = oracle(spec)
     run = [*events(*script)]
@@ -45,7 +45,7 @@ def said(call: Callable[[], None]) -> str:
 
 
 def test_the_same_answer_is_none_otherwise() -> None:
-    """A correct model says the same, however its functions are made anew at each call and its answers are ordered."""
+    """A correct model passes, though each call makes new functions and orders its answers differently."""
     assert asked(lambda state, _inp: [goto(1 - state, "x")], "a? x! quiet a? x! quiet") == ""
     assert asked(lambda _s, _i: [goto(0, "x"), goto(1, "z")], "a? x! quiet") == ""
     assert asked(lambda _s, _i: [goto(0, on("P", Where(lambda _seen: True)))], "a? x! quiet") == ""
@@ -64,34 +64,34 @@ def test_the_same_answer_is_none_otherwise() -> None:
         ([goto(0, "x")], [goto(0, "x", within=(0, 1))], "first 'x' -> 0; then 'x' -> 0"),
         ([goto(0, "x", "z")], [goto(0, "z", "x")], "first 'x', 'z' -> 0; then 'z', 'x' -> 0"),
         ([goto(0, on("P", str))], [goto(0, on("P", int))], "first any str on P -> 0; then any int on P -> 0"),
-        ([Accept(list, "P")], [goto(0)], "first outputs accepted on P -> what they decide; then nothing -> 0"),
+        ([Accept(list, "P")], [goto(0)], "first outputs accepted on P -> a state that they decide; then nothing -> 0"),
         ([goto(each) for each in range(5)], [], "first nothing -> 0; nothing -> 1; nothing -> 2, and 2 more; then no"),
     ],
 )
 def test_a_step_that_answers_otherwise(first: Any, then: Any, message: str) -> None:  # noqa: ANN401 -- transitions
-    """The message has the call, both answers, and what is right."""
+    """The error has the call, both answers, and the rule that was broken."""
     found = asked(counting(first, then), "a?", "quiet")
-    assert found.startswith("step(0, 'a') answered otherwise when it was asked again: ")
+    assert found.startswith("step(0, 'a') answered differently when it was asked again: ")
     assert message in found
     assert found.endswith("where the system may choose, it yields a transition for each choice")
 
 
 def test_emits_that_answers_otherwise() -> None:
-    """What may come unasked is asked again as well."""
+    """Spontaneous transitions are compared as well."""
     answers = iter([[goto(0, "x")], []])
     found = asked(lambda state, _inp: [goto(state)], "quiet", emits=lambda _state: next(answers))
-    assert found.startswith("emits(0) answered otherwise when it was asked again: first 'x' -> 0; then no transition")
+    assert found.startswith("emits(0) answered differently when it was asked again: first 'x' -> 0; then no transition")
 
 
 def test_an_initial_state_that_has_changed() -> None:
-    """A state that was changed in place is none any more."""
+    """A state that was changed in place is found."""
     spec = machine("s0 -a-> s0")
     found = said(lambda: ask_again(oracle(machine("s1 -a-> s0")).model, oracle(spec), ()))
     assert found == "the initial state was 's1', and is 's0' now: a model must not change what it is given"
 
 
 def test_all_of_a_graph_is_asked_twice() -> None:
-    """In a graph it does not matter to which port an output belongs."""
+    """All calls of a graph are made twice; ports of outputs do not matter."""
     spec = Spec[int, str](
         lambda state, inp: (
             [goto(len(inp), "x", str, on("P", str), state)] if inp != "c" else [Accept(lambda _s: [], "Q")]
@@ -103,5 +103,7 @@ def test_all_of_a_graph_is_asked_twice() -> None:
     ask_twice(spec, explore(spec))
     drawn = count()
     chance = Spec[int, str](lambda _state, _inp: [goto(next(drawn) % 7)], 0, ["a"])
-    with pytest.raises(ModelError, match=r"^step\(\d, 'a'\) answered otherwise when it was asked again: first nothing"):
+    with pytest.raises(
+        ModelError, match=r"^step\(\d, 'a'\) answered differently when it was asked again: first nothing"
+    ):
         ask_twice(chance, explore(chance))

@@ -42,17 +42,17 @@ each_framing = pytest.mark.parametrize(("framing", "data"), FRAMED.values(), ids
 
 
 def parts(stream: bytes, cuts: list[int]) -> list[bytes]:
-    """The stream in parts."""
+    """Return the stream in parts."""
     return [stream[begin:end] for begin, end in pairwise([0, *sorted(cuts), len(stream) + 400])]
 
 
 def read(framer: Framer, stream: bytes, cuts: list[int]) -> list[Frame]:
-    """The frames of a stream that comes in parts, and ends."""
+    """Return the frames of a stream that arrives in parts, and ends."""
     return [frame for part in parts(stream, cuts) for frame in framer.feed(part)] + framer.rest()
 
 
 def given_back(framing: Framing, sent: list[bytes], cuts: list[int]) -> list[Frame]:
-    """What arrives of frames that are sent."""
+    """Return the frames that arrive after these frames are sent."""
     framer = framing()
     return read(framer, b"".join(map(framer.pack, sent)), cuts)
 
@@ -62,7 +62,7 @@ def given_back(framing: Framing, sent: list[bytes], cuts: list[int]) -> list[Fra
 def test_what_is_packed_is_read(
     framing: Framing, data: st.SearchStrategy[bytes], draw: st.DataObject, cuts: list[int]
 ) -> None:
-    """However the stream is cut on its way, the frames that were packed come out, and nothing is left."""
+    """However the stream is cut into chunks, exactly the packed frames come out."""
     sent = draw.draw(st.lists(data, max_size=5))
     assert given_back(framing, sent, cuts) == [Frame(each) for each in sent]
 
@@ -95,7 +95,7 @@ SMALL: dict[str, Framing] = {
 @pytest.mark.parametrize("framing", SMALL.values(), ids=SMALL)
 @given(st.binary(max_size=200), st.integers(1, 20))
 def test_no_frame_is_larger_than_the_largest(framing: Framing, stream: bytes, size: int) -> None:
-    """Whatever comes, no frame is over its largest size, and what is kept of one that has not ended is bounded."""
+    """For any bytes, no frame exceeds its largest size, and the buffer of an unfinished frame is bounded."""
     framer = framing()
     for at in range(0, len(stream), size):
         assert all(len(frame.data) <= 4 for frame in framer.feed(stream[at : at + size]))
@@ -116,7 +116,7 @@ def test_no_frame_is_larger_than_the_largest(framing: Framing, stream: bytes, si
     ],
 )
 def test_after_a_frame_that_is_too_long_all_is_well(framing: Framing, stream: bytes, after: bytes) -> None:
-    """Of a frame that is too long the beginning is given, with that as its trouble; the next one is read whole."""
+    """A frame that is too long is cut, with a trouble; the next one is complete."""
     framer = framing()
     frames = framer.feed(stream) + framer.feed(after)
     assert [frame.trouble != "" for frame in frames[:2]] == [True, False]
@@ -125,7 +125,7 @@ def test_after_a_frame_that_is_too_long_all_is_well(framing: Framing, stream: by
 
 
 def test_a_stream_that_ends_within_a_frame_has_torn_it() -> None:
-    """What has begun and has a size of its own is given as torn; a last line and last words are frames all the same."""
+    """An unfinished frame with a known size is torn; a last line and last words are frames all the same."""
     torn = "torn: the stream ended within it"
     framers = length(2)(), fixed(4)(), slip()(), cobs()(), lines()(), prompt(b"$ ")()
     for framer in framers:
@@ -134,7 +134,7 @@ def test_a_stream_that_ends_within_a_frame_has_torn_it() -> None:
 
 
 def test_a_prompt_counts_at_the_beginning_of_a_line() -> None:
-    """What looks like the prompt within an answer is part of it, and the prompt itself may come in two parts."""
+    """The bytes of the prompt inside a line belong to the answer, and the prompt may arrive in two parts."""
     framer = prompt(b"=> ", b"login: ")()
     stream = b"=> a => b\r\n=> \nlogin: "
     expected = [Frame(b""), Frame(b"a => b\r\n"), Frame(b"\n")]
@@ -143,27 +143,27 @@ def test_a_prompt_counts_at_the_beginning_of_a_line() -> None:
 
 
 def test_prompts_can_be_kept_and_be_anywhere() -> None:
-    """Asked to, the framing keeps the prompt in its frame, and takes it wherever it stands."""
+    """With `keep` the prompt stays in its frame, and with `anywhere` it counts everywhere."""
     framer = prompt(b"> ", b">> ", keep=True, anywhere=True)()
     assert framer.feed(b"a> b>> c") == [Frame(b"a> "), Frame(b"b>> ")]
 
 
 def test_silence_ends_what_has_come() -> None:
-    """Nothing but the end of the gap, which the line tells with `rest`, makes a frame."""
+    """Only the end of the gap, which the line reports by `rest`, completes a frame."""
     framer = silence(0.01)()
     assert (framer.gap, framer.feed(b"ab"), framer.feed(b"c")) == (0.01, [], [])
     assert (framer.rest(), framer.rest()) == ([Frame(b"abc")], [])
 
 
 def test_rubbish_is_no_frame_of_a_codec() -> None:
-    """What nobody can have sent keeps its bytes and says what is wrong with it."""
-    assert slip()().feed(b"a\xdbz\xc0") == [Frame(b"a\xdbz", "not SLIP: the escape b'\\xdbz' means nothing")]
+    """Bytes that no encoder can have written stay in the frame, and its trouble names the error."""
+    assert slip()().feed(b"a\xdbz\xc0") == [Frame(b"a\xdbz", "not SLIP: the escape b'\\xdbz' is unknown")]
     assert cobs()().feed(b"\x05a\0") == [Frame(b"\x05a", "not COBS: a count points behind the end")]
-    assert length(1, itself=True)().feed(b"\0\2a") == [Frame(b"\0", "a frame of 0 bytes cannot be"), Frame(b"a")]
+    assert length(1, itself=True)().feed(b"\0\2a") == [Frame(b"\0", "impossible: a frame of 0 bytes"), Frame(b"a")]
 
 
 def test_a_measure_that_raises_is_no_end_of_the_run() -> None:
-    """Where a function of the user's own stumbles, the bytes become a frame that says so."""
+    """If a function of the user fails, the bytes become a frame with this trouble."""
     framer = measured(lambda begun: begun.index(b"x"))()
     assert framer.feed(b"abc") == [Frame(b"abc", "cannot be measured: ValueError: subsection not found")]
 
@@ -171,21 +171,21 @@ def test_a_measure_that_raises_is_no_end_of_the_run() -> None:
 @pytest.mark.parametrize(
     ("framing", "data", "why"),
     [
-        (lines(), b"a\nb", "cannot be sent as one line: it has a line end in it"),
+        (lines(), b"a\nb", "cannot be sent as one line: it contains a line end"),
         (prompt(b"> "), b"a\rb", "cannot be sent as one command"),
-        (length(1), b"x" * 256, "256 bytes cannot be sent as one frame: their number does not fit into 1 byte"),
+        (length(1), b"x" * 256, "256 bytes cannot be sent as one frame: this length does not fit into 1 byte"),
         (fixed(2), b"abc", "it has 3 bytes, and a frame has 2"),
         (slip(), b"", "an empty frame cannot be sent with SLIP"),
     ],
 )
 def test_what_cannot_be_one_frame_is_refused(framing: Framing, data: bytes, why: str) -> None:
-    """What would arrive as two frames, or as none, is an error of the codec."""
+    """Data that would arrive as two frames, or as none, is an error of the codec."""
     with pytest.raises(CodecError, match=why):
         framing().pack(data)
 
 
 def test_framings_that_cannot_be_are_told() -> None:
-    """Each says what would do."""
+    """Each message says what is allowed."""
     with pytest.raises(UsageError, match=r"lines end with b'\\n'"):
         lines(b";")
     with pytest.raises(UsageError, match="name the bytes that the system ends an answer with"):
@@ -235,23 +235,23 @@ def test_what_a_tail_skips_is_nothing_that_it_shows(chunks: list[bytes], last: i
 
 
 def test_what_has_begun_before_a_silence_can_be_asked_for() -> None:
-    """The bytes of a frame that is just coming are kept, and told when the line is lost."""
+    """The bytes of an unfinished frame are kept, and reported when the line is lost."""
     framer = silence(0.01)()
     framer.feed(b"ab")
     assert (framer.unfinished, framer.begun) == (True, b"ab")
 
 
 def test_between_two_ends_there_is_no_frame() -> None:
-    """SLIP sends an end before each frame, too, to flush what noise has left."""
+    """SLIP also sends an end before each frame, to end bytes of noise."""
     assert slip()().feed(b"\xc0\xc0a\xc0\xc0") == [Frame(b"a")]
 
 
 def test_a_frame_for_silence_is_sent_as_it_is() -> None:
-    """Its end is that nothing follows."""
+    """Silence after the data ends the frame, so nothing is added to it."""
     assert silence(0.01)().pack(b"ab") == b"ab"
 
 
-def test_a_full_block_of_cobs_stands_for_no_zero() -> None:
+def test_a_full_block_of_cobs_implies_no_zero() -> None:
     """254 bytes are one count, and the end of the frame needs one of its own."""
     framer, data = cobs()(), b"x" * 254
     assert framer.pack(data) == b"\xff" + data + b"\x01\x00"

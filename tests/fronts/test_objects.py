@@ -16,16 +16,14 @@ from otf import Bench, NonconformanceError, Where, run
 from otf.compose import product
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
-from otf.explore.analysis import dead
+from otf.explore.analysis import allows, dead
 from otf.explore.conform import conforms
 from otf.explore.finding import LawVerdict
-from otf.explore.scenarios import allows
 from otf.fronts import Call, Command, Commands, Result, action, actions, behaviour, generated, observable, table
 from otf.fronts.freezing import frozen, thawed
 from otf.models.coffees import C0, C2, C3, CENTS, INPUTS, IO, PRICE
 from otf.models.stack import PROGRAM
-from otf.simulate.acting import acting
-from otf.simulate.faults import Mutation
+from otf.simulate.system import Mutation, acting
 from otf.strategy import script
 from otf.values import key
 
@@ -57,7 +55,7 @@ def test_a_scenario_of_actions() -> None:
 
 
 class Sender:
-    """The alternating-bit protocol as PyModel sees it at the sender: it is told to send, and what comes is observed."""
+    """The alternating-bit protocol of PyModel at the sender: sending is an action, and receiving is observed."""
 
     def __init__(self) -> None:
         self.sent = 1
@@ -93,7 +91,7 @@ def test_observable_actions_come_unasked() -> None:
 
 
 def test_models_written_in_different_ways_compose() -> None:
-    """A stack of actions, and a table that shares them: pushed once, popped once."""
+    """A stack of actions, and a table that shares them: one push, one pop."""
     once = table([(0, Call("push", (1,)), [], 1), (1, Call("pop"), [1], 2)], name="once")
     graph = explore(product(PROGRAM, once, disabled=True), 20)
     assert (0, 2) not in {state[1:] for state in graph.values}
@@ -154,7 +152,7 @@ class Get(Command):
 
 
 class Forgetful(dict[str, int]):
-    """A table that keeps the first value for ever."""
+    """A table that never replaces its first value."""
 
     def __setitem__(self, key: str, value: int) -> None:
         self.setdefault(key, value)
@@ -176,7 +174,7 @@ def test_commands_run_on_a_system(tmp_path: Path) -> None:
 
 
 def test_a_wrong_result_fails_its_postcondition(tmp_path: Path) -> None:
-    """And the failure says whose."""
+    """The failure names the command whose postcondition is violated."""
     model = store(Forgetful, [])
     bench = Bench(model.spec, system=model.system, types=(Result, Put, Get))
     with pytest.raises(NonconformanceError, match="a result for which the postcondition of Get holds"):
@@ -194,7 +192,7 @@ def test_inputs_are_generated_on_the_model_alone(tmp_path: Path) -> None:
 
 
 def test_a_command_has_to_say_how_it_is_run() -> None:
-    """The rest may be left out."""
+    """A command needs `run`; its other methods have defaults."""
     bare = Command()
     assert (bare.precondition(0), bare.next_state(0), bare.postcondition(0, None)) == (True, 0, True)
     with pytest.raises(NotImplementedError):
@@ -225,7 +223,7 @@ class Cup:
 
 
 def test_an_object_is_proven_right_or_wrong() -> None:
-    """Its state can be copied, so that all of it can be seen: no test is needed."""
+    """Its state can be copied, so its behaviour can be explored completely, without a test."""
     right = behaviour(Cup, Cup.act, INPUTS)
     assert conforms(right, C0).verdict is LawVerdict.PROVEN
     wrong = behaviour(lambda: Cup(free=True), Cup.act, INPUTS, name="free")
@@ -234,7 +232,7 @@ def test_an_object_is_proven_right_or_wrong() -> None:
 
 @pytest.mark.parametrize("kind", ["output", "transfer", "missing", "surplus"])
 def test_a_model_with_a_fault_stands_for_a_wrong_system(tmp_path: Path, kind: Any) -> None:  # noqa: ANN401 -- a kind
-    """One wrong transition: the button gives another output, leads elsewhere, gives nothing, or too much."""
+    """One transition is wrong: another output, another next state, no output, or one too many."""
     instead = 10 if kind == "transfer" else IO.NICKEL
     wrong = acting(C3, Mutation(kind, 10, IO.BUTTON, instead))
     with pytest.raises(NonconformanceError):
@@ -242,7 +240,7 @@ def test_a_model_with_a_fault_stands_for_a_wrong_system(tmp_path: Path, kind: An
 
 
 def test_what_a_model_leaves_vague_is_invented(tmp_path: Path) -> None:
-    """A class gives one of its values, and a test needs to be told."""
+    """A class has a value of its own; for a test a value must be given."""
     vague = table([(0, "a", [str], 1), (1, "a", [Where(lambda seen: seen == 7)], 0)])
     bench = Bench(vague, system=acting(vague, invent=lambda item: "x" if item is str else 7), types=(str, int))
     assert run(bench, out=tmp_path, traces=1).verdict == "pass"
@@ -251,14 +249,14 @@ def test_what_a_model_leaves_vague_is_invented(tmp_path: Path) -> None:
 
 
 def test_what_nobody_can_invent_is_told(tmp_path: Path) -> None:
-    """A test of outputs is no output."""
+    """A model with a test of outputs needs `invent` to act as a system."""
     vague = table([(0, "a", [Where(lambda seen: seen == 7)], 0)])
-    with pytest.raises(ModelError, match=r"cannot think of an output for .*: give it `invent`"):
+    with pytest.raises(ModelError, match=r"has no value for .*: pass `invent`"):
         run(Bench(vague, system=acting(vague), types=(int,)), out=tmp_path, traces=1)
 
 
 def test_what_needs_no_tear_down_has_none(tmp_path: Path) -> None:
-    """It may be left out."""
+    """`tear_down` may be left out."""
     model = Commands((), [Put("a", 1), Get("a")], set_up=dict)
     assert (
         run(Bench(model.spec, system=model.system, types=(Result, Put, Get)), out=tmp_path, traces=1).verdict == "pass"
@@ -266,7 +264,7 @@ def test_what_needs_no_tear_down_has_none(tmp_path: Path) -> None:
 
 
 class Shelf:
-    """A state that changes in place, and does not say when it equals another."""
+    """A state that changes in place, and does not define `==`."""
 
     def __init__(self) -> None:
         self.books: list[str] = []
@@ -293,7 +291,7 @@ class Shelve(Command):
 
 
 def shelf(**more: Any) -> Commands:  # noqa: ANN401 -- fields of Commands
-    """A model whose state is no value."""
+    """A model with a mutable state."""
     return Commands(Shelf(), [Shelve("a"), Shelve("b")], set_up=list, name="shelf", **more)
 
 
@@ -318,7 +316,7 @@ def is_filled(state: Shelf) -> bool:
 
 
 def test_a_state_that_is_no_value_is_copied_and_compared(tmp_path: Path) -> None:
-    """With `same` states are found again, and `next_state` changes a copy; `inputs` gets the state itself."""
+    """With `same` states are recognized, and `next_state` changes a copy; `inputs` receives the state itself."""
     assert len(explore(shelf(same=same).spec).values) == 7
     few = replace(shelf(same=same), inputs=first_book)
     assert len(explore(few.spec).values) == 2
@@ -348,14 +346,14 @@ def test_a_state_is_copied_as_the_model_says() -> None:
 
 
 def test_the_precondition_of_the_initial_state_has_to_hold() -> None:
-    """A model that begins where it may not is broken."""
+    """A model is broken if the precondition of its initial state is false."""
     assert shelf(same=same, initialize_precondition=is_bare).spec.name == "shelf"
-    with pytest.raises(ModelError, match="shelf: the initialize_precondition does not hold of the initial state"):
+    with pytest.raises(ModelError, match="shelf: the initialize_precondition does not hold for the initial state"):
         _ = shelf(same=same, initialize_precondition=is_filled).spec
 
 
 def test_a_precondition_that_is_false_in_execution_is_told(tmp_path: Path) -> None:
-    """A command whose precondition held when it was generated, and does not when it is to be executed, is told."""
+    """A command whose precondition held during generation, but fails during execution, is reported."""
     model = store(dict, [])
     bench = Bench(model.spec, system=model.system, types=(Result, Put, Get))
     strict = script([Put("a", 1), Get("a"), Get("b")], skip=False)
@@ -371,9 +369,12 @@ class Box:
     def __init__(self, value: object) -> None:
         self.value = value
 
+    def __repr__(self) -> str:
+        return f"Box({self.value!r})"  # the default has an address, which differs from copy to copy
+
 
 class Single:
-    """There is one of it, and it pickles by its name."""
+    """A singleton that pickles by its name."""
 
     def __reduce__(self) -> str:
         return "SINGLE"
@@ -400,9 +401,9 @@ class Single:
     ids=range(8),
 )
 def test_objects_are_kept_by_what_is_in_them(value: Any) -> None:  # noqa: ANN401 -- any object
-    """A copy of an object is the same state, and what is made of it again is another object with the same in it."""
+    """A copy of an object is the same state, and thawing it makes another object with the same contents."""
     kept, again = frozen(value), frozen(deepcopy(value))
-    assert (key(kept), hash(kept), repr(kept)) == (key(again), hash(again), repr(kept))
+    assert (key(kept), hash(kept), repr(kept)) == (key(again), hash(again), repr(again))
     assert deepcopy(kept) == kept
     assert key(frozen(thawed(kept))) == key(kept)
     assert key(kept) != key(frozen([value]))
@@ -410,12 +411,12 @@ def test_objects_are_kept_by_what_is_in_them(value: Any) -> None:  # noqa: ANN40
 
 
 def test_what_is_one_of_a_kind_stays_itself() -> None:
-    """Functions, classes, modules and members of enumerations are no states that change."""
+    """Functions, classes, modules and members of enumerations are not copied."""
     for value in (len, Box, sys, Fraction(1, 2), IO.NICKEL, lambda: 0):
         assert frozen(value) is value
 
 
 def test_objects_that_differ_are_different_states() -> None:
-    """What an object holds is compared, and its class."""
+    """The contents of an object are compared, and its class."""
     assert frozen(Box(1)) != frozen(Box(2))
     assert frozen(Box(1)) != frozen(Single())

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
-from otf.explore.aut import aut
-from otf.explore.dot import dot
-from otf.explore.equivalent import equivalent
+from otf.explore.conform import equivalent
+from otf.explore.exports import aut
 from otf.explore.finding import LawVerdict
+from otf.explore.pictures import dot
 from otf.fronts import read_aut, read_dot, table
 from otf.models.coffees import C1, C3
 from otf.spec import goto
@@ -36,7 +36,7 @@ def test_values_of_another_type_are_others() -> None:
 
 
 def test_a_table_of_what_comes_unasked() -> None:
-    """It needs an initial state where nothing is asked."""
+    """A table without rows of inputs needs an initial state."""
     spec = table([], initial=0, spontaneous=[(0, ["tick"], 1)])
     assert spec.emits is not None
     assert (list(spec.emits(0)), list(spec.emits(1))) == ([goto(1, "tick")], [])
@@ -56,7 +56,7 @@ WRONG: list[tuple[Any, type[Exception], str]] = [
 
 @pytest.mark.parametrize(("rows", "error", "said"), WRONG)
 def test_a_wrong_table_names_the_row(rows: Any, error: type[Exception], said: str) -> None:  # noqa: ANN401 -- wrong ones
-    """And what a row looks like."""
+    """The message also shows the form of a row."""
     with pytest.raises(error, match=said):
         table(rows)
 
@@ -72,7 +72,7 @@ ROWS = st.lists(
 
 @given(ROWS)
 def test_what_is_written_is_read_again(rows: Any) -> None:  # noqa: ANN401 -- a table
-    """As Aldebaran and as DOT: the model that is read is equivalent, and is written again as it was."""
+    """In Aldebaran and in DOT, the model that is read is equivalent, and is written again unchanged."""
     graph = explore(table(rows))
     text = aut(graph)
     again = read_aut(text)
@@ -83,7 +83,7 @@ def test_what_is_written_is_read_again(rows: Any) -> None:  # noqa: ANN401 -- a 
 
 @pytest.mark.parametrize("spec", [C1, C3])
 def test_dot_files_are_read_too(spec: Any) -> None:  # noqa: ANN401 -- a spec
-    """What otf draws it can read: inputs and outputs are texts then."""
+    """Drawings of otf can be read; then inputs and outputs are strings."""
     drawn = explore(read_dot(dot(explore(spec))))
     assert (len(drawn.values), len(drawn.target)) == (len(explore(spec).values), len(explore(spec).target))
 
@@ -112,7 +112,7 @@ def test_the_dialect_of_learning_tools() -> None:
 
 
 def test_moore_machines() -> None:
-    """The output stands at the state: it is seen when the state is reached."""
+    """The output is that of the state after the edge."""
     spec = read_dot('digraph { q0 [label="q0|off"]; q1 [label="{q1|on}"]; q0 -> q1 [label=push]; start -> q0 }')
     assert list(spec.step("q0", "push")) == [goto("q1", "on")]
 
@@ -121,7 +121,7 @@ def test_moore_machines() -> None:
     ("text", "said"),
     [
         ("graph", "line 1: a DOT file is"),
-        ("digraph {}", "line 1: there are no states"),
+        ("digraph {}", "line 1: it has no states"),
         ("digraph {\n s0 -> s1;\n}", "line 2: the edge s0 -> s1 has no label"),
         ('digraph {\n s0 [label="a"];\n ?? \n}', r"line 3: '\?\?' is neither a node nor an edge"),
     ],
@@ -138,7 +138,7 @@ def test_a_wrong_dot_file_names_the_line(text: str, said: str) -> None:
         ("", "line 1: the first line of an .aut file is"),
         ('des (0,1,2)\n(0, "a", 2)', "line 2: there is no state 2"),
         ("des (0,1,2)\n(0; a; 1)", "line 2: '\\(0; a; 1\\)' is no transition"),
-        ('des (0,2,2)\n\n(0, "a", 1)', "line 1: it announces 2 transitions, and 1 follow"),
+        ('des (0,2,2)\n\n(0, "a", 1)', "line 1: it announces 2 transitions, but 1 follow"),
     ],
 )
 def test_a_wrong_aut_file_names_the_line(text: str, said: str) -> None:
@@ -158,6 +158,6 @@ def test_labels_of_other_tools() -> None:
 
 def test_a_file_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of any size from anywhere must not fill the memory."""
-    monkeypatch.setattr("otf.fronts.labels.LONGEST", 10)
-    with pytest.raises(UsageError, match="there may be 10"):
+    monkeypatch.setattr("otf.fronts.files.LONGEST", 10)
+    with pytest.raises(UsageError, match="at most 10"):
         read_aut("des (0, 1, 2)")

@@ -14,7 +14,7 @@ Sort = Callable[[list[int]], list[int]]
 
 
 def once_each(items: list[int]) -> list[int]:
-    """Sort, and lose what comes twice."""
+    """Sort, and drop repeated values."""
     return sorted(set(items))
 
 

@@ -69,7 +69,7 @@ SAID: list[tuple[Callable[[], PropertyResult], str]] = [
 
 @pytest.mark.parametrize(("checked", "text"), SAID, ids=[str(at) for at in range(len(SAID))])
 def test_the_verdict_says_what_it_rests_on(checked: Callable[[], PropertyResult], text: str) -> None:
-    """A proof where all values were tried, passed where more are left, and never more than was tested."""
+    """It is a proof if all values were tried, passed if some are left, and no stronger than the tests."""
     result = checked()
     assert str(result) == text
     assert repr(result) == f"<{text}>"
@@ -83,7 +83,7 @@ def test_a_failing_assertion_tells_the_counterexample() -> None:
 
 
 def test_the_result_is_data() -> None:
-    """For those who want to do something with it."""
+    """The outcome, the counts, the values and the exception are fields of the result."""
     result = check(raises)
     assert (result.outcome, result.tests, result.values, result.found) == (
         "counterexample",
@@ -102,7 +102,7 @@ def spoils(xs: list[int]) -> bool:
 
 
 def test_a_property_may_change_what_it_was_given() -> None:
-    """What is told is what it was given."""
+    """A counterexample has the values that the property was called with."""
     assert check(spoils).values == {"xs": [0, 0]}
     assert check(spoils, seed=5).values == {"xs": [0, 0]}
     assert check(spoils, st.lists(st.integers())).values == {"xs": [0, 0]}
@@ -110,28 +110,28 @@ def test_a_property_may_change_what_it_was_given() -> None:
 
 
 def test_drawn_values_prove_nothing() -> None:
-    """Even where all of them seem to have been there."""
+    """A strategy never leads to a proof, even if all its values seem to have been tried."""
     assert str(check(pairs, st.integers(0, 3))) == "passed 8 tests"
     assert str(check(pairs, values={int: st.just(1)})) == "passed 2 tests"
     assert str(check(lambda xs: set(xs) <= {1}, every(list[int], {int: st.just(1)}), tests=5)) == "passed 5 tests"
 
 
 def test_strategies_and_enumerations_shrink_together() -> None:
-    """Each by its own measure."""
+    """Each counterexample is smallest by the measure of its source."""
     result = check(lambda x, y: x + y < 9, st.integers(0, 20), every(int), tests=500)
     assert result.outcome is PropertyOutcome.COUNTEREXAMPLE
     assert result.values["x"] + result.values["y"] == 9  # type: ignore[operator]
 
 
 def test_an_error_inside_a_quantifier_tells_all_values() -> None:
-    """Those of the arguments around it, too."""
+    """The values of the outer arguments are reported, too."""
     wrong = for_all(range(1, 4), lambda n: for_all(range(3), lambda m: n // m > -1))
     assert str(check(wrong)).startswith("counterexample after 1 test: n=1, m=0 raised ZeroDivisionError")
 
 
 @dataclass(frozen=True)
 class Truth:
-    """What numpy has for a truth."""
+    """A bool of numpy."""
 
     value: bool
     dtype: str = "bool"
@@ -185,13 +185,13 @@ class Later:
 
 
 async def later(number: int) -> bool:
-    """Say it later."""
+    """Return the truth asynchronously."""
     return number < 2
 
 
 REFUSED: list[tuple[Any, str]] = [
-    (forgets, "a property says True or False, or is put together from such; this one said None"),
-    (lambda: 1, "this one said 1"),
+    (forgets, "a property returns True, False or another property; this one returned None"),
+    (lambda: 1, "this one returned 1"),
     (untyped, "untyped: declare the type of its argument xs, or give its values"),
     (unknown, "unknown, xs[…]: the values of the type object cannot be enumerated"),
     (later, "the property is asynchronous: write `await check_async(prop)`"),
@@ -205,7 +205,7 @@ REFUSED: list[tuple[Any, str]] = [
     ("prop", "message"), REFUSED, ids=["None", "1", "untyped", "unknown", "later", "coroutine", "awaitable", "source"]
 )
 def test_what_is_no_property_is_refused(prop: Any, message: str) -> None:  # noqa: ANN401 -- anything
-    """It is a mistake of who wrote it, and no counterexample."""
+    """It is a mistake in the property, and no counterexample."""
     with pytest.raises(UsageError) as raised:
         check(prop)
     assert message in str(raised.value)
@@ -213,7 +213,7 @@ def test_what_is_no_property_is_refused(prop: Any, message: str) -> None:  # noq
 
 def test_what_makes_no_sense_is_refused() -> None:
     """No tests at all, or values for a property without arguments."""
-    with pytest.raises(UsageError, match="tests=0: at least one value has to be tried"):
+    with pytest.raises(UsageError, match="tests=0: give a number of tests from 1"):
         check(small, tests=0)
-    with pytest.raises(UsageError, match="has no arguments that values could be given for"):
+    with pytest.raises(UsageError, match="has no arguments, or already has values for them"):
         check(implies(YES, YES), [1])

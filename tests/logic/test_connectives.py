@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from otf.errors import UsageError
 from otf.logic import Property, all_of, any_of, check, exists, for_all, iff, implies, not_
-from otf.logic.finding import Truth, all_hold, equal, one_holds, opposite
+from otf.logic.result import Truth, all_hold, equal, one_holds, opposite
 
 NO, YES = False, True
 REJECTED = implies(NO, YES)
@@ -25,7 +25,7 @@ WORDS = {
 
 
 def told(prop: Any) -> str:  # noqa: ANN401 -- any property
-    """Say in a letter what came of a property: T or t, F or f, sure or not, - where it was rejected."""
+    """Return the truth of a property as a letter: T or t, F or f, sure or not; - if it was rejected."""
     result = check(lambda: prop)
     return "f" if result.undecided else WORDS[result.outcome]
 
@@ -34,7 +34,7 @@ PARTS: dict[str, Any] = {"T": True, "t": LIKELY, "F": False, "f": OPEN, "-": REJ
 
 
 def rows_of(table: str) -> list[tuple[str, str, str]]:
-    """Read "TF=F": the left truth, the right one, and what comes of them."""
+    """Read "TF=F": the left truth, the right one, and their result."""
     return [(row[0], row[1], row[3]) for row in table.split()]
 
 
@@ -54,14 +54,14 @@ def test_joined_properties_follow_this_table(join: Any, table: str) -> None:  # 
 
 
 def test_an_implication_rejects_what_does_not_meet_its_condition() -> None:
-    """The right side counts only where the left one holds; what is open on the left can refute nothing."""
+    """The right side counts only if the left one holds; an unsure left side refutes nothing."""
     table = "TT=T Tt=t TF=F Tf=f T-=- tT=t tF=f FT=- FF=- fT=- fF=- -T=- -F=-"
     for one, other, expected in rows_of(table):
         assert told(implies(PARTS[one], PARTS[other])) == expected, one + other
 
 
 def test_not_turns_everything_round_but_a_rejection() -> None:
-    """What nothing is known of stays so."""
+    """The opposite of a rejection is a rejection, and an unsure truth stays unsure."""
     assert [told(not_(PARTS[part])) for part in "TtFf-"] == ["F", "f", "T", "t", "-"]
 
 
@@ -79,7 +79,7 @@ def test_the_order_of_parts_does_not_matter(one: Truth, other: Truth, third: Tru
 
 @given(st.booleans() | st.none(), st.booleans() | st.none())
 def test_what_is_sure_follows_logic(one: bool | None, other: bool | None) -> None:
-    """Where nothing was rejected or left open, these are the tables of logic."""
+    """Without rejections and unsure parts, these are the truth tables of logic."""
     both = Truth(one), Truth(other)
     if None not in {one, other}:
         assert all_hold(*both).truth == (one and other)
@@ -107,13 +107,13 @@ def test_operators_stand_for_and_or_not() -> None:
     "misuse", [lambda: LIKELY and True, lambda: not LIKELY, lambda: bool(REJECTED)], ids=["and", "not", "bool"]
 )
 def test_pythons_own_words_are_refused(misuse: Any) -> None:  # noqa: ANN401 -- a function
-    """They would take a property that was not evaluated for a truth."""
+    """Python's own operators would take an unevaluated property for a truth."""
     with pytest.raises(UsageError, match=r"write ~, & and \| for not, and, or"):
         misuse()
 
 
 def indices(text: str, char: str) -> list[int]:
-    """Find where a character stands in a text."""
+    """Find the position of a character in a text."""
     return [at for at, each in enumerate(text) if each == char]
 
 
@@ -135,7 +135,7 @@ def test_the_values_of_all_quantifiers_are_told() -> None:
 
 
 def test_there_is_one() -> None:
-    """A witness proves it, and is told; none among all is a counterexample; none among the first is not."""
+    """A witness proves it, and is reported; none among all is a counterexample; none among the first is not."""
     assert str(check(exists(int, lambda n: n * n == 49))) == "proof after 1 test: n=7"
     assert str(check(exists(range(9), lambda n: n * n == 50))) == "counterexample after 1 test"
     assert str(check(exists(int, lambda n: n * n == 50), tests=10)) == "nothing tested: 1 undecided"
@@ -157,6 +157,6 @@ def test_quantifiers_take_types_from_the_function() -> None:
 
 @pytest.mark.parametrize("parts", [(), (range(3),), (range(3), 5)])
 def test_a_quantifier_needs_a_function(parts: tuple[Any, ...]) -> None:
-    """It stands last."""
-    with pytest.raises(UsageError, match="the function stands last"):
+    """A quantifier refuses arguments whose last one is no function."""
+    with pytest.raises(UsageError, match="the function comes last"):
         for_all(*parts)

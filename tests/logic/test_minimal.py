@@ -26,7 +26,7 @@ def first(prop: Callable[..., Any], table: Rows) -> tuple[int, Any]:
 
 @pytest.mark.parametrize("name", FAULTY)
 def test_the_counterexample_is_the_first_in_the_order(name: str) -> None:
-    """No value before it fails: tried one by one, and known from thinking."""
+    """No earlier value fails: this is tested one by one, and known by reasoning."""
     prop, smallest = FAULTY[name]
     result = check(prop, tests=100_000)
     number, value = first(prop, rows(prop))
@@ -37,14 +37,14 @@ def test_the_counterexample_is_the_first_in_the_order(name: str) -> None:
 
 @pytest.mark.parametrize("name", FAULTY)
 def test_in_every_other_order_it_is_the_same_one(name: str) -> None:
-    """What was found first may be larger; what is told never is."""
+    """The first counterexample may be larger; the reported one never is."""
     prop, smallest = FAULTY[name]
     results = [check(prop, tests=100_000, seed=seed) for seed in SEEDS]
     assert [list(result.values.values()) for result in results] == [[smallest]] * len(SEEDS)
 
 
 def test_what_was_found_first_is_told_too() -> None:
-    """Some seeds come upon a larger one first."""
+    """`found` is the first counterexample, which is larger with some seeds."""
     prop, smallest = FAULTY["as_text"]
     found = [check(prop, seed=seed).found["xs"] for seed in SEEDS]
     assert smallest in found
@@ -61,8 +61,8 @@ DRAWN: dict[str, st.SearchStrategy[Any]] = {
 
 
 def test_what_hypothesis_does_not_find_again_is_told_as_it_was_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A large counterexample is one, too."""
-    monkeypatch.setattr("otf.logic.minimal.smallest", lambda *_: None)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType] -- a stand-in for any method
+    """If Hypothesis does not find a counterexample again, the first one is reported."""
+    monkeypatch.setattr("otf.logic.trying.smallest", lambda *_: None)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType] -- a stand-in for any method
     result = check(FAULTY["once_each"][0], DRAWN["once_each"])
     assert result.values == result.found
     assert not check(FAULTY["once_each"][0], result.values.values())

@@ -1,4 +1,4 @@
-"""Writes captures, as a capture tool would: for tests of what reads them."""
+"""Writes captures like a capture tool, for tests of their readers."""
 
 from __future__ import annotations
 

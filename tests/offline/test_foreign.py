@@ -16,7 +16,7 @@ import pytest
 from otf.adapter import Bench
 from otf.adapters import tcp, udp
 from otf.campaign import Settings
-from otf.campaign.headers import header
+from otf.campaign.settings import header
 from otf.core import Session
 from otf.core.strict import Strict
 from otf.errors import TraceError, UsageError
@@ -53,7 +53,7 @@ def conversation(fault: str, seed: int, steps: int) -> list[Event]:
 
 
 def captured(events: list[Event], cpe_fault: str) -> bytes:
-    """Return the capture of a run: what a tool would have seen on the network, and nothing of quiescence."""
+    """Return the capture of a run: its packets on the network, without quiescence."""
     file, cpe, frames = io.BytesIO(), entity(cpe_fault), list[tuple[str, bytes]]()
     writer = CaptureWriter(file)
     for event in events:
@@ -68,7 +68,7 @@ def captured(events: list[Event], cpe_fault: str) -> bytes:
 
 
 def recorded(events: list[Event], folder: Path) -> tuple[str, int, Any]:
-    """Return what otf makes of its own trace of these events."""
+    """Return otf's judgement of its own trace of these events."""
     head = header(BENCH, Settings(out=folder), 1)
     writer = TraceWriter(folder / "trace.jsonl", head, datetime.now(UTC))
     for event in events:
@@ -112,7 +112,7 @@ MACHINE = replace(coffee.bench(), quiescence=0.02, latency=0.002, busy=0.002)
 
 
 def test_silence_follows_from_the_times() -> None:
-    """Where the pause is long, a missing output is missing; where it is short, the output may come yet."""
+    """After a long pause a missing output is missing; after a short one it may still come."""
     missing = coffee_log(Sent(COIN, "line", 0.0), Sent(BUTTON, "line", 1.0), Sent(COIN, "line", 9.0))
     late = coffee_log(Sent(COIN, "line", 0.0), Sent(BUTTON, "line", 1.0), Seen(COFFEE, "line", 1.1))
     assert judge_foreign(missing, MACHINE).verdict.outcome == "fail"
@@ -182,8 +182,8 @@ def test_lines_that_mean_nothing(line: bytes, message: str) -> None:
 
 
 def test_a_bench_without_a_mapping() -> None:
-    """It has to say what lines of other logs mean."""
-    with pytest.raises(UsageError, match="the bench coffee does not say what lines of other logs mean"):
+    """The bench has to map the lines of other logs."""
+    with pytest.raises(UsageError, match="the bench coffee does not map the lines of other logs"):
         list(listed([b"{}\n"], "some.log", MACHINE))
 
 
@@ -225,7 +225,7 @@ def test_the_end_of_a_connection_is_an_event() -> None:
     assert found.verdict.failure.kind == "ended"
 
 
-def test_an_input_that_nobody_knows() -> None:
+def test_an_unknown_input() -> None:
     """The model offers it not, and the codec cannot tell: an error names the packet."""
     file = io.BytesIO()
     CaptureWriter(file).udp(0.0, OURS["user"], SYSTEM, b"shout hello")
@@ -242,9 +242,9 @@ def test_strangers_are_counted() -> None:
 
 
 def test_a_bench_without_addresses() -> None:
-    """It has to be said where its ports were."""
+    """The addresses of its ports have to be given."""
     with pytest.raises(
-        UsageError, match="the bench conference does not tell the addresses of its ports; say where it was"
+        UsageError, match="the bench conference does not state the addresses of its ports; say where it was"
     ):
         Captured(Capture(io.BytesIO(), "a.pcap"), conference())
 

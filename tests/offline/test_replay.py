@@ -20,7 +20,7 @@ from otf.errors import TraceError
 from otf.offline import Judgement, judge
 from otf.offline.replay import OnStep
 from otf.spec import Spec, Transition, goto
-from otf.trace.reading import Told, TraceReader, bounded
+from otf.trace.reading import TracedEvent, TraceReader, bounded
 from tests.campaign.machine import COFFEE, FAULTS, THIEF, Button, Coin, Refund, bench, judged, run
 from tests.runner.playing import on_function
 
@@ -120,7 +120,7 @@ def test_remarks_come_from_the_record(tmp_path: Path) -> None:
 
 
 def test_a_cut_trace(tmp_path: Path) -> None:
-    """Of a trace that was cut there is no recorded verdict; what is there is judged."""
+    """A trace that was cut has no recorded verdict; its events are judged."""
     run(bench(THIEF), tmp_path, traces=1, shrink=False, steps=40)
     data = (tmp_path / "path-0001.jsonl").read_bytes()
     last = data.rindex(b"\n", 0, -1)
@@ -131,7 +131,7 @@ def test_a_cut_trace(tmp_path: Path) -> None:
 
 
 def test_a_changed_model(tmp_path: Path) -> None:
-    """A trace of another model is judged by today's, and the change is told."""
+    """A trace of another model is judged by today's model, and the change is reported."""
     run(bench(), tmp_path, traces=1)
 
     def free(paid: int, inp: object) -> Iterator[Transition[int]]:
@@ -147,7 +147,7 @@ def test_each_step_is_told(tmp_path: Path) -> None:
     run(bench(), tmp_path, traces=1, steps=5)
     seen: list[tuple[int, int]] = []
 
-    def on_step(told: Told, monitor: Monitor) -> None:
+    def on_step(told: TracedEvent, monitor: Monitor) -> None:
         seen.append((told.line, len(monitor.states)))
 
     data = (tmp_path / "path-0001.jsonl").read_bytes()
@@ -157,7 +157,7 @@ def test_each_step_is_told(tmp_path: Path) -> None:
 
 
 def test_a_trace_of_another_bench(tmp_path: Path) -> None:
-    """Values that the bench does not know are told with the line."""
+    """Values of unknown types are reported with their line."""
     run(bench(), tmp_path, traces=1, steps=5)
     data = (tmp_path / "path-0001.jsonl").read_bytes()
     with pytest.raises(TraceError, match=r"the trace, line 2: the type '\w+' is not known to the bench"):

@@ -19,7 +19,7 @@ HEAD = "import pytest\nfrom otf.models import coffee\nfrom otf.models.coffee imp
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a run."""
+    """The result of a run."""
 
     status: int
     out: str

@@ -1,4 +1,4 @@
-"""Tests by hand: the same ports and values as the bench has, and what is wrong is told."""
+"""Tests by hand: with the ports and values of the bench; failures are one line."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def test_one_comes(otf_open):
 
 
 def test_values_go_out_and_come_in(session: Session) -> None:
-    """What does not come, and what comes instead of silence, fails the test in a line; otf's own code is not shown."""
+    """A missing output, or one instead of silence, fails the test in a line without frames of otf."""
     done = session.of(TALK)
     assert done.counts == {"failed": 2, "passed": 1}
     assert "E       AssertionError: no output on line within 0.01 s\n" in done.out
-    assert "E       AssertionError: silence was expected, and Coffee() came on line\n" in done.out
+    assert "E       AssertionError: silence was expected, but Coffee() came on line\n" in done.out
     assert "talking.py" not in done.out
 
 
@@ -64,7 +64,7 @@ async def test_mistaken(otf_run):
 
 
 def test_tests_that_are_coroutines(session: Session) -> None:
-    """They run on the loop of anyio's plugin, and who takes the wrong fixture is told the right one."""
+    """They run on the loop of anyio's plugin, and the error for the wrong fixture names the right one."""
     done = session.of(ASYNC)
     assert done.counts == {"failed": 2, "passed": 2}
     assert "FAIL (unasked)" in done.out
@@ -121,14 +121,14 @@ def test_parameter(otf_open):
 
 
 def test_each_port_by_itself(session: Session) -> None:
-    """An output waits until its port is asked; ends and bytes without a meaning are outputs too."""
+    """An output is kept until its port is read; ends and undecodable bytes are outputs too."""
     done = session.of(PORTS)
     assert done.counts == {"failed": 5, "passed": 1}
-    assert "no output on p within 0.01 s; there came 'q2' on q" in done.out
+    assert "no output on p within 0.01 s; received instead: 'q2' on q" in done.out
     assert "this bench tests an object in this process and has no ports: call the object itself" in done.out
-    assert "'pc' stands for connect, which the port cannot do" in done.out
+    assert "'pc' is the action connect, which the port cannot perform" in done.out
     assert "there is no port 'x'; the bench has p, q" in done.out
-    assert "falt= is no parameter of the bench" in done.out
+    assert "falt= is not a parameter of the bench" in done.out
 
 
 PROGRAM = """
@@ -173,7 +173,7 @@ def test_unplugged(otf_open):
 
 @pytest.mark.real
 def test_a_program(session: Session) -> None:
-    """What takes time is waited for; what the codec gives instead of bytes is done; a line at fault is no output."""
+    """The test waits for slow outputs; port actions are performed; trouble on a line is not an output."""
     done = session.of(PROGRAM)
     assert done.counts == {"failed": 1, "passed": 1}
-    assert "ContactError: the line p is at fault: it was unplugged" in done.out
+    assert "ContactError: trouble on the line p: it was unplugged" in done.out

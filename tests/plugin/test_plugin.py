@@ -1,4 +1,4 @@
-"""The pytest plugin: a bench is a test in one line, and its failure is told so that nothing else has to be read."""
+"""The pytest plugin: a bench is a test in one line, and its failure is explained completely."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SHRUNK = """\
 
 
 def test_a_bench_is_a_test_in_one_line(session: Session) -> None:
-    """It needs the name of a test; other names are no tests, whatever they are."""
+    """It needs the name of a test; other names are not collected."""
     session.tests(
         "test_right = coffee.bench()\ntest_wrong = coffee.bench(fault='free')\nother = test_right\ntest_n = 1"
     )
@@ -39,7 +39,7 @@ def test_a_bench_is_a_test_in_one_line(session: Session) -> None:
 
 
 def test_a_failure_is_the_shrunk_trace(session: Session) -> None:
-    """The message has the steps, what was possible and allowed, and how to come back; of the plugin nothing."""
+    """The message has the steps, the possible states, and how to repeat the run; no frames of the plugin."""
     done = session.of(FREE, "--otf-seed=1", "--otf-out=kept")
     for said in (
         "FAIL (unasked): an output came where the model allows none",
@@ -97,7 +97,7 @@ def test_options_come_before_what_a_test_says(session: Session) -> None:
 
 
 def test_a_saved_failure_runs_first(session: Session) -> None:
-    """It does so until it passes; then the campaign runs again as if nothing had been."""
+    """It does so until it passes; then the usual campaign runs again."""
     session.tests(FREE)
     first = session.run()
     assert "saved by an earlier run" not in first.out
@@ -142,7 +142,7 @@ def test_a_saved_failure_that_cannot_be_read_is_forgotten(session: Session) -> N
 
 
 def test_faults_of_two_systems_are_kept_apart(session: Session) -> None:
-    """What one bench was caught at is not tried on the other, and not forgotten because the other passes."""
+    """Failures of one bench are not tried on the other, and not forgotten because the other passes."""
     text = "@pytest.mark.parametrize('fault', ['none', 'dry', 'free'])\n"
     session.tests(text + "def test_it(otf_run, fault):\n    otf_run(coffee.bench, fault=fault)\n")
     assert session.run().counts == {"failed": 2, "passed": 1}
@@ -165,7 +165,7 @@ def test_faults_of_two_systems_are_kept_apart(session: Session) -> None:
     ],
 )
 def test_what_is_wrong_with_a_call_is_told(session: Session, call: str, said: str) -> None:
-    """With what was possible."""
+    """The error lists the possibilities."""
     done = session.of(f"def test_it(otf_run):\n    {call}\n")
     assert done.counts == {"failed": 1}
     assert said in done.out
@@ -181,7 +181,7 @@ def test_no_contact_is_no_pass(session: Session) -> None:
 
 
 def test_a_bench_that_is_broken_is_shown_as_any_error(session: Session) -> None:
-    """What is no verdict keeps its traceback."""
+    """An error that is not a verdict keeps its traceback."""
     text = "from otf import Bench\nclass Odd(Bench):\n    def oracle(self): return 1 / 0\n"
     text += "test_it = Odd(coffee.coffee, codec=coffee.codec)\n"
     done = session.of(text)
@@ -197,13 +197,13 @@ def test_the_plugin_brings_nothing_along() -> None:
 
 
 def test_pytest_finds_it_by_itself() -> None:
-    """Whoever installs otf has the plugin."""
+    """Installing otf installs the plugin."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["entry-points"]["pytest11"] == {"otf": "otf.pytest_plugin"}
 
 
 def test_numbers_stand_in_the_report_of_pytest(session: Session) -> None:
-    """Its JUnit XML has the seed and the steps, for whoever looks at it in CI."""
+    """Its JUnit XML has the seed and the steps."""
     session.tests("test_it = coffee.bench()\n")
     session.run("--junitxml=report.xml", "--otf-seed=5", "--otf-traces=2", "--otf-steps=4")
     report = (session.folder / "report.xml").read_text(encoding="utf-8")

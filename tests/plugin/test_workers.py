@@ -1,4 +1,4 @@
-"""Several workers of pytest-xdist: none talks to a system that another one talks to."""
+"""Several workers of pytest-xdist: no two use the same system at the same time."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def on(**ports: Opener) -> list[str]:
 
 
 def test_what_there_is_only_once() -> None:
-    """An address is one device, whatever else a port is opened with; what is started for each run is none."""
+    """An address is one device, whatever the other arguments; a system started for each run is none."""
     assert on(a=udp("udp://127.0.0.1:7000?bind=127.0.0.1:0")) == ["127.0.0.1:7000"]
     assert on(a=udp("127.0.0.1:7000", bind="127.0.0.1:7001")) == ["127.0.0.1:7001", "127.0.0.1:7000"]
     assert on(a=tcp("tcp://127.0.0.1:7000"), b=unix("unix:/run/it")) == ["127.0.0.1:7000", "/run/it"]

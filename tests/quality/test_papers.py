@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.papers import BEGIN, PAGE, commanded, functions, line_of, modelled, tables
+from benchmarks.papers import BEGIN, PAGE, commanded, tables
+from benchmarks.papers_functions import functions
+from benchmarks.papers_line import line_of
+from benchmarks.papers_models import modelled
 
 
 def test_the_examples_of_the_papers_are_as_the_page_says() -> None:

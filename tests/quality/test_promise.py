@@ -15,7 +15,7 @@ from benchmarks.controls import CONTROLS
 from benchmarks.seeded import FIELDS, hunt
 from benchmarks.subjects import SUBJECTS
 from benchmarks.trials import BOUND, controlled, sound
-from otf.simulate.faults import MutationKind
+from otf.simulate.system import MutationKind
 
 RUNS, SEED = 160, 7
 FAULTS = [(name, kind) for name, kinds in FIELDS for kind in kinds]

@@ -15,6 +15,8 @@ SYSTEMS = [
     pytest.param("tftp", {}, 1, 20, marks=needs("atftpd"), id="tftp-atftpd"),
     pytest.param("tftp", {"server": "hpa"}, 1, 30, marks=needs("tftpd-hpa"), id="tftp-hpa"),
     pytest.param("jobs", {}, 2, 60, marks=needs("beanstalkd")),
+    pytest.param("memcached", {}, 2, 200, marks=needs("memcached"), id="memcached-tcp"),
+    pytest.param("memcached", {"transport": "udp"}, 1, 60, marks=needs("memcached"), id="memcached-udp"),
     pytest.param("irc", {}, 2, 200, marks=needs("ngircd")),
     pytest.param("modbus", {}, 1, 30, marks=[needs("socat"), needs_module("pymodbus")]),
     pytest.param("uboot", {}, 1, 30, marks=needs("qemu-system-arm", "u-boot-qemu")),
@@ -27,5 +29,5 @@ def test_a_real_system_conforms(name: str, parameters: dict[str, str], traces: i
     """A few paths against a fresh copy each: every answer, and every silence, is one that the standard allows."""
     summary = run(load(name, parameters), traces=traces, steps=steps, seed=3, out=tmp_path)
     assert summary.verdict == "pass"
-    # a path ends at a known departure
+    # a path ends at a known issue
     assert summary.steps == traces * steps or any(each.count for each in summary.known_issues)

@@ -16,6 +16,7 @@ KNOWN_ISSUES = [
     pytest.param("coap", "post", marks=needs("libcoap3-bin")),
     pytest.param("tftp", "first", marks=needs("atftpd")),
     pytest.param("jobs", "number", marks=needs("beanstalkd")),
+    pytest.param("memcached", "number", marks=needs("memcached")),
     pytest.param("irc", "nick", marks=needs("ngircd")),
     pytest.param("modbus", "value", marks=[needs("socat"), needs_module("pymodbus")]),
 ]

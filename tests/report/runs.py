@@ -55,7 +55,7 @@ def step(paid: int, inp: object) -> Any:  # noqa: ANN401 -- transitions
 
 
 def gathered(*paths: Walked, found: ReportedFailure | None = None, **more: Any) -> Gathered:  # noqa: ANN401 -- the same
-    """What came of these paths."""
+    """The results of these paths."""
     made = Gathered.of(header(**more), Model(Spec(step, initial=0, inputs=["coin", "button"])))
     if found is not None:
         made.failed(found)

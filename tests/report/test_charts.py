@@ -14,7 +14,7 @@ from tests.report.runs import EVENTS, HOSTILE, SVG, failure, parsed
 
 
 def test_as_text() -> None:
-    """A line for each port, the system between them; arrows say who spoke, and an end of a port is an x."""
+    """A line for each port, the system between them; arrows show the direction, and an x the end of a port."""
     assert lifelines(chart(EVENTS), 24).splitlines() == [
         "             slot                      SUT                     tray",
         "    0.0000     |-------- 'coin' ------->|                        |",
@@ -27,7 +27,7 @@ def test_as_text() -> None:
 
 
 def test_the_failing_event_is_the_last() -> None:
-    """What came after it explains nothing; it is marked in each form."""
+    """Events after it are left out; it is marked in each form."""
     failing = chart(EVENTS, failure(event=4))
     assert [row.failed for row in failing.rows] == [False, False, False, True]
     assert lifelines(failing).splitlines()[-1].endswith("|  <== here")
@@ -36,12 +36,12 @@ def test_the_failing_event_is_the_last() -> None:
 
 
 def test_silence_that_fails() -> None:
-    """An output that did not come is told as such."""
+    """A missing output is shown as `nothing more`."""
     assert chart([Sent("coin", "p", 0), Quiet(1)], failure(event=2)).rows[-1].text == "nothing more"
 
 
 def test_only_the_last_events_are_drawn() -> None:
-    """The number of the others is told."""
+    """The number of earlier events is shown."""
     cut = chart([Sent(number, "p", number) for number in range(100)], most=3)
     assert (cut.earlier, [row.number for row in cut.rows]) == (97, [98, 99, 100])
     assert "… 97 earlier events" in lifelines(cut)
@@ -105,7 +105,7 @@ SOME: st.SearchStrategy[Event] = st.one_of(
 
 @given(st.lists(SOME, max_size=8))
 def test_whatever_was_seen(events: list[Event]) -> None:
-    """No text that came from the system breaks a chart: the SVG is XML without scripts, the others have their lines."""
+    """No text from the system breaks a chart: the SVG is XML without scripts, the others keep their lines."""
     drawn = chart(sorted(events, key=lambda event: event.at))
     elements = parsed(standalone(drawn)).iter()
     assert {each.tag.removeprefix(SVG) for each in elements} <= {

@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from otf.core import Model
 from otf.report.curves import duration, growth, histogram
-from otf.report.layout import layout
-from otf.report.space import space
-from otf.report.states import DRAWN, states
-from otf.report.visits import VisitedSpace
+from otf.report.space import VisitedSpace, space
+from otf.report.states import DRAWN, layout, states
 from otf.spec import Accept, Spec, Transition, goto
 from tests.report.runs import parsed, step
 
@@ -37,7 +35,7 @@ def test_a_long_row_is_broken() -> None:
 
 
 def drawing(spec: Spec[int, str]) -> list[str]:
-    """Return the classes of all groups that are drawn of a model that nobody visited, arrows before states."""
+    """Return the classes of all groups in the drawing of an unvisited model, arrows before states."""
     found = space(Model(spec))
     drawn = states(found, VisitedSpace(found), set())
     assert drawn is not None
@@ -76,14 +74,14 @@ def test_what_was_visited_and_what_failed() -> None:
     ]
 
 
-def test_what_comes_unasked() -> None:
+def test_spontaneous_transitions() -> None:
     """Such transitions are drawn, and not counted."""
     timer = Spec(step, initial=0, inputs=["coin"], emits=lambda paid: [goto(0, "refund")] if paid else [])
     assert drawing(timer).count("spontaneous") == 2
 
 
 def test_both_at_once() -> None:
-    """A way that can be asked for and that comes by itself is one arrow, of which the first is counted."""
+    """A transition on an input and a spontaneous one are one arrow, of which only the first is counted."""
     asked = Spec(lamp, initial=0, inputs=["left"], emits=lambda _: [goto(1, "on")])
     found = space(Model(asked))
     drawn = states(found, VisitedSpace(found), set())
@@ -104,26 +102,26 @@ def ticket(_state: int, _inp: str) -> list[Accept]:
 
 
 def test_states_behind_outputs_are_not_known() -> None:
-    """Where the outputs decide, there may be more than can be looked at; also where they come unasked."""
+    """If outputs decide the next state, there may be more states; also for spontaneous outputs."""
     assert not space(Model(Spec(ticket, initial=0, inputs=["go"]))).whole
     assert not space(Model(Spec(lamp, initial=0, inputs=[], emits=lambda state: ticket(state, "")))).whole
 
 
 def test_an_arrow_to_a_state_that_was_left_out_is_not_drawn() -> None:
-    """There is no place for it."""
+    """It has no position."""
     found = space(Model(Spec(lambda state, _: [goto(state + 1)], initial=0, inputs=["go"])), most=2)
     assert (states(found, VisitedSpace(found), set()) or "").count('class="unvisited"') == 1
 
 
 def test_too_many_states_are_not_drawn() -> None:
-    """Of them a picture says nothing."""
+    """A picture of so many would be unreadable."""
     found = space(Model(Spec(lambda state, _: [goto(state + 1)] if state < DRAWN else [], initial=0, inputs=["go"])))
     assert len(found.states) == DRAWN + 1
     assert states(found, VisitedSpace(found), set()) is None
 
 
 def test_a_model_without_end_is_cut() -> None:
-    """So many states are looked at, and that there are more is known."""
+    """The space is bounded, and not `whole`."""
     found = space(Model(Spec(lambda state, _: [goto(state + 1)], initial=0, inputs=["go"])), most=10)
     assert (len(found.states), found.whole) == (10, False)
 

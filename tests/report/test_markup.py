@@ -19,7 +19,7 @@ def test_elements() -> None:
 
 
 def test_what_a_system_may_say() -> None:
-    """Nothing of it is obeyed, and control characters are shown."""
+    """Markup in it is escaped, and control characters are shown."""
     said = text(HOSTILE)
     assert "<" not in said
     assert '"' not in said
@@ -35,7 +35,7 @@ def test_any_text_is_well_formed(inner: str, attribute: str) -> None:
 
 
 def printable(char: str) -> bool:
-    """Tell whether a character is shown as it is."""
+    """Return whether a character is shown as it is."""
     return char.isprintable() or char == "\n"
 
 

@@ -1,4 +1,4 @@
-"""The page: one file that says all, loads nothing, and obeys nothing that came from the system."""
+"""The page: one file with the whole report that loads nothing, and runs nothing that the system sent."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_what_it_says() -> None:
         "possible state: 1",
         "1 path, shrunk to 2 steps",
         "out/path-0002.shrunk.jsonl",
-        "4 of 4 inputs that the model specifies in a state were never sent there.",
+        "4 of 4 inputs were never sent in a state where the model specifies them.",
     ):
         assert part in said
     assert said.index("path-0002.jsonl") < said.index("path-0001.jsonl")
@@ -46,14 +46,14 @@ def test_a_pass_says_so() -> None:
 
 
 def test_it_loads_nothing() -> None:
-    """No address of another machine stands in it, and the browser is told to load nothing and run no other script."""
+    """It contains no address of another machine, and its policy forbids loading and other scripts."""
     said = page(gathered(Walked(1, "path-0001.jsonl", "pass", 50, 0.5)))
     assert set(re.findall(r"\w+://[^\"'<\s]+", said)) <= {"http://www.w3.org/2000/svg"}
     assert "default-src &#x27;none&#x27;" in said
 
 
 def test_long_tables_are_cut() -> None:
-    """A browser shows many thousand rows slowly, and nobody reads them; how many there are is told."""
+    """A browser is slow with many thousand rows; the page shows how many there are."""
     said = page(gathered(*(Walked(number, f"path-{number}", "pass", 1, 0.1) for number in range(2_500))))
     assert "The first 2,000 of 2,500 are listed." in said
     assert said.count("<tr") < 2_100
@@ -168,7 +168,7 @@ def test_a_large_report_opens_soon(tmp_path: Path) -> None:
 
 
 def test_more_kinds_of_failure_than_are_drawn() -> None:
-    """The first thirty are; how many there are besides is told."""
+    """The first thirty are drawn; the number of the others is shown."""
     made = gathered()
     for number in range(33):
         made.failed(ReportedFailure(failure(why=f"Kind{number}"), "x.jsonl", 2, EVENTS))

@@ -1,4 +1,4 @@
-"""Which transitions a run went through, as far as what was seen tells it."""
+"""Which transitions a run visited, as far as its outputs show."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import pytest
 
 from otf.core import Model, Monitor, Oracle
 from otf.core.compile import Routes
-from otf.report.space import space
-from otf.report.visits import VisitedSpace, Walker
+from otf.report.space import VisitedSpace, Walker, space
 from otf.spec import Spec, Transition, goto, total
 from otf.trace.events import Event, Quiet, Seen, Sent
 from tests.report.runs import gathered, step
@@ -65,7 +64,7 @@ def test_several_inputs_before_anything_is_settled() -> None:
 
 
 def test_what_was_sent_last_was_tried() -> None:
-    """Where it led to is not known, so no transition counts."""
+    """Where it led is unknown, so no transition counts."""
     states, pairs, edges = walked(COFFEE, *sent("coin"), Sent("button", "p", 2))
     assert states == {"0", "1"}
     assert pairs == {"0 'coin'", "1 'button'"}
@@ -88,12 +87,12 @@ def test_what_the_system_chose_is_not_known_at_once() -> None:
 
 
 def test_what_comes_later_tells_what_was_chosen() -> None:
-    """Sent together, the answer says which way it went."""
+    """If both were sent together, the answer shows the choice."""
     events: list[Event] = [Sent("choose", "p", 0), Sent("ask", "p", 0.1), Seen("2", "p", 0.2), Quiet(1)]
     assert walked(CHOICE, *events)[2] == {"0 'choose' 2", "2 'ask' 2"}
 
 
-def test_what_comes_unasked_is_gone_through() -> None:
+def test_spontaneous_moves_are_followed() -> None:
     """Between two inputs the system may have moved by itself; only transitions on inputs count."""
     timer = Spec(step, initial=0, inputs=["coin", "button"], emits=lambda paid: [goto(0, "refund")] if paid else [])
     events: list[Event] = [Sent("coin", "p", 0), Seen("refund", "p", 0.1), Quiet(0.5), *sent("coin")]
@@ -108,7 +107,7 @@ def test_what_a_completed_model_adds_does_not_count() -> None:
 
 
 def test_a_failure_ends_it() -> None:
-    """What is behind it, nobody can tell."""
+    """What follows a failure is unknown."""
     events: list[Event] = [*sent("coin"), Sent("button", "p", 2), Seen("tea", "p", 3), *sent("coin")]
     assert walked(COFFEE, *events)[2] == {"0 'coin' 1"}
 

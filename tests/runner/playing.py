@@ -46,7 +46,7 @@ HEADER: Final = Header(
 
 T = TypeVar("T")
 Answer: TypeAlias = tuple[float, str, bytes | Ending]
-"""What a system answers: after so many seconds, on which port, what."""
+"""The answers of a system: the delay in seconds, the port, the frame."""
 
 Answering: TypeAlias = Callable[[str, bytes], Iterable[Answer]]
 
@@ -71,7 +71,7 @@ class Words:
         return str(value).partition(".")[2].encode()
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the output that a frame stands for."""
+        """Return the output of a frame."""
         try:
             return f"{port}.{data.decode()}"
         except UnicodeDecodeError as error:
@@ -143,7 +143,7 @@ class Hub:
 def hub(
     answering: Answering, *ports: str, deaf: Iterable[str] = (), last_words: Mapping[str, list[str]] | None = None
 ) -> Callable[[], AbstractAsyncContextManager[Mapping[str, Line]]]:
-    """Return what connects a bench with a system of several ports."""
+    """Return the `connect` of a bench for a system with several ports."""
 
     @asynccontextmanager
     async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
@@ -182,7 +182,7 @@ class Still:
         self.sent.append(data)
 
     def receive(self) -> list[Arrival]:
-        """Return what is there."""
+        """Return the arrivals that are there."""
         arrivals, self.arrivals = self.arrivals, []
         return arrivals
 
@@ -192,7 +192,7 @@ class Still:
 
 
 def opened(**lines: Line) -> Callable[[], AbstractAsyncContextManager[Mapping[str, Line]]]:
-    """Return what connects a bench with these lines."""
+    """Return the `connect` of a bench for these lines."""
     return lambda: nullcontext(lines)
 
 

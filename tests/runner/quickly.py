@@ -17,9 +17,8 @@ import pytest
 from otf.adapter import Arrival, Bench, Ending, Frame, Line, LineLost
 from otf.campaign.recorder import Recorder
 from otf.core import Pacing, Session, Symbol, View
-from otf.core.cached_run import CachedRun
+from otf.core.cached_run import CachedInput, CachedOutput, CachedRun
 from otf.core.eager import Eager
-from otf.core.step_cache import CachedInput, CachedOutput
 from otf.runner import TraceWriter, drive
 from otf.runner.fast_path import FastPath
 from otf.spec import Accept, Spec, Transition, goto
@@ -86,7 +85,7 @@ class Near(Line):
 
 @dataclass
 class Far:
-    """The other ends: what is sent is answered before `send` returns, so that no machine is too slow for it."""
+    """The other ends: an input is answered before `send` returns, so that no machine is too slow for it."""
 
     answering: Answering
     ends: dict[str, socket.socket] = field(default_factory=dict[str, socket.socket])
@@ -135,7 +134,7 @@ def steps(state: int, inp: str) -> Iterator[Transition[int] | Accept]:
 
 
 class Right:
-    """A system that does as the model says; `wrong` says what happens on the inputs with these numbers instead."""
+    """A system that follows the model; `wrong` has the reactions to the inputs with these numbers instead."""
 
     def __init__(self, wrong: Mapping[int, Sequence[Answer]] | None = None) -> None:
         self.wrong = wrong or {}
@@ -168,7 +167,7 @@ ANSWERS: Final[Mapping[bytes, list[Answer]]] = {
 
 @dataclass
 class Story:
-    """What came of a campaign: a verdict and the lines of a trace for each path, and how many steps were quick."""
+    """The result of a campaign: a verdict and the lines of a trace for each path, and how many steps were fast."""
 
     verdicts: list[Verdict] = field(default_factory=list[Verdict])
     lines: list[list[dict[str, Any]]] = field(default_factory=list[list[dict[str, Any]]])
@@ -212,7 +211,7 @@ HEADER: Final = Header("id", "b", {}, "0", 1, "script", "eager", "uioco", 0.01, 
 
 
 def told(plan: Plan, out: Path, monkeypatch: pytest.MonkeyPatch, *, quick: bool) -> Story:
-    """Conduct a campaign, the quick way or the long one; in the last path goes wrong what is to go wrong."""
+    """Conduct a campaign, on the fast path or without it; the planned trouble comes in its last path."""
     story, sent, seen = Story(), CachedRun.sent, CachedRun.seen
 
     def counted(cached_run: CachedRun, go: CachedInput, event: Sent) -> None:
@@ -250,7 +249,7 @@ def told(plan: Plan, out: Path, monkeypatch: pytest.MonkeyPatch, *, quick: bool)
 
 
 def drove(bench: Bench, session: Session, story: Story, out: Path) -> None:
-    """Drive one path, and add to the story what came of it."""
+    """Drive one path, and add its result to the story."""
     writer = TraceWriter(out / "trace.jsonl", HEADER, datetime.now(UTC))
     record = Recorder(writer)
     story.verdicts.append(anyio.run(lambda: drive(bench, session, record)))

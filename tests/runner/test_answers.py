@@ -42,7 +42,7 @@ def test_a_late_answer_is_judged_as_an_answer() -> None:
 
 
 def test_a_late_answer_may_be_wrong() -> None:
-    """What comes late is judged like what comes in time: a wrong answer fails as such and not as a missing one."""
+    """A late output is judged like one in time: a wrong answer fails as such and not as a missing one."""
     failure = play(answering((9.75, b"puck")), "p.ping").failure
     assert (failure.kind, failure.seen) == ("wrong", "'p.puck'")
 
@@ -69,7 +69,7 @@ def test_an_unasked_output() -> None:
 
 
 def test_a_second_answer_too_many() -> None:
-    """What comes after a right answer is judged too."""
+    """An output after a right answer is judged too."""
     failure = play(answering(b"pong", (0.5, b"pong")), "p.ping").failure
     assert (failure.kind, failure.event, failure.before) == ("wrong", 3, ("'p.pong'",))
 

@@ -65,7 +65,7 @@ def test_a_system_that_does_not_answer_pings() -> None:
 
 
 def test_a_port_that_ends_while_it_is_asked() -> None:
-    """The end of a port is told, not the missing answer."""
+    """The end of a port is reported, not the missing answer."""
 
     def dying(port: str, frame: bytes) -> list[Answer]:
         return [(0.1, port, Ending("exit status 3"))] if frame == b"are you there" else []

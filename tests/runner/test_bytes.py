@@ -87,7 +87,7 @@ def test_a_bench_without_bytes() -> None:
 
 
 def test_a_model_that_raises() -> None:
-    """An error of the model comes out as it is, not in a group: whoever handles it expects no group."""
+    """An error of the model is raised as it is, not in a group: its handlers expect no group."""
 
     def step(_state: int, _inp: str) -> Iterator[Transition[int]]:
         message = "division by coffee"

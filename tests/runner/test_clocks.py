@@ -1,4 +1,4 @@
-"""A clock that is not the kernel's blames nobody: a correct system with time windows passes under all of them."""
+"""Clocks other than the kernel's raise no false alarm: a correct system with time windows passes with all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A codec that remembers what it was asked lately."""
+"""The codec cache remembers recent values and frames."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from otf.runner.codec_cache import KEPT, SHORT, CodecCache
 
 
 class Counting:
-    """A codec of texts that counts what it is asked."""
+    """A codec of texts that counts its calls."""
 
     types = ()
 
@@ -54,7 +54,7 @@ def test_what_is_raised_is_not_remembered() -> None:
 
 
 def test_equal_values_of_different_types_stay_apart() -> None:
-    """True is not 1: values are known by what they are, and not by what they equal."""
+    """True is not 1: values are known by identity, not by equality."""
     book = CodecCache(Counting())
     assert [book.encode(value) for value in (True, 1, 1.0)] == [b"True", b"1", b"1.0"]
 

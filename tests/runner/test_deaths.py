@@ -41,7 +41,7 @@ LONGEST = 10.0
 
 
 def step(state: int, inp: str) -> Iterator[Transition[int]]:
-    """Send back what comes."""
+    """Echo all input."""
     yield goto(state + 1, inp)
 
 
@@ -85,7 +85,7 @@ def stop(pid: int) -> None:
 
 
 def harmed(moments: int, seed: int) -> None:
-    """Harm a system at so many random moments, and see what is said of it."""
+    """Harm a system at random moments, and collect the verdicts."""
     random = Random(seed)
     before = descriptors(), children()
     for _ in range(moments):
@@ -111,7 +111,7 @@ def assert_whole(events: list[Event]) -> None:
 
 
 def test_harm_at_some_moments() -> None:
-    """Killed, a process has ended; of one that is stopped nothing can be said. Nothing is left running."""
+    """A killed process has ended; a stopped one is inconclusive. No process is left running."""
     harmed(8, 1)
 
 
@@ -140,7 +140,7 @@ sys.stdin.read()
 
 @pytest.mark.parametrize(("how", "reasons"), [("close", {"end of stream"}), ("reset", {"connection reset"})])
 def test_connections_that_end_in_mid_run(how: str, reasons: set[str]) -> None:
-    """A server that closes or breaks off after some answers has ended the port, and how is told."""
+    """A server that closes or breaks off after some answers ends the port, and the reason is reported."""
     for answers in (1, 2, 7):
         port = free_port()
         argv = [sys.executable, "-I", "-S", "-c", SERVER, str(port), str(answers), how]
@@ -156,7 +156,7 @@ def test_connections_that_end_in_mid_run(how: str, reasons: set[str]) -> None:
 
 
 def free_port() -> int:
-    """A port where nobody listens."""
+    """A port without a listener."""
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -164,8 +164,8 @@ def free_port() -> int:
         return port
 
 
-def test_nobody_there_is_no_contact() -> None:
-    """A system that is not there is told as such, and is no failure."""
+def test_no_listener_is_no_contact() -> None:
+    """A system that is not there is reported as such, and is no failure."""
     spec = Spec[int, str](step, 0, ["p.ping"])
     with pytest.raises(ContactError, match=r"nobody listens there, also after 0\.01 s"):
         driven(Bench(spec, codec=Words(), ports={"p": tcp(f"127.0.0.1:{free_port()}", within=0.01)}))

@@ -71,7 +71,7 @@ def test_the_last_words_of_a_function() -> None:
 
 
 def test_an_end_that_the_model_expects() -> None:
-    """A port may end where the model says so."""
+    """A port may end where the model allows it."""
 
     def step(state: str, inp: str) -> Iterator[Transition[str]]:
         if inp == "p.quit" and state == "up":

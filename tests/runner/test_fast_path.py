@@ -21,16 +21,14 @@ from otf.adapter import Arrival, Bench, Frame
 from otf.adapters import process
 from otf.codec import PortAction
 from otf.core import Barrier, Pacing, Session, Symbol, View
-from otf.core.burst import Burst
-from otf.core.cached_run import LONG, CachedRun
+from otf.core.cached_run import LONG, CachedOutput, CachedRun
 from otf.core.eager import Eager
-from otf.core.step_cache import CachedOutput
-from otf.core.strict import Strict
+from otf.core.strict import Burst, Strict
 from otf.errors import CodecError, ModelError
 from otf.framing import lines
 from otf.runner import drive
 from otf.runner.fast_path import FastPath
-from otf.runner.spin_wait import SpinWait
+from otf.runner.waiting import SpinWait
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Pool, Script, Uniform
 from otf.trace.events import Event, Seen, Sent
@@ -57,7 +55,7 @@ Both = Callable[..., Story]
 
 @pytest.fixture
 def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Both:
-    """Return what conducts a campaign both ways, compares what came of it, and returns the story of the quick one."""
+    """Return a function that conducts a campaign both ways, compares the results, and returns the fast one's story."""
 
     def compare(**plan: Any) -> Story:  # noqa: ANN401 -- the fields of a plan
         long, quick = (told(Plan(**plan), tmp_path, monkeypatch, quick=each) for each in (False, True))
@@ -110,7 +108,7 @@ def test_an_answer_that_is_not_there_yet(both: Both) -> None:
 
 
 def test_a_long_frame_is_looked_at_each_time(both: Both) -> None:
-    """Such a one hardly ever comes twice, and what is remembered of it would take much room."""
+    """A long frame hardly ever repeats, and remembering it would take much memory."""
     story = both(inputs=["p.long"] * 10)
     assert (kind(story), story.heard) == ("pass", 0)
     assert story.quick > 10
@@ -199,7 +197,7 @@ def test_an_answer_without_end_is_a_flood(both: Both) -> None:
 
 
 class Endless(Near):
-    """A line on which there is one more frame at each look, once it was told to go."""
+    """A line that has one more frame at each look, once it was started."""
 
     def receive(self) -> list[Arrival]:
         """Return a frame."""
@@ -240,7 +238,7 @@ def test_a_system_that_emits_for_ever(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_write_that_had_to_wait(both: Both) -> None:
-    """Where the other side did not read, an input counts as sent when it was; the run is the same otherwise."""
+    """If the other side did not read, an input counts as sent at the end of its write; the rest is the same."""
     story = both(inputs=["p.ping"] * 12, slow=8)
     sent = [event.at for event in story.events[-1] if isinstance(event, Sent)]
     assert sent[7] - sent[6] >= 0.005
@@ -259,7 +257,7 @@ class Closing(Words):
 
 
 class Doing(Near):
-    """A line that is told to do something, and says two words then."""
+    """A line that performs a port action, and sends two words then."""
 
     async def perform(self, port_action: PortAction) -> None:
         """Do it."""
@@ -268,7 +266,7 @@ class Doing(Near):
 
 
 def test_a_deed_is_for_the_session(both: Both) -> None:
-    """An input that is no bytes is never sent the quick way, however often it was done; what follows it is."""
+    """A port action never takes the fast path, however often it was performed; the inputs after it do."""
     story = both(inputs=["p.ping", "p.more", "p.ping", "p.ping"] * 4, bench={"codec": Closing()}, line=Doing)
     assert kind(story) == "pass"
     assert story.quick > 10
@@ -456,7 +454,7 @@ class Passing(Far):
 
 
 def test_answers_that_take_their_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At once, after a moment, after a long moment: what is not there yet is waited for as ever."""
+    """At once, after a moment, after a long moment: an answer that is not there yet is awaited as usual."""
     stories = list[Story]()
     for quick in (False, True):
         story, random = Story(), Random(1)
@@ -476,7 +474,7 @@ def test_answers_that_take_their_time(tmp_path: Path, monkeypatch: pytest.Monkey
     assert stories[0].verdicts == stories[1].verdicts == [Verdict("pass")]
 
 
-# What comes while an input is being sent
+# Arrivals while an input is being sent
 
 
 class Halves(Near):
@@ -520,7 +518,7 @@ def _order(state: str, _inp: str) -> Iterator[Transition[str]]:
 
 
 def test_what_came_while_an_input_was_sent_comes_first(tmp_path: Path) -> None:
-    """The loop has taken it in already, and what came after it on the same port is not heard before it."""
+    """The loop has taken it already, and later arrivals on the same port come after it."""
     bench = Bench(Spec(_order, "left", ["p.ping"]), codec=Words(), outputs=("p",), quiescence=0.01)
     oracle, proven, story = bench.oracle(), set[Any](), Story()
     # both orders are known
@@ -553,7 +551,7 @@ class Calling(Near):
 
 
 def test_a_line_that_calls_is_heard_before_the_next_input(both: Both) -> None:
-    """Whatever else came: where something is to be looked at, nothing more is sent before."""
+    """Whatever else arrived: no input is sent before all arrivals are handled."""
     wrong = {8: [("q", b"even"), ("p", b"pong")]}
     story = both(inputs=["p.ping"] * 12, ports="pq", wrong=wrong, slow=8, line=Calling)
     assert kind(story) == "unasked"

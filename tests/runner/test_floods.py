@@ -82,7 +82,7 @@ def test_none_of_ten_thousand_datagrams_disappears() -> None:
 
 @pytest.mark.real
 def test_a_socket_that_is_too_small_makes_a_run_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the kernel has dropped what was to come, nobody is blamed for it."""
+    """If the kernel dropped the answer, the system is not blamed."""
     monkeypatch.setattr("otf.adapter.socket.datagrams._BUFFER", 4096)
     verdict, events = judged()
     assert verdict.outcome == "inconclusive"

@@ -41,7 +41,7 @@ def _busy_for(seconds: float, after: float) -> tuple[Verdict, list[tuple[Event, 
 
 
 def test_an_output_that_comes_too_late() -> None:
-    """An answer after two seconds, where one is allowed, fails: the tester looked all the time."""
+    """An answer after two seconds, with one second allowed, fails: the tester looked all the time."""
     verdict, recorded = _busy_for(0.0, after=2.0)
     assert verdict.failure is not None
     assert verdict.failure.kind == "late"
@@ -49,7 +49,7 @@ def test_an_output_that_comes_too_late() -> None:
 
 
 def test_a_tester_that_comes_too_late() -> None:
-    """An answer that the tester found late may have been there in time: nobody is blamed, and it is told why."""
+    """An answer that the tester found late may have been there in time: that is inconclusive, with the reason."""
     verdict, recorded = _busy_for(3.0, after=0.5)
     assert verdict.outcome == "inconclusive"
     assert verdict.why == "an output may have been in time: the tester itself was 3.000 s late"

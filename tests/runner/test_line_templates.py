@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from otf.runner import TraceWriter
 from otf.runner.codec_cache import KEPT
-from otf.runner.line_templates import LineTemplates
-from otf.runner.moments import Moments
+from otf.runner.line_templates import LineTemplates, Moments
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Undecodable
 from tests.runner.playing import HEADER
 
@@ -77,13 +76,13 @@ def anew(events: Iterable[Taken]) -> list[Taken]:
 
 
 def parsed(lines: bytes) -> list[dict[str, Any]]:
-    """Return what lines say."""
+    """Return the content of these lines."""
     return [json.loads(line) for line in lines.splitlines()]
 
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return where a trace goes; the next one replaces it."""
+    """Return the path of a trace; the next one replaces it."""
     return tmp_path_factory.mktemp("line_template") / "trace.jsonl"
 
 
@@ -206,7 +205,7 @@ def test_what_is_known_has_a_bound() -> None:
 
 
 def test_known_lines_are_used(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The writer makes a line once, and fills in what changes from then on; not where more is to be said."""
+    """The writer makes a template of a line and fills in the rest from then on, except for events with more fields."""
     made = list[Event]()
     learn = LineTemplates.learn
 

@@ -1,4 +1,4 @@
-"""The event loop gets its turn: interruptions are heard, and so is what comes, however busy the tester is."""
+"""The event loop gets its turn: interruptions and arrivals are handled, however busy the tester is."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from otf.core import Pacing, Session
 from otf.core.pacing import Moment, Pause
 from otf.core.strict import Strict
 from otf.runner import Wire, drive
-from otf.runner.spin_wait import FIRST, SHORT, TURN, SpinWait
+from otf.runner.waiting import FIRST, SHORT, TURN, SpinWait
 from otf.spec import Transition, goto
 from otf.strategy import Pool, Uniform
 from otf.trace.events import Event, Seen
@@ -84,7 +84,7 @@ def _step(state: int, inp: str) -> Iterator[Transition[int]]:
 
 
 def _interrupted(bench: Bench, loop: str, pacing: Callable[[Bench], Pacing]) -> list[Event]:
-    """Drive a bench for a million steps, for a tenth of a second; return what was seen."""
+    """Drive a bench for a million steps, for a tenth of a second; return the events."""
     events: list[Event] = []
 
     def record(event: Event, _raw: bytes | None = None, /, **_more: object) -> None:
@@ -107,7 +107,7 @@ def _interrupted(bench: Bench, loop: str, pacing: Callable[[Bench], Pacing]) -> 
 
 @LOOPS
 def test_a_tester_that_only_sends_is_interrupted(loop: str) -> None:
-    """A pacing may send one input after another without a wait: an interruption is heard all the same."""
+    """A pacing may send one input after another without a wait: an interruption arrives all the same."""
     assert len(_interrupted(on_still(spec=spec(_step, "p.hush")), loop, lambda _bench: Always())) > 1
 
 
@@ -135,7 +135,7 @@ def test_what_comes_meanwhile_is_heard(loop: str) -> None:
 @LOOPS
 @pytest.mark.parametrize("quiescence", [0.0, 0.0005])
 def test_a_system_that_always_answers_at_once(loop: str, quiescence: float) -> None:
-    """Where each wait is over at once, an interruption is heard."""
+    """If each wait is over at once, an interruption still arrives."""
     with answering() as line:
         bench = on_still(
             spec=spec(_step, "p.ping"), connect=opened(p=line), quiescence=quiescence, latency=0.0, busy=0.0
@@ -148,7 +148,7 @@ def test_a_system_that_always_answers_at_once(loop: str, quiescence: float) -> N
 
 
 def _spun(at: Line | dict[int, str], seconds: float, *, turned: float = 0.0, others: int = 1) -> tuple[bool, float]:
-    """Return what a glance at a line, or at descriptors, says, and how long it took, in an asyncio loop."""
+    """Return the result of a spin wait on a line or on descriptors, and its seconds, in an asyncio loop."""
 
     async def run() -> tuple[bool, float]:
         spin_wait, descriptors = SpinWait(), at if isinstance(at, dict) else dict.fromkeys(at.descriptors(), "p")
@@ -201,7 +201,7 @@ def test_a_wait_for_the_past_is_over() -> None:
 
 @pytest.mark.real
 def test_where_a_glance_is_not_possible() -> None:
-    """The loop waits where there is nothing to look at, where others need it, and where it has not had its turn."""
+    """The loop waits if there is no descriptor, if others need it, and if its turn is due."""
     assert not _spun({}, 0.0)[0]
     assert not _spun({1024: "p"}, 0.0)[0]
     with answering() as line:

@@ -45,7 +45,7 @@ class Hangup:
 
 @dataclass(frozen=True)
 class Total:
-    """The sum of all that was said in one connection, told at its end."""
+    """The sum of all numbers in one connection, sent at its end."""
 
     number: int
 
@@ -62,7 +62,7 @@ CODEC = lines(
 
 
 def step(total: int | None, inp: object) -> Iterator[Transition[int | None]]:
-    """Sum up what is said; None: not connected."""
+    """Add up the numbers; None: not connected."""
     match inp:
         case Dial() if total is None:
             yield goto(0)
@@ -122,8 +122,8 @@ def test_a_line_may_begin_connected() -> None:
     assert called(Say(5), Done(), connected=True).verdict.outcome == "pass"
 
 
-def test_nobody_to_connect_to_is_an_ending() -> None:
-    """That a connection is refused is told by the port, and no silence."""
+def test_a_refused_connection_is_an_ending() -> None:
+    """A refused connection ends the port; it is no silence."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     ports = {"line": tcp(f"127.0.0.1:{port}", connected=False, within=0.05)}
@@ -148,7 +148,7 @@ def test_a_process_can_be_told_that_its_input_is_over() -> None:
     ],
 )
 def test_what_a_port_cannot_do_is_told(opener: Callable[[], Opener], why: str) -> None:
-    """A model that asks a port for what it has not is told so."""
+    """A model that asks a port for an action that it does not have is an error."""
     bench = Bench(Spec(step, None, []), codec=CODEC, ports={"line": opener()}, quiescence=0.05)
     with pytest.raises(ModelError, match=why):
         anyio.run(conduct, bench, [Dial()])

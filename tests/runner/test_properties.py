@@ -74,7 +74,7 @@ async def test_quantifiers_await_too() -> None:
 
 
 async def test_counterexamples_are_shrunk_in_the_order_of_the_enumeration() -> None:
-    """With a seed, what comes earlier in the usual order is tried again; what Hypothesis drew stays as it was found."""
+    """With a seed, earlier values in the usual order are tried again; values that Hypothesis drew stay as found."""
     for seed in range(9):
         result = await check_async(is_sorted, seed=seed)
         assert result.values == {"xs": [1, 0]}

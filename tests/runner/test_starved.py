@@ -1,4 +1,4 @@
-"""What died while the machine ran out of memory may have been killed for that: nobody is blamed."""
+"""A process that died while the machine ran out of memory may have been killed for that: the system is not blamed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from otf.runner import starved
-from otf.runner.starved import excused, killed_for_memory
+from otf.runner import driving
+from otf.runner.driving import excused, killed_for_memory
 from otf.trace.verdict import Failure, FailureKind, Signature, Verdict
 
 
@@ -26,7 +26,7 @@ def test_a_death_while_memory_was_short(kind: FailureKind) -> None:
 
 @pytest.mark.parametrize("kind", ["wrong", "unasked", "undecodable", "flood", "early"])
 def test_what_lack_of_memory_does_not_bring(kind: FailureKind) -> None:
-    """What the system said it has said."""
+    """An output that the system sent still counts."""
     assert excused(failed(kind), 2).failed
 
 
@@ -37,8 +37,8 @@ def test_a_death_while_there_was_memory() -> None:
 
 
 def test_how_many_were_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel counts them; where it does not, none are known of."""
-    monkeypatch.setattr(starved, "_COUNTS", tmp_path / "vmstat")
+    """The kernel counts them; without its count there are none."""
+    monkeypatch.setattr(driving, "_COUNTS", tmp_path / "vmstat")
     assert killed_for_memory() == 0
     (tmp_path / "vmstat").write_text("pgfault 12\noom_kill 3\nthp_split 1\n", encoding="ascii")
     assert killed_for_memory() == 3

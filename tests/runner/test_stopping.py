@@ -1,4 +1,4 @@
-"""Cancellation and trouble at any moment: the system is stopped, and what happened until then is on record."""
+"""Cancellation and trouble at any moment: the system is stopped, and all events until then are recorded."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_undisturbed() -> None:
 
 @pytest.mark.parametrize("eighth", range(38))
 def test_cancelled_at_any_time(eighth: int) -> None:
-    """Whenever a run is cancelled, its system is stopped, and what had happened by then was recorded."""
+    """Whenever a run is cancelled, its system is stopped, and all events until then are recorded."""
     moment = (eighth + 0.5) / 8
     watched = _cancelled(moment)
     assert watched.story == [says for says in _whole().story if says != "is there" or moment > 1]
@@ -137,13 +137,13 @@ def _raising(error: Exception) -> Bench:
     ],
 )
 def test_a_bench_that_cannot_be_opened(error: Exception, kind: type[OtfError], says: str) -> None:
-    """What the bench's own code raises when it opens its ports is told as trouble with it, and where it is."""
+    """An exception of the bench's own code while it opens its ports is an error of the bench, with its place."""
     with pytest.raises(kind, match=says):
         play(_raising(error), "p.ping")
 
 
 def test_a_bench_that_opens_something_else() -> None:
-    """A `connect` that gives no mapping of lines is told."""
+    """A `connect` that returns no mapping of lines is an error."""
     bench = answering(connect=lambda: nullcontext([Still()]), ports={})
     with pytest.raises(UsageError, match=r"the bench's connect gave \[Still.*, and no mapping from the names"):
         play(bench, "p.ping")

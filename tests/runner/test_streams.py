@@ -1,4 +1,4 @@
-"""Lines of bytes: a frame that is coming is no silence, a broken one no output, a broken line nobody's failure."""
+"""Lines of bytes: a frame that is coming is no silence, a broken one no output, a broken line no failure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Trickling(Still):
         return NEVER if self.began is None or not 0 < come <= len(self.answer) else self.began + come * self.pause
 
     def receive(self) -> list[Arrival]:
-        """Return the answer when its last byte has come; nobody calls for that."""
+        """Return the answer when its last byte has come; no call from outside is needed."""
         if self._come() < len(self.answer):
             return []
         self.began = None
@@ -68,7 +68,7 @@ def test_bytes_of_a_frame_are_no_silence() -> None:
 
 
 def test_a_frame_that_never_ends_is_a_missing_output() -> None:
-    """What has begun is awaited for a bounded time; then what was owed is missing."""
+    """A frame that has begun is awaited for a bounded time; then the outstanding output is missing."""
     played = play(on(Trickling(answer=b"x" * 100_000)), "p.ping")
     assert played.failure.kind == "missing"
     assert played.events[-1].at < 60
@@ -83,7 +83,7 @@ def test_a_broken_frame_is_an_output_that_does_not_decode() -> None:
 
 
 def test_trouble_of_the_line_is_inconclusive() -> None:
-    """What the line itself says it has lost is no failure of the system, whatever follows; what came before counts."""
+    """Data that the line itself has lost is no failure of the system, whatever follows; earlier verdicts count."""
     played = play(on_still(Trouble("3 datagrams were dropped"), Ending("gone")), "p.ping")
     assert (played.verdict.outcome, played.verdict.why) == (
         "inconclusive",
@@ -118,7 +118,7 @@ class Ponging(Still):
 
 
 def test_answers_to_pings_that_come_with_the_end_are_not_judged() -> None:
-    """Where a line is lost, what came before is heard as always: an answer to a ping is nobody's output."""
+    """When a line is lost, earlier arrivals are handled as always: an answer to a ping is no output."""
     barrier = Barrier({"p": "p.there?"}, lambda _port, output: output == "p.here")
     played = play(on(Ponging(), barrier), "p.ping", "p.ping")
     assert played.script == ["0 > p.ping", "0 < p.pong", "1 quiet", "1 p ended: gone"]
@@ -153,7 +153,7 @@ class Moving(Still):
 @pytest.mark.real
 @pytest.mark.parametrize("loop", ["asyncio", "trio"])
 def test_a_new_descriptor_is_watched(loop: str) -> None:
-    """A line that was connected anew says so, and what comes on its new descriptor wakes the runner."""
+    """A line that was connected again gives notice, and arrivals on its new descriptor wake the runner."""
     line = Moving()
 
     async def run() -> list[bytes]:

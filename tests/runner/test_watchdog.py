@@ -11,7 +11,7 @@ import pytest
 from otf import Bench, run
 from otf.adapter.watchdog import PATIENCE, warn, watch, watched
 from otf.core import Model
-from otf.core.asking import ASKING
+from otf.core.calls import CURRENT
 from otf.explore import explore
 from otf.spec import Accept, Spec, Transition, Where, goto, on
 from otf.trace.events import Seen, Sent
@@ -19,14 +19,14 @@ from tests.core.scripts import oracle, told
 
 
 class Hanging:
-    """Code of a model that hangs until the watchdog has told of this question."""
+    """Code of a model that hangs until the watchdog has reported this question."""
 
     def __init__(self, asked: str) -> None:
         self._expected = f"the model has been at work for 0.02 s: {asked}; Ctrl-C breaks out of it"
         self._heard = threading.Event()
 
     def hear(self, text: str) -> None:
-        """Take what the watchdog tells; on a busy machine other questions may take long too."""
+        """Take a report of the watchdog; on a busy machine other questions may take long too."""
         if text == self._expected:
             self._heard.set()
 
@@ -35,7 +35,7 @@ class Hanging:
         return self._heard.wait(10)
 
     def told(self, call: Callable[[], object]) -> bool:
-        """Return whether it was told while something is done."""
+        """Return whether it was reported while the action runs."""
         with watched(self.hear, patience=0.02):
             call()
         return self._heard.is_set()
@@ -74,12 +74,12 @@ def _spec(hanging: Hanging, where: str) -> Spec[int, str]:
     ],
 )
 def test_a_function_that_hangs_is_named(where: str, asked: str) -> None:
-    """It is told with the state and the input, or with the outputs that it is asked about."""
+    """The error has the state and the input, or the outputs that the model is asked about."""
     hanging = Hanging(asked)
     judge = oracle(_spec(hanging, where))
 
     def asking() -> None:
-        judge.model.offers(judge.model.initial)
+        judge.model.enabled_inputs(judge.model.initial)
         told(judge, Sent("a", "A", 0), Seen("x", "P", 0), "quiet")
 
     assert hanging.told(asking)
@@ -118,8 +118,8 @@ class Looks(threading.Event):
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for no time at all."""
         assert timeout == 0.25
-        if self._new or ASKING.now is None:
-            ASKING.now = "step", (self.left, "a")
+        if self._new or CURRENT.now is None:
+            CURRENT.now = "step", (self.left, "a")
         self.left -= 1
         return self.left < 0
 
@@ -128,7 +128,7 @@ class Looks(threading.Event):
 def free() -> Iterator[None]:
     """Leave nothing asked behind."""
     yield
-    ASKING.now = None
+    CURRENT.now = None
 
 
 @pytest.mark.usefixtures("free")
@@ -149,7 +149,7 @@ def test_it_is_told_again_when_ten_times_as_long_has_passed() -> None:
 
 
 def test_it_is_told_on_standard_error(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there is none, nothing is told."""
+    """Without one, nothing is reported."""
     warn("the model hangs")
     assert capsys.readouterr().err == "otf: the model hangs\n"
     monkeypatch.setattr("sys.stderr", None)

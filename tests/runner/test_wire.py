@@ -105,7 +105,7 @@ async def _heard(wire: Wire, number: int) -> list[Arrived]:
 
 
 def test_an_output_whose_wake_up_comes_late() -> None:
-    """Before silence is believed there is a last look: what has come, and nobody said so, is not missed."""
+    """Before silence is believed there is a last look: an arrival without notice is not missed."""
     connect = hub(lambda _port, _frame: [(0.3, "p", b"pong")], "p", deaf=["p"])
     played = play(Bench(spec(ping), codec=Words(), connect=connect, outputs=("p",), quiescence=1.0), "p.ping")
     assert played.script == ["0 > p.ping", "1 < p.pong", "2 quiet"]
@@ -113,7 +113,7 @@ def test_an_output_whose_wake_up_comes_late() -> None:
 
 
 def test_a_last_look_finds_what_is_wrong_too() -> None:
-    """What nobody announced is judged like everything else."""
+    """An arrival without notice is judged like every other."""
     connect = hub(lambda _port, _frame: [(0.3, "p", b"pong")], "p", deaf=["p"])
     played = play(Bench(spec(ping), codec=Words(), connect=connect, outputs=("p",), quiescence=1.0), "p.hush")
     assert played.failure.kind == "unasked"
@@ -192,7 +192,7 @@ def test_what_comes_on_a_descriptor_wakes_the_wire(loop: str) -> None:
 @pytest.mark.real
 @LOOPS
 def test_a_pipe_at_its_end_is_left_alone(loop: str) -> None:
-    """An ended pipe is readable for ever; nobody spins on it."""
+    """An ended pipe is readable for ever; the runner does not spin on it."""
 
     async def ended() -> list[int]:
         with piped() as (line, writer):
@@ -207,7 +207,7 @@ def test_a_pipe_at_its_end_is_left_alone(loop: str) -> None:
 
 
 def test_nothing_is_watched_after_the_run() -> None:
-    """What comes after the wire was left is nobody's business any more."""
+    """Arrivals after the wire was left are ignored."""
 
     async def left() -> int:
         with piped() as (line, writer):
@@ -238,7 +238,7 @@ def _many(number: int) -> Bench:
 @pytest.mark.real
 @LOOPS
 def test_a_full_inbox_stops_the_reading(loop: str) -> None:
-    """Of a flood not more than FULL and what comes at once is taken in; once that is judged, reading goes on.
+    """Of a flood, FULL arrivals and the rest of the last read are taken; once these are judged, reading goes on.
 
     All ports go on, also those that found no room, and everything comes in the order of its port.
     """

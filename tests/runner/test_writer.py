@@ -175,12 +175,12 @@ def test_the_end_tells_the_failure_as_data(tmp_path: Path) -> None:
 
 
 def test_the_header_comes_back(tmp_path: Path) -> None:
-    """What a header says is what is read."""
+    """A header is read back as it was written."""
     assert _reader(_written(tmp_path / "trace.jsonl", [], None)).header == HEADER
 
 
 def test_every_kind_of_event_comes_back(tmp_path: Path) -> None:
-    """Events are read as they were told, with their bytes on the wire."""
+    """Events are read back as they were recorded, with their bytes on the wire."""
     reader = _reader(_written(tmp_path / "trace.jsonl", EVENTS, FAILED))
     told = list(reader.events(Registry([Order])))
     assert [each.event for each in told] == EVENTS
@@ -265,7 +265,7 @@ def test_a_reader_knows_what_was_cut(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_none(tmp_path: Path) -> None:
-    """A trace below a file, or where nobody may write, is refused with what to do."""
+    """A trace below a file, or in a folder without write permission, is refused with advice."""
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match=r"file/trace.jsonl: the trace cannot be written \(.*\); choose an"):
         TraceWriter(tmp_path / "file" / "trace.jsonl", HEADER, BEGAN)
@@ -316,7 +316,7 @@ def test_text_that_is_no_text(tmp_path: Path) -> None:
 
 
 def test_a_port_whose_name_is_no_text(tmp_path: Path) -> None:
-    """Half a surrogate pair in a port's name does not keep what passed it from being written."""
+    """Half a surrogate pair in a port's name does not prevent its events from being written."""
     writer = TraceWriter(tmp_path / "trace.jsonl", HEADER, BEGAN)
     writer.event(Seen(ORDER, "caf\udce9", 0.5), b"x")
     writer.close()
@@ -325,7 +325,7 @@ def test_a_port_whose_name_is_no_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("event", EVENTS)
 def test_a_line_is_the_same_however_it_is_made(tmp_path: Path, event: Event) -> None:
-    """The short way, for values with their bytes, writes what the long way does, also when a value comes again."""
+    """Line templates write the same lines as the general path, also when a value repeats."""
     writer = TraceWriter(tmp_path / "trace.jsonl", HEADER, BEGAN)
     for _ in range(2):
         writer.event(event, b"\x01")
@@ -343,7 +343,7 @@ def test_very_many_values(tmp_path: Path) -> None:
 
 
 def test_close_twice(tmp_path: Path) -> None:
-    """A writer may be closed more than once: what is open under its number then is nobody's but its owner's."""
+    """A writer may be closed twice: the second time it must not close another file that has its number by then."""
     writer = TraceWriter(tmp_path / "trace.jsonl", HEADER, BEGAN)
     writer.close()
     with (tmp_path / "other").open("wb") as other:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
+from benchmarks.shrink_simulated import Simulated, drive
 from otf.core import Model, Oracle, Symbol
 from otf.shrink import Candidate, Issue, Setting, Shrinking, shrinking
-from otf.shrink.simulated import Simulated, drive
 from otf.simulate.walk import Act
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
@@ -39,12 +39,12 @@ class Bench:
         return self.drive(shrinking(self.failing(inputs), self.setting, algorithm))
 
     def drive(self, search: Shrinking) -> list[object]:
-        """Return the inputs that a search comes to."""
+        """Return the inputs of the issue that a search finds."""
         return values(drive(search, self.system.shows).inputs)
 
 
 def acting(react: React, state: object) -> Act:
-    """Return a copy of a system, as what takes an input and returns the outputs."""
+    """Return a system as a function from an input to its outputs."""
 
     def act(inp: object) -> Sequence[object]:
         nonlocal state
@@ -55,7 +55,7 @@ def acting(react: React, state: object) -> Act:
 
 
 def sent(candidate: Candidate, bench: Bench) -> list[object]:
-    """Return what a candidate sends to a system that conforms."""
+    """Return the inputs that a candidate sends to a system that conforms."""
     run = Sending(candidate)
     bench.system.run(run, candidate.limit)
     return run.values

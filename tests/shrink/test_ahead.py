@@ -30,7 +30,7 @@ def _several(tried: Bench, issue: Issue, algorithm: str, most: int) -> Issue:
 @given(RUNS, st.integers(1, 5), st.integers(2, 5))
 @pytest.mark.parametrize("algorithm", ["model", "elements", "ddmin"])
 def test_the_result_is_the_same(algorithm: str, run: list[str], presses: int, most: int) -> None:
-    """Whatever number of candidates is asked for at a time, the search finds what it finds with one."""
+    """The search finds the same with any number of candidates at a time."""
     tried = lamp(presses)
     issue = tried.issue(run)
     if issue is None:
@@ -40,7 +40,7 @@ def test_the_result_is_the_same(algorithm: str, run: list[str], presses: int, mo
 
 
 def test_bets_are_candidates_that_follow_if_those_before_pass() -> None:
-    """Candidates come in the order of the search; a lost bet takes those after it back."""
+    """Candidates come in the order of the search; a lost bet withdraws those after it."""
     issue = lamp(2).failing(["press", "wait", "press", "press", "look"])
     a, b, c = (AllowedInputs(issue.inputs[at:]) for at in range(3))
 
@@ -59,7 +59,7 @@ def test_bets_are_candidates_that_follow_if_those_before_pass() -> None:
 
 
 def test_a_search_without_candidates_is_done_at_once() -> None:
-    """There is nothing to ask, and nothing to tell."""
+    """A search without candidates is done at once."""
 
     def nothing() -> Shrinking:
         yield from ()
@@ -70,7 +70,7 @@ def test_a_search_without_candidates_is_done_at_once() -> None:
 
 
 def test_a_bet_that_was_lost_at_the_end() -> None:
-    """A search that is over but for one candidate goes on if that one fails."""
+    """A search that waits for one last candidate goes on if that one fails."""
     issue = lamp(1).failing(["press", "wait", "look"])
     asked: Iterator[AllowedInputs] = iter([AllowedInputs(issue.inputs[:2]), AllowedInputs(issue.inputs[:1])])
     first, second = asked

@@ -1,4 +1,4 @@
-"""The shrinker that knows the model: what each of its means is for."""
+"""The default algorithm: what each of its means is for."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from typing import Any
 
 import pytest
 
+from benchmarks.shrink_simulated import Simulated, drive
 from otf.core import Model, Oracle
 from otf.shrink import Issue, ModelStep, Setting, shrinking
 from otf.shrink.issue import ANYWHERE
 from otf.shrink.search import ShrinkSearch
-from otf.shrink.simulated import Simulated, drive
 from otf.shrink.traits import Traits, kind
-from otf.shrink.tree import Tree
-from otf.shrink.ways import ModelMap
+from otf.shrink.ways import ModelMap, Tree
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 from tests.shrink.simulated import LAMP, Bench, acting, lamp, sent
 
 
 def test_what_failed_before_any_input_is_as_short_as_it_can_be() -> None:
-    """Without inputs there is nothing to leave out."""
+    """An issue without inputs is returned as it is."""
     search = shrinking(Issue(()), lamp(1).setting)
     with pytest.raises(StopIteration) as done:
         next(search)
@@ -31,21 +30,21 @@ def test_what_failed_before_any_input_is_as_short_as_it_can_be() -> None:
 
 @pytest.mark.parametrize("presses", [1, 2, 3, 9, 31, 60])
 def test_a_counter_that_the_model_does_not_have(presses: int) -> None:
-    """However often something must be done, it is done no more often than that."""
+    """The shrunk run repeats a step exactly as often as the failure needs."""
     run = ["look", "wait", "press", "wait", "look", "press", "look"] * 40
     needed = presses + (presses % 2 == 0)  # the lamp must be lit to be seen dark
     assert lamp(presses).shrink("model", run) == ["press"] * needed + ["look"]
 
 
 def test_a_long_walk_that_is_needed_costs_little() -> None:
-    """That all 60 presses are needed is found without trying to leave out each."""
+    """The search finds that all 60 presses are needed without trying to leave out each."""
     tried = lamp(61)
     tried.shrink("model", ["press", "wait", "look"] * 61 + ["look"])
     assert len(tried.system.lengths) < 60
 
 
 def test_one_step_long_ago() -> None:
-    """What was done once, long before it shows, is found with the kind of step that shows it."""
+    """A step long before the failure is found together with the kind of step that shows it."""
 
     def react(state: tuple[bool, bool], inp: object) -> tuple[tuple[bool, bool], list[object]]:
         on, waited = state
@@ -101,7 +100,7 @@ def test_a_kind_of_step_that_leads_into_a_dead_end() -> None:
 
 
 def test_a_word_of_which_every_letter_counts() -> None:
-    """Where ten different inputs are all needed, all stay; what a dozen tries showed is believed."""
+    """If ten different inputs are all needed, all stay; the search gives up after a dozen tries."""
 
     def step(state: object, inp: object) -> Iterator[Transition[object]]:
         yield goto(state, *([0] if inp == "j" else []))
@@ -122,7 +121,7 @@ WORD = "abcdefghij"
 
 
 class Colour(Enum):
-    """Names of different things, which are never taken for each other."""
+    """Members of an enum name different things, and are different kinds."""
 
     RED = 1
     BLUE = 2
@@ -158,7 +157,7 @@ def shelf(least: int, twice: str = "") -> Bench:
 
 
 def test_values_become_as_simple_as_they_can() -> None:
-    """The number becomes the least that fails, the name the first that there is."""
+    """The number becomes the least that fails, the name the first one."""
     run = [Colour.BLUE, ("put", "bob", 3), "sum", Colour.RED, ("put", "eve", 11), ("put", "eve", 2), "sum"]
     assert shelf(7).shrink("model", run) == [("put", "ann", 7), "sum"]
     assert shelf(7).shrink("partial", run) == [("put", "ann", 7), "sum"]
@@ -191,7 +190,7 @@ def test_a_name_that_two_inputs_must_share() -> None:
 
 
 def test_equal_values_of_which_one_must_stay() -> None:
-    """Where two inputs are equal, one becomes simpler though the other cannot."""
+    """One of two equal inputs becomes simpler, though the other cannot."""
 
     def react(puts: Any, inp: Any) -> tuple[Any, list[object]]:  # noqa: ANN401 -- the same
         if isinstance(inp, tuple):
@@ -203,7 +202,7 @@ def test_equal_values_of_which_one_must_stay() -> None:
 
 
 def test_of_a_long_walk_all_inputs_of_a_kind_become_the_same() -> None:
-    """Where twelve inputs are needed, whatever their values, they end up alike."""
+    """Twelve inputs that are needed, whatever their values, become equal."""
 
     def react(count: int, inp: Any) -> tuple[int, list[object]]:  # noqa: ANN401 -- the same
         if isinstance(inp, tuple):
@@ -222,7 +221,7 @@ def test_of_a_long_walk_all_inputs_of_a_kind_become_the_same() -> None:
 
 
 def test_another_failure_is_not_taken_for_this_one() -> None:
-    """A shorter run that fails otherwise is no result."""
+    """A shorter run with another failure is not a result."""
 
     def react(state: int, inp: object) -> tuple[int, list[object]]:
         state += inp == "press"
@@ -278,7 +277,7 @@ def test_by_the_older_relation_one_state_that_says_something_is_enough() -> None
 
 
 def test_a_system_that_dies_is_shrunk_too() -> None:
-    """An exception of the system under test is a failure like others."""
+    """A run in which the system raises is shrunk like any other."""
 
     def react(state: int, inp: object) -> tuple[int, list[object]]:
         if inp == "press" and state == 2:
@@ -293,7 +292,7 @@ def test_a_system_that_dies_is_shrunk_too() -> None:
 
 
 def test_one_input_is_as_short_as_it_can_be() -> None:
-    """Of a run of one input nothing is tried."""
+    """A run of one input has no candidates."""
 
     def react(state: int, inp: object) -> tuple[int, list[object]]:
         return state, ["on"] if inp == "look" else []
@@ -314,7 +313,7 @@ def test_ways_where_nothing_is_known() -> None:
 
 
 def test_a_tree_grows_no_further_than_it_may() -> None:
-    """Beyond its bound no way is found, and what was found stays."""
+    """Beyond its bound a tree finds no way, and keeps those that it found."""
     ways = ModelMap(lamp(1).setting.oracle)
 
     def far() -> ModelMap:
@@ -386,4 +385,4 @@ def test_what_is_told_of_an_input_that_is_not_offered() -> None:
     assert issue is not None
     assert len(drive(shrinking(issue, Setting(oracle), "partial"), tried.shows)) == 2
     search = ShrinkSearch(issue, ModelMap(oracle))
-    assert [search.node(step) for step in issue.steps] == [1, 0]
+    assert [search.rank_of(step) for step in issue.steps] == [1, 0]

@@ -48,7 +48,7 @@ def stair(*missed: int) -> Bench:
 
 
 def test_a_deterministic_failure_is_shown_again_by_its_inputs() -> None:
-    """Where the model leaves no choice, the inputs are enough."""
+    """If the model leaves no choice, the candidate just sends the inputs."""
     tried = lamp(2)
     candidate = again(tried.failing(["press", "press", "press", "look"]), tried.setting.oracle)
     assert isinstance(candidate, AllowedInputs)
@@ -83,7 +83,7 @@ def test_a_plan_that_cannot_be_kept_ends() -> None:
 
 
 def test_from_another_place_the_way_is_found() -> None:
-    """Where the system is further up than planned, it is brought back down."""
+    """A plan goes back down if the system is further up than planned."""
     tried = stair()
     ways = ModelMap(tried.setting.oracle)
     steps = tried.failing(["up", "up", "up", "where"]).steps

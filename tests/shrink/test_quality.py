@@ -8,9 +8,9 @@ from statistics import mean
 import pytest
 
 from benchmarks.shrink import Row, rows
+from benchmarks.shrink_simulated import Simulated, drive
 from benchmarks.shrink_subjects import SYSTEMS, Remembered, Subject
 from otf.shrink import AllowedInputs, Setting, again, shrinking
-from otf.shrink.simulated import Simulated, drive
 
 BOUNDS = {
     "vending": (1.03, 150, [*range(10)]),
@@ -47,7 +47,7 @@ def test_a_way_that_the_run_did_not_take() -> None:
 
 
 def test_a_way_that_opens_when_two_names_are_made_one() -> None:
-    """The run was in two conferences, and it takes one to see that the user need not leave it."""
+    """The run was in two conferences; one is enough to see that the user need not leave it."""
     (row,) = rows(SYSTEMS["conference"][26], 6, ["model"])
     assert (row.fault, row.length, row.optimum) == ("U8", 5, 5)
 
@@ -61,7 +61,7 @@ def test_elements_cost_a_hundred_times_as_much() -> None:
 @pytest.mark.parametrize("algorithm", ["elements", "ddmin"])
 @pytest.mark.parametrize("subject", [SYSTEMS["vending"][9], SYSTEMS["queue"][5], SYSTEMS["cycles"][0]])
 def test_what_is_remembered_is_what_is_computed(subject: Subject, algorithm: str) -> None:
-    """The benchmark's short cut changes neither what the search comes to nor what it counts."""
+    """The benchmark's short cut changes neither the result of the search nor its counts."""
     issue, quick = subject.issue(1), subject.simulated(1)
     assert isinstance(quick, Remembered)
     slow = Simulated(quick.oracle, quick.make)

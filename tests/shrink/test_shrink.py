@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.shrink_simulated import drive
 from otf.errors import UsageError
 from otf.shrink import ALGORITHMS, AllowedInputs, Candidate, Issue, issue_of, shrinking
-from otf.shrink.simulated import drive
 from otf.spec import Spec, Transition, goto
 from otf.trace.events import Event, Quiet, Seen, Sent
 from tests.shrink.simulated import Bench, lamp, values
@@ -40,7 +40,7 @@ def test_elements_finds_what_one_pass_leaves() -> None:
 
 
 def test_an_input_that_is_no_longer_allowed_is_skipped() -> None:
-    """Leaving out an input may make a later one senseless: it is left out as well instead of ending the run."""
+    """Leaving out an input may disable a later one, which is then skipped; the run goes on."""
 
     def door(state: object, inp: object) -> Iterator[Transition[object]]:
         match state, inp:
@@ -86,7 +86,7 @@ def test_what_comes_out_fails_and_is_no_longer(algorithm: str, run: list[str], p
 @given(RUNS, st.integers(1, 6))
 @pytest.mark.parametrize("algorithm", OWN)
 def test_what_comes_out_is_part_of_what_went_in(algorithm: str, run: list[str], presses: int) -> None:
-    """Where inputs are only left out, the others stay in their order."""
+    """An algorithm that only leaves out inputs keeps the others in order."""
     tried = lamp(presses)
     if tried.issue(run) is None:
         return
@@ -169,12 +169,12 @@ def test_the_issue_of_a_run_is_all_of_it_up_to_the_failure() -> None:
 
 
 def test_an_unknown_algorithm_is_refused() -> None:
-    """The message names the algorithms that there are."""
+    """The error for an unknown algorithm names all algorithms."""
     with pytest.raises(UsageError, match=r"no algorithm 'magic'.*cycles\+elements"):
         shrinking(Issue(()), lamp(1).setting, "magic")
 
 
 def test_equal_inputs_are_equal_candidates() -> None:
-    """Candidates are told apart by their value."""
+    """Candidates with equal inputs are equal."""
     symbols = lamp(1).failing(["press", "look"]).inputs
     assert AllowedInputs(symbols) == AllowedInputs(tuple(symbols))

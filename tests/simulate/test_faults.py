@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from otf.simulate import Mutation, faulty
-from otf.simulate.faults import MutationKind
+from otf.simulate.system import MutationKind
 from otf.spec import Accept, Spec, Transition, goto
 
 TIMER = goto(0, "ring", within=(2.0, 3.0))

@@ -1,4 +1,4 @@
-"""Named timers in simulated worlds: they run on whatever happens, and what the core says of them holds."""
+"""Named timers in simulated worlds: they run on whatever happens, and the core judges them rightly."""
 
 from __future__ import annotations
 

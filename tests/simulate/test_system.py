@@ -57,7 +57,7 @@ def test_an_accept_gives_what_was_thought_of_and_leads_where_that_leads() -> Non
 def test_what_only_has_to_be_like_something_has_to_be_thought_of() -> None:
     """Somebody has to say what a string may be."""
     assert system(goto(1, str), thought="hello").take("a").outputs == (Emission("hello", "line"),)
-    with pytest.raises(ModelError, match="cannot think of an output for <class 'str'>: give it `invent`"):
+    with pytest.raises(ModelError, match="has no value for <class 'str'>: pass `invent`"):
         system(goto(1, str)).take("a")
 
 
@@ -70,7 +70,7 @@ def test_an_input_that_the_spec_leaves_open_is_ignored_or_brings_something_else(
 
 
 def test_what_comes_unasked_is_done_when_it_is_told() -> None:
-    """The spec says what may happen; the world says when."""
+    """The spec decides which moves there are; the world decides when."""
     spec = Spec[int, str](lambda _state, _inp: [], 0, [], lambda state: [goto(state + 1, "tick")])
     clock = System(spec, lambda _value: "line", Random(1))
     (way,) = clock.spontaneous()

@@ -48,7 +48,7 @@ def walk(act: Callable[[Any], Iterable[object]], spec: Spec[int, str] = COUNTER)
 
 
 def test_a_walk_goes_on_as_long_as_nothing_is_wrong() -> None:
-    """All its steps are remembered, and are events for whoever asks."""
+    """All its steps are remembered, and are available as events."""
     ahead = walk(Counter().step)
     assert ahead.uniform(Random(1), 100).outcome == "pass"
     assert ahead.uniform(Random(2), 100).outcome == "pass"
@@ -66,7 +66,7 @@ def test_a_walk_ends_with_the_first_wrong_output(wrong: object) -> None:
 
 
 def test_a_walk_ends_where_nothing_may_be_offered() -> None:
-    """The model says nothing of any input there."""
+    """The model specifies no input there."""
     spec = Spec[int, str](lambda state, _inp: [goto(1)] if not state else [], 0, ["up"])
     ahead = walk(lambda _inp: (), spec)
     assert ahead.uniform(Random(1), 10).outcome == "pass"
@@ -99,7 +99,7 @@ def test_a_script_may_send_what_is_not_offered() -> None:
 
 
 def test_a_system_that_raises_has_ended() -> None:
-    """That is an output which the model does not allow; what is wrong with the model is nobody's output."""
+    """That is an output which the model does not allow; an error of the model is no output."""
 
     def broken(_inp: object) -> list[object]:
         message = "no"

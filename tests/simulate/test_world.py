@@ -40,7 +40,7 @@ def world(seed: int, spec: Spec[Any, Any] = ECHO, chance: Chance = "uniform", *,
 
 
 def heard(there: World, *inputs: str, until: float = 60.0) -> list[Heard]:
-    """Send inputs at once, each on the port of its first letter, and return what comes."""
+    """Send inputs at once, each on the port of its first letter, and return the outputs."""
     for inp in inputs:
         there.send(inp, inp[0])
     found = list[Heard]()
@@ -139,7 +139,7 @@ def test_a_window_without_an_end_is_met_some_time() -> None:
 
 
 def test_the_initial_state_may_have_been_entered_before() -> None:
-    """Where timers waver: what comes a second after that comes at any time in the first second."""
+    """If timers waver, an output due a second later comes at any time in the first second."""
     spec = Spec[int, str](
         lambda state, _inp: [goto(state)],
         0,

@@ -26,7 +26,7 @@ class Take:
 
 @dataclass(frozen=True)
 class Use:
-    """Show a ticket and say so many words."""
+    """Show a ticket with a number of words."""
 
     ticket: Ticket
     words: int
@@ -64,7 +64,7 @@ def bits(state: int, inp: tuple[Annotated[int, Range(0, 19)], Annotated[int, Ran
 
 
 def test_an_endless_class_of_inputs_offers_its_first_values() -> None:
-    """Of each class of a union a hundred, so that none crowds out another; a class that ends is offered whole."""
+    """Each class of a union has a hundred inputs, so that none crowds out another; a finite class has all."""
     offered = list(Spec(heard, 0).inputs(0))
     assert [sum(type(inp) is kind for inp in offered) for kind in (Take, Use, Shout)] == [1, 100, 100]
     assert offered[:3] == [Take(), Use(Ticket(0), 0), Use(Ticket(0), 1)]
@@ -72,7 +72,7 @@ def test_an_endless_class_of_inputs_offers_its_first_values() -> None:
 
 
 def test_a_class_that_ends_late_is_cut() -> None:
-    """Ten thousand inputs in one state are more than anybody tries."""
+    """A finite class has ten thousand inputs in one state at most."""
     assert len(list(Spec(numbered, 0, values={int: range(20_000)}).inputs(0))) == 10_000
 
 
@@ -82,7 +82,7 @@ def numbered(state: int, inp: int) -> list[Transition[int]]:
 
 
 def test_values_bound_the_types_inside_the_inputs() -> None:
-    """Ranges, lists, other types and strategies, for each type wherever it occurs."""
+    """Ranges, lists, other types and strategies replace a type wherever it occurs."""
     spec = Spec(heard, 0, values={int: range(2), Ticket: [7], str: ["hi"]})
     assert list(spec.inputs(0)) == [Take(), Use(Ticket(7), 0), Use(Ticket(7), 1), Shout("hi")]
     drawn = Spec(numbered, 0, values={int: st.sampled_from([3, 4])})
@@ -98,7 +98,7 @@ def test_a_bench_bounds_the_inputs_of_a_model_that_it_takes_over() -> None:
 
 
 def test_what_the_system_gave_comes_back_as_input() -> None:
-    """Values that are a function are asked in each state: here the tickets that the state holds."""
+    """A function of values is called in each state: here it returns the tickets of the state."""
     spec = Spec(counter, frozenset[int](), values={int: [3], Ticket: sorted})
     assert list(spec.inputs(frozenset())) == [Take()]
     assert list(spec.inputs(frozenset({0, 1}))) == [Take(), Use(Ticket(0), 3), Use(Ticket(1), 3)]
@@ -108,14 +108,14 @@ def test_what_the_system_gave_comes_back_as_input() -> None:
 
 
 def test_a_function_of_the_state_may_do_the_same_by_hand() -> None:
-    """With `every` for the part that the type tells."""
+    """A function of the state may use `every` for a part of the inputs."""
     spec = Spec(counter, frozenset[int](), lambda state: [Take(), *every(Use, {int: [3], Ticket: state})])
     assert list(spec.inputs(frozenset({1}))) == [Take(), Use(Ticket(1), 3)]
 
 
 @pytest.mark.parametrize("inputs", [every(int), st.integers(0, 10**6)])
 def test_an_enumeration_or_a_strategy_is_a_list_of_inputs(inputs: Any) -> None:  # noqa: ANN401 -- either
-    """Its first values, since nobody knows whether it ends."""
+    """A spec has the first values of an enumeration, since it may not end."""
     spec = Spec(numbered, 0, inputs)
     assert len(list(spec.inputs(0))) == 100
     assert list(spec.inputs(0)) == list(spec.inputs(1))
@@ -128,21 +128,21 @@ def test_inputs_and_values_exclude_each_other() -> None:
 
 
 def secret(state: int, inp: tuple[int, object]) -> list[Transition[int]]:
-    """Take what nobody can enumerate."""
+    """Take an input whose values cannot be enumerated."""
     del inp
     return [goto(state)]
 
 
 def test_an_input_that_cannot_be_enumerated_is_named_with_its_path() -> None:
-    """When the spec is made, not in the middle of a run."""
+    """The error is raised when the spec is made, and not in the middle of a run."""
     with pytest.raises(UsageError, match=r"^inp\[1\]: the values of the type object cannot be enumerated"):
         Spec(secret, 0)
     assert list(Spec(secret, 0, values={int: [1], object: "a"}).inputs(0)) == [(1, "a")]
 
 
 def test_the_oracle_offers_them_like_others() -> None:
-    """A restriction of a spec with inferred inputs is one of the inferred inputs."""
+    """Restricting a spec with inferred inputs restricts the inferred inputs."""
     spec = restrict(Spec(bits, 0, values={int: range(3)}), lambda _state, inp: sum(inp) < 2)
     model = Model(spec)
-    assert [symbol.value for symbol in model.offers(model.initial)] == [(0, 0), (0, 1), (1, 0)]
+    assert [symbol.value for symbol in model.enabled_inputs(model.initial)] == [(0, 0), (0, 1), (1, 0)]
     assert set(product(range(3), repeat=2)) == set(Spec(bits, 0, values={int: range(3)}).inputs(0))

@@ -22,12 +22,12 @@ class Press:
 
 
 def pressed(state: int, inp: Press) -> Iterable[Transition[int]]:
-    """Say what happens when a button is pressed."""
+    """Return the transition for a pressed button."""
     return [goto(state + inp.long)]
 
 
 def unknown(state: int, inp: Decimal) -> Iterable[Transition[int]]:
-    """Name a type that is not there when the program runs."""
+    """Name a type that does not exist at run time."""
     del inp
     return [goto(state)]
 
@@ -54,15 +54,15 @@ NO_WINDOW = [
 
 @pytest.mark.parametrize("window", NO_WINDOW, ids=str)
 def test_a_window_in_which_nothing_can_be_seen_is_an_error_of_the_model(window: Any) -> None:  # noqa: ANN401 -- wrong
-    """It is refused where it is written: judged by it, every system would be too late."""
+    """A wrong window is refused where it is written: otherwise every system would be too late."""
     for make in (partial(goto, 0, "x"), partial(Transition, 0, ("x",)), partial(Accept, list)):
-        with pytest.raises(ModelError, match=r"^the time window within=.* is none; write \(lo, hi\), seconds"):
+        with pytest.raises(ModelError, match=r"^the time window within=.* is invalid; write \(lo, hi\), seconds"):
             make(within=window)
 
 
 @pytest.mark.parametrize("window", [(0, 0), (0.5, 0.5), (1, 2.5), None])
 def test_a_window_is_two_times_in_their_order(window: tuple[float, float] | None) -> None:
-    """Both ends may be the same moment, and there may be none."""
+    """Both ends may be the same time, and a transition may have no window."""
     assert goto(0, "x", within=window).within == Accept(list, within=window).within == window
 
 
@@ -73,7 +73,7 @@ def both(_state: int) -> Iterable[str]:
 
 @pytest.mark.parametrize("inputs", [["a", "b"], iter("ab"), both])
 def test_inputs_are_a_list_or_a_function_of_the_state(inputs: Any) -> None:  # noqa: ANN401 -- either
-    """A list is the same in each state, however often it is asked for."""
+    """The inputs of a list are the same in each state and at each call."""
     spec = Spec[int, str](lambda state, _inp: [goto(state)], 0, inputs)
     assert [list(spec.inputs(state)) for state in (0, 1)] == [["a", "b"]] * 2
 
@@ -84,7 +84,7 @@ def test_inputs_come_from_the_annotation_of_the_second_argument() -> None:
 
 
 class Untyped:
-    """A step function that says nothing of types; its annotations would be those of its class."""
+    """A step function without annotations; a look-up would find those of its class."""
 
     def __call__(self, state: int, inp: str) -> Iterable[Transition[int]]:
         """Go nowhere."""
@@ -114,20 +114,20 @@ def test_where_nothing_says_what_the_inputs_are_that_is_asked_for(step: Any, mes
 
 
 def test_a_spec_has_the_name_of_its_function() -> None:
-    """Or one that is given, or just "spec"."""
+    """The name is that of the function, a given one, or "spec"."""
     assert Spec(pressed, 0).name == "pressed"
     assert Spec(pressed, 0, name="button").name == "button"
     assert Spec(partial(pressed), 0, [Press(long=True)]).name == "spec"
 
 
 def test_a_spec_tells_what_it_specifies() -> None:
-    """An input for which nothing is yielded is left open."""
+    """An input for which nothing is yielded is unspecified."""
     spec = Spec[int, int](lambda state, inp: [goto(state - inp)] if inp <= state else [], 2, range(5))
     assert [spec.specifies(2, inp) for inp in spec.inputs(2)] == [True, True, True, False, False]
 
 
 def ended(seen: tuple[object, ...]) -> bool:
-    """Tell whether a b was seen."""
+    """Return whether a b was seen."""
     return "b" in seen
 
 
@@ -135,6 +135,6 @@ def ended(seen: tuple[object, ...]) -> bool:
     ("until", "complete"), [(1, [False, True, True]), (2, [False, False, True]), (ended, [False, False, True])]
 )
 def test_an_accept_knows_when_it_is_complete(until: Any, complete: list[bool]) -> None:  # noqa: ANN401 -- a number or a test
-    """After so many outputs, or when a predicate on them says so."""
+    """An Accept is complete after a number of outputs, or when a predicate on them is true."""
     accept = Accept(list, until=until)
     assert [accept.complete(("a", "b")[:count]) for count in range(3)] == complete

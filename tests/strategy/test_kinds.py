@@ -15,7 +15,7 @@ from otf.errors import UsageError
 from otf.explore import explore
 from otf.fronts import Call
 from otf.strategy import STRATEGIES, Coverage, StrategyKind, Until, covering, goal, own, script, weighted
-from otf.strategy.actions import action
+from otf.strategy.visits import action
 
 LENGTH = 12
 
@@ -34,7 +34,7 @@ LINE = Spec(line, 0, ["on", "home", "look", "shout"], name="line")
 
 
 class Board:
-    """A system that does what the line says."""
+    """A system that follows its line of inputs."""
 
     def __init__(self) -> None:
         self.state = 0
@@ -47,7 +47,7 @@ class Board:
         return ()
 
 
-def sent(strategy: str | StrategyKind, path: Path, **settings: int) -> list[list[object]]:
+def sent(strategy: str | StrategyKind, path: Path, *, traces: int = 1, steps: int = 50) -> list[list[object]]:
     """The inputs of the paths of a campaign with a strategy."""
     seen: list[list[object]] = []
 
@@ -61,12 +61,13 @@ def sent(strategy: str | StrategyKind, path: Path, **settings: int) -> list[list
 
         return act
 
-    run(Bench(LINE, system=system, types=(int,)), out=path, strategy=strategy, seed=1, **{"traces": 1, **settings})
+    bench = Bench(LINE, system=system, types=(int,))
+    run(bench, out=path, strategy=strategy, seed=1, traces=traces, steps=steps)
     return seen
 
 
 def test_given_inputs_are_sent(tmp_path: Path) -> None:
-    """One list for each path, and the header of the trace says so."""
+    """One list for each path, and the header of the trace names the strategy."""
     lists = [["on", "look"], ["on", "on", "home"]]
     assert sent(script(*lists), tmp_path, traces=2) == lists
     assert '"strategy":"script"' in next(tmp_path.glob("path-*1.jsonl")).read_text(encoding="utf-8").replace(" ", "")
@@ -120,7 +121,7 @@ def test_the_nearest_untried_input_comes_first(tmp_path: Path) -> None:
 
 
 class Shy:
-    """A strategy of one's own: three times the first input that is offered."""
+    """A strategy of one's own: three times the first enabled input."""
 
     def __init__(self) -> None:
         self.left = 3
@@ -217,7 +218,7 @@ def test_what_can_never_be_reached_is_said_at_once(until: Until, said: str) -> N
 def test_of_a_model_without_end_no_share_can_be_reached() -> None:
     """But a number can."""
     endless = explore(Spec(lambda state, _inp: [goto(state + 1)], 0, ["on"]), 10)
-    with pytest.raises(UsageError, match=r"not explored whole \(limit\); say a number"):
+    with pytest.raises(UsageError, match=r"not explored whole \(limit\); give a number"):
         Until("states").check(endless)
     Until("states", number=5).check(endless)
 

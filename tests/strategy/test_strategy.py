@@ -8,7 +8,6 @@ from random import Random
 import pytest
 
 from otf.core import InputMode, Model, Monitor, Oracle, View
-from otf.core.enabled import view
 from otf.errors import UsageError
 from otf.spec import Spec, Transition, goto, total
 from otf.strategy import STRATEGIES, Pool, Script, Strategy
@@ -31,13 +30,13 @@ def _view(*sent: str) -> View:
     for inp in sent:
         monitor.tell(Sent(inp, "in", 0))
         monitor.tell(Quiet(0))
-    return view(ORACLE.model, "uioco", ORACLE.limits, monitor.belief)
+    return ORACLE.view(monitor.belief)
 
 
 def _walk(strategy: Strategy, path: int, steps: int) -> list[object]:
     monitor, chooser, inputs = Monitor(ORACLE), strategy.path(path), list[object]()
     for _ in range(steps):
-        chosen = chooser.choose(view(ORACLE.model, "uioco", ORACLE.limits, monitor.belief))
+        chosen = chooser.choose(ORACLE.view(monitor.belief))
         assert chosen is not None
         inputs.append(chosen.value)
         monitor.tell(Sent(chosen.value, "in", 0))
@@ -46,7 +45,7 @@ def _walk(strategy: Strategy, path: int, steps: int) -> list[object]:
 
 
 @pytest.mark.parametrize(
-    ("mode", "offered"),
+    ("mode", "enabled"),
     [
         ("uioco", {"next"}),
         ("any", {"next"}),
@@ -54,10 +53,10 @@ def _walk(strategy: Strategy, path: int, steps: int) -> list[object]:
         ("mixed", {"next", "reset", "noise"}),
     ],
 )
-def test_a_mode_offers_its_inputs(mode: InputMode, offered: set[str]) -> None:
+def test_a_mode_offers_its_inputs(mode: InputMode, enabled: set[str]) -> None:
     """In the initial state only `next` is specified; `all` and `mixed` offer the others too."""
     pool = Pool(mode, Random(1))
-    assert {inp.value for _ in range(50) for inp in pool.of(_view())} == offered
+    assert {inp.value for _ in range(50) for inp in pool.of(_view())} == enabled
 
 
 def test_mixed_takes_half_of_each() -> None:
@@ -70,8 +69,8 @@ def test_mixed_takes_half_of_each() -> None:
 def test_mixed_takes_what_there_is() -> None:
     """Where all inputs are specified, or none, the other half is not waited for."""
     only = Oracle(Model(Spec(_ring, initial=0, inputs=["next"])))
-    offered = view(only.model, "uioco", only.limits, Monitor(only).belief)
-    assert all(Pool("mixed", Random(seed)).of(offered) for seed in range(20))
+    enabled = only.view(Monitor(only).belief)
+    assert all(Pool("mixed", Random(seed)).of(enabled) for seed in range(20))
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -102,7 +101,7 @@ def test_least_input_looks_at_the_least_tried_state() -> None:
     for path in range(1, 5):
         monitor, chooser = Monitor(oracle), strategy.path(path)
         for _ in range(2):
-            chosen = chooser.choose(view(oracle.model, "uioco", oracle.limits, monitor.belief))
+            chosen = chooser.choose(oracle.view(monitor.belief))
             assert chosen is not None
             sent.append(chosen.value)
             monitor.tell(Sent(chosen.value, "in", 0))
@@ -126,18 +125,18 @@ def test_visits_are_kept_over_paths() -> None:
 
 
 def test_nothing_offered_ends_the_path() -> None:
-    """Every strategy returns None where nothing may be offered."""
+    """Every strategy returns None where no input is enabled."""
     dead = Oracle(Model(Spec(_ring, initial=0, inputs=[])))
-    offered = view(dead.model, "uioco", dead.limits, Monitor(dead).belief)
-    assert [Strategy(name, "uioco", 1).path(1).choose(offered) for name in STRATEGIES] == [None] * len(STRATEGIES)
+    enabled = dead.view(Monitor(dead).belief)
+    assert [Strategy(name, "uioco", 1).path(1).choose(enabled) for name in STRATEGIES] == [None] * len(STRATEGIES)
 
 
 def test_a_script_skips_what_is_not_allowed() -> None:
     """Inputs that the spec does not specify in the state are passed over and counted; the others come in order."""
     oracle = Oracle(Model(RING))
     script = Script(["reset", "noise", "next", "next"])
-    offered = view(oracle.model, "uioco", oracle.limits, Monitor(oracle).belief)
-    chosen = [script.choose(offered) for _ in range(3)]
+    enabled = oracle.view(Monitor(oracle).belief)
+    chosen = [script.choose(enabled) for _ in range(3)]
     assert [inp.value if inp else None for inp in chosen] == ["next", "next", None]
     assert script.skipped == 2
 

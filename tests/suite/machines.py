@@ -8,7 +8,7 @@ from random import Random
 
 from otf.suite import NumberedMachine, minimised
 from otf.suite.machine import Word
-from otf.suite.reach import neighbours, reach
+from otf.suite.words import neighbours, reach
 
 Row = tuple[tuple[int, int], ...]
 

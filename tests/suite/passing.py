@@ -1,4 +1,4 @@
-"""All systems that pass a suite, found by running it on a system whose transitions are chosen when they are needed."""
+"""All systems that pass a suite: it runs on a system whose transitions are chosen when they are needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adaptive suites: what passes them, what they find, and what is refused."""
+"""Adaptive suites: which systems pass, which faults they find, and which models are refused."""
 
 from __future__ import annotations
 
@@ -15,13 +15,11 @@ from otf.errors import ModelError, UsageError
 from otf.explore import explore
 from otf.fronts import table
 from otf.simulate import Walk
-from otf.simulate.acting import acting
+from otf.simulate.system import acting
 from otf.spec import AnyOrder, Spec, on
-from otf.suite import AdaptiveSuite, adaptive, decisions
-from otf.suite.adaptive import assembled
-from otf.suite.deciding import Deciding
-from otf.suite.observable import Ends, Observable, observable
-from otf.suite.sure import reaching, separating
+from otf.suite import AdaptiveSuite, adaptive
+from otf.suite.adaptive import Deciding, assembled
+from otf.suite.observable import Ends, Observable, observable, reaching, separating
 
 Cell = frozenset[tuple[int, int]]
 Rows = Sequence[Mapping[int, Cell]]
@@ -185,7 +183,7 @@ def _spread(model: Observable) -> Observable:
 
 
 def test_outputs_that_may_look_the_same_tell_nothing() -> None:
-    """The test of a class goes with each of its values: what is only told apart by it is not told apart."""
+    """A class matches each of its values, so it does not tell states apart."""
     random, told = Random(2), list[bool]()
     loose = frozenset((a, b) for a in LOOSE for b in LOOSE if set(LOOSE[a]) & set(LOOSE[b]))
     while len(told) < 6_000:
@@ -208,7 +206,7 @@ def test_only_what_is_sure_counts() -> None:
 
 
 def test_what_is_answered_alike_may_be_told_apart_after_it() -> None:
-    """The states 0 and 1 differ by the second answer."""
+    """Two states with the same first answer are told apart by the second."""
     model = made([{0: {0: 1}}, {0: {0: 2}}, {0: {1: 2}}])
     assert set(separating(model)) == {(0, 1), (0, 2), (1, 2), (1, 0), (2, 0), (2, 1)}
     assert assembled(model, "adaptive-cover").longest == 4
@@ -242,7 +240,7 @@ def judged(system_: Spec[Any, Any], seed: int, runs: int = 20) -> set[str]:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_correct_system_that_chooses_passes_always(seed: int) -> None:
-    """Whatever it chooses, on every run of every test."""
+    """A correct system passes every run of every test, whatever it chooses."""
     assert judged(TEA, seed) == {"pass"}
 
 
@@ -284,8 +282,8 @@ def test_what_passing_is_worth_is_told() -> None:
     )
     cover = adaptive(explore(TEA), "adaptive-cover", runs=1)
     assert "each run once, of 3 states" in str(cover)
-    assert "each specified input in 2 of 3 states, if it is reset" in cover.guarantee
-    assert cover.guarantee.endswith("that is no proof that it is right")
+    assert "each specified input correctly in 2 of 3 states, if it is reset" in cover.guarantee
+    assert cover.guarantee.endswith("this does not prove it correct")
     assert (cover.name, cover.longest, cover.steps) == ("moody", 3, 5)
 
 
@@ -302,13 +300,13 @@ UNCLEAR: list[tuple[list[Any], str]] = [
 
 @pytest.mark.parametrize(("lines", "said"), UNCLEAR)
 def test_a_model_whose_outputs_do_not_tell_the_state_is_refused(lines: list[Any], said: str) -> None:
-    """The state, the input and both next states are named."""
+    """A model that is not observable is refused; the error names the state, the input and both next states."""
     with pytest.raises(UsageError, match=said):
         adaptive(explore(table(lines)))
 
 
 def test_ports_and_classes_tell_outputs_apart() -> None:
-    """One port or another, one value or a number: each leads elsewhere, and that is seen."""
+    """Different ports and different values make outputs observable."""
     lines: list[Any] = [
         ("A", "a", [on("p", "x")], "A"),
         ("A", "a", [on("q", AnyOrder("x", on("p", "z")))], "C"),
@@ -319,8 +317,8 @@ def test_ports_and_classes_tell_outputs_apart() -> None:
 
 
 def test_a_suite_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing tells ten states apart, and everything would have to be tried; hundreds are too many to compare."""
-    monkeypatch.setattr(decisions, "MOST", 10_000)
+    """A suite is refused if it is too large: ten states that cannot be told apart, or hundreds to compare."""
+    monkeypatch.setattr("otf.suite.observable.MOST", 10_000)
     ring: list[Any] = [(each, "a", ["x"], (each + 1) % 10) for each in range(10)]
     with pytest.raises(UsageError, match=r"more than 10,000 things to try .* or take adaptive-cover"):
         adaptive(explore(table([*ring, *((each, "b", ["x"], 0) for each in range(10))])))
@@ -340,7 +338,7 @@ def test_a_suite_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -
     ],
 )
 def test_what_cannot_be_asked_for_is_told(method: str, extra: int, runs: int, said: str) -> None:
-    """And what can."""
+    """The error for wrong arguments says what is possible."""
     with pytest.raises(UsageError, match=said):
         adaptive(explore(TEA), method, extra, runs)
 
@@ -355,5 +353,5 @@ def test_a_test_ends_where_it_knows_no_further() -> None:
     open_ = suite.decisions.add(0, [(1, suite.decisions.add(0, []))])
     assert walk.chosen(Deciding(suite, numbers, open_), 9) == walk.end()
     assert len(walk.history) == 1
-    with pytest.raises(ModelError, match=r"do not tell which state it is in \('Paid'\)"):
+    with pytest.raises(ModelError, match=r"do not determine its state \('Paid'\)"):
         walk.chosen(Deciding(suite, {}, open_), 9)

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
+from benchmarks.machine_mutants import equal, mutated, passes, single_mutants
 from otf.suite import METHODS, NumberedMachine
-from otf.suite.faults import equal, passes, single_faults, with_fault
 from otf.suite.machine import Word
 from tests.suite.machines import different, every, made, models
 from tests.suite.passing import fooled
@@ -56,7 +56,7 @@ def test_no_wrong_machine_with_an_extra_state_passes(method: str) -> None:
 
 
 def test_without_the_extra_state_some_pass() -> None:
-    """The number of extra states is no decoration: a suite for two states lets wrong ones of three pass."""
+    """The number of extra states matters: a suite for two states lets wrong systems of three pass."""
     assert any(wrong(machine, paths(machine, "hsi"), SYSTEMS) for machine in models(2, 3))
 
 
@@ -101,7 +101,7 @@ def test_no_wrong_system_with_an_extra_state_passes_whatever_the_model(method: s
 @pytest.mark.slow
 @pytest.mark.parametrize("method", [name for name in COMPLETE if METHODS[name].extra])
 def test_no_wrong_system_of_four_states_passes_whatever_the_model(method: str) -> None:
-    """All models of three states, against all systems of four."""
+    """No wrong system of four states passes the suite of any model of three."""
     assert _fooled(method, 1, ALL[3]) == []
 
 
@@ -126,20 +126,20 @@ def _larger(states: int, number: int) -> list[NumberedMachine]:
 def test_all_single_faults_of_larger_machines_are_found(method: str, machine: NumberedMachine) -> None:
     """Seven states, three inputs: each output, each next state, and each ignored input."""
     words = paths(machine, method)
-    mutants = [with_fault(machine, fault) for fault in single_faults(machine)]
+    mutants = [mutated(machine, each) for each in single_mutants(machine)]
     assert wrong(machine, words, mutants) == []
 
 
 def test_many_faults_at_once_are_found() -> None:
-    """Three faults may hide each other: not from a complete suite."""
+    """A complete suite finds three faults at once, though they may hide each other."""
     random = Random(3)
     for machine in _larger(6, 2):
-        faults = list(single_faults(machine))
+        faults = list(single_mutants(machine))
         mutants: list[NumberedMachine] = []
         for _ in range(500):
             mutant = machine
             for fault in random.sample(faults, 3):
-                mutant = with_fault(mutant, fault)
+                mutant = mutated(mutant, fault)
             mutants.append(mutant)
         for method in COMPLETE:
             assert wrong(machine, paths(machine, method), mutants) == []
@@ -171,7 +171,7 @@ def test_systems_with_a_hidden_state_are_found(method: str) -> None:
 
 
 def test_some_hidden_states_are_missed_without_room_for_them() -> None:
-    """The suites for no extra state let some of these pass."""
+    """Suites without room for an extra state let some hidden states pass."""
     random = Random(7)
     for machine in models(4, 2, seed=11):
         systems = [_grown(machine, random) for _ in range(1_000)]

@@ -1,4 +1,4 @@
-"""Suites as they are asked for: what is said before anything runs, and what is refused."""
+"""Suites by method: their texts before anything runs, and the models that are refused."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from benchmarks.machine_mutants import equal
 from otf.errors import UsageError
 from otf.explore import explore
 from otf.models.coffee import coffee
 from otf.models.conference import Sizes, conference
 from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on
 from otf.suite import METHODS, NumberedMachine, adaptive, completed, machine, minimised, suite
-from otf.suite.faults import equal
 from otf.suite.identify import Choice, distinguishing, experiment, uio
 from otf.suite.splitting import Splitting
 from tests.suite.machines import made, models
@@ -34,7 +34,7 @@ SWITCH = table({(0, "a"): [goto(1, "on")], (1, "a"): [goto(0, "off")], (1, "b"):
 
 
 def test_size_steps_and_guarantee_are_told_first() -> None:
-    """What was done to the model, and what a system is that passes, in these words."""
+    """A suite states its size, how the machine differs from the model, and its guarantee."""
     made_ = suite(conference(Sizes(2, 2, 2, 2)), "chain")
     size = f"{len(made_.words)} paths, {made_.steps:,} steps by the method chain"
     assert str(made_).splitlines() == [
@@ -46,30 +46,30 @@ def test_size_steps_and_guarantee_are_told_first() -> None:
 
 
 def test_extra_states_are_part_of_the_guarantee() -> None:
-    """The sum of both, in numbers."""
+    """The guarantee names the number of states with the extra ones."""
     assert "at most 5 states" in suite(coffee, "hsi", 2).guarantee
 
 
 def test_a_cover_promises_no_more_than_it_does() -> None:
-    """It says nothing of numbers of states."""
+    """The guarantee of a cover makes no claim about a number of states."""
     assert suite(coffee, "tour").guarantee.startswith("a system that passes has taken every specified transition")
-    assert "2 of 3 states have no UIO: they are reached and not checked" in suite(coffee, "uio").notes
+    assert "2 of 3 states have no UIO: they are reached but not checked" in suite(coffee, "uio").notes
 
 
 def test_paths_are_inputs() -> None:
-    """Values of the spec, as it offers them."""
+    """Paths hold the input values of the spec."""
     assert {inp for path in suite(coffee, "tour").paths for inp in path} == set(coffee.inputs(0))
 
 
 def test_states_that_nothing_tells_apart_become_one() -> None:
-    """And it is said."""
+    """States that no inputs tell apart become one, and a note says so."""
     twice = table({(0, "a"): [goto(1, "x")], (1, "a"): [goto(2, "x")], (2, "a"): [goto(0, "x")]})
     assert suite(twice, "hsi").notes == ("minimised: 3 states became 1, since nothing can tell the others apart",)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_takes_every_small_machine(method: str) -> None:
-    """Paths without an end before the last specified transition was taken."""
+    """Every method makes a suite for every small machine."""
     small = Spec(
         conference(Sizes(2, 1, 1, 1)).step, conference(Sizes(2, 1, 1, 1)).initial, conference(Sizes(2, 1, 1, 1)).inputs
     )
@@ -77,7 +77,7 @@ def test_every_method_takes_every_small_machine(method: str) -> None:
 
 
 def test_an_unknown_method_gets_the_nearest() -> None:
-    """A slip of the pen, nonsense, and extra states where there can be none."""
+    """The error for an unknown method names the nearest one; extra states are refused where they make no sense."""
     for method, extra, said in [
         ("hsu", 0, "did you mean hsi"),
         ("???", 0, "there are a2"),
@@ -95,7 +95,7 @@ def test_an_unknown_method_gets_the_nearest() -> None:
         (table({(0, "a"): [goto(1), goto(2)]}), "nondeterministic: in 0 there are several transitions on 'a'"),
         (table({(0, "a"): [goto(0, OneOf("x", "y"))]}), "nondeterministic"),
         (table({(0, "a"): [Accept(lambda seen: seen)]}), "depend on the outputs seen"),
-        (table({(0, "a"): [goto(0)]}, lambda _state: [goto(0, "tick")]), "come unasked"),
+        (table({(0, "a"): [goto(0)]}, lambda _state: [goto(0, "tick")]), "has spontaneous outputs"),
         (
             Spec(lambda state, _inp: [goto(state + 1)], 0, ["a"], name="endless"),
             "endless has more states than were explored",
@@ -103,14 +103,14 @@ def test_an_unknown_method_gets_the_nearest() -> None:
     ],
 )
 def test_what_has_no_suite_is_told_why(spec: Spec[Any, Any], said: str) -> None:
-    """And what to do instead."""
+    """A model without a suite is refused, with the reason and what to do instead."""
     with pytest.raises(UsageError, match=said):
         suite(explore(spec, 100), "tour")
 
 
 def test_a_machine_that_is_not_minimal_cannot_be_split() -> None:
-    """The two states are named."""
-    with pytest.raises(UsageError, match="nothing can tell 0 and 1 apart"):
+    """The error for a machine that is not minimal names the two states."""
+    with pytest.raises(UsageError, match="no inputs can tell 0 and 1 apart"):
         Splitting(made([((1, 0),), ((0, 0),)]))
 
 
@@ -123,7 +123,7 @@ def labels(*said: Any) -> list[int]:  # noqa: ANN401 -- outputs, or one item of 
 
 
 def test_outputs_that_cannot_be_told_apart_tell_no_states_apart() -> None:
-    """Any text and "xy" may be the same output, a number is another; of what a test is true nobody knows."""
+    """Any text may look like "xy", a number may not; a test may match anything."""
     text, xy, number = labels(str, "xy", 7)
     assert text == xy != number
     text, test, number = labels(str, Where(lambda text: text > "x"), 7)
@@ -132,7 +132,7 @@ def test_outputs_that_cannot_be_told_apart_tell_no_states_apart() -> None:
 
 
 def test_that_is_said() -> None:
-    """As a note of the suite."""
+    """A note of the suite says that vague outputs are not used to tell states apart."""
     vague = table({(0, "a"): [goto(1, str)], (1, "a"): [goto(0, "x")], (0, "b"): [goto(0, "y")], (1, "b"): [goto(1)]})
     assert any("not used to tell states apart" in note for note in suite(vague, "hsi").notes)
 
@@ -192,7 +192,7 @@ def test_bags_are_the_same_in_any_order() -> None:
 
 
 def test_completed_machines_are_left_alone() -> None:
-    """Completing twice is completing once."""
+    """Completing a complete machine changes nothing."""
     whole = completed(machine(explore(SWITCH)))
     assert completed(whole) is whole
     assert minimised(whole) is whole
@@ -228,7 +228,7 @@ def test_some_machines_have_no_such_words() -> None:
 
 
 def test_a2_refuses_what_has_no_end() -> None:
-    """More than 100,000 paths."""
+    """A2 is refused if it gives more than 100,000 paths."""
     with pytest.raises(UsageError, match="tour covers every transition with one"):
         suite(conference(Sizes(2, 2, 2, 2)), "a2")
 
@@ -249,14 +249,14 @@ def _words(node: Choice) -> list[tuple[int, ...]]:
 
 
 def test_a_state_that_nothing_leads_to_has_no_suite() -> None:
-    """It is named."""
+    """A machine with a state that cannot be reached has no suite; the error names the state."""
     lonely = made([((0, 0), (0, 1)), ((0, 1), (1, 1))])
     with pytest.raises(UsageError, match="no inputs lead to 1; leave that state out"):
         METHODS["hsi"].make(lonely, 0)
 
 
 def test_faults_that_show_late_are_no_equals() -> None:
-    """Two machines that differ in their third output only."""
+    """Two machines are different if they differ in their third output only."""
     right = made([((1, 0),), ((2, 0),), ((2, 1),)])
     assert not equal(right, made([((1, 0),), ((2, 0),), ((0, 0),)]))
     assert equal(right, right)

@@ -1,4 +1,4 @@
-"""Covers and tours: what they walk through, and that the optimal ones are."""
+"""Covers and tours take every transition, and optimal tours are optimal."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ def test_a2_has_the_paths_of_the_paper(sizes: tuple[int, int, int, int], number:
 
 @pytest.mark.parametrize("sizes", [(3, 1, 1, 1), (2, 2, 1, 1), (2, 2, 2, 2), (3, 3, 3, 3)])
 def test_a2_has_more_than_10000_where_the_paper_says_so(sizes: tuple[int, int, int, int]) -> None:
-    """The other four rows of the table."""
+    """For the other four rows of the table A2 gives more than 10,000 paths, as the paper says."""
     assert sum(1 for _ in islice(a2(conf(*sizes)), 10_001)) == 10_001
 
 
 @pytest.mark.parametrize("method", ["a3", "a4", "tour", "uio"])
 def test_covers_take_every_transition_and_no_other(method: str) -> None:
-    """Every specified transition, and no input that is not specified."""
+    """A cover takes every specified transition, and sends no unspecified input."""
     model = conf(3, 2, 1, 1)
     assert walked(model, paths(model, method)) == set(model.transitions)
 
 
 def test_a3_takes_every_transition_twice() -> None:
-    """Or more often, on the way to where some are missing."""
+    """A3 takes every transition twice, or more often on the way to others."""
     model = conf(2, 2, 2, 2)
     taken: dict[tuple[int, int], int] = {}
     for path in paths(model, "a3"):
@@ -85,7 +85,7 @@ def shortest(model: NumberedMachine) -> int:
 
 @pytest.mark.parametrize("model", list(models(3, 10, seed=4)))
 def test_a_tour_is_as_short_as_can_be(model: NumberedMachine) -> None:
-    """Against a search through all walks, where one walk can take all."""
+    """A tour is as short as the shortest walk that an exhaustive search finds."""
     found = tour(model, transitions(model))
     if len(found.paths) == 1:
         assert (found.optimal, len(found.paths[0])) == (True, shortest(model))
@@ -93,7 +93,7 @@ def test_a_tour_is_as_short_as_can_be(model: NumberedMachine) -> None:
 
 
 def test_what_cannot_be_left_takes_a_reset() -> None:
-    """Two ends that lead nowhere: two paths, and no more."""
+    """Two states without transitions take two paths."""
     model = made([((1, 0), (2, 0)), ((1, 0), (1, 1)), ((2, 1), (2, 0))])
     assert sorted(map(len, tour(model, transitions(model)).paths)) == [3, 3]
 
@@ -107,7 +107,7 @@ def test_a_tour_joins_what_is_not_connected() -> None:
 
 
 def test_a_tour_may_come_back_by_a_reset() -> None:
-    """There is no other way back from where the leg is."""
+    """A tour uses a reset if no inputs lead back."""
     model = made([((1, 0), (0, 0)), ((1, 1), (1, 0))])
     found = tour(model, [Leg(1, (1,), 1), Leg(0, (1,), 0)])
     assert {(1, 1), (0, 1)} <= walked(model, found.paths)

@@ -42,5 +42,5 @@ def test_each_kind_of_failure_has_words_for_people() -> None:
 
 
 def test_errors_say_how_the_command_ends() -> None:
-    """2 for whoever called it or wrote the model; 3 where the system could not be reached."""
+    """2 is for callers and authors of models; 3 is for a system that could not be reached."""
     assert [kind.exit_status for kind in (OtfError, UsageError, ModelError, ContactError)] == [2, 2, 2, 3]

@@ -76,7 +76,7 @@ TOLD: list[tuple[Failure, list[str]]] = [
 
 @pytest.mark.parametrize(("failed", "lines"), TOLD, ids=[str(at) for at in range(len(TOLD))])
 def test_what_is_most_likely_wrong(failed: Failure, lines: list[str]) -> None:
-    """One field that differs, one output of several that did not come, one that came twice; else nothing is said."""
+    """A remark names one differing field, one missing output of several, or one that came twice; else there is none."""
     assert list(near(failed)) == lines
     told = explanation(Verdict("fail", failed)).splitlines()
     assert told[len(told) - len(lines) :] == lines

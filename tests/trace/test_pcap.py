@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from otf.errors import TraceError
 from otf.trace import pcap
-from otf.trace.pcap import Capture, Packet
-from otf.trace.stream import AHEAD, Stream
+from otf.trace.pcap import AHEAD, Capture, Packet, Stream
 from tests.offline.captures import CaptureWriter
 
 HERE, THERE = ("127.0.0.1", 7000), ("127.0.0.1", 7001)
@@ -83,7 +82,7 @@ def test_an_unknown_link() -> None:
 def test_a_packet_that_was_cut_off() -> None:
     """What is missing cannot be judged."""
     data = datagram()
-    with pytest.raises(TraceError, match=r"packet 1: it was cut off by the capture tool; say `tcpdump -s 0`"):
+    with pytest.raises(TraceError, match=r"packet 1: it was cut off by the capture tool; use `tcpdump -s 0`"):
         read(data[:36] + struct.pack("<I", 5000) + data[40:])
 
 
@@ -134,7 +133,7 @@ def raw(packet: bytes) -> Capture:
 
 
 def test_what_is_neither_udp_nor_tcp_is_counted() -> None:
-    """A ping is none of the bench's business, a part of a datagram cannot be judged; what was skipped is told."""
+    """A ping does not concern the bench, a part of a datagram cannot be judged; skipped packets are counted."""
     ping = bytes([0x45, 0, 0, 28, 0, 0, 0, 0, 64, 1, 0, 0]) + bytes(16)
     capture = raw(ping)
     assert list(capture) == []

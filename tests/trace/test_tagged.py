@@ -208,7 +208,7 @@ def test_the_same_value_is_the_same_line_each_time(value: object) -> None:
 
 @given(JSON)
 def test_what_a_stranger_writes_is_a_value_or_a_value_error(data: Any) -> None:  # noqa: ANN401 -- JSON
-    """Nothing else is ever raised, and what comes out can be written again."""
+    """Nothing else is ever raised, and every decoded value can be written again."""
     with suppress(ValueError):
         encode(REGISTRY.decode(data))
 
@@ -274,7 +274,7 @@ def test_what_cannot_be_read_back_is_not_written(value: object) -> None:
         ({"type": "tuple", "value": 1}, "1 is no tuple"),
         ({"type": "bytes", "value": "xyz"}, "non-hexadecimal number"),
         ({"type": "bytes", "value": []}, "[] is no bytes"),
-        ({"type": "float", "value": "1.5"}, "a number is written as such, or as one of nan, inf, -inf; this is '1.5'"),
+        ({"type": "float", "value": "1.5"}, "a JSON number, or as one of nan, inf, -inf; this is '1.5'"),
         ({"type": "str", "value": "ff"}, "can't decode byte"),
         ({"type": "frozenset", "value": [{"type": "Mutable", "number": 1}]}, "cannot be a frozenset: unhashable type"),
         ({"type": "dict", "value": [[{"type": "list", "value": [1]}, 1]]}, "cannot be a dict: unhashable type"),

@@ -67,7 +67,7 @@ class Node:
     right: Tree
 
 
-Tree = Union[Leaf, Node]  # noqa: UP007 -- a class that is not defined yet stands in it
+Tree = Union[Leaf, Node]  # noqa: UP007 -- it contains a class that is not defined yet
 
 
 @dataclass(frozen=True)

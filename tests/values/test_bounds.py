@@ -91,7 +91,7 @@ class Grouped:
     ],
 )
 def test_bounds_are_kept_and_ended(kind: object, values: list[object]) -> None:
-    """These values, in this order, and no others."""
+    """A bounded type has these values, in this order, and no others."""
     assert list(every(kind)) == values
 
 
@@ -119,7 +119,7 @@ def test_half_open_bounds_and_floats_begin_so(kind: object, values: list[object]
 
 
 def test_all_floats_come() -> None:
-    """The special ones early; then numbers of few digits, whose exponents are near 0."""
+    """Special floats come early; then numbers of few digits, whose exponents are near 0."""
     first = every(float).first(20)
     assert first[:5] == [0.0, 1.0, -1.0, math.inf, -math.inf]
     assert math.isnan(first[5])
@@ -135,13 +135,13 @@ def test_floats_are_made_of_small_numbers() -> None:
 
 
 def test_the_largest_and_smallest_exponents_stand_on_some_diagonal() -> None:
-    """What cannot be a float is left out."""
+    """Bounds that are no floats are left out."""
     assert {2.0**1023, LEAST} <= {abs(each) for total in (2046, 2147) for each in diagonal(total)}
     assert len(list(diagonal(5000))) < 2 * 2149
 
 
 def test_floats_end_with_the_largest_exponents() -> None:
-    """The whole range is a grid like any other: the largest float comes, and nothing beyond it."""
+    """The whole range is a grid like any other: it includes the largest float, and nothing beyond it."""
     between = every(Annotated[float, Range(-GREATEST, GREATEST)]).first(1000)
     assert between[:3] == [-GREATEST, GREATEST, 0.0]
     assert all(map(math.isfinite, between))
@@ -163,7 +163,7 @@ def test_floats_between_two_neighbours_are_all_there(low: float, ulps: int) -> N
 
 @given(st.integers(-9, 9) | st.none(), st.integers(-9, 9) | st.none())
 def test_ints_between_two_bounds_are_all_there(low: int | None, high: int | None) -> None:
-    """Those near 0 come first, the positive one of two before the other."""
+    """Integers near 0 come first, and of two the positive one."""
     found = every(Annotated[int, Range(low, high)]).first(30)
     span = range(-40 if low is None else low, 41 if high is None else high + 1)
     assert found == sorted(span, key=lambda number: (abs(number), number < 0))[:30]
@@ -174,19 +174,19 @@ def test_ints_between_two_bounds_are_all_there(low: int | None, high: int | None
     [
         (Annotated[str, Alphabet(b"ab")], "here: an alphabet of a str is a str, not b'ab'"),
         (Annotated[bytes, Alphabet("ab")], "here: an alphabet of a bytes is a bytes, not 'ab'"),
-        (Annotated[int | None, Range(0, 1)], "here: its bounds say nothing about None: '>=' not supported"),
+        (Annotated[int | None, Range(0, 1)], "here: its bounds do not apply to None: '>=' not supported"),
         (Annotated[time, Ge(time(12))], "here: the values of the type time cannot be enumerated"),
     ],
 )
 def test_bounds_that_make_no_sense_are_named(kind: object, message: str) -> None:
-    """The message says where, and what is wrong."""
+    """The message names the path and the error."""
     with pytest.raises(UsageError) as raised:
         every(kind, where="here").first(3)
     assert str(raised.value).startswith(message)
 
 
 def test_a_condition_that_nothing_meets_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rather than for ever looking for the next value, the message asks for values."""
+    """The search for a next value ends with an error, which asks for values."""
     monkeypatch.setattr("otf.values.derived.PATIENCE", 100)
-    with pytest.raises(UsageError, match="here: none of 100 values in a row met the condition"):
+    with pytest.raises(UsageError, match="here: 100 values in a row failed the condition"):
         every(Annotated[int, Predicate(().__contains__)], where="here").first(1)

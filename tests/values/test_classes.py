@@ -62,7 +62,7 @@ class Even:
 
 @dataclass(frozen=True)
 class Strange:
-    """A dataclass that says itself how it is made."""
+    """A dataclass with a constructor of its own."""
 
     number: int
 
@@ -164,7 +164,7 @@ MADE: list[tuple[Any, list[Any]]] = [
 
 @pytest.mark.parametrize(("kind", "values"), MADE)
 def test_a_class_is_made_from_its_fields(kind: object, values: list[object]) -> None:
-    """Type variables stand for what they were replaced by, or for what bounds them."""
+    """Type variables are replaced by their arguments, or by their bounds."""
     found = every(kind).first(len(values))
     assert found == values
     assert list(map(repr, found)) == list(map(repr, values))
@@ -194,7 +194,7 @@ ENDING: list[tuple[Any, list[Any]]] = [
 
 @pytest.mark.parametrize(("kind", "values"), ENDING)
 def test_what_has_no_values_or_few_ends(kind: object, values: list[object]) -> None:
-    """Nothing is looked for where nothing can be."""
+    """The enumeration of such a type ends, and does not search for further values."""
     assert list(every(kind)) == values
 
 
@@ -202,8 +202,8 @@ def test_what_has_no_values_or_few_ends(kind: object, values: list[object]) -> N
     ("kind", "message"),
     [
         (Secret, "inp: an annotation of Secret cannot be read (name 'Fraction' is not defined)"),
-        (Callback, "inp.calls[…][…]: the arguments of a function have to be declared: Callable[[int], bool]"),
-        (tuple[int, Decimal], "inp[1]: the values of the type Decimal cannot be enumerated; say which there are: "),
+        (Callback, "inp.calls[…][…]: declare the types of the function's arguments: Callable[[int], bool]"),
+        (tuple[int, Decimal], "inp[1]: the values of the type Decimal cannot be enumerated; list them: "),
         (dict[Decimal, int], "inp.keys(): the values of the type Decimal"),
         (set[object], "inp{…}: the values of the type object"),
         (list, "inp: the values of the type list"),
@@ -212,14 +212,14 @@ def test_what_has_no_values_or_few_ends(kind: object, values: list[object]) -> N
         (Open[Open[list[Any]]], "inp.value.value[…]: the values of the type Any"),
         (int | Decimal, "inp: the values of the type Decimal"),
         ([], "inp: the values of the type [] cannot"),
-        (Endless, "inp.inner: a value of Round would have to hold another one, and so on for ever; give it an end"),
+        (Endless, "inp.inner: a value of Round would have to contain another one, and so on without end"),
         (Endless | None, "inp.inner: a value of Round"),
         (set[Loose], "inp{…}: Loose(on=False, seen=[]) cannot be in a set or be a key: unhashable type"),
         (dict[Loose, int], "inp.keys(): Loose(on=False, seen=[]) cannot be in a set or be a key"),
     ],
 )
 def test_what_cannot_be_enumerated_is_named_with_its_path(kind: object, message: str) -> None:
-    """The message says where it stands inside the argument, and what can be done."""
+    """The message names its path inside the argument, and what to do."""
     with pytest.raises(UsageError) as raised:
         every(kind, where="inp").first(3)
     assert str(raised.value).startswith(message)
@@ -237,7 +237,7 @@ Term = Union[(bool, *TERMS)]  # type: ignore[valid-type]
 
 
 def test_many_classes_may_hold_each_other() -> None:
-    """Twenty kinds of terms, as in the syntax of a language: there are more ways through them than can be walked."""
+    """Twenty kinds of terms, as in the syntax of a language, have too many paths for a search of each path."""
     first = every(Term).first(42)
     assert first[:4] == [False, True, TERMS[0](NO, NO), TERMS[0](NO, None)]
     assert not every(Term).finite

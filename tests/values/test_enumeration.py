@@ -104,26 +104,26 @@ ALL: list[tuple[Any, list[Any]]] = [
 
 @pytest.mark.parametrize(("kind", "values"), ALL)
 def test_a_finite_type_ends(kind: object, values: list[Any]) -> None:
-    """It has these values and no others, of these types: True is not 1."""
+    """A type has these values and no others, with these types: True is not 1."""
     found = list(every(kind))
     assert [(type(each), each) for each in found] == [(type(each), each) for each in values]
     assert every(kind).finite
 
 
 def test_the_order_for_two_arguments_is_fair() -> None:
-    """Nobody waits until the other has run through all his values: a u, a v, b u, a w, b v, c u, …."""
+    """Neither argument waits until the other has had all its values: a u, a v, b u, a w, b v, c u, …."""
     pairs = every(tuple[Literal["a", "b", "c", "d"], Literal["u", "v", "w", "x"]]).first(10)
     assert " ".join(map("".join, pairs)) == "au av bu aw bv cu ax bw cv du"
 
 
 def test_the_order_for_three_arguments_is_fair() -> None:
-    """All come in together: where the first has reached its n-th value, the others have, too."""
+    """All arguments advance together: when the first has reached its n-th value, the others have, too."""
     rows = every(tuple[int, int, int]).first(56)
     assert [{row[at] for row in rows} for at in range(3)] == [{0, 1, -1, 2, -2, 3}] * 3
 
 
 def once(kind: object, number: int) -> int:
-    """Count the first values of a type, and fail where one of them was there before."""
+    """Count the first values of a type, and fail if one of them repeats."""
     seen = set[Hashable]()
     for count, value in enumerate(islice(every(kind), number), 1):
         seen.add(fingerprint(value))
@@ -146,7 +146,7 @@ def test_no_value_comes_twice_among_100_000(kind: object) -> None:
 
 @pytest.mark.parametrize("kind", SIZED, ids=str)
 def test_every_value_of_a_size_comes_before_the_next_size(kind: object) -> None:
-    """Sizes as they are counted from outside never fall, and are those that the enumeration tells."""
+    """Sizes that the test computes never decrease, and equal those of the enumeration."""
     pairs = list(islice(every(kind).sized(), 500))
     assert [size(kind, value) for _, value in pairs] == [told for told, _ in pairs]
     assert [told for told, _ in pairs] == sorted(told for told, _ in pairs)
@@ -188,7 +188,7 @@ def up_to_ten(at: int) -> frozenset[Hashable]:
 @settings(max_examples=30)
 @given(data=st.data())
 def test_every_value_comes(at: int, data: st.DataObject) -> None:
-    """A value that is drawn at random stands among those of its size."""
+    """The values of a size contain every value of that size that is drawn at random."""
     kind, strategy = list(DRAWN.items())[at]
     value = data.draw(strategy)
     assume(size(kind, value) <= 10)
@@ -196,7 +196,7 @@ def test_every_value_comes(at: int, data: st.DataObject) -> None:
 
 
 def test_values_that_can_change_are_made_anew() -> None:
-    """What a test does to a list that it was given does not reach the next one."""
+    """Changing a list does not change the values that come later."""
     lists = every(tuple[list[int], set[int], dict[int, list[int]], Box, Point | list[int]])
     before = lists.first(500)
     for row in lists.first(500):
@@ -208,7 +208,7 @@ def test_values_that_can_change_are_made_anew() -> None:
 
 
 def test_each_iteration_begins_again() -> None:
-    """An enumeration is not used up by looking at it."""
+    """An enumeration can be read again."""
     ints = every(int)
     assert ints.first(5) == ints.first(5)
     assert ints.at(3) == 2

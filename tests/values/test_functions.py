@@ -20,7 +20,7 @@ from otf.values import FiniteFunction, Size, every, key
 
 
 def test_functions_between_finite_types_are_all_there_once() -> None:
-    """As many as there are tables: each value for each row of arguments."""
+    """There are as many functions as tables: each value for each row of arguments."""
     for kind, number in [
         (Callable[[bool], bool], 4),
         (Callable[[bool, bool], bool], 16),
@@ -34,7 +34,7 @@ def test_functions_between_finite_types_are_all_there_once() -> None:
 
 
 def test_functions_of_types_without_end_begin_with_few_exceptions() -> None:
-    """Constant ones first, then those that differ at one place; none comes twice."""
+    """Constant functions come first, then those with one other result; none comes twice."""
     found = every(Callable[[int], bool]).first(200)
     assert [str(each) for each in found[:4]] == [
         "{else: False}",
@@ -47,7 +47,7 @@ def test_functions_of_types_without_end_begin_with_few_exceptions() -> None:
 
 
 def test_a_function_is_a_value() -> None:
-    """It compares by what is in its table, and tells 1 from True; of several arguments the row counts."""
+    """Functions compare by their tables, distinguish 1 from True, and look up several arguments as a row."""
     function = FiniteFunction((((1,), "one"),), "other")
     assert [function(1), function(2), function(bool(1))] == ["one", "other", "other"]
     assert key(function) == key(FiniteFunction((((1,), "one"),), "other"))
@@ -77,14 +77,14 @@ def test_a_property_of_functions_is_checked() -> None:
 
 
 class Point(TypedDict):
-    """All keys are there."""
+    """A TypedDict in which all keys are required."""
 
     x: int
     on: bool
 
 
 class Loose(TypedDict, total=False):
-    """Only `a` has to be there."""
+    """A TypedDict in which only `a` is required."""
 
     a: Required[bool]
     b: bool
@@ -98,14 +98,14 @@ class Tight(TypedDict):
 
 
 class Tree(TypedDict):
-    """Holds itself."""
+    """A TypedDict that contains itself."""
 
     left: Tree | None
     leaf: bool
 
 
 def test_typed_dicts() -> None:
-    """Keys that may be left out are, first; one may hold itself. What comes out may be changed."""
+    """Optional keys are left out first; a TypedDict may contain itself. Changing a value changes no other."""
     assert every(Point).first(3) == [{"x": 0, "on": False}, {"x": 0, "on": True}, {"x": 1, "on": False}]
     loose = [dict(each) for each in every(Loose)]
     assert len(loose) == 6
@@ -120,7 +120,7 @@ def test_typed_dicts() -> None:
 
 
 def test_abstract_collections_are_those_that_cannot_change() -> None:
-    """Tuples and frozensets; of mappings there is the dict."""
+    """The values of abstract collections are tuples and frozensets; those of mappings are dicts."""
     assert every(Sequence[bool]).first(3) == [(), (False,), (True,)]
     assert every(abc.Collection[bool]).first(2) == every(abc.Iterable[bool]).first(2) == [(), (False,)]
     assert list(every(abc.Set[bool])) == [frozenset(), {False}, {True}, {False, True}]
@@ -144,7 +144,7 @@ class Booked:
 
 
 def test_they_are_read_back_from_a_trace() -> None:
-    """As everything that a bench may send."""
+    """Dates and UUIDs are read back from traces like all values of a bench; invalid texts are errors."""
     for value in every(Booked).first(20):
         assert key(Registry([Booked]).decode(encode(value))) == key(value)
     for kind, text in (("date", "2000-13-01"), ("UUID", "1"), ("UUID", 1)):
@@ -164,7 +164,7 @@ def _sets(state: int, _inp: Set) -> list[Transition[int]]:
 
 
 def test_drawn_inputs_are_offered_with_the_simple_ones_first() -> None:
-    """So that shrinking comes to the least of those that are offered, whichever batch it was drawn in."""
+    """So shrinking reaches the least of the offered values, from whichever batch."""
     spec = Spec(_sets, 0, values={int: st.integers(0, 1000)})
     levels = [inp.level for inp in spec.inputs(0)]
     assert len(levels) == 100
@@ -177,7 +177,7 @@ def _never(_value: object) -> bool:
 
 @pytest.mark.parametrize("strategy", [st.nothing(), st.integers().filter(_never)])
 def test_a_strategy_without_values_has_none(strategy: Any) -> None:  # noqa: ANN401 -- a strategy
-    """Then nothing is tested; one that cannot be is told as such."""
+    """An empty strategy means that nothing is tested; an invalid one is an error."""
     assert check(lambda value: value is None, strategy).outcome is PropertyOutcome.NOTHING
-    with pytest.raises(UsageError, match=r"the strategy integers.* cannot be: .*max_value"):
+    with pytest.raises(UsageError, match=r"the strategy integers.* is invalid: .*max_value"):
         check(_never, st.integers(5, 1))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from otf.errors import UsageError
 from otf.values import Among, Enumeration, Range, enumerated, every, is_type, ready, register, rows, smallest
-from otf.values.registry import REGISTERED
+from otf.values.front import REGISTERED
 from otf.values.sameness import fingerprint, fresh
 
 Id = NewType("Id", int)
@@ -30,7 +30,7 @@ def _nothing_stays_registered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Money:
-    """A class that nothing is known of."""
+    """A class without declared fields."""
 
     def __init__(self, cents: Annotated[int, Range(0, 500)]) -> None:
         self.cents = cents
@@ -40,7 +40,7 @@ class Money:
 
 
 class Coin(Money):
-    """What is inherited counts as well."""
+    """Inherited fields count as well."""
 
 
 class Bare:
@@ -73,12 +73,12 @@ def test_values_stand_instead_of_those_of_a_type_wherever_it_occurs() -> None:
 
 
 def test_a_type_may_stand_instead_of_itself() -> None:
-    """What it says of itself is then the usual."""
+    """A source may name the type that it replaces; then the bounds apply to the usual values of the type."""
     assert list(every(tuple[int, bool], {int: Annotated[int, Range(0, 1)], bool: [True]})) == [(0, True), (1, True)]
 
 
 def test_given_values_come_once_and_in_their_order() -> None:
-    """A one-way iterator is read once and kept; what has an end is known to have it."""
+    """An iterator is read once and kept; a source with a length is known to end."""
     once = ready({int: iter([5, True, 5, 1.0, 1])})
     assert [list(every(int, once)) for _ in range(2)] == [[5, True, 1.0, 1]] * 2
     assert not every(int, once).finite
@@ -88,7 +88,7 @@ def test_given_values_come_once_and_in_their_order() -> None:
 
 
 def test_given_lists_are_not_changed_by_a_test() -> None:
-    """Nor dataclasses that can change; what else was given is handed out as it is."""
+    """Lists and mutable dataclasses are copied; objects of other classes are passed on unchanged."""
     bare = Bare()
     held = [[1], Mutable([2]), (bare, [3])]
     first, second, third = enumerated(held)
@@ -100,7 +100,7 @@ def test_given_lists_are_not_changed_by_a_test() -> None:
 
 
 def test_what_gives_no_values_is_refused() -> None:
-    """The message says what would be right."""
+    """The message lists the valid sources."""
     with pytest.raises(UsageError, match=r"^int: 7 gives no values: give a type, an iterable, every"):
         every(int, {int: 7})
 
@@ -113,14 +113,14 @@ def test_types_are_told_from_values(kind: object) -> None:
 
 
 def test_an_enumeration_is_taken_as_it_is() -> None:
-    """It is given where a type could be, too."""
+    """An enumeration may be given in place of a type, too."""
     small = every(Annotated[int, Range(0, 1)])
     assert enumerated(small) is small
     assert list(every(tuple[int, int], {int: small})) == [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
 def dollars(number: Annotated[int, Range(0, 3)], cents: int = 0) -> Money:
-    """Make money; what has a default is left to it."""
+    """Make money; an argument with a default keeps it."""
     return Money(100 * number + cents)
 
 
@@ -130,7 +130,7 @@ def absolute(number: int) -> int:
 
 
 def test_a_type_is_registered_with_what_makes_its_values() -> None:
-    """Its class, a function, another type, or the values; the last word counts, and no value comes twice."""
+    """A type is registered with its class, a function, another type or values; the last source counts."""
     with pytest.raises(UsageError, match="the type Money cannot be enumerated"):
         every(Money)
     register(Money)
@@ -164,19 +164,19 @@ def test_hypothesis_strategies_give_values() -> None:
 
 @given(every(tuple[int, bool]).strategy())
 def test_an_enumeration_is_a_strategy(pair: tuple[int, bool]) -> None:
-    """It draws from the first values."""
+    """The strategy of an enumeration chooses from its first values."""
     assert abs(pair[0]) <= 5000
 
 
 @pytest.mark.parametrize("least", [0, 7, 300])
 def test_an_enumeration_shrinks_in_its_own_order(least: int) -> None:
-    """Hypothesis finds the first number that there is, and a list that is short."""
+    """Hypothesis shrinks to the first number that fails, and to a short list."""
     assert find(every(int).strategy(), lambda number: number >= least, settings=FORGETS) == least
     assert len(find(every(list[int]).strategy(), lambda items: len(items) > 2, settings=FORGETS)) == 3
 
 
 def test_a_strategy_stays_itself() -> None:
-    """Given and asked for again, it is the same one, with all that it can do."""
+    """A strategy that was given as a source is returned unchanged."""
     ints = st.integers(0, 5)
     assert enumerated(ints).strategy() is ints
 
@@ -204,7 +204,7 @@ class Callable:
 
 
 def untyped(x: int, y: int = 2) -> int:
-    """Say nothing of types, when the program runs."""
+    """Have no annotations at run time."""
     return x + y
 
 
@@ -216,7 +216,7 @@ if TYPE_CHECKING:
 
 
 def unknown(x: Decimal) -> bool:
-    """Name a type that is not there when the program runs."""
+    """Name a type that does not exist at run time."""
     return x > 0
 
 
@@ -238,18 +238,18 @@ def test_rows_are_made_of_the_declared_types_or_of_what_is_given() -> None:
 
 
 def test_rows_say_what_is_missing() -> None:
-    """The function and the argument are named."""
+    """The message names the function and the argument."""
     with pytest.raises(UsageError, match="untyped: declare the type of its argument x, or give its values"):
         rows(untyped)
-    with pytest.raises(UsageError, match="dollars has 2 arguments, and values for 3 were given"):
+    with pytest.raises(UsageError, match="dollars has 2 arguments, but values for 3 were given"):
         rows(dollars, [int, int, int])
     with pytest.raises(UsageError, match="len: declare the type of its argument obj"):
         rows(len)
-    with pytest.raises(UsageError, match="max does not tell its arguments; write a function around it"):
+    with pytest.raises(UsageError, match="max has no readable signature; write a function around it"):
         rows(max, [3])
     with pytest.raises(UsageError, match=r"^unknown: an annotation of unknown cannot be read \(name 'Decimal' is not"):
         rows(unknown)
-    with pytest.raises(UsageError, match="by_name: its argument x can only be given by name"):
+    with pytest.raises(UsageError, match="by_name: its argument x is keyword-only"):
         rows(by_name)
     with pytest.raises(UsageError, match="untyped, x: 3 gives no values"):
         rows(untyped, [3])
@@ -260,7 +260,7 @@ class Unhashable:
 
 
 def test_the_same_values_have_the_same_fingerprint() -> None:
-    """Types count, order does not where there is none; what cannot be looked into is itself alone."""
+    """Types count, and the order of sets and dicts does not; an opaque value is the same as itself only."""
     same: list[tuple[Any, Any]] = [({1: [2]}, {1: [2]}), ({1, 2}, {2, 1}), (Mutable([1]), Mutable([1]))]
     assert all(fingerprint(one) == fingerprint(other) for one, other in same)
     other: list[tuple[Any, Any]] = [
@@ -283,5 +283,5 @@ class Late:
 
 
 def test_a_copy_has_what_the_value_has() -> None:
-    """A field that is not set stays so."""
+    """A field that is not set stays unset."""
     assert vars(fresh(Late([]))) == {}

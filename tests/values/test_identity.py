@@ -100,7 +100,7 @@ VALUES = st.recursive(
     ],
 )
 def test_different_values_have_different_keys(one: object, other: object) -> None:
-    """Some of these are equal in Python: they are told apart by their types."""
+    """Some of these are equal in Python; their types distinguish them."""
     assert key(one) != key(other)
 
 
@@ -119,7 +119,7 @@ def test_different_values_have_different_keys(one: object, other: object) -> Non
     ],
 )
 def test_the_same_value_has_the_same_key(one: object, other: object) -> None:
-    """Nan is nan here, and what a dataclass leaves out of comparison does not count."""
+    """Nan equals nan here, and fields that a dataclass does not compare do not count."""
     assert key(one) == key(other)
     assert hash(key(one)) == hash(key(other))
 
@@ -147,6 +147,6 @@ def test_what_can_change_is_refused_and_named(value: Any) -> None:  # noqa: ANN4
 
 
 def test_what_refuses_a_hash_by_itself_is_found_at_once() -> None:
-    """Not later, in the middle of a set."""
+    """The error is raised by `key`, and not later by a set."""
     with pytest.raises(TypeError, match="no hash today"):
         key(Fussy())

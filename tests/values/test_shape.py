@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otf.values import key
-from otf.values.shape import shape
+from otf.values.identity import shape
 
 
 class Level(IntEnum):
@@ -68,7 +68,7 @@ VALUES = st.recursive(
 
 @given(VALUES, VALUES)
 def test_equal_values_have_equal_shapes_exactly_when_they_are_the_same(one: object, other: object) -> None:
-    """For equal values shapes say what keys say."""
+    """For two equal values, the shapes are equal exactly when the keys are."""
     if one == other:
         assert (shape(one) == shape(other)) == (key(one) == key(other))
 
@@ -79,8 +79,8 @@ def around(value: object) -> list[object]:
 
 
 @pytest.mark.parametrize(("one", "other"), [(1, True), (1, 1.0), (1, Level.ONE), ((1,), (True,)), (Box(0), Box(0.0))])
-def test_a_type_is_told_apart_wherever_it_stands(one: object, other: object) -> None:
-    """Equal they are, and yet not the same."""
+def test_shapes_distinguish_types_at_any_depth(one: object, other: object) -> None:
+    """Two equal values of different types have different shapes, also inside other values."""
     for left, same, right in zip(around(one), around(one), around(other), strict=True):
         assert left == right
         assert shape(left) == shape(same)
@@ -88,12 +88,12 @@ def test_a_type_is_told_apart_wherever_it_stands(one: object, other: object) -> 
 
 
 def test_an_enum_is_what_its_class_says() -> None:
-    """Its members' fields are its own business."""
+    """The fields of the members of an enum do not count."""
     assert shape(Mark.FIRST) is Mark
     assert shape(Nothing()) is Nothing
 
 
 def test_what_is_remembered_of_types_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no more may be remembered, each value is looked at anew; the shapes are the same."""
-    monkeypatch.setattr("otf.values.shape.REMEMBERED", 0)
+    """If no more types may be remembered, the shapes are computed each time, and are the same."""
+    monkeypatch.setattr("otf.values.identity.REMEMBERED", 0)
     assert shape(Crate(b"", 1.5)) != shape(Crate(b"", 1))

@@ -10,7 +10,7 @@ from otf.values import show
 
 
 class Speaks:
-    """Is shown as it is told to."""
+    """A value whose `repr` is the given text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -41,19 +41,19 @@ class Broken:
     ],
 )
 def test_a_value_is_shown_as_python_does_but_harmlessly(value: object, text: str) -> None:
-    """Escape sequences, line ends and marks that turn text round are spelled out; a broken repr is named."""
+    """Escape sequences, line ends and marks that reverse text are escaped; a broken repr is reported."""
     assert show(value) == text
 
 
 @given(st.text(), st.integers(1, 40))
 def test_whatever_it_is_it_fits_on_one_line(text: str, longest: int) -> None:
-    """No more characters than asked for, and all of them printable."""
+    """The text has at most the given length, and all of it is printable."""
     shown = show(Speaks(text), longest)
     assert len(shown) <= longest
     assert shown.isprintable()
 
 
 def test_what_is_too_long_ends_in_an_ellipsis() -> None:
-    """By default after 300 characters."""
+    """By default, a text is cut after 300 characters."""
     assert show("x" * 50, longest=12) == "'xxxxxxxxxx…"
     assert len(show("x" * 1000)) == 300

@@ -1,4 +1,4 @@
-"""The other side of a stepper in a process of its own: it is asked, and killed in time."""
+"""A stepper in a process of its own, which is killed when it takes too long: both sides of the pipe."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from otf.compat.pymodel.driving import LostStepperError
-from otf.compat.pymodel.stepper import TYPES
-from otf.errors import ContactError, UsageError
+from otf.compat.pymodel.modules import Modules
+from otf.compat.pymodel.stepper import TYPES, Stepper
+from otf.errors import ContactError, OtfError, UsageError
 from otf.fronts import Call
 from otf.trace.tagged import Registry, encode
 
 LONGEST: Final = 1 << 26  # bytes of one answer
-PROGRAM: Final = "import sys; from otf.compat.pymodel.served import main; main(sys.argv[1:])"
+PROGRAM: Final = "import sys; from otf.compat.pymodel.apart import serve; serve(sys.argv[1:])"
 START: Final = 10.0  # seconds for Python, and for what the stepper does when it is imported
 
 
 class StepperProcess:
     """A stepper in a process of its own, for one path. It has `timeout` seconds for each action.
 
-    Raises ContactError where it cannot be started; LostStepperError where it does not answer in time, or has ended.
+    Raises ContactError if it cannot be started; LostStepperError if it does not answer in time, or has ended.
     """
 
     def __init__(self, reference: str, folders: Sequence[Path], timeout: float) -> None:
@@ -42,45 +43,45 @@ class StepperProcess:
         self._process = subprocess.Popen(  # noqa: S603 -- to start what the user names is the purpose
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
         )
-        weakref.finalize(self, _stopped, self._process)
+        weakref.finalize(self, _stop, self._process)
         try:
-            self._heard(self._line(START, "its start"))
+            self._answer_in(self._line(START, "its start"))
         except LostStepperError as error:
             raise ContactError(f"{reference}: the stepper in a process of its own {error}") from error
 
     def reset(self) -> None:
-        """Reset the system, if the stepper can; what was observed before is forgotten."""
+        """Reset the system, if the stepper can, and forget earlier observations."""
         try:
-            self._asked({"reset": True}, max(self._timeout, START), "Reset()")
+            self._request({"reset": True}, max(self._timeout, START), "Reset()")
         except LostStepperError as error:
             raise ContactError(f"the stepper in a process of its own {error}") from error
         self._seen.clear()
 
     def test(self, call: Call, expected: Any) -> str | None:  # noqa: ANN401 -- any result
-        """Do an action; return why it failed, None where it did not."""
-        asked = {"call": encode(call), "expected": encode(expected)}
-        failed: str | None = self._asked(asked, self._timeout, str(call))["failed"]
+        """Perform an action; return why it failed, None if it did not."""
+        request = {"call": encode(call), "expected": encode(expected)}
+        failed: str | None = self._request(request, self._timeout, str(call))["failed"]
         return failed
 
     def seen(self) -> list[Call]:
-        """Return what was observed since this was asked."""
+        """Return the observations since the last call."""
         if self.waits:
-            self._asked({"wait": 0}, self._timeout, "a look at its observations")
+            self._request({"wait": 0}, self._timeout, "a look at its observations")
         seen, self._seen = self._seen, []
         return seen
 
     def wait(self, seconds: float) -> None:
         """Let the stepper wait for an observation."""
-        self._asked({"wait": seconds}, seconds + self._timeout, "wait()")
+        self._request({"wait": seconds}, seconds + self._timeout, "wait()")
 
-    def _asked(self, asked: dict[str, Any], seconds: float, what: str) -> dict[str, Any]:
-        data = json.dumps(asked).encode() + b"\n"
+    def _request(self, request: dict[str, Any], seconds: float, what: str) -> dict[str, Any]:
+        data = json.dumps(request).encode() + b"\n"
         pipe: Any = self._process.stdin
-        with suppress(BrokenPipeError):  # that it has ended is heard below
+        with suppress(BrokenPipeError):  # reading the answer finds that it has ended
             pipe.write(data)
-        return self._heard(self._line(seconds, what))
+        return self._answer_in(self._line(seconds, what))
 
-    def _heard(self, line: bytes) -> dict[str, Any]:
+    def _answer_in(self, line: bytes) -> dict[str, Any]:
         answer: dict[str, Any] = json.loads(line)
         if "trouble" in answer:
             raise UsageError(answer["trouble"])
@@ -97,19 +98,19 @@ class StepperProcess:
         while b"\n" not in self._buffer:
             left = until - time.monotonic()
             if left <= 0 or not select.select([pipe], [], [], left)[0]:
-                _stopped(self._process)
+                _stop(self._process)
                 raise LostStepperError(f"did not return from {what} within {seconds:g} s")
             more = b"" if len(self._buffer) > LONGEST else os.read(pipe.fileno(), 65536)
             if not more:
-                _stopped(self._process)
+                _stop(self._process)
                 raise LostStepperError(f"ended in {what} (exit status {self._process.returncode})")
             self._buffer += more
         line, _, self._buffer = self._buffer.partition(b"\n")
         return line
 
 
-def _stopped(process: subprocess.Popen[bytes]) -> None:
-    """End the process with all that it started, unless these have left its session."""
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Kill the process and its process group: all that it started, unless that has left the group."""
     if process.returncode is None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -117,3 +118,42 @@ def _stopped(process: subprocess.Popen[bytes]) -> None:
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             pipe.close()
+
+
+def serve(arguments: list[str]) -> None:
+    """Run in the process: answer each line of standard input with a line of standard output, until it ends."""
+    # the output of anything else in this process must not look like an answer
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    reference, *folders = arguments
+    try:
+        stepper = Stepper(Modules(map(Path, folders), seed=None), reference)
+    except OtfError as error:
+        _write(answers, {"trouble": str(error)})
+        return
+    _write(answers, {"waits": stepper.waits})
+    registry = Registry(TYPES)
+    for line in sys.stdin.buffer:
+        _write(answers, _answer(stepper, registry, json.loads(line)))
+
+
+def _write(answers: IO[str], data: dict[str, Any]) -> None:
+    answers.write(json.dumps(data) + "\n")
+    answers.flush()
+
+
+def _answer(stepper: Stepper, registry: Registry, request: dict[str, Any]) -> dict[str, Any]:
+    failed = None
+    try:
+        if "call" in request:
+            call: Any = registry.decode(request["call"])
+            failed = stepper.test(call, registry.decode(request["expected"]))
+        elif "reset" in request:
+            stepper.restart()
+        elif request["wait"]:
+            stepper.wait(request["wait"])
+        return {"failed": failed, "waits": stepper.waits, "seen": [encode(each) for each in stepper.seen()]}
+    except OtfError as error:
+        return {"trouble": str(error)}
+    except BaseException as error:  # noqa: BLE001 -- the tester gets whatever the stepper raises
+        return {"raised": f"raised {type(error).__name__}: {error}"}

@@ -1,26 +1,53 @@
-"""Benches of PyModel's modules: a model, alone or with a stepper behind which the system is."""
+"""Benches of PyModel's modules: a model, alone or with a stepper in front of the system.
+
+On the command line they have names such as `pymodel:Stack,StackDepthThree@Stepper`. The stepper is part of the name and
+not a parameter: a trace records parameters, and must not choose what is imported.
+"""
 
 from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
+from typing import Final
 
 from otf.adapter import Bench
 from otf.adapter.bench import SYSTEM
 from otf.compat.pymodel.apart import StepperProcess
-from otf.compat.pymodel.driving import Driven, StepperFailed, Waits
+from otf.compat.pymodel.driving import Driven, StandIn, StepperFailed, Waits
 from otf.compat.pymodel.live import Live
 from otf.compat.pymodel.loading import Loaded, load
 from otf.compat.pymodel.modules import Modules
-from otf.compat.pymodel.routes import Apiece
-from otf.compat.pymodel.standin import StandIn
 from otf.compat.pymodel.stepper import TYPES, Stepper
-from otf.errors import UsageError
+from otf.errors import CodecError, UsageError
+from otf.fronts import Call
 from otf.simulate.walk import Act
 
 TIMEOUT = 10.0  # seconds for one action
+PREFIX: Final = "pymodel:"
+
+
+@dataclass(frozen=True)
+class Apiece:
+    """The codec of a system in this process whose observable actions have a port each: their order is not known."""
+
+    ports: tuple[str, ...]
+    types: tuple[type, ...]
+
+    def port(self, value: object) -> str:
+        """Return the port of a value: the name of an observable action, or one port for everything else."""
+        return value.name if isinstance(value, Call) and value.name in self.ports else SYSTEM
+
+    def encode(self, value: object) -> bytes:
+        """Refuse: nothing is sent as bytes."""
+        raise CodecError(f"{value!r} cannot be sent: the system is in this process")
+
+    def decode(self, port: str, data: bytes) -> object:
+        """Refuse: nothing arrives as bytes."""
+        raise CodecError(f"{data!r} cannot arrive on {port}: the system is in this process")
 
 
 def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each with its name
@@ -35,11 +62,26 @@ def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each
 ) -> Bench:
     """Return the bench of PyModel's modules, and of the stepper that drives the system; see `load`.
 
-    Without a stepper the model stands in for the system. Each path starts the stepper in a process of its own, which is
-    killed where an action takes longer than `timeout` seconds; with None it runs in this process, one for all paths,
-    which is quicker. Its `Reset` is called before each path but the first. `waits` says for how long observations of a
-    stepper that sets `asynch` are waited for. `ordered` says whether different observable actions come in the order in
-    which they happened; by default those of a stepper whose file has the word `asynch` do not.
+    Without a stepper the model takes the place of the system. Each path starts the stepper in a process of its own,
+    which is killed when an action takes longer than `timeout` seconds; with None it runs in this process, one for all
+    paths, which is faster. Its `Reset` is called before each path except the first. `waits` is for how long to wait for
+    the observations of a stepper that sets `asynch`. `ordered`: different observable actions arrive in the order in
+    which they happened; by default this is false for a stepper whose file has the word `asynch`. The modules are
+    imported, so their code runs.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> lamp = '''
+    ... on = False
+    ... def switch():
+    ...     global on
+    ...     on = not on
+    ... state = ("on",)
+    ... actions = (switch,)
+    ... '''
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "Lamp.py").write_text(lamp)
+    ...     bench("Lamp", folder=folder).name
+    'Lamp'
     """
     loaded = load(*references, folder=folder, include=include, exclude=exclude)
     for note in loaded.notes:
@@ -60,12 +102,12 @@ def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each
 
 
 def _has_threads(modules: Modules, stepper: str) -> bool:
-    """Return whether a stepper observes by itself; it is read and not run, since it may start what it tests."""
+    """Return whether a stepper has threads that observe. Its file is read, not run: that might start the system."""
     return "asynch" in modules.file(stepper).read_text(encoding="utf-8", errors="replace")
 
 
 class _Makes:
-    """Makes the system of each path."""
+    """Makes the system for each path."""
 
     def __init__(self, spec: Live, loaded: Loaded, stepper: str, waits: Waits) -> None:
         self.spec = spec
@@ -76,7 +118,7 @@ class _Makes:
         self._paths = 0
 
     def here(self) -> Act:
-        """Return a system behind a stepper in this process: one that no other path uses now."""
+        """Return a system behind a stepper in this process that no other path uses now."""
         if self._idle:
             stepper = self._idle.pop()
             stepper.reset()
@@ -93,3 +135,43 @@ class _Makes:
         if self._paths > 1:
             stepper.reset()
         return Driven(self.spec, stepper, self._waits)
+
+
+def as_module(reference: str) -> ModuleType:
+    """Return a module whose `bench` is that of a name such as `pymodel:MODEL,MODEL@STEPPER`.
+
+    Files of the user are imported only when the bench is made.
+    """
+    models, _, stepper = reference.removeprefix(PREFIX).partition("@")
+    names = [name for name in models.split(",") if name]
+    if not names:
+        raise UsageError(f"{reference}: write {PREFIX}MODEL[,MODEL…][@STEPPER], each a name or the path of a file")
+    module = ModuleType(reference, f"PyModel's {', '.join(names)}")
+    vars(module).update(__file__=reference, bench=_maker(names, stepper or None))
+    return module
+
+
+def _maker(names: list[str], stepper: str | None) -> Callable[..., Bench]:
+    def make(  # noqa: PLR0913, PLR0917 -- the parameters of a bench are arguments, each with its name
+        include: str = "",
+        exclude: str = "",
+        timeout: float = TIMEOUT,
+        brief: float = Waits.brief,
+        long: float = Waits.long,
+        ordered: bool | None = None,  # noqa: FBT001 -- a parameter of a bench has a name
+    ) -> Bench:
+        return bench(
+            *names,
+            stepper=stepper,
+            include=_listed_names(include),
+            exclude=_listed_names(exclude),
+            timeout=timeout or None,
+            waits=Waits(brief, long),
+            ordered=ordered,
+        )
+
+    return make
+
+
+def _listed_names(text: str) -> list[str]:
+    return [word for word in text.split(",") if word]

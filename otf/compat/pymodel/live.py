@@ -1,4 +1,4 @@
-"""A product as the spec of a live system: what is observed may have any arguments, and sometimes it has to come."""
+"""A product as the spec of a live system: observations may have any arguments, and sometimes one has to come."""
 
 from __future__ import annotations
 
@@ -16,11 +16,26 @@ from otf.values import key
 class Live(Spec[Any, Call]):
     """The spec of a system behind a stepper.
 
-    An observable action is judged by its enabler alone, whatever its domain has. Where the model has nothing to try,
-    and a run may not end, an observation has to come: silence is a failure there.
+    Only its enabler judges an observable action, whatever its domain has. In a state where the model enables no other
+    action, and a run may not end, an observation has to come: silence is a failure.
 
     Unless they are `ordered`, each observable action has a port of its own, so that different ones may overtake each
-    other: threads of a stepper that wait for them put them into its queue in any order.
+    other: the threads of a stepper put them into its queue in any order.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from pathlib import Path
+    >>> from otf.compat.pymodel import load
+    >>> bell = '''
+    ... def ring(): pass
+    ... state = ()
+    ... actions = observables = (ring,)
+    ... accepting = lambda: False
+    ... '''
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "Bell.py").write_text(bell)
+    ...     live = Live(load("Bell", folder=folder).spec, ordered=False)
+    >>> live.ports, live.must(live.initial)
+    (('ring',), True)
     """
 
     def __init__(self, composition: Composition, *, ordered: bool = True) -> None:
@@ -33,23 +48,23 @@ class Live(Spec[Any, Call]):
 
     @property
     def accepting(self) -> Any:  # noqa: ANN401 -- a function of any state
-        """Return in which states a run may end."""
+        """Return the function that is true of states in which a run may end."""
         return self.composition.accepting
 
     @property
     def invariant(self) -> Any:  # noqa: ANN401 -- as above
-        """Return in which states the invariants hold, None where there are none."""
+        """Return the function that is true of states in which the invariants hold, None if there are none."""
         return self.composition.invariant
 
-    def heard(self, states: Iterable[Any], output: object) -> list[Any]:
-        """Return the states after an observation, none where it is not enabled."""
+    def observe(self, states: Iterable[Any], output: object) -> list[Any]:
+        """Return the states after an observation, none if it is not enabled."""
         if not isinstance(output, Call) or output.name not in self.composition.observed:
             return []
         ways = (self.composition.effects(state, output.name, output.arguments, filtered=False) for state in states)
         return list({key(then.state): then.state for each in ways for then in each}.values())
 
     def must(self, state: Any) -> bool:  # noqa: ANN401 -- any state
-        """Return whether an observation has to come: nothing can be tried, and a run may not end here."""
+        """Return whether an observation has to come: no other action is enabled, and a run may not end here."""
         base = self.composition
         if not base.observed or base.accepting(state):
             return False
@@ -59,16 +74,16 @@ class Live(Spec[Any, Call]):
     def _step(self, state: Any, call: Call) -> Iterator[Transition[Any] | Accept]:  # noqa: ANN401 -- any state
         if call.name not in self.composition.observed:
             for then in self.composition.effects(state, call.name, call.arguments):
-                # an `Accept` is of one port: a result, which comes on its own, and it do not go together
+                # an `Accept` is about one port, and a result comes on another: the two cannot be one transition
                 if self.must(then.state) and (then.result is None or not self.ports):
-                    yield from self._owing(then)
+                    yield from self._awaiting(then)
                 else:
                     yield plainly(then)
 
     def _emits(self, state: Any) -> Iterator[Accept]:  # noqa: ANN401 -- any state
-        yield from self._owing(Effect(None, state))
+        yield from self._awaiting(Effect(None, state))
 
-    def _owing(self, then: Effect) -> Iterator[Accept]:
+    def _awaiting(self, then: Effect) -> Iterator[Accept]:
         after = partial(self._after, then)
 
         def complete(seen: tuple[Any, ...]) -> bool:
@@ -85,5 +100,5 @@ class Live(Spec[Any, Call]):
             seen = seen[1:]
         states = [then.state]
         for output in seen:
-            states = self.heard(states, output)
+            states = self.observe(states, output)
         return states

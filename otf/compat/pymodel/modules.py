@@ -1,4 +1,7 @@
-"""Modules of one instance: PyModel keeps states in modules, so two instances must not share one."""
+"""Modules of one instance: PyModel keeps states in modules, so two instances must not share a module.
+
+The error for a module that cannot be loaded says so if it is written for Python 2.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ import builtins
 import importlib
 import importlib.util
 import random
+import re
 import sys
+import traceback
 from collections import deque
 from collections.abc import Iterable, Mapping
 from itertools import count
@@ -15,20 +20,92 @@ from random import Random
 from types import ModuleType
 from typing import Any, Final
 
-from otf.compat.pymodel.python2 import python2
 from otf.errors import OtfError, UsageError
 
 QUEUE: Final = "observation_queue"
 TOOL: Final = "pymodel"
+SYNTAX: Final = (
+    (r"Missing parentheses in call to '(print|exec)'", r"the statement \1"),
+    (r"multiple exception types must be parenthesized", "`except Kind, name`"),
+    (r"leading zeros in decimal integer literals", "an octal number such as 0777"),
+    (r"inconsistent use of tabs", "tabs and spaces mixed in one block"),
+)
+LINES: Final = (
+    (r"^\s*except\s+[\w.]+\s*,\s*\w+\s*:", "`except Kind, name`"),
+    (r"^\s*raise\s+[\w.]+\s*,", "`raise Kind, text`"),
+    (r"<>", "the operator <>"),
+    (r"`[^`]+`", "backquotes"),
+    (r"\b\d+L\b", "a long number such as 10L"),
+    (r"\bur['\"]", "a text such as ur''"),
+)
+GONE_NAMES: Final = (
+    "basestring",
+    "cmp",
+    "execfile",
+    "long",
+    "raw_input",
+    "reduce",
+    "reload",
+    "unichr",
+    "unicode",
+    "xrange",
+)
+GONE_MODULES: Final = ("ConfigParser", "Queue", "StringIO", "cPickle", "cookielib", "httplib", "urllib2", "urlparse")
+
+
+def python2(error: BaseException, file: Path) -> str:
+    """Return the message for a module whose import raised this error."""
+    if isinstance(error, SyntaxError):
+        where, text = _where(error.filename, file, error.lineno), (error.text or "").strip()
+        old = _syntax(error.msg or "", text)
+        if old:
+            return f"{where}: this is Python 2, {old}: {text}; convert it (PyModel's fork zlorb/PyModel has done so)"
+        return f"{where}: {error.msg}: {text}"
+    where = _where(str(file), file, _line(error, file))
+    old = _gone(error)
+    if old:
+        return f"{where}: this is Python 2: {old}; convert it (PyModel's fork zlorb/PyModel has done so)"
+    if isinstance(error, SystemExit):
+        return f"{where}: it ended the program (exit {error.code!r}) when it was imported"
+    return f"{where}: {type(error).__name__}: {error}"
+
+
+def _where(name: str | None, file: Path, line: int | None) -> str:
+    return f"{name or file}" + (f", line {line}" if line else "")
+
+
+def _syntax(message: str, text: str) -> str:
+    for pattern, says in SYNTAX:
+        found = re.search(pattern, message)
+        if found:
+            return found.expand(says)
+    return next((says for pattern, says in LINES if re.search(pattern, text)), "")
+
+
+def _gone(error: BaseException) -> str:
+    if isinstance(error, NameError) and error.name in GONE_NAMES:
+        return f"the name {error.name} does not exist any more"
+    if isinstance(error, ModuleNotFoundError) and error.name in GONE_MODULES:
+        return f"the module {error.name} has another name now"
+    if isinstance(error, TypeError) and "for >>: 'function'" in str(error):
+        return "the statement print >>"  # Python 3 parses it as a shift
+    return ""
+
+
+def _line(error: BaseException, file: Path) -> int | None:
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+    return lines[-1] if lines else None
+
+
 _INSTANCES: Final = count(1)
 
 
 class Modules:
     """The modules of one instance, found by name in its folders, each loaded once for this instance alone.
 
-    Single files are private to the instance, with what they import from its folders; packages and everything installed
-    are imported as always. `observations` is what steppers know as `pymodel.observation_queue`; `random` is what they
-    draw from (`seed` None: another each time).
+    Single files in its folders are private to the instance; packages and everything installed are imported as usual.
+    `observations` is the module that steppers import as `pymodel.observation_queue`; `random` is the generator behind
+    their module `random` (`seed` None: another one each time).
     """
 
     def __init__(self, folders: Iterable[Path] = (), seed: int | None = 0) -> None:
@@ -36,7 +113,7 @@ class Modules:
         self.loaded: dict[str, ModuleType] = {}
         self.observations = ModuleType(QUEUE, "The queue of observed actions, and whether the stepper waits for them.")
         vars(self.observations).update(queue=deque[Any](), asynch=False)
-        # a model or a strategy that draws lots must not change with what else is drawn in this process
+        # the choices of a model or strategy must not depend on other random numbers drawn in this process
         self.random: Random = Random(seed)
         self._drawing = ModuleType("random")
         vars(self._drawing).update({name: getattr(self.random, name, each) for name, each in vars(random).items()})
@@ -46,15 +123,15 @@ class Modules:
         self._prefix = f"otf_{TOOL}_{next(_INSTANCES)}_"
 
     def load(self, reference: str) -> ModuleType:
-        """Return the module of that name, or in that file. Raises UsageError that says what was wrong, and where."""
+        """Return the module of that name, or in that file. Raises UsageError, with file and line, if it fails."""
         file = self.file(reference)
         return self._module(file.stem, file)
 
     def file(self, reference: str) -> Path:
-        """Return the file of a module, whose folder is looked in from then on. Raises UsageError for none."""
+        """Return the file of a module; its folder is searched from then on. Raises UsageError if there is none."""
         path = Path(reference)
         if path.suffix != ".py" and not reference.isidentifier():
-            raise UsageError(f"{reference!r} is no module: give the path of a file (….py), or the name of one")
+            raise UsageError(f"{reference!r} is not a module: give the path of a file (….py), or the name of one")
         name = path.stem
         if path.suffix == ".py":
             self._look_in(path.parent)
@@ -66,7 +143,7 @@ class Modules:
         return file
 
     def sources(self) -> list[str]:
-        """Return the text of every module that was loaded so far."""
+        """Return the text of every module loaded so far."""
         files = [Path(str(module.__file__)) for _, module in sorted(self.loaded.items())]
         return [file.read_text(encoding="utf-8", errors="replace") for file in files]
 
@@ -85,9 +162,9 @@ class Modules:
     def _executed(self, name: str, file: Path) -> ModuleType:
         spec = importlib.util.spec_from_file_location(f"{self._prefix}{name}", file)
         if spec is None or spec.loader is None:
-            raise UsageError(f"{file}: this is no Python file")
+            raise UsageError(f"{file}: this is not a Python file")
         module = importlib.util.module_from_spec(spec)
-        # dataclasses look their module up by its name while it is loaded, and modules may import each other in a circle
+        # dataclasses look their module up by name while it is loaded, and modules may import each other in a circle
         sys.modules[spec.name] = self.loaded[name] = module
         vars(module)["__builtins__"] = self._builtins
         try:
@@ -139,5 +216,5 @@ def _installed(name: str) -> Path | None:
 
 
 def _print(*values: object, file: Any = None, **options: Any) -> None:  # noqa: ANN401 -- as `print` has it
-    """Print on standard error: standard output belongs to the command that runs the model."""
+    """Print to standard error: standard output belongs to the command that runs the model."""
     print(*values, file=sys.stderr if file is None else file, **options)

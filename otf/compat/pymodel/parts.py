@@ -1,4 +1,4 @@
-"""What model programs, finite machines and test suites have in common: parts of a product."""
+"""Parts of a product: the protocol that model programs, finite machines and test suites implement."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NamedArguments: TypeAlias = tuple[str, Args]
 
 
 class Effect(NamedTuple):
-    """What an action brings in one part: its result, the next state; `free`: it goes with any arguments and result."""
+    """The effect of an action in one part: result and next state; `free`: it matches any arguments and result."""
 
     result: Any
     state: Any
@@ -23,7 +23,7 @@ class Effect(NamedTuple):
 
 
 class Part(Protocol):
-    """One model of a product; `actions` is its vocabulary, `observed` those of them that the system does by itself."""
+    """One model of a product; `actions` is its vocabulary, `observed` has those that the system performs by itself."""
 
     @property
     def name(self) -> str:
@@ -42,7 +42,7 @@ class Part(Protocol):
 
     @property
     def cleanup(self) -> frozenset[str]:
-        """Return the names of the actions that lead to where a run may end."""
+        """Return the names of the actions that lead to states where a run may end."""
         ...
 
     @property
@@ -56,11 +56,11 @@ class Part(Protocol):
         ...
 
     def offers(self, state: Any) -> Iterator[NamedArguments]:  # noqa: ANN401 -- any state
-        """Yield the actions that are worth trying in a state; no arguments where any will do."""
+        """Yield the enabled actions of a state; without arguments if any arguments will do."""
         ...
 
     def effects(self, state: Any, name: str, args: Args, *, filtered: bool) -> Iterator[Effect]:  # noqa: ANN401 -- as above
-        """Yield what an action may bring; `filtered`: only states that the state filter keeps."""
+        """Yield the effects of an action; `filtered`: only those whose state the state filter keeps."""
         ...
 
     def accepting(self, state: Any) -> bool:  # noqa: ANN401 -- as above
@@ -74,32 +74,32 @@ class Part(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Which actions are left in: those in `include`, if there are any, without those in `exclude`."""
+    """The choice of actions: those in `include`, or all if it is empty, without those in `exclude`."""
 
     include: frozenset[str] = frozenset()
     exclude: frozenset[str] = frozenset()
 
     def of(self, actions: Iterable[Callable[..., Any]]) -> tuple[Callable[..., Any], ...]:
-        """Return those of the actions that are left in."""
+        """Return the chosen ones of these actions."""
         return tuple(each for each in actions if self.has(each.__name__))
 
     def has(self, name: str) -> bool:
-        """Return whether an action of that name is left in."""
+        """Return whether an action of that name is chosen."""
         return (not self.include or name in self.include) and name not in self.exclude
 
 
 def listed(module: ModuleType, *names: str) -> tuple[Callable[..., Any], ...]:
-    """Return the actions that a module lists under one of these names. Raises UsageError for what is no function."""
-    found: Any = said(module, *names)
+    """Return the functions in a module's list of one of these names. Raises UsageError for an item that is not one."""
+    found: Any = attribute(module, *names)
     actions = tuple(found or ())
     for each in actions:
         if not hasattr(each, "__name__"):
-            raise UsageError(f"{module.__file__}: {names[0]} has {show(each)}, which is no function")
+            raise UsageError(f"{module.__file__}: {names[0]} has {show(each)}, which is not a function")
     return actions
 
 
-def said(module: ModuleType, *names: str) -> Any:  # noqa: ANN401 -- whatever the module says
-    """Return what a module says under the first of these names that it has, None where it has none."""
+def attribute(module: ModuleType, *names: str) -> Any:  # noqa: ANN401 -- any attribute
+    """Return the attribute of a module under the first of these names that it has, None if it has none."""
     return next((getattr(module, name) for name in names if hasattr(module, name)), None)
 
 

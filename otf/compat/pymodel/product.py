@@ -1,14 +1,15 @@
-"""The product of PyModel's models, by its rules: shared actions happen in all parts at once, others in one."""
+"""The product of PyModel's models, by its rules: a shared action happens in all its parts at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import product as every
-from typing import Any
+from typing import Any, NamedTuple
 
+from otf.compat.pymodel.machines import RunSuite
 from otf.compat.pymodel.parts import Args, Effect, NamedArguments, Part
-from otf.compat.pymodel.runs import RunSuite
+from otf.explore import Graph, explore
 from otf.fronts import Call
 from otf.spec import Spec, Transition
 
@@ -19,20 +20,37 @@ class Joint(tuple[Any, ...]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        """Write them one after the other."""
+        """Return the states, separated by semicolons."""
         return "; ".join(map(repr, self))
 
 
 class Composition(Spec[Any, Call]):
     """Models of PyModel as one spec: controllable actions are inputs, results and observable actions are outputs.
 
-    An action of several parts happens where all of them do it, with equal arguments and results; a part that says
-    neither goes with any. Where a part has several ways, so has the product. `accepting` and `safe` are functions
-    of a state; `runs` are one composition for each run of its test suites.
+    An action of several parts happens if all of them enable it, with equal arguments and results; a part that has
+    neither accepts any. If a part is nondeterministic, so is the product. `accepting` and `safe` are functions of a
+    state; `runs` has a composition for each run of the test suites. `load` makes compositions of modules:
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from pathlib import Path
+    >>> from otf.compat.pymodel import load
+    >>> lamp = '''
+    ... on = False
+    ... def switch():
+    ...     global on
+    ...     on = not on
+    ... state = ("on",)
+    ... actions = (switch,)
+    ... '''
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "Lamp.py").write_text(lamp)
+    ...     composition = load("Lamp", folder=folder).spec
+    >>> composition.inputs(composition.initial), composition.accepting(composition.initial)
+    ([switch()], True)
     """
 
     def __init__(self, parts: Sequence[Part], sources: Sequence[str] = ()) -> None:
-        # what it is written in, so that a trace tells when the model was changed
+        # the text of its modules: a trace records whether the model was changed
         self.sources: tuple[str, ...] = tuple(sources)
         self.parts: tuple[Part, ...] = tuple(parts)
         self.actions: tuple[str, ...] = tuple(dict.fromkeys(name for part in parts for name in part.actions))
@@ -46,7 +64,7 @@ class Composition(Spec[Any, Call]):
 
     @cached_property
     def runs(self) -> tuple[Composition, ...]:
-        """Return a composition for each run of the suites, the n-th of each at once; itself without suites."""
+        """Return a composition for each run of the suites, with the n-th run of each; without suites only itself."""
         suites = [part for part in self.parts if isinstance(part, RunSuite)]
         if not suites:
             return (self,)
@@ -54,12 +72,12 @@ class Composition(Spec[Any, Call]):
         return tuple(Composition([_run(part, number) for part in self.parts], self.sources) for number in numbers)
 
     def accepting(self, state: Any) -> bool:  # noqa: ANN401 -- any state
-        """Return whether a run may end there: in every part."""
+        """Return whether a run may end there, in every part."""
         return all(part.accepting(own) for part, own in zip(self.parts, self.split(state), strict=True))
 
     @property
     def invariant(self) -> Callable[[Any], bool] | None:
-        """Return in which states the state invariants hold, None where there are none."""
+        """Return the function that is true of states in which the invariants hold, None if there are none."""
         return self.safe if any(part.guarded for part in self.parts) else None
 
     def safe(self, state: Any) -> bool:  # noqa: ANN401 -- any state
@@ -71,23 +89,23 @@ class Composition(Spec[Any, Call]):
         return (state,) if self._alone else state
 
     def effects(self, state: Any, name: str, args: Args, *, filtered: bool = True) -> Iterator[Effect]:  # noqa: ANN401 -- any state
-        """Yield what an action may bring."""
+        """Yield the effects of an action."""
         if self._alone:
             yield from self.parts[0].effects(state, name, args, filtered=filtered) if name in self.actions else ()
             return
-        who = self._owners.get(name, [])
-        rows = [list(self.parts[at].effects(state[at], name, args, filtered=filtered)) for at in who]
+        owners = self._owners.get(name, [])
+        rows = [list(self.parts[at].effects(state[at], name, args, filtered=filtered)) for at in owners]
         for ways in every(*rows) if rows else ():
-            # `free` means: whatever the others say
-            said = [way.result for way in ways if not way.free]
-            if all(result == said[0] for result in said):
+            # a free effect matches any result
+            results = [way.result for way in ways if not way.free]
+            if all(result == results[0] for result in results):
                 after = list(state)
-                for at, way in zip(who, ways, strict=True):
+                for at, way in zip(owners, ways, strict=True):
                     after[at] = way.state
-                yield Effect(said[0] if said else None, Joint(after))
+                yield Effect(results[0] if results else None, Joint(after))
 
     def enabled(self, state: Any, *, observed: bool) -> Iterator[NamedArguments]:  # noqa: ANN401 -- any state
-        """Yield the actions that are worth trying in a state: the observable ones, or the others."""
+        """Yield the enabled actions of a state: the observable ones, or the others."""
         parts = list(zip(self.parts, self.split(state), strict=True))
         offered = [dict[str, dict[Args, None]]() for _ in parts]
         for table, (part, own) in zip(offered, parts, strict=True):
@@ -98,11 +116,12 @@ class Composition(Spec[Any, Call]):
                 yield from ((name, args) for args in self._agreed(name, offered))
 
     def _agreed(self, name: str, offered: Sequence[dict[str, dict[Args, None]]]) -> Iterator[Args]:
-        who = self._owners[name]
-        for args in dict.fromkeys(args for at in who for args in offered[at].get(name, ())):
-            # a part that sees the action only takes what the others say
+        owners = self._owners[name]
+        for args in dict.fromkeys(args for at in owners for args in offered[at].get(name, ())):
+            # a part in which the action is observable accepts the arguments of the others
             if all(
-                name in self.parts[at].observed or args in (own := offered[at].get(name, {})) or () in own for at in who
+                name in self.parts[at].observed or args in (own := offered[at].get(name, {})) or () in own
+                for at in owners
             ):
                 yield args
 
@@ -123,9 +142,61 @@ class Composition(Spec[Any, Call]):
 
 
 def plainly(then: Effect) -> Transition[Any]:
-    """Return an effect as a transition: no result is no output."""
+    """Return an effect as a transition; without a result there is no output."""
     return Transition(then.state, () if then.result is None else (then.result,))
 
 
 def _run(part: Part, number: int) -> Part:
     return part.only(number) if isinstance(part, RunSuite) else part
+
+
+class Numbers(NamedTuple):
+    """The numbers that PyModel's analyzer prints of an exploration; `whole`: no bound cut anything off.
+
+    Finished states and dead ends have no transition; a run may end in a finished state, but not in a dead end.
+
+    >>> Numbers(2, 2, accepting=2, unsafe=0, finished=0, dead_ends=0, whole=True).states
+    2
+    """
+
+    states: int
+    transitions: int
+    accepting: int
+    unsafe: int
+    finished: int
+    dead_ends: int
+    whole: bool
+
+
+def explored(spec: Composition, limit: int = 100_000) -> Numbers:
+    """Explore a product and return its numbers; if it has test suites, the sums over all runs.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from pathlib import Path
+    >>> from otf.compat.pymodel import load
+    >>> lamp = '''
+    ... on = False
+    ... def switch():
+    ...     global on
+    ...     on = not on
+    ... state = ("on",)
+    ... actions = (switch,)
+    ... '''
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "Lamp.py").write_text(lamp)
+    ...     explored(load("Lamp", folder=folder).spec)
+    Numbers(states=2, transitions=2, accepting=2, unsafe=0, finished=0, dead_ends=0, whole=True)
+    """
+    each = [_numbers(run, explore(run, limit)) for run in spec.runs]
+    sums = [sum(column) for column in zip(*(numbers[:6] for numbers in each), strict=True)]
+    return Numbers(*sums[:6], all(numbers.whole for numbers in each))  # type: ignore[arg-type,call-arg] # there are six
+
+
+def _numbers(spec: Composition, graph: Graph) -> Numbers:
+    ends = [spec.accepting(state) for state in graph.values]
+    left = {arc.source for arc in graph.arcs()}.union(graph.edge)
+    stuck = [number for number in range(len(ends)) if number not in left]
+    unsafe = sum(not spec.safe(state) for state in graph.values)
+    finished = sum(ends[number] for number in stuck)
+    size = len(graph.values), len(graph.target)
+    return Numbers(*size, sum(ends), unsafe, finished, len(stuck) - finished, graph.whole)

@@ -8,7 +8,7 @@ from itertools import product
 from types import ModuleType
 from typing import Any, Final, TypeAlias
 
-from otf.compat.pymodel.parts import Args, Chosen, Effect, NamedArguments, labels, listed, said
+from otf.compat.pymodel.parts import Args, Chosen, Effect, NamedArguments, attribute, labels, listed
 from otf.errors import ModelError, UsageError
 from otf.fronts.actions import Attributes
 from otf.fronts.freezing import frozen, thawed
@@ -25,7 +25,7 @@ _NOTHING: Final = (None,)  # in a domain: the action is called without arguments
 class ModelProgram:
     """A module with `state` and `actions`. Only the variables that `state` names are saved, restored and compared.
 
-    Enablers and domains are taken to change nothing.
+    Enablers and domains must not change them.
     """
 
     def __init__(self, name: str, module: ModuleType, chosen: Chosen) -> None:
@@ -37,36 +37,36 @@ class ModelProgram:
         self.actions: tuple[str, ...] = tuple(self._actions)
         self.observed: frozenset[str] = labels(listed(module, "observables"))
         self.cleanup: frozenset[str] = labels(chosen.of(listed(module, "cleanup")))
-        self._taken = {each.__name__: _ActionArguments(each) for each in left}
-        self._enablers = {each.__name__: _enabler(module, each, self._taken[each.__name__]) for each in left}
-        self._arguments = {each.__name__: _Arguments(module, each, self._taken[each.__name__]) for each in left}
-        self._accepting: Condition = said(module, *ACCEPTING)
-        self._filter: Condition = said(module, *FILTER)
-        self._invariant: Condition = said(module, *INVARIANT)
+        self._arity = {each.__name__: _Arity(each) for each in left}
+        self._enablers = {each.__name__: _enabler(module, each, self._arity[each.__name__]) for each in left}
+        self._arguments = {each.__name__: _Arguments(module, each, self._arity[each.__name__]) for each in left}
+        self._accepting: Condition = attribute(module, *ACCEPTING)
+        self._filter: Condition = attribute(module, *FILTER)
+        self._invariant: Condition = attribute(module, *INVARIANT)
         self.guarded: bool = self._invariant is not None
         self.initial: Attributes = self._first(module)
         self._held: Attributes | None = self.initial
-        self.notes: tuple[str, ...] = tuple(self._reset(said(module, *RESET)))
+        self.notes: tuple[str, ...] = tuple(self._reset(attribute(module, *RESET)))
 
     def offers(self, state: Attributes) -> Iterator[NamedArguments]:
-        """Yield the actions with the arguments in their domains that are enabled."""
+        """Yield the enabled actions, with arguments from their domains."""
         self._hold(state)
         for name in self.actions:
             if name not in self.observed:
                 yield from ((name, args) for args in self._arguments[name].all() if self._enabled(name, args))
-            elif not self._taken[name].least:
+            elif not self._arity[name].least:
                 yield name, ()
 
     def effects(self, state: Attributes, name: str, args: Args, *, filtered: bool) -> Iterator[Effect]:
-        """Yield what an action may bring: one effect where it is enabled, whatever its domain has."""
-        free = bool(args) and not self._taken[name].most
+        """Yield the effect of an action if it is enabled, whatever its domain has."""
+        free = bool(args) and not self._arity[name].most
         given = () if free else args
-        if not self._taken[name].fits(len(given)):
+        if not self._arity[name].fits(len(given)):
             return
         self._hold(state)
         if self._enabled(name, given):
             result, after, kept = self._done(name, given)
-            # what takes no arguments goes with any only where it says no result either
+            # an action without parameters matches any arguments only if it has no result either
             if (kept or not filtered) and not (free and result is not None):
                 yield Effect(result, after, free or (not given and result is None))
 
@@ -112,7 +112,7 @@ class ModelProgram:
         try:
             reset()
             after = show(self._now())
-        except Exception as error:  # noqa: BLE001 -- whatever it raises, no path depends on it
+        except Exception as error:  # noqa: BLE001 -- it may raise anything: no path depends on it
             after = f"{type(error).__name__}: {error}"
         self._held = None
         if after != show(self.initial):
@@ -127,8 +127,8 @@ class ModelProgram:
             raise UsageError(f"{module.__file__}: {why}; name values that can be, and nothing that is open") from error
 
 
-class _ActionArguments:
-    """How many arguments an action takes, and their names."""
+class _Arity:
+    """The number of arguments that an action takes, and their names."""
 
     def __init__(self, action: Callable[..., Any]) -> None:
         parameters = inspect.signature(action).parameters.values()
@@ -136,7 +136,7 @@ class _ActionArguments:
         many = [each for each in parameters if each.kind is each.VAR_POSITIONAL]
         self.least = sum(each.default is each.empty for each in plain)
         self.most = float("inf") if many else len(plain)
-        # an action that takes any number has a domain for these as one
+        # a parameter such as *args has one domain for all its arguments
         self.names = [each.name for each in plain or many]
         self.needed = {each.name for each in plain if each.default is each.empty}
 
@@ -145,21 +145,21 @@ class _ActionArguments:
 
 
 class _Arguments:
-    """All lists of arguments that the domains of an action have: each with each, or side by side."""
+    """All lists of arguments from the domains of an action: their product, or the domains side by side."""
 
-    def __init__(self, module: ModuleType, action: Callable[..., Any], taken: _ActionArguments) -> None:
+    def __init__(self, module: ModuleType, action: Callable[..., Any], arity: _Arity) -> None:
         domains: Mapping[str, Any] = _table(module, "domains").get(action, {})
         how = _table(module, "combinations").get(action, "all")
         if how not in {"all", "cases"}:
             raise UsageError(
                 f"{module.__file__}: combinations of {action.__name__} is {show(how)}; write 'all' or 'cases'"
             )
-        observed = action in (said(module, "observables") or ())
-        missing = [each for each in taken.names if each in taken.needed and each not in domains]
+        observed = action in (attribute(module, "observables") or ())
+        missing = [each for each in arity.names if each in arity.needed and each not in domains]
         self._missing = (
             "" if observed or not missing else f"{module.__file__}: {action.__name__} has no domain for {missing[0]}"
         )
-        self._columns: list[Any] = [domains[each] for each in taken.names if each in domains]
+        self._columns: list[Any] = [domains[each] for each in arity.names if each in domains]
         self._side_by_side = how == "cases"
 
     def all(self) -> Iterator[Args]:
@@ -184,23 +184,21 @@ def _variables(module: ModuleType) -> tuple[str, ...]:
     return names
 
 
-def _enabler(
-    module: ModuleType, action: Callable[..., Any], taken: _ActionArguments
-) -> Callable[[Args], object] | None:
+def _enabler(module: ModuleType, action: Callable[..., Any], arity: _Arity) -> Callable[[Args], object] | None:
     given = _table(module, "enablers").get(action)
     if given is None:
         return None
-    # PyModel never looks at a second one
+    # PyModel ignores all but the first
     test: Callable[..., object] = given[0] if hasattr(given, "__getitem__") else given
-    wants = _ActionArguments(test)
+    wants = _Arity(test)
     if not wants.most:
         return lambda _args: test()
-    if not any(wants.fits(int(number)) for number in (taken.least, min(taken.most, wants.most))):
-        names = f"{test.__name__} takes {wants.most:.0f} arguments, {action.__name__} {taken.most:.0f}"
+    if not any(wants.fits(int(number)) for number in (arity.least, min(arity.most, wants.most))):
+        names = f"{test.__name__} takes {wants.most:.0f} arguments, {action.__name__} {arity.most:.0f}"
         raise UsageError(f"{module.__file__}: the enabler {names}: give it the same, or none")
     return lambda args: test(*map(thawed, args))
 
 
 def _table(module: ModuleType, name: str) -> Mapping[Any, Any]:
-    found: Any = said(module, name)
+    found: Any = attribute(module, name)
     return found or {}

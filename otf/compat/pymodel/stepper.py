@@ -1,4 +1,4 @@
-"""Steppers: modules that do the actions of a model to the system under test, in this process."""
+"""Steppers: modules that perform the actions of a model on the system under test (SUT), in this process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from otf.compat.pymodel.modules import Modules
-from otf.compat.pymodel.parts import Args, said
+from otf.compat.pymodel.parts import Args, attribute
 from otf.errors import ContactError, UsageError
 from otf.fronts import Call
 from otf.fronts.freezing import Frozen, frozen, thawed
@@ -18,19 +18,19 @@ RESET = ("reset", "Reset")
 
 
 class Harness(Protocol):
-    """What does actions to a system: a stepper in this process, or one in a process of its own."""
+    """Performs actions on the system: a stepper in this process, or one in a process of its own."""
 
     @property
     def waits(self) -> bool:
-        """Return whether observations may come later, so that they have to be waited for."""
+        """Return whether observations may come later, so that the caller has to wait for them."""
         ...
 
     def test(self, call: Call, expected: Any) -> str | None:  # noqa: ANN401 -- any result
-        """Do an action; return why it failed, None where it did not."""
+        """Perform an action; return why it failed, None if it did not."""
         ...
 
     def seen(self) -> list[Call]:
-        """Return the actions that were observed since this was asked."""
+        """Return the actions observed since the last call."""
         ...
 
     def wait(self, seconds: float) -> None:
@@ -45,13 +45,13 @@ class Stepper:
         module = modules.load(reference)
         self._modules = modules
         self._file = module.__file__
-        self._test: Callable[[str, Args, Any], Any] = said(module, *TEST)
-        self._reset: Callable[[], object] | None = said(module, *RESET)
-        self._wait: Callable[[float], object] | None = said(module, "wait")
+        self._test: Callable[[str, Args, Any], Any] = attribute(module, *TEST)
+        self._reset: Callable[[], object] | None = attribute(module, *RESET)
+        self._wait: Callable[[float], object] | None = attribute(module, "wait")
         if self._test is None:
-            raise UsageError(f"{self._file}: a stepper has TestAction(aname, args, modelResult); there is none here")
+            raise UsageError(f"{self._file}: a stepper has TestAction(aname, args, modelResult); this one has none")
         if self.waits and self._wait is None:
-            raise UsageError(f"{self._file}: a stepper that sets `asynch` has wait(timeout); there is none here")
+            raise UsageError(f"{self._file}: a stepper that sets `asynch` has wait(timeout); this one has none")
 
     @property
     def waits(self) -> bool:
@@ -59,7 +59,7 @@ class Stepper:
         return bool(self._modules.observations.asynch)
 
     def reset(self) -> None:
-        """Reset the system, and forget what was observed. Raises ContactError where that fails."""
+        """Reset the system, and forget earlier observations. Raises ContactError if the reset fails."""
         if self._reset is None:
             raise UsageError(
                 f"{self._file}: it has no Reset(), and cannot begin a second path: give it one, "
@@ -77,7 +77,7 @@ class Stepper:
         self._modules.observations.queue.clear()
 
     def test(self, call: Call, expected: Any) -> str | None:  # noqa: ANN401 -- any result
-        """Do an action; return why it failed, None where it did not. What the stepper raises comes out."""
+        """Perform an action; return why it failed, None if it did not. Exceptions of the stepper are passed on."""
         answer = self._test(call.name, thawed(call.arguments), thawed(expected))
         if answer is None or isinstance(answer, str):
             return answer
@@ -86,7 +86,7 @@ class Stepper:
         )
 
     def seen(self) -> list[Call]:
-        """Return what is in the observation queue, and empty it."""
+        """Empty the observation queue, and return its actions."""
         queue = self._modules.observations.queue
         return [self._observed(queue.popleft()) for _ in range(len(queue))]
 
@@ -95,7 +95,7 @@ class Stepper:
         if self._wait is not None:
             self._wait(seconds)
 
-    def _observed(self, item: Any) -> Call:  # noqa: ANN401 -- whatever was put there
+    def _observed(self, item: Any) -> Call:  # noqa: ANN401 -- anything: the stepper may be wrong
         try:
             name, args = item
             return Call(name, frozen(tuple(args)))

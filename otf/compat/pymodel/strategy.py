@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, Final, TypeAlias
 
 from otf.compat.pymodel.modules import Modules
-from otf.compat.pymodel.parts import said
+from otf.compat.pymodel.parts import attribute
 from otf.compat.pymodel.product import Composition
 from otf.core import Chooser, Symbol, View
 from otf.errors import ModelError, UsageError
@@ -16,9 +16,8 @@ from otf.fronts import Call
 from otf.fronts.actions import Attributes
 from otf.fronts.freezing import frozen, thawed
 from otf.strategy import StrategyKind
-from otf.strategy.kinds import Maker
+from otf.strategy.kinds import Maker, known
 from otf.strategy.pool import Pool
-from otf.strategy.strategy import known
 from otf.strategy.visits import VisitCounts
 from otf.values import key, show
 
@@ -27,24 +26,28 @@ SelectAction: TypeAlias = Callable[[Sequence[Any]], Any]
 
 
 def selecting(select: SelectAction | str, *, folder: str | Path = ".") -> StrategyKind:
-    """Return the strategy of a function as PyModel has it, or of the module that has one, by name or path.
+    """Return the strategy of one of PyModel's functions, or of the module, by name or path, that has one.
 
-    The function gets a list of `(name, arguments, result, next_state, properties)` and returns `(name, arguments)`, or
-    `(None, None)` to end the path. It works on models of PyModel. A module is loaded once for a campaign.
+    The function takes a list of `(name, arguments, result, next_state, properties)` and returns `(name, arguments)`, or
+    `(None, None)` to end the path. It works on models of PyModel only. A module is loaded once for a campaign.
+
+    >>> def first(enabled): return enabled[0][:2]
+    >>> selecting(first).name
+    'first'
     """
     if isinstance(select, str):
         modules = Modules([Path(folder)])
         module = modules.load(select)
-        function: SelectAction | None = said(module, *NAMES)
+        function: SelectAction | None = attribute(module, *NAMES)
         if function is None:
-            raise UsageError(f"{module.__file__}: a strategy has SelectAction(enabled); there is none here")
+            raise UsageError(f"{module.__file__}: a strategy has SelectAction(enabled); this one has none")
         return _kind(Path(select).stem, function, modules.random)
     return _kind(select.__name__, select, Random(0))
 
 
 def _kind(name: str, select: SelectAction, random: Random) -> StrategyKind:
     def make(pool: Pool, _visits: VisitCounts) -> Chooser:
-        # what the module draws by `random`, it draws from this
+        # the module `random` of the strategy draws from this generator
         random.seed(pool.random.random())
         return _Selecting(select)
 
@@ -52,9 +55,12 @@ def _kind(name: str, select: SelectAction, random: Random) -> StrategyKind:
 
 
 def tidying(strategy: str | StrategyKind, after: int) -> StrategyKind:
-    """Return a strategy that takes only the cleanup actions of the model after so many steps, until a run may end.
+    """Return a strategy that takes only cleanup actions after `after` steps, until a run may end.
 
-    Give the campaign more steps than `after`: the difference is what `-c` of PyModel bounds.
+    Give the campaign more steps than `after`: the difference corresponds to `-c` of PyModel.
+
+    >>> tidying("random", after=20).name
+    'random, then cleanup'
     """
     base = known(strategy)
     makers = tuple(_tidied(make, after) for make in base.makers)
@@ -66,13 +72,13 @@ def _tidied(maker: Maker, after: int) -> Maker:
 
 
 class _Selecting:
-    """Lets a function of PyModel choose."""
+    """A chooser that calls a function of PyModel."""
 
     def __init__(self, select: SelectAction) -> None:
         self._select = select
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the input that the function chose, None where it chose none."""
+        """Return the input that the function chose, None if it chose none."""
         offered = {inp.key: inp for inp in view.specified}
         chosen = self._select(_enabled(view, offered))
         try:
@@ -92,7 +98,7 @@ class _Selecting:
 
 
 class _Tidying:
-    """Lets another choose for some steps, and then goes where the run may end."""
+    """A chooser that lets another choose for some steps, and then takes cleanup actions."""
 
     def __init__(self, inner: Chooser, after: int, random: Random) -> None:
         self._inner = inner
@@ -100,7 +106,7 @@ class _Tidying:
         self._random = random
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input, None where the run may end after the last step."""
+        """Return the next input, None if the run may end after the last step."""
         model = composition(view)
         if self._left:
             self._left -= 1
@@ -112,7 +118,7 @@ class _Tidying:
 
 
 def composition(view: View) -> Composition:
-    """Return the model of PyModel that a view is of. Raises UsageError where it is of another."""
+    """Return the model of a view. Raises UsageError if it is not one of PyModel."""
     spec: Any = view.model.spec
     found = getattr(spec, "composition", spec)
     if not isinstance(found, Composition):

@@ -1,0 +1,42 @@
+"""Simulated shrinking: candidates run against a system in this process, and are judged as a live run is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from otf.core import Chooser, Oracle
+from otf.shrink.issue import Candidate, Issue, Shrinking, issue_of
+from otf.simulate import Walk
+from otf.simulate.walk import Act
+
+
+@dataclass(slots=True)
+class Simulated:
+    """A system of which `make` returns fresh copies; `lengths` has the number of inputs of each run so far."""
+
+    oracle: Oracle
+    make: Callable[[], Act]
+    lengths: list[int] = field(default_factory=list[int])
+
+    def shows(self, candidate: Candidate) -> Issue | None:
+        """Return the issue that a candidate shows, None if it passes."""
+        return self.run(candidate.chooser(), candidate.limit)
+
+    def run(self, chooser: Chooser, steps: int) -> Issue | None:
+        """Return the issue of a run of at most `steps` inputs, None if it passes."""
+        walk = Walk(self.oracle, self.make())
+        verdict = walk.chosen(chooser, steps) or walk.end()
+        self.lengths.append(walk.steps)
+        return issue_of(self.oracle, walk.events()) if verdict.failed else None
+
+
+def drive(search: Shrinking, shows: Callable[[Candidate], Issue | None]) -> Issue:
+    """Return the result of a search whose candidates are judged by `shows`."""
+    try:
+        candidate = next(search)
+        while True:
+            candidate = search.send(shows(candidate))
+    except StopIteration as done:
+        result: Issue = done.value
+        return result

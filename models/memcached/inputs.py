@@ -1,0 +1,84 @@
+"""What is worth trying with a memcached server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Final
+
+from otf.models.memcached.messages import CLIENTS, Command
+from otf.models.memcached.state import State
+
+ALSO: Final = {
+    "keys": "several keys in one gets over UDP",
+    "number": "incr and decr of data that only begins with a number",
+}
+"""Where memcached differs from its protocol: what a path demands or tries in addition, by name."""
+
+ENOUGH: Final = 40
+"""Characters in an item that is not made longer."""
+
+_STORING: Final = ("set", "add", "replace", "append", "prepend")
+_DATA: Final = ("", "x", "9", "10", "18446744073709551615")
+_FLAGS: Final = (0, 7)
+_WIDE: Final = (_DATA, _FLAGS)
+_FEW: Final = (("x", "10"), (0,))
+_EXPIRED: Final = -1
+_NEVER: Final = 1  # a cas id that no test gets as far as: ids of a fresh server count up
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The keys, one of `ALSO` or "", whether all flags and data are tried, and whether keys are asked for together."""
+
+    keys: tuple[str, ...]
+    also: str = ""
+    wide: bool = False
+    together: bool = True
+
+
+def inputs(choice: Choice, state: State) -> Iterator[Command]:
+    """Yield the commands of both clients."""
+    for client in CLIENTS:
+        for key in choice.keys:
+            yield from _storing(choice, client, key, state)
+            yield from _others(client, key)
+            yield from _counting(client, key)
+            yield from _comparing(client, key, state)
+        if choice.together or choice.also == "keys":
+            yield Command(client, "gets", choice.keys)
+        yield Command(client, "flush_all")
+        yield Command(client, "bogus")
+
+
+def _storing(choice: Choice, client: str, key: str, state: State) -> Iterator[Command]:
+    item = state.item(key)
+    for name in _STORING:
+        if item is not None and len(item.data) > ENOUGH and name in {"append", "prepend"}:
+            continue
+        for data, flags in product(*(_WIDE if choice.wide else _FEW)):
+            yield Command(client, name, (key, flags, 0), data)
+    yield Command(client, "set", (key, 1, _EXPIRED), "gone")
+    if choice.also == "number":
+        yield Command(client, "set", (key, 0, 0), "9 1")
+
+
+def _others(client: str, key: str) -> Iterator[Command]:
+    for name in ("get", "gets", "delete"):
+        yield Command(client, name, (key,))
+    yield Command(client, "touch", (key, 0))
+    yield Command(client, "touch", (key, _EXPIRED))
+
+
+def _counting(client: str, key: str) -> Iterator[Command]:
+    for name, amount in product(("incr", "decr"), (1, 3)):
+        yield Command(client, name, (key, amount))
+
+
+def _comparing(client: str, key: str, state: State) -> Iterator[Command]:
+    """Yield `cas` with the id of the item, with the one before it, and with one that was never given."""
+    item = state.item(key)
+    known = [] if item is None else [*item.used, *([] if item.unique is None else [item.unique])]
+    for unique in [2**63, *known]:
+        yield Command(client, "cas", (key, 2, 0, unique), "cas")

@@ -1,0 +1,127 @@
+"""Commands and replies of memcached's text protocol, and their bytes over TCP and UDP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from otf.errors import CodecError
+from otf.framing import Framing, measured
+from otf.values import show
+
+CLIENTS: Final = ("a", "b")
+_END: Final = b"\r\n"
+HEADER: Final = bytes((0, 0, 0, 0, 0, 1, 0, 0))
+"""The header of a datagram: request 0, the first of one datagram. The protocol lets the client choose the number."""
+
+_WITH_DATA: Final = frozenset({"set", "add", "replace", "append", "prepend", "cas"})
+_VALUE_WORDS: Final = (4, 5)  # VALUE <key> <flags> <bytes> [<cas unique>]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command of a client: its name, its words, and the data block of a storage command."""
+
+    client: str
+    name: str
+    words: tuple[str | int, ...] = ()
+    data: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An item in a reply; `unique` is its cas id, None where the command does not ask for it."""
+
+    key: str
+    flags: int
+    data: str
+    unique: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A reply to a client: its last line, and the items before it."""
+
+    client: str
+    line: str
+    values: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MemcachedCodec:
+    """The codec; ports are named after the clients. With `udp`, each message has the header of a datagram."""
+
+    udp: bool = False
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """Return the types of all inputs and outputs."""
+        return (Command, Reply, Value)
+
+    def port(self, value: object) -> str:
+        """Return the client that a value belongs to."""
+        return str(getattr(value, "client", ""))
+
+    def encode(self, value: object) -> bytes:
+        """Return the bytes of a command, with its data block. Raises CodecError."""
+        if not isinstance(value, Command):
+            message = f"{show(value)} is no command"
+            raise CodecError(message)
+        return (HEADER if self.udp else b"") + _command(value)
+
+    def decode(self, port: str, data: bytes) -> Reply:
+        """Return the reply in a frame. Raises CodecError."""
+        if self.udp:
+            if data[: len(HEADER)] != HEADER:
+                message = f"a reply of one datagram begins with {HEADER.hex(' ')}, not with {data[:8].hex(' ')}"
+                raise CodecError(message)
+            data = data[len(HEADER) :]
+        return _reply(port, data)
+
+
+def replies() -> Framing:
+    """Return the framing of replies over TCP: a line, or items with their data up to the line END."""
+    return measured(_size)
+
+
+def _command(command: Command) -> bytes:
+    words = [command.name, *map(str, command.words)]
+    if command.name not in _WITH_DATA:
+        return " ".join(words).encode() + _END
+    # the size is the fourth word; the cas id follows it
+    words.insert(4, str(len(command.data)))
+    return " ".join(words).encode() + _END + command.data.encode() + _END
+
+
+def _reply(port: str, data: bytes) -> Reply:
+    values: list[Value] = []
+    while True:
+        line, _, rest = data.partition(_END)
+        value = _value(line)
+        if value is None:
+            if rest:
+                message = f"{rest[:20]!r} follows the last line"
+                raise CodecError(message)
+            return Reply(port, line.decode("ascii"), tuple(values))
+        key, flags, size, unique = value
+        values.append(Value(key, flags, rest[:size].decode("ascii"), unique))
+        data = rest[size + len(_END) :]
+
+
+def _value(line: bytes) -> tuple[str, int, int, int | None] | None:
+    """Return key, flags, size and cas id of a line that an item follows, None for any other line."""
+    words = line.decode("ascii").split(" ")
+    if words[0] != "VALUE" or len(words) not in _VALUE_WORDS or not all(word.isdecimal() for word in words[2:]):
+        return None
+    flags, size, *unique = map(int, words[2:])
+    return words[1], flags, size, unique[0] if unique else None
+
+
+def _size(begun: bytes) -> int | None:
+    at = 0
+    while (end := begun.find(_END, at)) >= 0:
+        value = _value(bytes(begun[at:end]))
+        if value is None:
+            return end + len(_END)
+        at = end + len(_END) + value[2] + len(_END)
+    return None

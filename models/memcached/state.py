@@ -1,0 +1,44 @@
+"""The items that a memcached server holds, as the model has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """The flags and the data of an item; `unique` is its cas id once `gets` reported it, `used` the last one before."""
+
+    flags: int
+    data: str
+    unique: int | None = None
+    used: tuple[int, ...] = ()
+
+    def number(self) -> int | None:
+        """Return the data as a decimal number of 64 bits, which spaces may follow; None where it is none."""
+        digits = self.data.rstrip(" ")
+        number = int(digits) if digits.isdecimal() and digits.isascii() else None
+        return number if number is not None and number < 2**64 else None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All items, in the order of their keys."""
+
+    items: tuple[tuple[str, Item], ...] = ()
+
+    def item(self, key: str) -> Item | None:
+        """Return the item under a key, None where there is none."""
+        return next((item for name, item in self.items if name == key), None)
+
+    def without(self, key: str) -> State:
+        """Return the state without the item under a key."""
+        return State(tuple(pair for pair in self.items if pair[0] != key))
+
+    def having(self, key: str, item: Item, *, stored: bool = True) -> State:
+        """Return the state with an item under a key; where it was stored anew, the id before it is used up."""
+        old = self.item(key)
+        if stored and old is not None:
+            item = replace(item, used=old.used if old.unique is None else (old.unique,))
+        others = [pair for pair in self.items if pair[0] != key]
+        return State(tuple(sorted([*others, (key, item)], key=lambda pair: pair[0])))

@@ -1,0 +1,179 @@
+"""How a command ends: its exit status, errors as one message, results as text or as one JSON document."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Annotated, Any, Final, NoReturn, ParamSpec, TextIO
+
+import typer
+
+from otf.cli.signals import SIGNALS
+from otf.errors import USERS_OWN, ModelError, OtfError
+
+P = ParamSpec("P")
+STDOUT_ERRORS: Final[list[str]] = []
+"""Why standard output accepts nothing more; empty while it does."""
+FRAMES: Final = 8  # of a model that are shown with its error: the innermost
+DEBUG: Final = ContextVar("debug", default=False)
+"""Whether errors come with the whole traceback."""
+Debug = Annotated[
+    bool, typer.Option("--debug", envvar="OTF_DEBUG", help="Show the whole traceback of an error.", show_envvar=True)
+]
+
+
+def guarded(command: Callable[P, int]) -> Callable[P, None]:
+    """Return the command as typer calls it: it ends with the status that it returns, or with that of its error.
+
+    An error is one message on standard error; with `--json` it is also the document on standard output. Each command
+    gets the option `--debug`.
+    """
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        DEBUG.set(bool(kwargs.pop("debug", False)))
+        try:
+            status = command(*args, **kwargs)
+        except OtfError as error:
+            fail(error, as_json=bool(kwargs.get("as_json")))
+        except (Exception, *USERS_OWN):
+            raise
+        except BaseException as error:  # noqa: BLE001 -- a model that exits must not end the command as if it had passed
+            fail(_exited(error), as_json=bool(kwargs.get("as_json")))
+        raise typer.Exit(status)
+
+    run.__annotations__["return"] = "None"
+    run.__dict__["__signature__"] = _with_debug(inspect.signature(command, eval_str=True))
+    return run
+
+
+def _with_debug(signature: inspect.Signature) -> inspect.Signature:
+    debug = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Debug)
+    return signature.replace(parameters=[*signature.parameters.values(), debug])
+
+
+def _exited(error: BaseException) -> OtfError:
+    from otf.adapter.exits import blamed  # brings the event loop along
+
+    found = blamed(error)
+    found.__cause__ = error
+    return found
+
+
+def fail(error: OtfError, *, as_json: bool) -> NoReturn:
+    """Report an error and end with its exit status."""
+    report_error(error)
+    if as_json:
+        document(error_document(str(error)))
+    raise typer.Exit(error.exit_status)
+
+
+def report_error(error: OtfError) -> None:
+    """Print an error to standard error; a model's with the model's own frames, any with all frames if `--debug`."""
+    show_traceback(error)
+    warn(str(error))
+    if isinstance(error, ModelError) and not DEBUG.get() and (frames := model_frames(error)):
+        _print_error("\n".join([*frames, "  --debug shows the whole traceback"]))
+
+
+def show_traceback(error: OtfError) -> None:
+    """Print the whole traceback of an error to standard error, if `--debug` asks for it."""
+    if DEBUG.get():
+        _print_error("".join(traceback.format_exception(error)).rstrip())
+
+
+def model_frames(error: OtfError) -> list[str]:
+    """Return the frames of the user's own code that an error of a model came through, the innermost last."""
+    cause, seen = error.__cause__, set[int]()
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        # it was caught where the engine calls the model: above that are frames of otf alone
+        if frames := [frame for frame in traceback.extract_tb(cause.__traceback__) if _is_own(frame.filename)]:
+            left = len(frames) - FRAMES
+            shown = [f"  {each.filename}, line {each.lineno}, in {each.name}: {each.line}" for each in frames[-FRAMES:]]
+            return [f"  … {left} more frames", *shown] if left > 0 else shown
+        cause = cause.__cause__
+    return []
+
+
+def _is_own(filename: str) -> bool:
+    path, package = Path(filename), Path(__file__).parents[1]
+    return not path.is_relative_to(package) or path.is_relative_to(package / "models")
+
+
+def error_document(why: str) -> dict[str, str]:
+    """Return the JSON document of a command that could not be carried out."""
+    return {"verdict": "error", "error": why}
+
+
+def document(data: Any) -> None:  # noqa: ANN401 -- any JSON data
+    """Print the one JSON document of a command; in ASCII, which every terminal, pipe and locale accepts."""
+    SIGNALS.reporting()
+    _print(json.dumps(data, indent=2))
+
+
+def say(text: str = "") -> None:
+    """Print lines for people."""
+    _print(harmless(text))
+
+
+def warn(text: str) -> None:
+    """Print a message to standard error, if it is not closed."""
+    _print_error(f"otf: {text}")
+
+
+def _print_error(text: str) -> None:
+    stderr: TextIO | None = sys.stderr
+    if stderr is not None:  # print would use standard output instead, which may hold a document
+        # a message that cannot be printed does not change the exit status, which reports the verdict
+        with suppress(OSError):
+            print(harmless(text), file=stderr)
+
+
+def harmless(text: str) -> str:
+    r"""Return text without anything that a terminal would obey: it may come from a trace, or from the tested system.
+
+    >>> print(harmless("a\nb\x1b[31m"))
+    a
+    b\x1b[31m
+    """
+    return "".join(char if char.isprintable() or char == "\n" else _escaped(char) for char in text)
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape").decode()
+
+
+def _print(text: str) -> None:
+    if STDOUT_ERRORS:
+        return
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # the reader has seen enough (`otf list | head -1`): the command ends as if all had been read
+        _discard_stdout()
+    except OSError as error:
+        stdout_failed(error)
+
+
+def stdout_failed(error: OSError) -> None:
+    """Note that standard output accepts nothing more, and warn."""
+    _discard_stdout()
+    STDOUT_ERRORS.append(str(error.strerror or error))
+    warn(f"standard output cannot be written: {STDOUT_ERRORS[0]}")
+
+
+def _discard_stdout() -> None:
+    # the interpreter would flush the rest of the buffer at its end, and fail again
+    with suppress(OSError):  # a stream that is no file
+        devnull = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(devnull, sys.stdout.fileno())
+        os.close(devnull)

@@ -1,0 +1,137 @@
+"""What options of `otf run` do: --scenario, --strategy, --until and --calibrate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from otf.adapter import Bench
+from otf.campaign import Settings
+from otf.campaign.calibrate import Calibration, calibrate
+from otf.cli.benches import named
+from otf.cli.output import document, say, warn
+from otf.cli.signals import interruptible
+from otf.compose import guided
+from otf.errors import INCONCLUSIVE, UsageError
+from otf.explore import explore
+from otf.explore.analysis import known as checked
+from otf.strategy import Coverage, StrategyKind, Until, covering, own
+from otf.strategy.coverage import KINDS
+from otf.strategy.kinds import known
+
+LOOKED: Final = 20_000  # states of a model, to count coverage
+
+
+def under(bench: Bench, scenario: str | None) -> Bench:
+    """Return the bench restricted to a scenario, if there is one."""
+    if scenario is None:
+        return bench
+    return replace(bench, spec=guided(bench.spec, checked(bench.spec, scenario)))
+
+
+def chosen(strategy: str) -> str | StrategyKind:
+    """Return the strategy of that name. `file.py:Name` is the user's own: a class with `choose`, or a `StrategyKind`.
+
+    `file.py:SelectAction` is a strategy of PyModel.
+    """
+    if ":" not in strategy:
+        return strategy
+    where, _, name = strategy.rpartition(":")
+    if name.replace("_", "").lower() == "selectaction":
+        from otf.compat.pymodel.strategy import selecting
+
+        return selecting(where)
+    found = named(strategy)
+    if isinstance(found, StrategyKind):
+        return found
+    if isinstance(found, type) and hasattr(found, "choose"):
+        return own(found)
+    message = (
+        f"--strategy {strategy}: there is no class with choose(view) and no otf.strategy.StrategyKind of that name"
+    )
+    raise UsageError(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """What a campaign covered of the model, if it was counted."""
+
+    coverage: Coverage | None = None
+
+    def report(self) -> None:
+        """Print it in a line."""
+        if self.coverage is not None:
+            say(f"covered of the model: {self.coverage}")
+
+    def data(self) -> dict[str, Any]:
+        """Return it as JSON data."""
+        if self.coverage is None:
+            return {}
+        counts = {"met": self.coverage.met(), "all": self.coverage.all(), "never": self.coverage.never()}
+        return {"coverage": counts}
+
+
+def counting(bench: Bench, settings: Settings, until: str | None) -> tuple[Settings, Covered]:
+    """Return the settings with a strategy that counts coverage, and ends the campaign when it is reached."""
+    if until is None:
+        return settings, Covered()
+    coverage = Coverage(explore(bench.spec, LOOKED))
+    strategy = covering(known(settings.strategy), coverage, parsed(until))
+    return replace(settings, strategy=strategy), Covered(coverage)
+
+
+def parsed(until: str) -> Until:
+    """Return the goal: `transitions`, `states=0.9`, `pairs=100`. Raises UsageError."""
+    what, equals, amount = until.partition("=")
+    try:
+        if not equals:
+            return Until(what)
+        return Until(what, number=int(amount)) if amount.isdecimal() and int(amount) > 1 else Until(what, float(amount))
+    except ValueError as error:
+        message = f"--until {until}: write one of {', '.join(KINDS)}, optionally with a share or a number: states=0.9"
+        raise UsageError(message) from error
+
+
+def measured(bench: Bench, settings: Settings, *, as_json: bool) -> int:
+    """Measure how fast a system answers, and print the times that fit; return the exit status."""
+    done = interruptible(lambda: calibrate(bench, settings))
+    if done.value is None:
+        if as_json:
+            document({"verdict": "inconclusive", "interrupted": True})
+        return done.status(INCONCLUSIVE)
+    found = done.value
+    if found.summary.trouble:
+        warn(f"stopped: {found.summary.trouble}")
+    if as_json:
+        document(_json(found))
+    else:
+        _print_times(found)
+    return found.summary.exit_status
+
+
+def _json(found: Calibration) -> dict[str, float | str]:
+    return {
+        "verdict": found.summary.verdict,
+        "trouble": found.summary.trouble,
+        "replies": len(found.replies),
+        "median": found.quantile(0.5),
+        "q99": found.quantile(0.99),
+        "longest": found.quantile(1.0),
+        "L": found.bound,
+        "R": found.bound,
+        "quiescence": found.quiescence,
+    }
+
+
+def _print_times(found: Calibration) -> None:
+    if found.summary.failures:
+        say("the system failed, and its path was measured only up to the failure: run it without --calibrate first")
+    if not found.replies:
+        say("there was no output, so nothing could be measured")
+        return
+    say(f"{len(found.replies)} inputs were answered; time until the last output:")
+    for name, share in (("median", 0.5), ("99 %", 0.99), ("longest", 1.0)):
+        say(f"  {name:8} {1000 * found.quantile(share):9.3f} ms")
+    bound = f"{found.bound:.2g}"
+    say("three times as long, for a machine as busy as this one is now:")
+    say(f"  --quiescence {found.quiescence:.2g} --set L={bound} --set R={bound}")

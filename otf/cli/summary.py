@@ -1,0 +1,167 @@
+"""The result of a campaign in words."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from otf.adapter import Bench
+from otf.campaign import FailureGroup, PathResult, Settings, Shrunk, Summary
+from otf.cli.benches import is_shipped
+from otf.cli.output import say
+from otf.cli.traces import repeated
+from otf.trace.explain import explanation
+from otf.trace.reading import bounded
+
+LONGEST: Final = 60  # bytes of a frame that are shown
+
+
+def spaced(data: bytes) -> str:
+    """Return bytes in hexadecimal, as many as fit next to a value.
+
+    >>> spaced(b"coin")
+    '63 6f 69 6e'
+    """
+    return f"{data[:LONGEST].hex(' ')}{' …' if len(data) > LONGEST else ''}"
+
+
+def raw(trace: Path, number: int) -> bytes:
+    """Return the bytes of the event with that number in a trace; empty if it has none or the trace is gone."""
+    with suppress(OSError), trace.open("rb") as file:
+        for line in bounded(file):
+            record: dict[str, Any] = json.loads(line)
+            if record.get("n") == number:
+                return bytes.fromhex(record.get("raw") or "")
+    return b""
+
+
+def print_summary(summary: Summary, settings: Settings, bench: Bench, seconds: float) -> None:
+    """Print the failures, each with its explanation and what to do next, then the verdict of the campaign."""
+    for kept in summary.saved:
+        say(f"{kept}: {kept.signature or 'a failure'} of an earlier run ({kept.trace})")
+    print_failures(summary, settings, bench)
+    if summary.trouble:
+        say(f"stopped: {summary.trouble}")
+    took = f"{counted(summary.paths, 'path')}, {counted(summary.steps, 'step')}, {seconds:.1f} s, seed {settings.seed}"
+    say(f"{headline(summary)} ({took})")
+    for note in (*_known_issues(summary, settings, bench), *_notes(summary)):
+        say(note)
+    say(f"traces: {settings.out}/")
+
+
+def print_failures(summary: Summary, settings: Settings, bench: Bench) -> None:
+    """Print the failures of paths alone: a campaign that could not go on has no verdict."""
+    for group in summary.failures.values():
+        say("\n".join(_failure(group, summary, settings, bench)))
+    _print_inconclusive(summary, settings, bench)
+
+
+def _print_inconclusive(summary: Summary, settings: Settings, bench: Bench) -> None:
+    for result in summary.inconclusive:
+        say(f"path {result.number} is inconclusive: {result.verdict.why}")
+        say(f"  look at it:      otf show {_call(result, settings, bench)}")
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "step"), counted(2, "step")
+    ('1 step', '2 steps')
+    """
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def notes(shrunk: Shrunk) -> Iterator[str]:
+    """Yield what a user must know about a shrunk failure besides its steps."""
+    if not shrunk.rate:
+        yield "the failure did not recur when the same inputs were sent: it depends on chance or on timing"
+    elif shrunk.rate < 1 or shrunk.before < 1:
+        after, before = _of(shrunk.rate, shrunk.runs), _of(shrunk.before, shrunk.tried)
+        yield f"it depends on chance: these steps failed in {after}, the original in {before}"
+    if shrunk.rate and not shrunk.minimal:
+        yield "the search was stopped early: fewer steps may be enough"
+    for other in shrunk.others:
+        failure = other.verdict.failure
+        yield f"another failure was found on the way, {failure.signature if failure else ''}: {other.trace}"
+
+
+def _of(rate: float, runs: int) -> str:
+    return f"{round(rate * runs)} of {counted(runs, 'run')}"
+
+
+def headline(summary: Summary) -> str:
+    """Return the verdict of the campaign."""
+    if summary.interrupted and not summary.failures:
+        return f"INTERRUPTED: {'nothing was decided' if summary.inconclusive else 'nothing wrong was seen'} so far"
+    if summary.trouble and not summary.failures:
+        return "INCONCLUSIVE: no contact with the system under test"
+    if summary.verdict == "pass" and any(each.count for each in summary.known_issues):
+        return "PASS: every failure is a known issue"
+    return {
+        "pass": "PASS: every answer is one that the model allows",
+        "fail": f"FAIL: {counted(len(summary.failures), 'kind')} of failure",
+        "inconclusive": "INCONCLUSIVE: neither passed nor failed",
+    }[summary.verdict]
+
+
+def _known_issues(summary: Summary, settings: Settings, bench: Bench) -> Iterator[str]:
+    for known in summary.known_issues:
+        if known.first is not None:
+            yield f"known issue ({counted(known.count, 'path')}): {known.says}"
+            yield f"  shrink it:       otf shrink {_call(known.first, settings, bench, drives=True)}"
+        elif summary.paths:
+            yield f"known issue that did not occur: {known.says}"
+
+
+def _notes(summary: Summary) -> Iterator[str]:
+    if summary.paths and not summary.steps:
+        yield "note: nothing was sent and nothing was tested: the model enables no input in its initial state"
+    yield from (f"note: {each}" for each in summary.unwritten)
+    if summary.truncated:
+        yield f"{counted(summary.truncated, 'path')} ended early: an input arrived where the model does not specify it"
+    if summary.late:
+        yield f"{counted(summary.late, 'output')} came after the quiescence time, but before quiescence was concluded"
+
+
+def _failure(group: FailureGroup, summary: Summary, settings: Settings, bench: Bench) -> Iterator[str]:
+    shown = group.shrunk or group.first
+    found = f"failed on {group.count} of {summary.paths} paths, first" if group.count else "failed as before,"
+    yield f"{found} {_after(group)}"
+    if group.tries > 1:
+        yield f"it took {group.tries} strict runs of the same inputs to reproduce it: it depends on chance or on timing"
+    yield explanation(shown.verdict, shown.events)
+    yield from _bytes(shown)
+    if group.shrunk is not None and group.shrunk.rate:
+        yield from notes(group.shrunk)
+    call = _call(shown, settings, bench)
+    yield f"  look at it:      otf show {call}"
+    yield f"  judge it again:  otf replay {call}"
+    yield f"  drive it again:  otf rerun {_call(shown, settings, bench, drives=True)}"
+    if group.shrunk is not None and group.shrunk.program is not None:
+        yield f"  as a test:       pytest {shlex.quote(str(group.shrunk.program))}"
+    yield ""
+
+
+def _bytes(result: PathResult | Shrunk) -> Iterator[str]:
+    """Yield the bytes of the output that failed, if the trace has them."""
+    data = raw(result.trace, result.verdict.failure.event) if result.verdict.failure is not None else b""
+    if data:
+        yield f"  its bytes:       {spaced(data)}"
+
+
+def _after(group: FailureGroup) -> str:
+    steps, shrunk = f"after {counted(group.first.steps, 'step')}", group.shrunk
+    if shrunk is None:
+        return steps
+    if not shrunk.rate:
+        return f"{steps}; it did not recur when the same inputs were sent: it depends on chance or on timing"
+    return f"{steps}, shrunk to {shrunk.steps} (with {counted(shrunk.transitions, 'step')} of the system)"
+
+
+def _call(result: PathResult | Shrunk, settings: Settings, bench: Bench, *, drives: bool = False) -> str:
+    named = "" if is_shipped(settings.reference) else f" --bench {shlex.quote(settings.reference)}"
+    return shlex.quote(str(result.trace)) + named + repeated(bench, settings.reference, drives=drives)

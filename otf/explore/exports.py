@@ -1,0 +1,122 @@
+"""Graphs as files: GraphML for graph tools, Aldebaran for model checkers, tables for people, JSON data for programs."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from typing import Any
+
+from otf.errors import UsageError
+from otf.explore.finding import taken
+from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph
+from otf.explore.marks import Marks, arc_text, state_text
+from otf.values import show
+
+_KEYS = (("text", "node"), ("marks", "node"), ("label", "edge"))
+
+
+def graphml(graph: Graph, marks: Marks | None = None) -> str:
+    """Return a graph as GraphML: states with their text and marks, transitions with their label, none that is open."""
+    root = ET.Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
+    for name, kind in _KEYS:
+        ET.SubElement(root, "key", {"id": name, "for": kind, "attr.name": name, "attr.type": "string"})
+    drawn = ET.SubElement(root, "graph", id=_clean(graph.name or "model"), edgedefault="directed")
+    for state in range(len(graph.values)):
+        node = ET.SubElement(drawn, "node", id=f"s{state}")
+        _data(node, "text", state_text(graph, state))
+        _data(node, "marks", " ".join((marks or Marks()).of(state)))
+    for arc in graph.arcs():
+        if arc.target != OPEN:
+            edge = ET.SubElement(drawn, "edge", source=f"s{arc.source}", target=f"s{arc.target}")
+            _data(edge, "label", arc_text(graph, arc))
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
+
+
+def _data(parent: ET.Element, name: str, text: str) -> None:
+    ET.SubElement(parent, "data", key=name).text = _clean(text)
+
+
+def _clean(text: str) -> str:
+    # XML cannot express most control characters
+    return "".join(char if char.isprintable() or char in "\n\t" else "?" for char in text)
+
+
+def listed(graph: Graph, marks: Marks | None = None) -> str:
+    """Return a graph as a table: each state with its marks, and below it its transitions.
+
+    >>> from otf.explore import explore
+    >>> from otf.spec import Spec, goto
+    >>> print(listed(explore(Spec(lambda lit, inp: [goto(not lit)], False, ["press"]))), end="")
+        0  False  (initial)
+             'press' / nothing  ->  1
+        1  True
+             'press' / nothing  ->  0
+    """
+    return "\n".join(_lines(graph, marks or Marks())) + "\n"
+
+
+def _lines(graph: Graph, marks: Marks) -> Iterator[str]:
+    for state in range(len(graph.values)):
+        words = marks.of(state)
+        yield f"{state:5}  {state_text(graph, state)}" + (f"  ({', '.join(words)})" if words else "")
+        for arc in graph.arcs(state):
+            yield f"         {arc_text(graph, arc)}  ->  {'?' if arc.target == OPEN else arc.target}"
+
+
+def as_data(graph: Graph, marks: Marks | None = None) -> dict[str, Any]:
+    """Return a graph as JSON data: states and transitions by number, values as texts."""
+    return {
+        "name": graph.name,
+        "whole": graph.whole,
+        "cuts": graph.cuts,
+        "states": [
+            {"number": state, "state": state_text(graph, state), "marks": (marks or Marks()).of(state)}
+            for state in range(len(graph.values))
+        ],
+        "inputs": [show(inp) for inp in graph.inputs],
+        "transitions": [
+            {
+                "source": arc.source,
+                "input": None if arc.input < 0 else show(graph.inputs[arc.input]),
+                "outputs": list(filter(None, taken(graph, arc.input, arc.outputs).outputs)),
+                "target": None if arc.target == OPEN else arc.target,
+            }
+            for arc in graph.arcs()
+        ],
+    }
+
+
+def aut(graph: Graph) -> str:
+    """Return a graph as an Aldebaran file, with labels `input / outputs`; `otf.fronts.read_aut` reads it back.
+
+    Raises UsageError for a graph with transitions whose outputs decide the next state.
+
+    >>> from otf.explore import explore
+    >>> from otf.spec import Spec, goto
+    >>> print(aut(explore(Spec(lambda lit, inp: [goto(not lit)], False, ["press"]))), end="")
+    des (0, 2, 2)
+    (0, "press / nothing", 1)
+    (1, "press / nothing", 0)
+    """
+    if OPEN in graph.target:
+        message = f"{graph.name}: transitions whose outputs decide the next state cannot be written to an .aut file"
+        raise UsageError(message)
+    rows = [f'({arc.source}, "{_escaped(_label(graph, arc))}", {arc.target})' for arc in graph.arcs()]
+    return "\n".join([f"des (0, {len(rows)}, {len(graph.values)})", *rows]) + "\n"
+
+
+def _label(graph: Graph, arc: Arc) -> str:
+    # texts stay as they are, so that a file which was read is written back unchanged
+    inp = "(unasked)" if arc.input == SPONTANEOUS else _bare(graph.inputs[arc.input])
+    plain = all(isinstance(each, str) for each in graph.outputs[arc.outputs])
+    outputs = map(_bare, graph.outputs[arc.outputs]) if plain else taken(graph, arc.input, arc.outputs).outputs
+    return f"{inp} / {', '.join(filter(None, outputs)) or 'nothing'}"
+
+
+def _bare(value: object) -> str:
+    return value if isinstance(value, str) else show(value)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')

@@ -1,0 +1,88 @@
+"""The run that a test asks for: the bench with its parameters, and the settings of its campaign."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from difflib import get_close_matches
+from inspect import Parameter, signature
+from itertools import chain, count
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pytest
+
+from otf.adapter import Bench
+from otf.campaign import Settings
+from otf.errors import UsageError
+
+OPTIONS: Final = ("traces", "steps", "time", "seed", "strategy", "mode")
+KNOWN: Final = tuple(field.name for field in fields(Settings))
+PASSED_BY: Final = {Parameter.KEYWORD_ONLY, Parameter.POSITIONAL_OR_KEYWORD}
+
+
+class PlannedRun(NamedTuple):
+    """A bench to drive, the settings, and whether the test or the command line chose the seed."""
+
+    bench: Bench
+    settings: Settings
+    seeded: bool
+
+
+def given(item: pytest.Item, bench: Bench | Callable[..., Bench], more: Mapping[str, object]) -> PlannedRun:
+    """Return the run; the command line takes precedence over the test. Raises UsageError."""
+    made, rest = made_with(bench, more)
+    _check(rest)
+    chosen = {name: value for name in OPTIONS if (value := item.config.getoption(f"otf_{name}")) is not None}
+    settings: dict[str, Any] = {**rest, **chosen}
+    seeded = "seed" in settings
+    seed = settings.pop("seed", None)
+    settings = {"out": _folder(item), **settings, "seed": secrets.randbelow(1_000_000) if seed is None else seed}
+    return PlannedRun(made, Settings(**settings), seeded)
+
+
+def made_with(bench: Bench | Callable[..., Bench], more: Mapping[str, object]) -> tuple[Bench, dict[str, object]]:
+    """Return the bench and the remaining arguments: a function gets its parameters, which its bench keeps."""
+    if isinstance(bench, Bench):
+        return bench, dict(more)
+    known = {name: each.default for name, each in signature(bench).parameters.items() if each.kind in PASSED_BY}
+    own = {name: value for name, value in more.items() if name in known}
+    made = bench(**own)
+    name = made.name or getattr(bench, "__module__", "")
+    made = replace(made, name=name, parameters={**known, **own})
+    return made, {name: value for name, value in more.items() if name not in known}
+
+
+def _check(rest: Mapping[str, object]) -> None:
+    for name in rest:
+        if name not in KNOWN:
+            near = get_close_matches(name, KNOWN, n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            message = (
+                f"{name}= is neither a parameter of the bench nor a setting; {hint}settings are {', '.join(KNOWN)}"
+            )
+            raise UsageError(message)
+
+
+def _folder(item: pytest.Item) -> Path:
+    """Return a folder for the traces of a test: below --otf-out, or one of pytest's own."""
+    out: str | None = item.config.getoption("otf_out")
+    name = re.sub(r"\W+", "-", item.nodeid).strip("-")
+    if out is not None:
+        return _unused(Path(out) / name)
+    made: Path = own_folder(item).mktemp("otf")
+    return made
+
+
+def _unused(folder: Path) -> Path:
+    # a folder of traces belongs to one run: the next run gets another one
+    names = chain((folder,), (folder.with_name(f"{folder.name}~{number}") for number in count(2)))
+    return next(each for each in names if not each.exists())
+
+
+def own_folder(item: pytest.Item) -> Any:  # noqa: ANN401 -- pytest exports the type, but not the attribute
+    """Return the factory of pytest's own folders, the value of its fixture `tmp_path_factory`."""
+    config: Any = item.config
+    return config._tmp_path_factory  # noqa: SLF001 -- a test that is not a function has no fixtures

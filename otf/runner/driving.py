@@ -1,0 +1,90 @@
+"""One run on a fresh copy of the system: its lines are opened, the run is conducted, and the lines are closed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, cast
+
+from otf.adapter import Bench, Line
+from otf.adapter.exits import is_interruption, said, where
+from otf.core import Session
+from otf.errors import ContactError, OtfError, UsageError
+from otf.runner.path import Conduct
+from otf.runner.wire import Wire
+from otf.runner.writer import EventRecord
+from otf.trace.verdict import FailureKind, Verdict
+from otf.values import show
+
+_COUNTS: Final = Path("/proc/vmstat")
+_OF_A_DEATH: Final[set[FailureKind]] = {"ended", "missing", "late"}
+
+
+async def drive(bench: Bench, session: Session, record: EventRecord) -> Verdict:
+    """Start a fresh copy of the system, conduct one run on it, stop it; return the verdict.
+
+    Raises ContactError if the system cannot be started or reached, ModelError if the model is broken, UsageError if the
+    bench is.
+    """
+    if bench.codec is None:
+        raise UsageError("the bench has no codec: its system is in this process, and nothing can be driven over ports")
+    before = killed_for_memory()
+    async with opened(bench) as lines, Wire(lines) as wire:
+        verdict = await Conduct(session, wire, bench.codec, bench.port, record).run()
+        return _remarked(excused(verdict, killed_for_memory() - before), wire)
+
+
+@asynccontextmanager
+async def opened(bench: Bench) -> AsyncGenerator[Mapping[str, Line], None]:
+    """Open the lines of a bench; an exception of its own code becomes an error of the bench."""
+    async with AsyncExitStack() as stack:
+        try:
+            lines = await stack.enter_async_context(bench.open())
+        except OtfError:
+            raise
+        except OSError as error:
+            message = f"the bench could not open its ports: {type(error).__name__}: {error}"
+            raise ContactError(message) from error
+        except BaseException as error:
+            if is_interruption(error):
+                raise
+            message = f"the bench raised while it opened its ports: {where(error)}: {said(error)}"
+            raise UsageError(message) from error
+        yield _checked(lines)
+
+
+def _checked(lines: object) -> Mapping[str, Line]:
+    if isinstance(lines, Mapping):
+        return cast("Mapping[str, Line]", lines)
+    message = f"the bench's connect gave {show(lines)}, and no mapping from the names of its ports to lines"
+    raise UsageError(message)
+
+
+def killed_for_memory() -> int:
+    """Return how many processes this machine has killed for lack of memory so far (Linux; elsewhere 0)."""
+    try:
+        lines = _COUNTS.read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
+
+
+def excused(verdict: Verdict, killed: int) -> Verdict:
+    """Return the verdict of a run, inconclusive if `killed` processes may explain the end of the system.
+
+    The kernel killed them for lack of memory. Only the administrator can see which ones; a helper of the system may be
+    among them.
+    """
+    if not killed or verdict.failure is None or verdict.failure.kind not in _OF_A_DEATH:
+        return verdict
+    why = f"{verdict.failure.seen}, but the machine ran out of memory meanwhile and killed processes ({killed})"
+    return Verdict("inconclusive", why=f"{why}: give it more memory, and see `journalctl -k` for which they were")
+
+
+def _remarked(verdict: Verdict, wire: Wire) -> Verdict:
+    if verdict.failure is None:
+        return verdict
+    remarks = [f"{port}: {remark}" for port, line in wire.lines.items() for remark in line.remarks()]
+    return replace(verdict, failure=replace(verdict.failure, note="\n".join(remarks)))

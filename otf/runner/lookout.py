@@ -1,0 +1,91 @@
+"""Waiting on the wire, and what the tester's own lateness means for times and for silence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from anyio.lowlevel import checkpoint
+
+from otf.core import Session
+from otf.runner.waiting import TURN
+from otf.runner.wire import Arrived, Wire
+from otf.trace.events import Event
+
+TRICKLE: Final = 30.0  # seconds after which a frame that still comes byte by byte is assumed to have no end
+
+
+class Lookout:
+    """Waits on the wire of one run; `looked` is the time of the last look, `floor` the earliest time of an event.
+
+    It keeps the `slack` of the monitor: an arrival may be this many seconds older than its time.
+    """
+
+    def __init__(self, session: Session, wire: Wire) -> None:
+        self.looked: float = wire.now
+        self.floor: float = 0.0
+        self._session = session
+        self._wire = wire
+        self._model = session.monitor.oracle.model  # `timed` as soon as a timed state is known
+        self._stamping = False
+        self._slack = 0.0
+
+    @property
+    def overdue(self) -> bool:
+        """Return whether the last look was so long ago that the event loop needs its turn."""
+        return self._wire.now - self.looked > TURN
+
+    async def turn(self) -> None:
+        """Give the event loop its turn: many inputs may be sent without a wait, and interruptions have to arrive."""
+        busy = self._wire.now - self.looked
+        await checkpoint()
+        self._wire.poll()
+        self.looked = self._wire.now
+        self._slack = self._session.monitor.slack = busy
+
+    async def silent(self, until: float) -> bool:
+        """Wait until something has arrived, or until that time; return whether there was silence."""
+        wire = self._wire
+        await self._look(until)
+        if wire.waiting or not wire.over(until):
+            return False
+        silent = self._silent_by(until)
+        if not wire.over(silent):
+            await self._look(silent)
+            return False
+        # the last look before silence is believed: the loop may have been late, and the output in time
+        wire.poll()
+        return not wire.waiting and wire.over(self._silent_by(until))
+
+    async def _look(self, until: float) -> None:
+        wire = self._wire
+        began = wire.now
+        busy = began - self.looked
+        if not wire.spun(until):
+            await wire.sleep(until)
+        self.looked = now = wire.now
+        if self._model.timed and not self._stamping:
+            self._stamping = True
+            wire.stamp()
+        # between two looks, and when it wakes up too late, the tester does not see arrivals
+        late = now - max(began, until)
+        self._slack = self._session.monitor.slack = max(busy, late, 0.0)
+
+    def _silent_by(self, until: float) -> float:
+        """Return how long to wait: longer while a frame is coming, since its bytes are no silence."""
+        stirred, timing = self._wire.stirred, self._session.monitor.oracle.timing
+        # a frame that comes byte by byte for ever has no end, and the outstanding output is missing
+        return max(until, min(stirred + max(timing.quiescence, timing.latency), until + TRICKLE))
+
+    def taken(self, arrived: Arrived) -> None:
+        """Set the slack for an arrival: the kernel's stamp is right, however late the tester was."""
+        self._session.monitor.slack = 0.0 if arrived.stamped else self._slack
+
+    def between(self, event: Event, arrived: Arrived) -> Event:
+        """Return a stamped event at the time of the look, with a slack back to its stamp.
+
+        The stamp may go by another clock: the event came between the two, and blaming the system needs both ends.
+        """
+        self._session.monitor.slack = max(arrived.looked - arrived.at, 0.0)
+        self.floor = arrived.looked
+        return replace(event, at=max(event.at, arrived.looked))

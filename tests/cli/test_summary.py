@@ -1,0 +1,156 @@
+"""Reports in words, for what is rare in real runs."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from otf.campaign import FailureGroup, PathResult, Retried, Settings, Shrunk, Summary
+from otf.cli.benches import load
+from otf.cli.summary import counted, print_summary
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent
+from otf.trace.explain import BRANCHES, OUTPUTS, explanation, story
+from otf.trace.verdict import Allowed, Failure, Signature, Verdict
+
+SIGNATURE = Signature("wrong", "int", "str", "str", "str")
+FAILURE = Failure(SIGNATURE, event=3, step=1, input="'coin'", seen="'tea'", port="slot", before=("'clink'",))
+FAILED = Verdict("fail", FAILURE)
+EVENTS: tuple[Event, ...] = (Sent("coin", "slot", 0.1), Seen("clink", "slot", 0.2), Seen("tea", "slot", 0.3))
+PATH = PathResult(1, FAILED, 9, Path("path.jsonl"), EVENTS)
+SHRUNK = Shrunk(Path("short.jsonl"), 1, 40, 20, 1.0, FAILED, minimal=True, events=EVENTS)
+
+
+def told(summary: Summary, capsys: pytest.CaptureFixture[str]) -> str:
+    """The printed summary of a campaign."""
+    print_summary(summary, Settings(out=Path("out"), reference="coffee", seed=7), load("coffee"), 1.25)
+    return capsys.readouterr().out
+
+
+def failing(shrunk: Shrunk | None, tries: int = 0) -> Summary:
+    """A campaign with one failure."""
+    return Summary(paths=3, steps=27, failures={SIGNATURE: FailureGroup(SIGNATURE, PATH, 2, tries, shrunk)})
+
+
+def test_a_wrong_output(capsys: pytest.CaptureFixture[str]) -> None:
+    """A failure is told with the step, what had been seen of it, what came then, and on which port."""
+    assert told(failing(SHRUNK), capsys).splitlines()[:9] == [
+        "failed on 2 of 3 paths, first after 9 steps, shrunk to 1 (with 40 steps of the system)",
+        "FAIL (wrong): an output came that the model does not allow there",
+        "  step  input       outputs",
+        "     1  'coin'  ->  'clink'",
+        "                    'tea'   <== here",
+        "",
+        "  step 1, input:  'coin'",
+        "  seen:            'clink'",
+        "  and then:        'tea'  (on slot)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shrunk", "text"),
+    [
+        (None, "first after 9 steps\n"),
+        (
+            replace(SHRUNK, minimal=False),
+            "the search was stopped early: fewer steps may be enough\n",
+        ),
+        (
+            replace(SHRUNK, rate=0.0),
+            "after 9 steps; it did not recur when the same inputs were sent: it depends on",
+        ),
+    ],
+)
+def test_shrinking_that_did_not_come_to_its_end(
+    shrunk: Shrunk | None, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whether and how far a failure was shrunk is said."""
+    assert text in told(failing(shrunk), capsys)
+
+
+def test_a_failure_that_is_rare(capsys: pytest.CaptureFixture[str]) -> None:
+    """A failure of eager mode that strict mode saw only in a later try may depend on chance."""
+    assert "it took 3 strict runs of the same inputs to reproduce it" in told(failing(SHRUNK, tries=3), capsys)
+    assert "strict runs" not in told(failing(SHRUNK, tries=1), capsys)
+
+
+def test_what_is_worth_a_note(capsys: pytest.CaptureFixture[str]) -> None:
+    """Paths that ended early and outputs that came late are counted, one and several."""
+    said = told(Summary(paths=2, steps=5, truncated=1, late=2), capsys)
+    assert "1 path ended early: an input arrived where the model does not specify it" in said
+    assert "2 outputs came after the quiescence time, but before quiescence was concluded" in said
+
+
+def test_inconclusive_paths_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """A path that decided nothing is told with its reason, and where to look."""
+    result = PathResult(2, Verdict("inconclusive", why="the line was lost"), 4, Path("two.jsonl"))
+    said = told(Summary(paths=2, steps=5, inconclusive=[result]), capsys)
+    assert "path 2 is inconclusive: the line was lost\n  look at it:      otf show two.jsonl\n" in said
+    assert "INCONCLUSIVE: neither passed nor failed (2 paths, 5 steps, " in said
+
+
+def test_one_and_many() -> None:
+    """Nouns agree with their numbers."""
+    assert [counted(number, "step") for number in (0, 1, 2)] == ["0 steps", "1 step", "2 steps"]
+
+
+def test_many_states_and_many_ways() -> None:
+    """Each possible state is told with what it allows, in bounds; a state that allows anything is told as such."""
+    ways = tuple(((f"'{number}'",), "idle") for number in range(BRANCHES + 3))
+    failure = replace(FAILURE, allowed=(Allowed("busy", ways), Allowed("idle", ()), Allowed("done", (((), "idle"),))))
+    text = explanation(Verdict("fail", replace(failure, note="stderr: a\nstderr: b")))
+    assert "  possible state: busy\n    allows:        '0'\n                   -> idle\n" in text
+    assert f"    allows:        '{BRANCHES - 1}'\n                   -> idle\n    … and 3 other branches\n" in text
+    assert "  or:             idle\n    allows:        anything: the model does not specify this input here\n" in text
+    assert "  or:             done\n    allows:        no output\n" in text
+    assert text.endswith("  remarks:\n    stderr: a\n    stderr: b")
+
+
+def test_verdicts_that_are_no_failures() -> None:
+    """A pass, one as far as the model goes, and an inconclusive run each have their sentence."""
+    assert explanation(Verdict("pass")) == "PASS: everything that was seen is allowed by the model"
+    assert "up to an input that the model does not specify" in explanation(Verdict("pass", truncated=True))
+    assert explanation(Verdict("inconclusive", why="x")) == "INCONCLUSIVE: x"
+
+
+def test_stories_are_short() -> None:
+    """Of many outputs the first and the last are told; what came before any input has a row; so has an end."""
+    events: list[Event] = [Seen("hello", "slot", 0.0), Quiet(0.1), Sent("coin", "slot", 0.2)]
+    events += [Seen(number, "slot", 0.3) for number in range(100)]
+    events += [Closed("slot", "exit status 3", 0.4), Seen("never told", "slot", 0.5)]
+    rows = story(events, replace(FAILURE, event=len(events) - 1)).splitlines()
+    assert rows[1].split() == ["0", "(before", "any", "input)", "->", "'hello'"]
+    assert rows[2].split() == ["1", "'coin'", "->", "0"]
+    assert [row.strip() for row in rows[3:]] == [
+        *(str(number) for number in range(1, OUTPUTS - 1)),
+        f"… {101 - OUTPUTS} more",
+        "the port slot ended: exit status 3   <== here",
+    ]
+    assert story([]) == ""
+
+
+def test_what_depends_on_chance(capsys: pytest.CaptureFixture[str]) -> None:
+    """The rates before and after are told, and the test that tries often enough."""
+    rare = replace(SHRUNK, rate=0.25, runs=20, before=0.3, tried=10, program=Path("out/path_0001_shrunk.py"))
+    text = told(failing(rare), capsys)
+    assert "it depends on chance: these steps failed in 5 of 20 runs, the original in 3 of 10 runs\n" in text
+    assert "  as a test:       pytest out/path_0001_shrunk.py\n" in text
+
+
+def test_other_failures_that_were_met(capsys: pytest.CaptureFixture[str]) -> None:
+    """A failure that was met while another one was shrunk is listed with its trace."""
+    text = told(failing(replace(SHRUNK, others=[PATH])), capsys)
+    assert f"another failure was found on the way, {SIGNATURE}: {PATH.trace}\n" in text
+
+
+def test_failures_of_earlier_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each is printed first, with its result; one that did not recur is printed as such."""
+    summary = failing(SHRUNK)
+    summary.failures[SIGNATURE].count = 0
+    summary.saved = [Retried(Path("a"), SIGNATURE, PATH), Retried(Path("b"), SIGNATURE), Retried(Path("c"), why="why")]
+    lines = told(summary, capsys).splitlines()
+    assert lines[:4] == [
+        f"still there: {SIGNATURE} of an earlier run (a)",
+        f"fixed: {SIGNATURE} of an earlier run (b)",
+        "it fits no more: why: a failure of an earlier run (c)",
+        "failed as before, after 9 steps, shrunk to 1 (with 40 steps of the system)",
+    ]
