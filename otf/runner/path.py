@@ -14,6 +14,7 @@ from otf.errors import CodecError, ModelError, OtfError, UsageError, WriteError
 from otf.runner.codec_cache import CodecCache
 from otf.runner.fast_path import FastPath
 from otf.runner.lookout import Lookout
+from otf.runner.observing import Observer
 from otf.runner.waiting import AT_ONCE
 from otf.runner.wire import Arrived, Wire
 from otf.runner.writer import EventRecord
@@ -32,7 +33,13 @@ class Conduct:
     """Conducts one run on an open wire."""
 
     def __init__(
-        self, session: Session, wire: Wire, codec: Codec, port: Callable[[object], str], record: EventRecord
+        self,
+        session: Session,
+        wire: Wire,
+        codec: Codec,
+        port: Callable[[object], str],
+        record: EventRecord,
+        observer: Observer | None = None,
     ) -> None:
         self.session = session
         self.wire = wire
@@ -40,7 +47,7 @@ class Conduct:
         self.port = port
         self.record = record
         self._model = session.monitor.oracle.model
-        self._lookout = Lookout(session, wire)
+        self._lookout = Lookout(session, wire, observer)
         self._fast_path = FastPath(session, wire, self.codec, self._bytes, record)
 
     async def run(self) -> Verdict:
@@ -179,10 +186,11 @@ class Conduct:
             self.session.pinged(port, self.wire.now)
 
     async def _wait(self, until: float) -> None:
-        if await self._lookout.silent(until):
+        at = await self._lookout.silent(until)
+        if at is not None:
             if lost := self.wire.lost():
                 raise _LineAtFault(lost)
-            self._believe(self.session.silence(max(until, self.wire.now)))
+            self._believe(self.session.silence(at))
 
     def _believe(self, event: Event | None) -> None:
         if event is not None:
