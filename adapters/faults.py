@@ -14,11 +14,9 @@ from functools import partial
 import anyio
 
 from otf.adapter import Arrival, Bench, Frame, Line, LineLost
-from otf.adapter.clock import clock
-from otf.adapter.faults import IN, OUT, Faults
+from otf.adapter.faults import IN, OUT, Faults, plan
 from otf.adapter.line import NEVER, Acting, Counting, Packing, Stamping, Stirring
-from otf.adapter.plan import plan
-from otf.adapter.waiting import Alarm, Spawn, alarms, spawning
+from otf.adapter.waiting import Alarm, Spawn, alarms, clock, spawning
 from otf.codec import PortAction
 from otf.errors import CodecError, UsageError
 
@@ -186,10 +184,14 @@ class FaultyLine:
 
 
 def inject(bench: Bench, faults: Mapping[str, Faults]) -> Bench:
-    """Return the bench with faults on these ports of it. Raises UsageError for a port that it has not.
+    """Return the bench with faults on these ports of it. Raises UsageError for a port that it does not have.
 
-    Which frames have one depends on the seed of the campaign and the number of the path. The trace tells each with the
-    event after it: "cpe2 out 3 drop" is the third frame that came on that port.
+    The seed of the campaign and the number of the path decide which frames are hit. The trace has each fault with the
+    event after it: "cpe2 out 3 drop" is the third frame that arrived on that port.
+
+    >>> from otf.models.coffee import bench
+    >>> inject(bench(), {"line": Faults(drop=0.1)}).name
+    'coffee'
     """
     unknown = [port for port in faults if bench.ports and port not in bench.ports]
     if unknown:

@@ -90,7 +90,7 @@ class InprocessLine:
                 return
             self._plan(*_checked(reply, self._port))
         if not self._is_due() and len(self._due) < _FULL:
-            self._alarm(anyio.current_time(), self._ring)  # else nobody would ask for what is left
+            self._alarm(anyio.current_time(), self._ring)  # else the rest would never be read
 
     def _is_due(self) -> bool:
         return bool(self._due) and self._due[0][0] <= anyio.current_time()
@@ -124,11 +124,14 @@ class InprocessLine:
 
 
 def inprocess(make: Callable[[], FrameHandler], *, port: str = "", largest: int = LARGEST) -> Port:
-    """Return what opens a line to the function that `make` returns; each path calls `make` for a fresh one.
+    """Return the port of a Python function; each path calls `make` for a fresh one.
 
     The function takes the bytes of a frame and returns replies: bytes, `Ending("why")`, or a pair of the seconds that
     pass first and one of these; several of them in a list or generator, or None. `port` is named in errors; of a frame
     over `largest` bytes only the beginning comes, marked. Opening raises ContactError where `make` raises.
+
+    >>> inprocess(lambda: lambda frame: [b"echo " + frame, (0.1, b"later")], port="line").kind
+    'inprocess'
     """
     return Port(partial(open_inprocess, make, port=port, largest=largest), "inprocess")
 

@@ -1,4 +1,4 @@
-"""A child process as the system under test, on pipes: a line is a frame, if nothing else is said."""
+"""A child process as the system under test, on pipes; a frame is a line, unless `framing` is given."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port, Trouble
 from otf.adapter.child.child import Child, Program, words
-from otf.adapter.child.halted import halted
+from otf.adapter.child.guard import halted
 from otf.adapter.child.reading import PATIENCE, Reading
 from otf.adapter.stream import PATIENCE as UNREAD
 from otf.adapter.waiting import Alarm, alarms
@@ -108,7 +108,7 @@ class ProcessLine:
         return "" if self._reading.ended else halted(self.pid)
 
     async def until_ready(self, ready: str, seconds: float) -> None:
-        """Wait for the line `ready`; what comes before it goes to the remarks. Raises ContactError."""
+        """Wait for the line `ready`; earlier lines go to the remarks. Raises ContactError."""
         with anyio.move_on_after(seconds):
             while not self._is_ready(ready):
                 await self._reading.more()
@@ -185,8 +185,8 @@ class ProcessLine:
         return False
 
     def _no_contact(self, why: str, advice: str) -> ContactError:
-        said = "".join(f"\n  {remark}" for remark in self.remarks()) or "\n  it said nothing at all"
-        return ContactError(f"`{self._child.command}` {why}; {advice}{said}")
+        printed = "".join(f"\n  {remark}" for remark in self.remarks()) or "\n  it printed nothing at all"
+        return ContactError(f"`{self._child.command}` {why}; {advice}{printed}")
 
 
 def process(  # noqa: PLR0913 -- the options of a start are arguments, each with its name
@@ -200,7 +200,11 @@ def process(  # noqa: PLR0913 -- the options of a start are arguments, each with
     framing: Framing = LINES,
     pty: bool = False,
 ) -> Port:
-    """Return what starts a process and opens a line to it; see `open_process`. Raises UsageError for no command."""
+    """Return the port of a child process; see `open_process`. Raises UsageError for no command.
+
+    >>> process("./machine --port 7", ready=None).kind
+    'process'
+    """
     options: dict[str, Any] = {"ready": ready, "ready_timeout": ready_timeout, "env": env, "cwd": cwd}
     options |= {"grace": grace, "framing": framing}
 

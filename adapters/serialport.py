@@ -58,7 +58,7 @@ class SerialLine(StreamLine):
         self._held.lost = self._over or self._gone != ""
         self._over, self._gone = True, self._gone or "closed by the tester"
         if self._descriptor >= 0:
-            # nobody may go on waiting: what comes from here on belongs to the next path
+            # no task may go on waiting: what arrives from here on belongs to the next path
             anyio.notify_closing(self._descriptor)
 
 
@@ -90,15 +90,17 @@ class PolledLine(SerialLine):
 
 
 def serialport(url: str, *, framing: Framing = LINES, keep: bool | None = None, **options: Any) -> Port:  # noqa: ANN401 -- the fields of Device
-    """Return what opens a serial port: "/dev/ttyUSB0", "COM3", "socket://host:port", "rfc2217://…", "loop://", ….
+    """Return the port of a serial device: "/dev/ttyUSB0", "COM3", "socket://host:port", "rfc2217://…", "loop://", ….
 
     The options are `baudrate` (9600), `bytesize` (8), `parity` ("N"), `stopbits` (1), `rtscts`, `xonxoff`, `exclusive`
-    (True: nobody else may have it), `dtr` and `rts` (left alone), `low_latency` (the driver shall not gather bytes
+    (True: no other program may open it), `dtr` and `rts` (left alone), `low_latency` (the driver shall not gather bytes
     for 16 ms), `within` (2.0: so many seconds a device that is not there is waited for), and `keep` (the port stays
-    open over the paths of a campaign, and what came between two of them is dropped: so it is where nothing is said,
-    but for connections, which many systems take for a new start). They may stand behind the name as well, and count
-    before those: "/dev/ttyUSB0?baudrate=115200". Raises UsageError for what is none of this; opening raises
-    ContactError.
+    open over the paths of a campaign, and what arrives between two paths is dropped; the default, except for network
+    connections, which many systems take for a new start). Options may also follow the name, and win over arguments:
+    "/dev/ttyUSB0?baudrate=115200". Raises UsageError for an unknown option or name; opening raises ContactError.
+
+    >>> serialport("/dev/ttyUSB0", baudrate=115_200, keep=True).kind
+    'serialport'
     """
     kept = not url.startswith(CONNECTIONS) if keep is None else keep
     opened = partial(open_serial, device(url, keep=kept, **options), framing)
@@ -117,7 +119,7 @@ async def open_serial(device: Device, framing: Framing = LINES) -> AsyncGenerato
 
 
 def device(url: str, **options: Any) -> Device:  # noqa: ANN401 -- the fields of Device
-    """Return the device that a name with options stands for. Raises UsageError for what is none."""
+    """Return the device of a name with options. Raises UsageError if there can be none."""
     name, _, query = url.partition("?") if "://" not in url else (url, "", "")
     pairs = [pair.partition("=") for pair in query.split("&") if pair]
     given: dict[str, Any] = {**options, **{key: value or "true" for key, _, value in pairs}}

@@ -10,11 +10,10 @@ from ssl import SSLContext, SSLSocket, create_default_context
 from typing import Final, TypeAlias
 
 from otf.adapter import Port
-from otf.adapter.bounded_call import answered
-from otf.adapter.socket.address import Address, read_address, show_address
+from otf.adapter.exits import answered
+from otf.adapter.socket.address import LOOKUP, Address, read_address, resolved, show_address
 from otf.adapter.socket.connection import accepted, connected, hang_up, listening, prompt_reader
 from otf.adapter.socket.socketline import OpenSocket, SocketLine
-from otf.adapter.socket.sockets import LOOKUP, resolved
 from otf.adapter.socket.tls import encrypted, reading, say_the_end, writing
 from otf.adapter.waiting import Alarm, alarms
 from otf.errors import CodecError, UsageError
@@ -98,14 +97,17 @@ def tcp(  # noqa: PLR0913 -- the options of a connection are arguments, each wit
     connected: bool = True,
     tls: Tls = None,
 ) -> Port:
-    """Return what opens a connection: to "tcp://127.0.0.1:7000" (or without "tcp://") for every path.
+    """Return the port of a TCP connection: to "tcp://127.0.0.1:7000" (or without "tcp://"), anew for every path.
 
-    With "tcp-listen://127.0.0.1:7000" it is the system that calls, and the first who does is it. `framing` says what a
-    frame is; `bind` is the address of our own side, for systems that know their users by it; within `within` seconds
-    somebody must be there. Several ports of a bench may have the same URL: each is a connection of its own. Without
+    With "tcp-listen://127.0.0.1:7000" the system connects; the first caller counts. `framing` divides the stream into
+    frames; `bind` is the address of our own side, for systems that know their users by it; a program must listen there
+    within `within` seconds. Several ports of a bench may have the same URL: each is its own connection. Without
     `connected` the line begins unconnected, for specs in which connecting is an input (`PortAction.CONNECT`). `tls` is
     a context of `ssl` for an encrypted connection; "tls://HOST:PORT" trusts what this machine trusts.
     Raises UsageError for what is no address; opening raises ContactError.
+
+    >>> tcp("127.0.0.1:7000").kind
+    'tcp'
     """
     scheme, _, rest = url.rpartition("://")
     if scheme not in {"", "tcp", "socket", "tls", "tcp-listen"}:
@@ -132,9 +134,9 @@ async def open_tcp(  # noqa: PLR0913 -- the same
     connect: bool = True,
     tls: Tls = None,
 ) -> AsyncGenerator[TcpLine, None]:
-    """Call (host, port), again and again until somebody is there or `within` seconds are over. Raises ContactError.
+    """Connect to (host, port), again and again for `within` seconds. Raises ContactError.
 
-    Without `connect` it calls only when it is told to.
+    Without `connect` it connects only on `PortAction.CONNECT`.
     """
     family, there = await answered(partial(resolved, address, socket.SOCK_STREAM), 2 * LOOKUP)
     own = resolved(bind, socket.SOCK_STREAM, family, least=0)[1] if bind else None

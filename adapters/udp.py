@@ -14,18 +14,16 @@ from typing import Any, Final
 import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port
-from otf.adapter.clock import clock
 from otf.adapter.line import NEVER
-from otf.adapter.socket.address import HIGHEST, Address, read_address, show_address
-from otf.adapter.socket.datagrams import LARGEST, ask_for_stamps, datagram_socket, dropped, refusals, stamped
-from otf.adapter.socket.sockets import facing, resolved
-from otf.adapter.socket.stamps import Stamps
+from otf.adapter.socket.address import HIGHEST, Address, facing, read_address, resolved, show_address
+from otf.adapter.socket.datagrams import LARGEST, Stamps, ask_for_stamps, datagram_socket, dropped, refusals, stamped
+from otf.adapter.waiting import clock
 from otf.errors import CodecError, UsageError
 
 FORM: Final = "udp://HOST:PORT, or udp://HOST:PORT?bind=HOST:PORT with the address of our own side"
 
 Follow = Callable[[bytes], bool]
-"""Tells whether a datagram goes to the port of the system that was heard last, and not to the one it is called at."""
+"""Returns whether a datagram goes to the port from which the system answered last, and not to its first one."""
 
 _TRIES = range(8192)  # more than fit into the socket's buffer: what was there when `receive` began is seen
 _GONE = {
@@ -41,7 +39,7 @@ class UdpLine:
     `address` is the (host, port) that it is bound to. `peer` is the (host, port) that it sends to and hears, and may
     be set later; until then all datagrams are strangers'. Datagrams of strangers are dropped and counted.
 
-    The ending "port unreachable" says that the network refused a datagram because the peer's port was closed; it is
+    The ending "port unreachable" means that the network refused a datagram because the peer's port was closed; it is
     known on Linux only. What the peer sends after an ending is not delivered. What the kernel had to drop because it
     was not read in time is counted, and makes a run inconclusive.
 
@@ -165,15 +163,15 @@ class UdpLine:
         return True
 
     def _target(self, data: bytes) -> Any:  # noqa: ANN401 -- a socket address
-        """Return where a datagram goes. Raises UsageError where nobody is there to send to."""
+        """Return the address for a datagram. Raises UsageError if no peer is set."""
         if self._peer is None:
-            message = f"nobody to send to from udp {show_address(self.address)}; set `line.peer = (host, port)` first"
+            message = f"no peer to send to from udp {show_address(self.address)}; set `line.peer = (host, port)` first"
             raise UsageError(message)
         return self._last if self._follow is not None and self._last and self._follow(data) else self._peer
 
     def _not_sent(self, data: bytes, error: OSError) -> None:
         if error.errno == errno.ENOBUFS:
-            return  # the queue of the network card is full: the kernel says so to those who ask for errors
+            return  # the queue of the network card is full: the kernel reports this to sockets that ask for errors
         if error.errno == errno.EMSGSIZE and len(data) > LARGEST:
             list(refusals(self._socket))  # the kernel has noted it there as well
             message = f"{len(data)} bytes do not fit into a UDP datagram; it holds at most {LARGEST}"
@@ -183,7 +181,7 @@ class UdpLine:
             self._wake()  # the descriptor does not tell any more: the error was taken here
 
     def _hear_of(self, error: OSError) -> None:
-        # The kernel tells an error to whoever calls next, and lists to which datagrams errors belong; the socket stays
+        # The kernel reports an error to the next call, and lists to which datagrams errors belong; the socket stays
         # readable until that list is empty.
         listed = list(refusals(self._socket))
         for number in [number for number, sent_to in listed if sent_to in {self._peer, self._last}]:
@@ -200,13 +198,16 @@ class UdpLine:
 
 
 def udp(url: str, *, bind: str = "", follow: Follow | None = None, shared: bool = False) -> Port:
-    """Return what opens a line to the UDP address `url`: "udp://127.0.0.1:7000", or without "udp://".
+    """Return the port of a UDP peer at the address `url`: "udp://127.0.0.1:7000", or without "udp://".
 
     `bind` is the address of our own side, "127.0.0.1:0" for instance (port 0: a fresh one); it may stand in the URL:
     "udp://127.0.0.1:7000?bind=127.0.0.1:7001". Without it the address is the one from which this machine reaches the
     peer, never all of its addresses. `follow` is for systems that answer from other ports: see `UdpLine`. With
     `shared` several ports of a bench may have the same address `bind`, each with another peer: a tester with many
     peers. Raises UsageError for what is no address; opening raises ContactError.
+
+    >>> udp("127.0.0.1:7000", bind="127.0.0.1:7001").url
+    'udp://127.0.0.1:7000?bind=127.0.0.1:7001'
     """
     where, _, query = url.removeprefix("udp://").partition("?")
     option, _, value = query.partition("=")

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from otf.adapter import Port
-from otf.adapter.child.halted import halted
+from otf.adapter.child.guard import halted
 from otf.adapter.socket.connection import CHUNK, connected
 from otf.adapter.socket.socketline import SocketLine
 from otf.adapter.waiting import alarms
@@ -34,14 +34,17 @@ class UnixLine(SocketLine):
         return partial(sock.recv, CHUNK)
 
     def lost(self) -> str:
-        """Return that the system is stopped; empty where it runs, or where that cannot be known."""
+        """Return that the system is stopped; empty if it runs, or if that is unknown."""
         return halted(self.pid) if self.pid else ""
 
 
 def unix(path: str, *, framing: Framing = LINES, within: float = WITHIN) -> Port:
-    """Return what opens a connection to the unix socket at `path`, "unix:" before it or not, for every path of a run.
+    """Return the port of a unix socket at `path`, with "unix:" before it or without, connected anew for every path.
 
-    Within `within` seconds somebody must listen there. Raises UsageError for no path; opening raises ContactError.
+    A program must listen there within `within` seconds. Raises UsageError for no path; opening raises ContactError.
+
+    >>> unix("unix:/run/machine.sock").kind
+    'unix'
     """
     file = path.removeprefix("unix:").removeprefix("//")
     if not file:
@@ -52,7 +55,7 @@ def unix(path: str, *, framing: Framing = LINES, within: float = WITHIN) -> Port
 
 @asynccontextmanager
 async def open_unix(path: str, framing: Framing = LINES, *, within: float = WITHIN) -> AsyncGenerator[UnixLine, None]:
-    """Call a unix socket, again and again until somebody is there or `within` seconds are over. Raises ContactError."""
+    """Connect to a unix socket, again and again for `within` seconds. Raises ContactError."""
     call = partial(connected, socket.AF_UNIX, path, f"the unix socket {path}", within)
     async with alarms() as alarm:
         line = UnixLine(await call(), framing, alarm, call)

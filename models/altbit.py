@@ -97,7 +97,7 @@ def receiver() -> Spec[int, Message | Error]:
     """Return the spec of a receiver; its state is the bit that it waits for.
 
     Each message is acknowledged with its bit, a damaged one with the bit of the last that was whole; data come to the
-    user once. Acknowledgements and data go to different ports, so that nothing is said of their order.
+    user once. Acknowledgements and data go to different ports, so that their order is open.
     """
 
     def step(bit: int, inp: Message | Error) -> Iterator[Transition[int]]:

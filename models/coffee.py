@@ -108,5 +108,5 @@ def bench(*, fault: str = "none") -> Bench:
         quiescence=0.0,
         latency=0.0,
         busy=0.0,
-        faults=FAULTS,
+        mutants=FAULTS,
     )

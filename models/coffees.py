@@ -80,10 +80,10 @@ def worth(thing: object) -> int:
 
 
 def fair(paid: int, inp: IO, after: int, outputs: tuple[object, ...]) -> bool:
-    """Tell whether no money is lost: what was there and came in is there or went out."""
+    """Return whether no money is lost: what was there and came in is there or went out."""
     return worth(paid) + worth(inp) == worth(after) + sum(map(worth, outputs))
 
 
 def solvent(paid: int, _inp: IO, after: int, _outputs: tuple[object, ...]) -> bool:
-    """Tell whether nobody gets credit."""
+    """Return whether no customer gets credit."""
     return paid < 0 or after >= 0

@@ -1,4 +1,4 @@
-"""What the benches for real systems share: where a program of Debian is, and a port that nobody has yet."""
+"""What the benches for real systems share: where a program of Debian is, and a free port."""
 
 from __future__ import annotations
 
@@ -65,9 +65,10 @@ def expected(known: Mapping[str, KnownIssue], also: str) -> tuple[KnownIssue, ..
 
 
 def free_port(kind: socket.SocketKind) -> int:
-    """Return the number of a port that nobody has now.
+    """Return the number of a free port.
 
-    Somebody else may take it before the server does: that one then ends before it is ready, and the bench tries again.
+    Another program may take it before the server does: the server then ends before it is ready, and the bench tries
+    again.
     """
     with socket.socket(socket.AF_INET, kind) as probe:
         probe.bind((HOST, 0))
@@ -81,7 +82,7 @@ async def until_answered(opener: Opener, question: bytes, process: ProcessLine, 
         while not await _is_answered(opener, question):  # noqa: ASYNC110 -- what it waits for is in another process
             await anyio.sleep(PAUSE)
         return
-    said = "".join(f"\n  {remark}" for remark in process.remarks()) or "\n  it said nothing at all"
+    said = "".join(f"\n  {remark}" for remark in process.remarks()) or "\n  it printed nothing at all"
     message = f"the server did not answer within {seconds:g} s{said}"
     raise ContactError(message)
 
@@ -91,7 +92,7 @@ async def _is_answered(opener: Opener, question: bytes) -> bool:
         await probe.send(question)
         with anyio.move_on_after(PATIENCE):
             await any_readable(probe.descriptors())
-        # where nobody listens yet, the network says so, and that is an answer of another kind
+        # where no program listens yet, the network reports that, which is an answer of another kind
         return any(isinstance(arrival, Frame) for arrival in probe.receive())
 
 

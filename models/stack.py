@@ -55,7 +55,7 @@ class Program:
         self.stack.insert(0, x)
 
     def filled(self) -> bool:
-        """Tell whether there is anything in it."""
+        """Return whether there is anything in it."""
         return bool(self.stack)
 
     @action(enabled=filled)

@@ -1,6 +1,6 @@
 """A machine that decides by itself whether it makes tea or coffee, and better and worse ones beside it.
 
-Source: Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.6: after the button nobody can tell
+Source: Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.6: after the button no one can tell
 which it will be; an implementation may always make coffee, and do what it likes when it is hit, but never give cacao.
 """
 

@@ -1,8 +1,12 @@
 """otf tests a running system against a model of it, on the fly.
 
 The model is a function (`Spec`, `goto`); a `Bench` puts it together with the ports of the system; `run` drives the
-system and raises when it does what the model does not allow. The adapters are in `otf.adapters`, shipped models in
-`otf.models`.
+system and raises when it does what the model does not allow.
+
+These are the names that nearly every test needs. The rest has its place: what a bench can be made of (`Life`,
+`Barrier`, `PortAction`, `lossy`, …) in `otf.adapter`, adapters in `otf.adapters`, framings in `otf.framing`, events
+and verdicts in `otf.trace`, logical connectives in `otf.logic`, tests of codecs and adapters of your own in
+`otf.testing`, shipped models in `otf.models`.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
     from otf.errors import CodecError, ContactError, ModelError, OtfError, TraceError, UsageError
     from otf.logic import check, check_async
     from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on, restrict, start, stop, total
+    from otf.trace import Ended
 
 __all__ = [
     "Accept",
@@ -25,6 +30,7 @@ __all__ = [
     "Codec",
     "CodecError",
     "ContactError",
+    "Ended",
     "InconclusiveError",
     "ModelError",
     "NonconformanceError",
@@ -70,16 +76,19 @@ _HOMES = {
         "stop",
         "total",
     ),
+    "otf.trace": ("Ended",),
 }
 
 
-def __getattr__(name: str) -> object:
-    # `import otf` is on the way of every command: a name is fetched when it is used for the first time
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(home), name)
-    message = f"module 'otf' has no attribute {name!r}"
-    raise AttributeError(message)
+if not TYPE_CHECKING:  # type checkers are to find a misspelt name
+
+    def __getattr__(name: str) -> object:
+        # `import otf` is on the way of every command: a name is fetched when it is used for the first time
+        for home, names in _HOMES.items():
+            if name in names:
+                return getattr(import_module(home), name)
+        message = f"module 'otf' has no attribute {name!r}"
+        raise AttributeError(message)
 
 
 def __dir__() -> list[str]:

@@ -12,6 +12,8 @@ import pytest
 PACKAGES = (
     "otf.channels",
     "otf.campaign.run",
+    "otf.adapter",
+    "otf.adapters",
     "otf.codec",
     "otf.compat",
     "otf.compose",
@@ -20,10 +22,12 @@ PACKAGES = (
     "otf.fronts",
     "otf.laws",
     "otf.logic",
+    "otf.renamed",
     "otf.runner",
     "otf.shrink",
     "otf.spec",
     "otf.suite",
+    "otf.testing",
     "otf.trace",
     "otf.values",
 )

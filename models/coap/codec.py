@@ -1,4 +1,4 @@
-"""Values of the model to datagrams and back; message ids stand for what `Endpoint` makes of them."""
+"""Values of the model to datagrams and back; message ids are codes, which `Endpoint` turns into real ones."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final, get_args
 from otf.errors import CodecError
 from otf.models.coap.messages import Ack, Id, Message, Ping, Request, Reset
 from otf.models.coap.wire import OBSERVE, Packet, packed, segments, unpacked
+from otf.models.texts import text_of
 from otf.values import show
 
 METHODS: Final = {"GET": 1, "POST": 2, "PUT": 3, "DELETE": 4}
@@ -51,9 +52,17 @@ class CoapCodec:
         """Return the message in a datagram that an endpoint has classified."""
         packet = unpacked(data)
         code = f"{packet.code >> 5}.{packet.code & 31:02}"
-        payload = packet.payload.decode() if code == "2.05" else ""
+        payload = text_of(packet.payload) if code == "2.05" else ""
         observe = packet.observe() is not None
-        return Message(port, packet.kind, code, packet.token.decode("ascii"), payload, observe, IDS[packet.id])
+        belongs = text_of(packet.token, "ascii")
+        return Message(port, packet.kind, code, belongs, payload, observe, _classified(packet.id))
+
+
+def _classified(number: int) -> Id:
+    if number >= len(IDS):
+        message = f"the message id {number} is none of an endpoint; it gives {len(IDS)}"
+        raise CodecError(message)
+    return IDS[number]
 
 
 def token(request: Request) -> str:

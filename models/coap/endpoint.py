@@ -63,7 +63,7 @@ class Endpoint:
         try:
             packet = unpacked(arrival.data)
         except CodecError:
-            return arrival  # the codec will say so
+            return arrival  # the codec will refuse it
         return Frame(with_id(arrival.data, IDS.index(self._meaning(packet, arrival.data))))
 
     def _meaning(self, packet: Packet, data: bytes) -> Id:
@@ -80,7 +80,7 @@ class Endpoint:
         return "new" if self._count(packet) else "stale"
 
     def _count(self, packet: Packet) -> bool:
-        """Take the number of a notification; tell whether it is newer than the last."""
+        """Note the number of a notification; return whether it is newer than the last."""
         number, before = packet.observe(), self._numbers.get(packet.token)
         if number is None:
             return True

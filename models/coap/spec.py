@@ -81,7 +81,7 @@ def _changed(state: State, inp: Request) -> Iterator[Transition[State]]:
     for then, told in _told(once, inp.path, must=before != after):
         yield goto(then, AnyOrder(*_answers(inp, code), *told))
         if inp.twice and inp.method != "POST":
-            # an idempotent request may be carried out twice: what was created is changed then, and said once more
+            # an idempotent request may be carried out twice: the new resource is changed then, and observers hear again
             again = "2.02" if after is None else "2.04"
             for last, more in _told(then, inp.path, must=False):
                 yield goto(last, AnyOrder(*_answers(inp, code, second=again), *told, *more))
@@ -123,7 +123,7 @@ def _one(state: State, client: str, path: str, *, must: bool) -> Iterator[Outcom
     if not must:
         yield state, ()
     if watcher.unacked and state.at(path) is None:
-        # who observes what is deleted should be told so; it may be hard to say while one is waited for
+        # observers of a deleted resource should be notified, which an unacknowledged notification may prevent
         ended = replace(watcher, observes=watcher.observes - {path}, news=watcher.news - {path})
         yield state.know(client, ended), ()
     elif watcher.unacked:

@@ -54,7 +54,7 @@ def bench(  # noqa: PLR0913 -- each is a parameter that `--set` changes
         quiescence=0.020,
         latency=0.002,
         busy=0.002,
-        faults=FAULTS,
+        mutants=FAULTS,
     )
 
 
@@ -98,7 +98,7 @@ def _connect(command: list[str], sizes: Sizes, ready_timeout: float) -> Connect:
 
 
 def _free_port() -> int:
-    # somebody else may take it before the entity does: then the entity says so and ends, and the bench tries again
+    # another program may take it before the entity does: then the entity ends with an error, and the bench tries again
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.bind((HOST, 0))
         port: int = probe.getsockname()[1]

@@ -25,6 +25,7 @@ from otf.models.conference.messages import (
     LeavePDUin,
     LeavePDUout,
 )
+from otf.models.texts import text_of
 from otf.values import show
 
 USER: Final = "user"
@@ -124,7 +125,7 @@ def _text(text: str) -> bytes:
 
 
 def _line(data: bytes) -> Data:
-    match _utf8(data).split(" ", 2):
+    match text_of(data).split(" ", 2):
         case ["data", nick, text]:
             return Data(nick, text)
         case _:
@@ -157,13 +158,6 @@ def _texts(data: bytes) -> list[str]:
         if len(data) <= length:
             message = f"a text of the datagram ends after {len(data) - 1} bytes, before its length of {length}"
             raise CodecError(message)
-        texts.append(_utf8(data[1 : 1 + length]))
+        texts.append(text_of(data[1 : 1 + length]))
         data = data[1 + length :]
     return texts
-
-
-def _utf8(data: bytes) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        raise CodecError(str(error)) from error

@@ -53,7 +53,7 @@ FAULTS: dict[str, str] = {
 
 
 def fits(word: str) -> bool:
-    """Tell whether a word can be a field of a PDU: 1 to 255 bytes of UTF-8."""
+    """Return whether a word can be a field of a PDU: 1 to 255 bytes of UTF-8."""
     try:
         return len(word.encode()) in range(1, 256)
     except UnicodeEncodeError:  # `serve` hands on bytes that are no UTF-8 as surrogates
@@ -61,12 +61,12 @@ def fits(word: str) -> bool:
 
 
 def is_name(word: str) -> bool:
-    """Tell whether a word can name a user or a conference: it fits and holds no blanks."""
+    """Return whether a word can name a user or a conference: it fits and holds no blanks."""
     return fits(word) and word.split() == [word]
 
 
 def is_text(word: str) -> bool:
-    """Tell whether a word can be a message: it fits and can be shown on one line."""
+    """Return whether a word can be a message: it fits and can be shown on one line."""
     return fits(word) and "\n" not in word
 
 

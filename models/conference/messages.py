@@ -46,7 +46,7 @@ class AnswerPDUin:
 
 @dataclass(frozen=True, slots=True)
 class DataPDUin:
-    """The entity `cpe` passes on what its user said."""
+    """The entity `cpe` passes on the words of its user."""
 
     cpe: int
     text: str
@@ -70,7 +70,7 @@ class JoinPDUout:
 
 @dataclass(frozen=True, slots=True)
 class AnswerPDUout:
-    """The entity `cpe` is told that this user takes part."""
+    """The entity `cpe` learns that this user takes part."""
 
     cpe: int
     nick: str
@@ -79,7 +79,7 @@ class AnswerPDUout:
 
 @dataclass(frozen=True, slots=True)
 class DataPDUout:
-    """What this user said is passed on to the entity `cpe`."""
+    """The words of this user are passed on to the entity `cpe`."""
 
     cpe: int
     text: str
@@ -87,14 +87,14 @@ class DataPDUout:
 
 @dataclass(frozen=True, slots=True)
 class LeavePDUout:
-    """The entity `cpe` is told that this user leaves."""
+    """The entity `cpe` learns that this user leaves."""
 
     cpe: int
 
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """The user is shown what another user said."""
+    """The user sees the words of another user."""
 
     nick: str
     text: str

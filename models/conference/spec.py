@@ -95,7 +95,7 @@ def conference(sizes: Sizes) -> Spec[State, Input]:
 
 def inputs(sizes: Sizes) -> Iterator[Input]:
     """Yield all inputs of these sizes; PDUs bear the ids of all entities, the tested one included."""
-    # alone there is nobody who could send a PDU
+    # alone there is no other entity to send a PDU
     cpes = range(ME, sizes.entities + 1) if sizes.entities > 1 else range(0)
     yield from (Join(nick, conf) for nick, conf in product(sizes.nicks, sizes.confs))
     yield from (Datareq(text) for text in sizes.texts)

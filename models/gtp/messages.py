@@ -1,4 +1,4 @@
-"""What is said to an engine and what it answers, and the bytes of both."""
+"""Commands to an engine, its answers, and the bytes of both."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from otf.errors import CodecError
+from otf.models.texts import text_of
 from otf.values import show
 
 PORT: Final = "gtp"
@@ -67,7 +68,7 @@ class GtpCodec:
     def decode(self, port: str, data: bytes) -> Reply:
         """Return the answer in a paragraph."""
         del port
-        found = _REPLY.fullmatch(data.decode("ascii"))
+        found = _REPLY.fullmatch(text_of(data, "ascii"))
         if found is None:
             message = f"{show(data)} does not begin with = or ?, a number, and a blank before any text"
             raise CodecError(message)

@@ -126,7 +126,7 @@ def _played(game: Game, name: str, words: tuple[str, ...]) -> Step:
         case "undo", ():
             if game.before:
                 yield goto(Game(game.before[-1], game.before[:-1]), Reply(ok=True))
-            # nobody has to remember all moves
+            # no engine has to remember all moves
             yield goto(game, _refused("cannot undo"))
         case "list_stones", (color,) if color.lower() in COLORS:
             stones = game.now.stones(COLORS[color.lower()])

@@ -1,7 +1,8 @@
 """A chat server, by TCP from three clients in one channel; ngircd if no other is named.
 
-Source: RFC 2812 (Internet Relay Chat: client protocol). What a client does is told to all others in its channel; per
-connection everything comes in order, and across connections in any. Names of users, hosts and times are left out.
+Source: RFC 2812 (Internet Relay Chat: client protocol). The server passes each action of a client to all others in
+its channel; per connection everything comes in order, and across connections in any. Names of users, hosts and times
+are left out.
 """
 
 from otf.models.irc.bench import bench

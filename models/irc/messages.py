@@ -1,17 +1,20 @@
-"""Messages of clients and of the server, and the parts of a line that the model speaks of."""
+"""Messages of clients and of the server, and the parts of a line that the model needs."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
 from otf.errors import CodecError
+from otf.models.texts import text_of
 from otf.values import show
 
 CLIENTS: Final = ("n0", "n1", "n2")
 """The nicknames; the ports have the same names."""
 
 SERVER: Final = "server"
+_NUMBER: Final = re.compile("[0-9]{3}")
 _ERRORS: Final = 400
 _TIMED: Final = {"333", "329"}  # who set the topic and when, when the channel was made: not in the RFC, but everywhere
 
@@ -27,7 +30,7 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a client is told: by whom (a nickname, or the server), a command or a number, and what it is about.
+    """A message to a client: its sender (a nickname, or the server), a command or a number, and its words.
 
     Of numbers, the client's own name and the text for people are left out, of names in a channel their order.
     """
@@ -61,12 +64,12 @@ class IrcCodec:
         return " ".join((value.command, *value.words)).encode()
 
     def decode(self, port: str, data: bytes) -> Told:
-        """Return what a line tells a client."""
-        prefix, command, words = _parts(data.decode())
+        """Return the message in a line."""
+        prefix, command, words = _parts(text_of(data))
         sender = SERVER if prefix == self.server else prefix.partition("!")[0]
-        if command.isdigit():
+        if _NUMBER.fullmatch(command):
             return Told(port, sender, command, _about(command, words[1:]))
-        # what somebody said on leaving or kicking is at the end, and may be anything
+        # the comment of a client that leaves or kicks comes last, and may be anything
         return Told(port, sender, command, words[: {"PART": 1, "KICK": 2}.get(command, len(words))])
 
 
@@ -81,7 +84,7 @@ def _parts(line: str) -> tuple[str, str, tuple[str, ...]]:
 
 
 def _about(number: str, words: tuple[str, ...]) -> tuple[str, ...]:
-    if number == "353":
+    if number == "353" and words:
         # who is in the channel: "= #x :@n0 n1"
         return (*words[1:-1], " ".join(sorted(words[-1].split())))
     if number in _TIMED:

@@ -1,6 +1,6 @@
 """One channel of a chat server and three clients, as a function; after RFC 2812, sections 3.2 and 3.3.
 
-Where the RFC leaves a choice between error numbers, or does not say whether a client is told of a change that changes
+Where the RFC leaves a choice between error numbers, or does not say whether a client hears of a change that changes
 nothing, both are allowed. `333` and `329` are not in the RFC, but widespread: they may follow `332` and `324`.
 """
 
@@ -42,7 +42,7 @@ def _step(also: str, channel: Channel, inp: Say) -> Step:
 def _join(channel: Channel, inp: Say) -> Step:
     who = inp.client
     if who in channel.members:
-        yield goto(channel)  # it is there already: nobody says what is said then, and nothing was seen
+        yield goto(channel)  # it is there already: the RFC does not say what follows, and no server answered
         return
     if "i" in channel.modes and who not in channel.invited:
         yield goto(channel, number(inp, "473", CHANNEL))
@@ -50,7 +50,7 @@ def _join(channel: Channel, inp: Say) -> Step:
     operators = channel.operators if channel.members else frozenset((who,))
     joined = replace(channel, members=channel.members | {who}, operators=operators)
     joins = everybody(joined, who, "JOIN", CHANNEL)
-    # whether an invitation is used up by a client that needed none, nobody says
+    # the RFC does not say whether an invitation is used up by a client that needed none
     for invited in dict.fromkeys((channel.invited - {who}, channel.invited if "i" not in channel.modes else None)):
         if invited is not None:
             for topic in topics(joined, inp):
@@ -85,7 +85,7 @@ def _topic(channel: Channel, inp: Say) -> Step:
     else:
         topic = inp.words[1].removeprefix(":")
         if topic == channel.topic:
-            # nothing changes: who asked may be told so
+            # nothing changes: the client that asked may get an answer
             yield from (goto(channel), goto(channel, Told(inp.client, inp.client, "TOPIC", (CHANNEL, topic))))
         yield goto(replace(channel, topic=topic), *everybody(channel, inp.client, "TOPIC", CHANNEL, topic))
 

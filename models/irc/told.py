@@ -1,4 +1,4 @@
-"""What clients are told: numbers from the server, and what others have done."""
+"""Messages to clients: numbers from the server, and the actions of other clients."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from otf.spec import OneOf
 
 
 def number(inp: Say, number: str, *words: str) -> Told:
-    """Return a number from the server to who has said something."""
+    """Return a number from the server to the client that sent something."""
     return Told(inp.client, SERVER, number, words)
 
 
 def told(clients: frozenset[str], sender: str, command: str, *words: str) -> tuple[Told, ...]:
-    """Return what several clients are told alike."""
+    """Return the same message to several clients."""
     return tuple(Told(client, sender, command, words) for client in sorted(clients))
 
 
 def everybody(channel: Channel, sender: str, command: str, *words: str) -> tuple[Told, ...]:
-    """Return what all members of the channel are told."""
+    """Return a message to all members of the channel."""
     return told(channel.members, sender, command, *words)
 
 

@@ -33,7 +33,7 @@ def _asked(also: str, state: State, client: str) -> Iterator[Command]:
     yield from (Command(client, name, words) for name, words in _MALFORMED)
     yield from (Command(client, *ALSO[also]),) if also in ALSO else ()
     yield from (Command(client, "kick", (10,)), Command(client, "reserve-with-timeout", (0,)))
-    # if both waited, nobody could put a job
+    # if both waited, neither could put a job
     yield from () if state.waiting else (Command(client, "reserve"),)
     known = [job.id for job in state.jobs] or [state.next]
     yield from (Command(client, name, (job,)) for name, job in product(("delete", "touch", "peek", "kick-job"), known))

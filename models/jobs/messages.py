@@ -7,6 +7,7 @@ from typing import Final
 
 from otf.errors import CodecError
 from otf.framing import Framing, measured
+from otf.models.texts import text_of
 from otf.values import show
 
 CLIENTS: Final = ("a", "b")
@@ -59,11 +60,14 @@ class JobsCodec:
 
     def decode(self, port: str, data: bytes) -> Reply:
         """Return the answer in a frame: a line, and the job that follows it."""
-        head, _, body = data.decode("ascii").removesuffix("\r\n").partition("\r\n")
+        head, _, body = text_of(data, "ascii").removesuffix("\r\n").partition("\r\n")
         word, *numbers = head.split(" ")
         if not all(number.isdecimal() for number in numbers):
             # the name of a tube, in the answer to the ping
             return Reply(port, head)
+        if any(len(number) > _DIGITS for number in numbers):
+            message = f"the line {show(head)} has a number of more than {_DIGITS} digits"
+            raise CodecError(message)
         return Reply(port, word, tuple(map(int, numbers)), body)
 
 

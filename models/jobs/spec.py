@@ -1,6 +1,6 @@
 """A job queue with one tube and two clients, as a function; after protocol.txt of beanstalkd.
 
-Jobs have a short time-to-run and delay of one second, or none that matters here. Nobody knows when exactly a second is
+Jobs have a short time-to-run and delay of one second, or none that matters here. It is unknown when exactly a second is
 over, so a short time may end at any moment; where a client waits for nothing else, it must have ended soon. That ids
 count up from 1, and that of two waiting clients either may get a job, is not in the protocol; both were seen.
 """
@@ -82,7 +82,7 @@ def _moved(state: State, inp: Command, job: Job) -> tuple[State, str]:
 
 
 def _handled(state: State, inp: Command, job: Job) -> tuple[State, str]:
-    """Carry out what anybody may, unless somebody else has reserved the job."""
+    """Carry out what any client may do, unless another one has reserved the job."""
     if inp.name == "delete" and job.place in {inp.client, READY, DELAYED, BURIED}:
         return replace(state, jobs=tuple(each for each in state.jobs if each != job)), "DELETED"
     if inp.name == "kick-job" and job.place in {DELAYED, BURIED}:
@@ -109,7 +109,7 @@ def _peeked(state: State, inp: Command) -> Iterator[Outcome]:
 
 
 def _served(state: State) -> Iterator[Outcome]:
-    """Yield what comes of waiting clients now that there may be a job."""
+    """Yield what happens to waiting clients now that there may be a job."""
     job = state.ready()
     if job is None or not state.waiting:
         yield state, ()
@@ -121,7 +121,7 @@ def _served(state: State) -> Iterator[Outcome]:
 
 
 def _emits(state: State) -> Iterator[Transition[State]]:
-    """Yield what comes of a time that is over: a job is ready again, and who waits gets it, or is warned."""
+    """Yield what happens when a time is over: a job is ready again, and a waiting client gets it, or is warned."""
     within = (0.0, LATE) if state.waiting else None
     for job in state.jobs:
         if job.place == DELAYED or (job.place in CLIENTS and job.ttr == SHORT):

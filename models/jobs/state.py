@@ -59,7 +59,7 @@ class State:
         return replace(self, jobs=tuple(then if each.id == job.id else each for each in self.jobs))
 
     def is_soon(self, client: str) -> bool:
-        """Tell whether a job that the client has reserved may be in the last second of its time-to-run."""
+        """Return whether a job that the client has reserved may be in the last second of its time-to-run."""
         return any(job.ttr == SHORT for job in self.at(client))
 
 

@@ -92,8 +92,8 @@ async def _both(*ends: Path) -> None:
 class Spaced:
     """A line on which the tester keeps the times of a master (the serial line guide, sections 2.4.1 and 2.5.1.1).
 
-    Frames are told apart by silence of 3.5 characters, 2 ms at 19,200 baud; a pseudo-terminal and a busy machine need
-    more. After a request that nobody answers a master waits longer, lest a server miss the next one.
+    Silence of 3.5 characters separates frames, 2 ms at 19,200 baud; a pseudo-terminal and a busy machine need
+    more. After a request without an answer a master waits longer, lest a server miss the next one.
     """
 
     def __init__(self, line: Line) -> None:

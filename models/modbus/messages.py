@@ -16,6 +16,9 @@ ERROR: Final = 0x80
 """Set in the function of an answer that is an exception."""
 
 _CRC: Final = 2
+_HEAD: Final = 2  # bytes of each frame: the unit, and the function
+_WRITTEN: Final = 4  # bytes that tell what was written
+_LEAST: Final = _HEAD + _CRC
 _FIXED: Final = 8  # bytes of an answer to a function that writes
 
 
@@ -118,6 +121,9 @@ class ModbusCodec:
     def decode(self, port: str, data: bytes) -> Bits | Words | Written | Refused | Foreign:
         """Return what is in the frame of an answer."""
         del port
+        if len(data) < _LEAST:
+            message = f"{data.hex(' ')} is no answer: it has {_LEAST} bytes at least"
+            raise CodecError(message)
         frame, checksum = data[:-_CRC], data[-_CRC:]
         if checksum != crc(frame):
             message = f"the checksum of {data.hex(' ')} is wrong"
@@ -125,12 +131,15 @@ class ModbusCodec:
         function, rest = frame[1], frame[2:]
         if frame[0] != self.unit:
             return Foreign(frame[0], function)
-        if function & ERROR:
+        if function & ERROR and rest:
             return Refused(function & ~ERROR, rest[0])
         if function in {READ_COILS, 2}:
             return Bits(function, _bits(rest[1:]))
         if function in {READ_REGISTERS, 4}:
             return Words(function, _words(rest[1:]))
+        if len(rest) != _WRITTEN:
+            message = f"{data.hex(' ')} is no answer to a write: {_WRITTEN} bytes follow the function, not {len(rest)}"
+            raise CodecError(message)
         return Written(function, *_words(rest))
 
 

@@ -58,7 +58,7 @@ def _step(memory: Memory, inp: Request) -> Iterator[Transition[Memory]]:
     code = _wrong(inp)
     then = memory if code else _written(memory, inp)
     if inp.unit == EVERYBODY:
-        yield goto(then)  # what is for all is carried out, and nobody answers
+        yield goto(then)  # a broadcast is carried out, and not answered
     elif code:
         yield goto(memory, Refused(inp.function, code))
     else:

@@ -1,9 +1,9 @@
 """A TFTP server with one transfer at a time, as a function; after RFC 1350 and RFC 1123, section 4.2.3.1.
 
-Who waits too long for the other side sends the last packet again: "may", says RFC 1350 in section 2, and of the last
-block "must" in section 6; here once it must. No RFC says after how long: a server is told, and the spec with it. The
-server may give up after several times; here nobody waits for that. Nor does an RFC say how soon a block is
-acknowledged: here, at once.
+A side that waits too long for the other sends its last packet again: it "may" by RFC 1350, section 2, and "must" with
+the last block, section 6; here it must once. No RFC says after how long: the bench sets this time for the server and
+the spec. The server may give up after several times; the spec does not wait for that. Nor does an RFC say how soon a
+block is acknowledged: here, at once.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ class Writing:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The files, each with None where nobody knows what a broken transfer has left of it; and the transfer."""
+    """The files, each with None if a broken transfer has left an unknown part of it; and the transfer."""
 
     files: tuple[tuple[str, Content | None], ...]
     transfer: Idle | Reading | Writing = Idle()
 
     def has(self, name: str) -> bool:
-        """Tell whether there is such a file."""
+        """Return whether there is such a file."""
         return name in dict(self.files)
 
     def content(self, name: str) -> Content:

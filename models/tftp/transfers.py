@@ -25,7 +25,7 @@ class TransferLine:
     """A line to a TFTP server; requests go to its known port, what follows to the port that answered.
 
     Each request goes out from a fresh port, as a client's does (RFC 1350, section 4): what an old transfer has left to
-    say goes where nobody listens any more. Telling it by the server's port would not do, since ports come again: of
+    say goes to a port that is closed. The server's port would not identify it, since ports come again: of
     20 paths with 60 transfers each, one or two would take the answer to a request for such a remnant.
     """
 
@@ -87,7 +87,7 @@ class TransferLine:
             self._socket = datagram_socket((HOST, 0))
         except ContactError as error:
             raise LineLost(str(error)) from error
-        self._wake()  # before it is closed nobody may watch it
+        self._wake()  # the runner has to stop watching it before it is closed
         anyio.notify_closing(old)
         old.close()
 

@@ -40,7 +40,7 @@ def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
         connect=lambda: _connect(firmware),
         outputs=(PORT,),
         inputs="uioco",
-        # every command is answered, and the prompt ends the answer: what comes later would be wrong anyway
+        # every command is answered, and the prompt ends the answer: any later output would be wrong anyway
         quiescence=0.030,
         latency=0.010,
         busy=0.010,
@@ -68,7 +68,7 @@ def _command(firmware: str, control: Path) -> list[str]:
         message = f"{firmware}: there is no such image; on Debian, `apt-get install u-boot-qemu` brings it"
         raise ContactError(message)
     qemu = program("qemu-system-arm", "qemu-system-arm")
-    # -S: it stands still until somebody listens, so that nothing is lost
+    # -S: it waits until the bench listens, so that nothing is lost
     board = words("-M virt -m 128M -nographic -nodefaults -nic none -monitor none -serial pty -S")
     return [qemu, *board, "-bios", firmware, "-qmp", f"unix:{control},server=on,wait=off"]
 
@@ -76,7 +76,7 @@ def _command(firmware: str, control: Path) -> list[str]:
 def _port(said: bytes) -> str:
     found = re.search(r"redirected to (\S+)", said.decode(errors="replace"))
     if found is None:
-        message = f"QEMU did not tell where its serial port is: {said!r}"
+        message = f"QEMU did not print where its serial port is: {said!r}"
         raise ContactError(message)
     return found[1]
 

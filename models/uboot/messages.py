@@ -7,6 +7,7 @@ from typing import Final
 
 from otf.errors import CodecError
 from otf.framing import Framing, prompt
+from otf.models.texts import text_of
 from otf.values import show
 
 PORT: Final = "serial"
@@ -24,7 +25,7 @@ class Type:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What comes up to the next prompt: the echo of the command, and the lines that it printed."""
+    """The output up to the next prompt: the echo of the command, and the lines that it printed."""
 
     echo: str
     lines: tuple[str, ...] = ()
@@ -37,7 +38,7 @@ class Countdown:
 
 @dataclass(frozen=True, slots=True)
 class UbootCodec:
-    """The codec; a frame is what comes up to a prompt."""
+    """The codec; a frame is the output up to a prompt."""
 
     @property
     def types(self) -> tuple[type, ...]:
@@ -61,7 +62,7 @@ class UbootCodec:
         del port
         if data.endswith(COUNTDOWN):
             return Countdown()
-        echo, *lines = data.removesuffix(PROMPT).decode("ascii").split("\r\n")
+        echo, *lines = text_of(data.removesuffix(PROMPT), "ascii").split("\r\n")
         if lines[-1:] == [""]:
             lines.pop()
         # the end of a countdown is no echo: it goes back over its digits

@@ -68,7 +68,7 @@ def _step(state: State, inp: Type) -> Iterator[Transition[State]]:
             # the return key that follows repeats nothing
             yield goto(replace(state, last="", shown=0), Answer("<INTERRUPT>"), Answer(""))
         case Prompt(), line if line in ALSO["zero"]:
-            # nobody says what a division by zero gives, but the prompt comes back
+            # the result of a division by zero is not documented, but the prompt comes back
             for value in (*state.variables[:1], None, "0", "ffffffff"):
                 yield goto(
                     replace(state.set("a", value), last=""), Where(partial(_is_echo, line), f"an answer to {line}")

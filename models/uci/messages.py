@@ -1,4 +1,4 @@
-"""What is said to an engine and what it says, and the lines of both."""
+"""Commands to an engine, its output, and the lines of both."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from otf.errors import CodecError
+from otf.models.texts import text_of
 from otf.values import show
 
 PORT: Final = "uci"
@@ -35,7 +36,7 @@ class Go:
 
 @dataclass(frozen=True, slots=True)
 class IsReady:
-    """Ask whether everything said before was dealt with."""
+    """Ask whether all earlier commands have been carried out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ class Other:
 
 
 # in long algebraic notation; 0000 is the move of a player who does not move
+_DEPTH: Final = re.compile("[0-9]{1,9}")
 _BEST: Final = re.compile(r"bestmove (\S+)(?: ponder (\S+))?")
 _ABOUT: Final = re.compile(r"(id name|id author|option name)\s+\S.*")
 
@@ -114,7 +116,7 @@ class UciCodec:
     def decode(self, port: str, data: bytes) -> object:
         """Return what a line says."""
         del port
-        line = data.decode().strip()
+        line = text_of(data).strip()
         best, about = _BEST.fullmatch(line), _ABOUT.fullmatch(line)
         if best is not None:
             return BestMove(best[1], best[2] or "")
@@ -129,4 +131,7 @@ class UciCodec:
 
 def _info(words: list[str]) -> Info:
     depth = words[words.index("depth") + 1 :][:1] if "depth" in words and words[1] != "string" else []
+    if depth and not _DEPTH.fullmatch(depth[0]):
+        message = f"the depth of {show(' '.join(words))} is no number"
+        raise CodecError(message)
     return Info(words[1], int(depth[0]) if depth else 0)

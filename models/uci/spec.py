@@ -1,8 +1,8 @@
-"""The Universal Chess Interface as a function from a state and a line to what may be said.
+"""The Universal Chess Interface as a function from a state and a line to the possible answers.
 
 After Meyer-Kahlen, "Description of the universal chess interface (UCI)", April 2006. A search runs beside the
-conversation, so its end is nobody's answer: it comes unasked, and within a time. The description says nothing of empty
-lines: they are allowed in the answer to "uci", where Stockfish has one.
+conversation, so its end answers no command: it is spontaneous, and comes within a time. The description does not
+mention empty lines: they are allowed in the answer to "uci", where Stockfish has one.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Idle:
 
 @dataclass(frozen=True, slots=True)
 class Searching:
-    """A search among `moves`, of so many `plies` (0: any). It ends by itself, or not before it is told `until`."""
+    """A search among `moves`, of so many `plies` (0: any). It ends by itself, or only after the command `until`."""
 
     position: str
     moves: frozenset[str]
@@ -77,7 +77,7 @@ def _step(state: State, inp: Input) -> Iterator[Transition[State] | Accept]:
         case Idle(position), Go(words):
             yield goto(_search(position, words))
         case _:
-            return  # what happens to a search when there is a new position, or a new search, nobody says
+            return  # the description does not say what a new position, or a new search, does to a search
 
 
 def _said(state: State, words: list[str]) -> Iterator[Transition[State] | Accept]:
@@ -107,7 +107,7 @@ def _search(position: str, words: tuple[str, ...]) -> Searching:
 
 
 def _emits(state: State) -> Iterator[Transition[State]]:
-    """Yield what comes of a search: information any time, and once the best move."""
+    """Yield the outputs of a search: information any time, and once the best move."""
     if isinstance(state, Idle):
         yield goto(state, Info("string"))  # any text for people, any time
         return

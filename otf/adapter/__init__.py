@@ -1,25 +1,58 @@
-"""The one interface to the outside: lines, and the bench that puts them together."""
+"""All that a bench is made of: the bench itself, its parts, and the line that an adapter opens.
 
-from otf.adapter.bench import Bench, Connect, Opener
-from otf.adapter.known_issue import KnownIssue
+`Bench` puts a spec together with a codec and ports. Its parts are here too: `Life` (start, reset, health), `Barrier`,
+`KnownIssue`, `Limits`; codecs (`Codec`, `lines`, `PortAction`, `CodecError`); the outputs that no codec makes
+(`Ended`, `Undecodable`); the nets of a model (`lossy`, `duplicating`, `reordering`); and `trace_may_set`.
+
+An adapter of your own returns a `Port`, which opens a `Line`; a line receives frames, an `Ending`, or `Trouble`. The
+adapters that otf has are in `otf.adapters`, framings in `otf.framing`, tests of your own codec, framing or adapter in
+`otf.testing`.
+"""
+
+from typing import TYPE_CHECKING
+
+from otf.adapter.bench import Bench
+from otf.adapter.bench_options import Connect, KnownIssue, Opener, trace_may_set
 from otf.adapter.life import Life
-from otf.adapter.line import Arrival, Ending, Line, LineLost, Trouble
-from otf.adapter.port import Port
-from otf.adapter.strangers import trace_may_set
-from otf.framing import Frame
+from otf.adapter.line import Arrival, Ending, Line, LineLost, Port, Trouble
+from otf.channels import duplicating, lossy, reordering
+from otf.codec import Codec, PortAction, lines
+from otf.core import Barrier, InputMode, Limits
+from otf.errors import CodecError
+from otf.framing import Frame, Framer, Framing
+from otf.trace import Ended, Undecodable
+
+if not TYPE_CHECKING:  # type checkers are to refuse old names
+    from otf.renamed import old_names
+
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "Arrival",
+    "Barrier",
     "Bench",
+    "Codec",
+    "CodecError",
     "Connect",
+    "Ended",
     "Ending",
     "Frame",
+    "Framer",
+    "Framing",
+    "InputMode",
     "KnownIssue",
     "Life",
+    "Limits",
     "Line",
     "LineLost",
     "Opener",
     "Port",
+    "PortAction",
     "Trouble",
+    "Undecodable",
+    "duplicating",
+    "lines",
+    "lossy",
+    "reordering",
     "trace_may_set",
 ]

@@ -1,4 +1,4 @@
-"""A system in this process: what it answers is bounded, as what comes over a wire is."""
+"""A system in this process: its answers are bounded, like those over a wire."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _FEW: Final = 1_000  # outputs that are not weighed one by one: hardly any answe
 
 
 class Cut(Ended):
-    """The end of an answer of which no more was taken."""
+    """The end of an answer that was cut off."""
 
 
 def bounded(act: Act) -> Act:
-    """Return the system with answers that have an end: of one that goes on and on the rest is cut off.
+    """Return the system with bounded answers: an endless one is cut off.
 
     >>> from itertools import count
     >>> [*bounded(lambda _inp: count())("go")][-1]
@@ -43,7 +43,7 @@ def bounded(act: Act) -> Act:
 
 
 def excused(verdict: Verdict, walk: Walk) -> Verdict:
-    """Return the verdict of a walk, inconclusive where nothing is wrong with an answer but that it was cut off."""
+    """Return the verdict of a walk; inconclusive if an answer was cut off and nothing else is wrong."""
     if verdict.failure is None or verdict.failure.kind != "ended":
         return verdict
     _, outputs = walk.history[-1]

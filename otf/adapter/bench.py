@@ -6,44 +6,74 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, partial
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
-from otf.adapter.known_issue import KnownIssue
+from otf.adapter.bench_options import (
+    Connect,
+    KnownIssue,
+    Opener,
+    PortOptions,
+    ProcessOptions,
+    check_codec,
+    check_options,
+    check_ports,
+    check_spec,
+    check_system,
+)
 from otf.adapter.life import Life, living
 from otf.adapter.line import Line
 from otf.codec import Codec
 from otf.core import Barrier, InputMode, Limits, Model, Oracle, Relation, Routes
 from otf.core.timing import Learnt, Timing
 from otf.errors import ModelError, OtfError, UsageError
+from otf.renamed import old_keywords
 from otf.simulate.walk import Act
 from otf.spec import Spec, total
 from otf.trace.events import Event
 from otf.values import show
-
-Opener = Callable[[], AbstractAsyncContextManager[Line]]
-Connect = Callable[[], AbstractAsyncContextManager[Mapping[str, Line]]]
 
 SYSTEM: Final = "system"  # the port of a system in this process
 FOREVER: Final = float("inf")
 FIRST: Final = 0.1  # seconds of silence that are believed before anything is learnt
 
 
+@old_keywords(faults="mutants", departures="known_issues")
 @dataclass(frozen=True)
 class Bench:
     """All that is needed to test one system.
 
-    `ports` maps names to adapters, opened in this order for every path and closed in reverse; `connect` does the same
-    in one function where one port needs what another brings; `life` says how the system is started, reset and examined
-    around that. `outputs` names the ports that bring outputs (default:
-    all). A system that is a Python object needs neither ports nor codec: `system` makes a fresh function from an input
-    to its outputs for every path, and `types` are the types of its outputs.
+    A system is reached in one of two ways, and each has its constructor: `Bench.on_ports` for sockets, serial ports and
+    processes, `Bench.in_process` for a Python object. `Bench(…)` itself takes the fields of both.
 
-    Times are seconds: `quiescence` (None: learnt from how fast the system answers), `latency` (L, the bound of one way
-    through any port), `busy` (R, the bound of the time for one input); with a `barrier` quiescence is asked for instead
-    of waited for. `inputs` says what is offered by default:
-    `uioco` (what every possible state specifies), `any`, `all`, or `mixed`. `faults` names the values of the parameter
-    `fault` that `otf mutants` tries. `known_issues` are failures that are known; `foreign` makes an event of a line
-    (decoded JSON) of a log that otf did not write, or None.
+    | field | default | meaning |
+    |---|---|---|
+    | `spec` | | the model |
+    | `codec` | None | turns values into the bytes of a port and back |
+    | `ports` | none | names, each with an adapter; opened in this order for every path, closed in reverse |
+    | `connect` | None | instead of `ports`: opens all lines at once, where one port needs what another has opened |
+    | `life` | None | how the system is started, reset and examined around each path |
+    | `system` | None | instead of ports: makes, for each path, the function from an input to its outputs |
+    | `types` | none | the types of the outputs of `system`, so that traces can be read back |
+    | `outputs` | all ports | the names of the ports that bring outputs |
+    | `name` | "" | the name of the bench in traces and reports |
+    | `inputs` | "uioco" | which are tried: "uioco", what every possible state specifies; "any", "all", "mixed" |
+    | `quiescence` | None | seconds without an output after which none is expected; None: learnt from the system |
+    | `latency` | 0.002 | L: seconds that one way through any port takes at most |
+    | `busy` | 0.002 | R: seconds that the system takes for one input at most |
+    | `barrier` | None | pings whose answers prove quiescence, instead of waiting for it |
+    | `retries` | 1 | how often a start that failed is tried again |
+    | `limits` | `Limits()` | how many possible states are kept; beyond that a run is inconclusive |
+    | `mutants` | none | values of the parameter `fault` that `otf mutants` tries, each with a line of text |
+    | `parameters` | none | the parameters that the bench was made with, for the trace |
+    | `known_issues` | none | failures that are known: a campaign counts them and goes on |
+    | `foreign` | None | makes an event of a line (decoded JSON) of a log of another program, or None |
+
+    >>> from otf.spec import Spec, goto
+    >>> def counter(count, inp):
+    ...     yield goto(count + 1, str(count + 1))
+    >>> bench = Bench(Spec(counter, 0, ["count"]), system=lambda: lambda inp: ["1"], types=(str,), name="counter")
+    >>> bench.name, bench.inputs, bench.retries
+    ('counter', 'uioco', 1)
     """
 
     spec: Spec[Any, Any]
@@ -63,7 +93,7 @@ class Bench:
     barrier: Barrier | None = None
     retries: int = 1
     limits: Limits = field(default_factory=Limits)
-    faults: Mapping[str, str] = field(default_factory=dict[str, str])
+    mutants: Mapping[str, str] = field(default_factory=dict[str, str])
     parameters: Mapping[str, object] = field(default_factory=dict[str, object])
     known_issues: tuple[KnownIssue, ...] = ()
     foreign: Callable[[Any], Event | None] | None = None
@@ -77,7 +107,69 @@ class Bench:
                 raise UsageError(f"{name}={seconds}: a number of seconds is needed, 0 or more")
         if self.system is None and self.codec is None:
             message = "a bench needs a codec and ports, or a system in this process"
-            raise UsageError(f"{message}: Bench(spec, system=lambda: Machine().step)")
+            raise UsageError(f"{message}: Bench.on_ports(spec, codec, ports) or Bench.in_process(spec, system)")
+
+    @classmethod
+    def on_ports(
+        cls,
+        spec: Spec[Any, Any],
+        codec: Codec,
+        ports: Mapping[str, Opener] | None = None,
+        *,
+        connect: Connect | None = None,
+        **options: Unpack[PortOptions],
+    ) -> Bench:
+        """Return the bench of a system behind ports: `ports` maps their names to adapters; or `connect` opens them all.
+
+        The options are fields of `Bench`. Raises UsageError that names what is missing, unknown, or of the wrong kind.
+
+        >>> from dataclasses import dataclass
+        >>> from otf.adapters import tcp
+        >>> from otf.codec import lines
+        >>> from otf.spec import Spec, goto
+        >>> @dataclass(frozen=True)
+        ... class Ping: pass
+        >>> @dataclass(frozen=True)
+        ... class Pong: pass
+        >>> def ponger(state, inp):
+        ...     yield goto(state, Pong())
+        >>> codec = lines({Ping: "ping", Pong: "pong"})
+        >>> bench = Bench.on_ports(Spec(ponger, None, [Ping()]), codec, {"net": tcp("127.0.0.1:7000")}, latency=0.01)
+        >>> bench.port(Ping())
+        'net'
+        """
+        call = "Bench.on_ports(spec, codec, ports)"
+        check_options(call, options, PortOptions)
+        check_spec(call, spec)
+        check_codec(call, codec)
+        check_ports(call, ports, connect, options.get("outputs", ()))
+        return cls(spec, codec=codec, ports=ports or {}, connect=connect, **options)
+
+    @classmethod
+    def in_process(cls, spec: Spec[Any, Any], system: Callable[[], Act], **options: Unpack[ProcessOptions]) -> Bench:
+        """Return the bench of a Python object: `system` makes, for each path, a fresh function from input to outputs.
+
+        The options are fields of `Bench`; `types` are those of the outputs. Raises UsageError that names what is
+        missing, unknown, or of the wrong kind.
+
+        >>> from otf.campaign import run
+        >>> from otf.spec import Spec, goto
+        >>> class Counter:
+        ...     count = 0
+        ...     def step(self, inp):
+        ...         self.count += 1
+        ...         return [self.count]
+        >>> def counter(count, inp):
+        ...     yield goto(count + 1, count + 1)
+        >>> bench = Bench.in_process(Spec(counter, 0, ["count"]), lambda: Counter().step, types=(int,))
+        >>> run(bench, traces=2, steps=5).verdict
+        'pass'
+        """
+        call = "Bench.in_process(spec, system)"
+        check_options(call, options, ProcessOptions)
+        check_spec(call, spec)
+        check_system(call, system)
+        return cls(spec, system=system, **options)
 
     @property
     def known_types(self) -> tuple[type, ...]:

@@ -1,16 +1,24 @@
-"""Code of a bench or a model that would end the program: that is told as what it is, and is no verdict.
+"""Code that is not of otf: a bench, a model, a driver, a name service. It may try to end the program, or never return.
 
 `sys.exit(0)` in a codec, passed on, would end `otf run` as if everything had passed; a CancelledError would end one job
-of several without a word. Only the user's own interruption passes.
+of several without a word. Such errors are reported and are no verdict; only the user's own interruption passes.
+
+Calls that may never return run in daemon threads, bounded in time. The interpreter waits for the threads of anyio's
+pool when it ends: one that is stuck in a driver would keep it from ending for ever.
 """
 
 from __future__ import annotations
 
 import asyncio
+import socket
 import traceback
-from collections.abc import Generator
-from contextlib import contextmanager
-from typing import cast
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from contextvars import copy_context
+from functools import partial
+from threading import Thread
+from typing import Final, TypeVar, cast
 
 import anyio
 
@@ -31,12 +39,12 @@ def blaming() -> Generator[None]:
 
 
 def blamed(error: BaseException) -> ModelError:
-    """Return what is said of code that would end the program."""
+    """Return the error for code that would end the program."""
     return ModelError(f"{where(error)}: {said(error)}: code of the bench or its model would have ended the program")
 
 
 def is_interruption(error: BaseException) -> bool:
-    """Return whether the work is to end because somebody outside it wants that."""
+    """Return whether the user, or a task that was cancelled, wants the work to end."""
     if isinstance(error, (*USERS_OWN, GeneratorExit)):
         return True
     if isinstance(error, BaseExceptionGroup):
@@ -62,7 +70,7 @@ def said(error: BaseException) -> str:
 
 
 def _cancelled() -> bool:
-    """Return whether this task was cancelled: anybody may raise what says so."""
+    """Return whether this task was cancelled: any code may raise the exception for it."""
     if anyio.current_effective_deadline() == -float("inf"):
         return True
     try:
@@ -70,3 +78,57 @@ def _cancelled() -> bool:
     except RuntimeError:
         return True  # trio's, which only trio can make
     return task is None or task.cancelling() > 0
+
+
+GRACE: Final = 0.2
+"""Seconds for which a call is waited for after its result is no longer wanted."""
+
+T = TypeVar("T")
+
+
+def answer(call: Callable[[], T], seconds: float) -> T:
+    """Return the result of a call; the thread waits for it. Raises its error, or TimeoutError after `seconds`."""
+    future = Future[T]()
+    _start(call, future, lambda: None)
+    return future.result(seconds)
+
+
+async def answered(call: Callable[[], T], seconds: float, undo: Callable[[T], object] | None = None) -> T:
+    """Return the result of a call, while other tasks go on. Raises its error, or TimeoutError after `seconds`.
+
+    When that time is over, or this is cancelled, the call is abandoned; `undo` gets its late result.
+    """
+    future = Future[T]()
+    near, far = socket.socketpair()
+    try:
+        _start(call, future, far.close)  # our end becomes readable by that
+        with anyio.fail_after(seconds):
+            await anyio.wait_readable(near)
+        return future.result()
+    except BaseException:
+        # most calls are about to return, and then nothing is left behind
+        with anyio.CancelScope(shield=True), anyio.move_on_after(GRACE):
+            await anyio.wait_readable(near)
+        if undo is not None:
+            future.add_done_callback(partial(_undone, undo))
+        raise
+    finally:
+        near.close()
+
+
+def _start(call: Callable[[], T], future: Future[T], done: Callable[[], object]) -> None:
+    context = copy_context()
+
+    def work() -> None:
+        try:
+            future.set_result(context.run(call))
+        except BaseException as error:  # noqa: BLE001 -- whatever it is, it belongs to who waits for it
+            future.set_exception(error)
+        done()
+
+    Thread(target=work, daemon=True).start()
+
+
+def _undone(undo: Callable[[T], object], future: Future[T]) -> None:
+    with suppress(Exception):
+        undo(future.result())

@@ -1,12 +1,55 @@
-"""What can happen to frames on their way, and how often it does."""
+"""Faults on a line: what can happen to frames on their way, how often, and which are injected in one path."""
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, fields
-from typing import Final, Literal
+from random import Random
+from typing import Final, Literal, Protocol, runtime_checkable
 
-from otf.adapter.plan import FaultPlan
 from otf.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class FaultPlan:
+    """What is injected in one path. `only` lists faults as they are recorded: "cpe2 out 3 drop"; None: by the seed."""
+
+    seed: str = "0"
+    only: frozenset[str] | None = None
+
+    def random(self, port: str, way: str, number: int) -> Random:
+        """Return the random numbers for one frame, which do not depend on any other frame."""
+        return Random(f"{self.seed}/{port}/{way}/{number}")
+
+
+_PLAN: Final = ContextVar[FaultPlan | None]("plan", default=None)
+
+
+def plan() -> FaultPlan:
+    """Return the plan of the path that is being opened."""
+    return _PLAN.get() or FaultPlan()
+
+
+@contextmanager
+def planned(seed: str, only: Sequence[str] | None) -> Generator[None]:
+    """Let lines that are opened inside inject by this plan; `only` None leaves one that was given from outside."""
+    token = _PLAN.set(FaultPlan(seed, frozenset(only) if only is not None else plan().only))
+    try:
+        yield
+    finally:
+        _PLAN.reset(token)
+
+
+@runtime_checkable
+class Noting(Protocol):
+    """A line whose own actions belong in the trace, beside the events."""
+
+    def noted(self) -> list[str]:
+        """Return the faults that were injected since it was asked last."""
+        ...
+
 
 IN: Final = "in"
 OUT: Final = "out"
@@ -16,16 +59,16 @@ _INPUTS: Final = ("split", "merge", "disconnect")
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """How often what happens to a frame: each a probability, together at most 1, so that a frame has one fault.
+    """The rate of each fault on a line: probabilities, together at most 1, so that a frame has at most one fault.
 
-    `drop`: it is lost. `duplicate`: it comes twice. `reorder`: the next one overtakes it, if that comes within `late`
+    `drop`: it is lost. `duplicate`: it comes twice. `reorder`: the next one overtakes it, if it arrives within `late`
     seconds. `delay`: it comes `late` seconds later, or right before the next one. `corrupt`: one of its bits is wrong.
     `truncate`: its end is missing. Of inputs only: `split`: the system gets it in two parts, `merge`: together with the
     next one (both on streams of bytes), `disconnect`: the connection is broken off instead.
 
-    `only` is the way on which there are faults: "in" for inputs, "out" for outputs, "" for both.
+    `only` is the direction that has faults: "in" for inputs, "out" for outputs, "" for both.
 
-    `late` has to be well below the bench's L: what comes later than that is the system's fault by all that is known.
+    `late` has to be well below the bench's L: the oracle blames the system for anything later.
     """
 
     _: KW_ONLY
@@ -42,7 +85,7 @@ class Faults:
     only: Literal["in", "out", ""] = ""
 
     def __post_init__(self) -> None:
-        """Refuse what are no probabilities."""
+        """Refuse rates that are not probabilities."""
         rates = [getattr(self, name) for name in KINDS]
         if min(rates) < 0 or sum(rates) > 1 or self.late < 0:
             message = f"{self}: each rate is a probability from 0 to 1, all together at most 1, and late a time"

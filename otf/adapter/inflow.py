@@ -1,4 +1,4 @@
-"""What comes on a stream: chunks go in, frames come out, and at last the ending."""
+"""The incoming side of a stream: chunks go in; frames come out, and at last the ending."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from otf.adapter.clock import clock
 from otf.adapter.exits import said, where
 from otf.adapter.line import NEVER, Arrival, Ending, Trouble
-from otf.adapter.waiting import Alarm
+from otf.adapter.waiting import Alarm, clock
 from otf.errors import ModelError
 from otf.framing import Frame, Framer
 from otf.framing.counted import Counted
@@ -24,7 +23,7 @@ _KEPT: Final = 1024
 
 
 class Inflow:
-    """Frames of one stream that nobody has taken yet; `wake` is called when silence has ended one."""
+    """The frames of one stream that have not been received yet; `wake` is called when silence has ended one."""
 
     def __init__(self, framer: Framer, alarm: Alarm) -> None:
         self.queue: deque[Arrival] = deque()
@@ -35,12 +34,12 @@ class Inflow:
         self._stirred = NEVER
         self._set = False
         self._troubled = 0
-        # whether a frame begins with the next byte: then our own framers cut a chunk as they cut its like before
+        # whether a frame begins with the next byte: otf's own framers then cut equal chunks into equal frames
         self._fresh = self._steady = isinstance(framer, (Counted, Cutter))
         self._whole: dict[bytes, tuple[Frame, ...]] = {}
 
     def whole(self, chunk: bytes) -> tuple[Frame, ...] | None:
-        """Return the frames of a chunk that begins and ends with one, if its like came before; else `take` it."""
+        """Return the frames of a chunk that holds whole frames, if an equal chunk came before; else None: `take` it."""
         return self._whole.get(chunk) if self._fresh else None
 
     def take(self, chunk: bytes) -> None:
@@ -64,7 +63,7 @@ class Inflow:
         try:
             return how(*chunk)
         except Exception as error:
-            # it is asked nothing more: else whoever ends the line, and with it the system, would stumble over it again
+            # the framing is not called again: it would raise once more while the line, and the system, are closed
             self._framer, self._steady = _Broken(), False
             raise ModelError(f"{where(error)}: the framing raised {said(error)}") from error
 
@@ -75,13 +74,13 @@ class Inflow:
             self._whole[chunk] = tuple(frames)
 
     def look(self) -> None:
-        """Take that there is nothing more to be read now: the frame has ended, if it was silent for long enough."""
+        """End the frame if nothing is left to be read and the silence was long enough."""
         gap = self._framer.gap
         if gap and self._framer.unfinished and self._clock() >= self._stirred + gap:
             self.queue.extend(self._cut(self._framer.rest))
 
     def end(self, how: Ending | Trouble) -> None:
-        """Take that the stream is over."""
+        """End the stream."""
         self.queue.extend(self._cut(self._framer.rest))
         self.queue.append(how)
 
@@ -91,17 +90,17 @@ class Inflow:
         return [queue.popleft() for _ in range(min(len(queue), BATCH))]
 
     def clear(self) -> None:
-        """Forget what has come, a frame that has begun as well."""
+        """Forget what has arrived, an unfinished frame too."""
         self._cut(self._framer.rest)
         self.queue.clear()
         self._fresh = self._steady
 
     def stirred(self) -> float:
-        """Return when bytes came last of a frame that has not ended; `NEVER` where none has begun."""
+        """Return when the last bytes of an unfinished frame arrived; `NEVER` if there is none."""
         return self._stirred if self._framer.unfinished else NEVER
 
     def remarks(self) -> list[str]:
-        """Return what a person should know."""
+        """Return what helps to understand a failure."""
         remarks = [f"frames that were too long or broken: {self._troubled}"] if self._troubled else []
         if self._framer.unfinished:
             begun = self._framer.begun
@@ -121,7 +120,7 @@ class Inflow:
 
 
 class _Broken:
-    """In the place of a framer that raised: nothing is cut any more."""
+    """Replaces a framer that raised: it cuts nothing any more."""
 
     gap = 0.0
     unfinished = False

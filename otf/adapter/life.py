@@ -32,7 +32,7 @@ class Life:
     In this order: `reset` (a power cycle, a script that brings the test bed into order); `server` is started in a
     session of its own, and is there once it has printed the line `ready` (None: at once); the ports are opened;
     `inband` is sent, frames by port, in a sequence that brings the system into its initial state; for `settle` seconds
-    whatever comes is dropped; `health` says whether the system is well. After the path the ports are closed and the
+    all output is dropped; `health` checks that the system is well. After the path the ports are closed and the
     server is stopped with all that it started.
 
     `timeout` bounds each hook and the start. What fails is trouble with the test bed, and no failure of the system: the
@@ -66,7 +66,7 @@ async def living(life: Life, connect: Connected) -> AsyncGenerator[OpenLines, No
 
 
 async def _quieten(life: Life, opened: OpenLines) -> None:
-    """Bring the system into its initial state, and drop what it says to that."""
+    """Bring the system into its initial state, and drop its answers to that."""
     for port, data in life.inband:
         try:
             await opened[port].send(data)
@@ -98,7 +98,7 @@ async def _serving(life: Life, command: Program) -> AsyncGenerator[None, None]:
         try:
             if life.ready is not None:
                 await _printed(reading, life.ready, life.timeout, child.command)
-            # nobody else reads what it says, and full pipes would stop it
+            # nothing else reads its output, and full pipes would stop it
             async with spawning() as start:
                 start(_drained, reading)
                 yield
@@ -112,18 +112,20 @@ async def _printed(reading: Reading, ready: str, seconds: float, command: str) -
         while True:
             reading.look()
             while reading.inflow.queue:
-                said = reading.inflow.queue.popleft()
-                if isinstance(said, Ending):
-                    raise _unready(f"`{command}` was never ready: {said.reason}", reading)
-                if getattr(said, "data", b"") == ready.encode():
+                arrival = reading.inflow.queue.popleft()
+                if isinstance(arrival, Ending):
+                    raise _unready(f"`{command}` was never ready: {arrival.reason}", reading)
+                if getattr(arrival, "data", b"") == ready.encode():
                     return
             await reading.more()
     raise _unready(f"`{command}` did not print the line {ready!r} within {seconds:g} s", reading)
 
 
 def _unready(why: str, reading: Reading) -> ContactError:
-    said = "".join(f"\n  stderr: {line}" for line in reading.tail.lines()) or "\n  it said nothing on standard error"
-    return ContactError(f"{why}; start it by hand to see why{said}")
+    errors = (
+        "".join(f"\n  stderr: {line}" for line in reading.tail.lines()) or "\n  it printed nothing on standard error"
+    )
+    return ContactError(f"{why}; start it by hand to see why{errors}")
 
 
 async def _drained(reading: Reading) -> None:
@@ -134,7 +136,7 @@ async def _drained(reading: Reading) -> None:
 
 
 async def _stopped(child: Child, reading: Reading, grace: float) -> None:
-    """Stop a server and all that it started: first asked to, then told to."""
+    """Stop a server and all that it started: by SIGTERM, and after the grace by SIGKILL."""
     for descriptor in (child.stdin, *reading.descriptors()):
         anyio.notify_closing(descriptor)
     for number, seconds in ((signal.SIGTERM, grace), (signal.SIGKILL, _LAST)):

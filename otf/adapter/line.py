@@ -1,13 +1,14 @@
-"""A line: one open port, as the runner sees it."""
+"""A line: one open port, as the runner sees it; and the port of a bench that opens it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from otf.codec import PortAction
-from otf.framing import Frame
+from otf.framing import Frame, Framing
 
 NEVER: Final = float("-inf")
 """The time of what has not happened."""
@@ -24,7 +25,7 @@ class Ending:
 class Trouble:
     """The line itself is at fault, not the system: datagrams were dropped, a device was unplugged.
 
-    What came before stands; of what comes after nothing can be said, and the run is inconclusive.
+    What arrived before still counts. After that nothing can be concluded, and the run is inconclusive.
     """
 
     reason: str
@@ -34,7 +35,7 @@ Arrival: TypeAlias = Frame | Ending | Trouble
 
 
 class LineLost(Exception):  # noqa: N818 -- what happened, not an error of the caller
-    """Nothing can be sent any more; the message says why. What arrived before is still there to be received."""
+    """Nothing can be sent any more; the message gives the reason. What arrived before can still be received."""
 
 
 class Line(Protocol):
@@ -64,25 +65,25 @@ class Line(Protocol):
         ...
 
     def remarks(self) -> list[str]:
-        """Return what a person should know when something failed: last words on stderr, datagrams of strangers."""
+        """Return what helps to understand a failure: the last lines on stderr, datagrams from unexpected senders."""
         ...
 
 
 @runtime_checkable
 class Stirring(Protocol):
-    """A line of bytes, on which a frame may have begun: while its bytes are coming the system is not silent."""
+    """A line of bytes, on which a frame may have begun: while its bytes arrive the system is not silent."""
 
     def stirred(self) -> float:
-        """Return when bytes came last of a frame that has not ended, by anyio's clock; `NEVER` where none has begun."""
+        """Return when the last bytes of an unfinished frame arrived, by anyio's clock; `NEVER` if there is none."""
         ...
 
 
 @runtime_checkable
 class Counting(Protocol):
-    """A line that can be asked whether its silence says anything; it is asked before a verdict rests on it."""
+    """A line that knows whether its silence is evidence; the runner asks before a verdict rests on it."""
 
     def lost(self) -> str:
-        """Return what was lost in the tester's own machine, or who is stopped there; empty where nothing was."""
+        """Return what was lost on the tester's own machine, or which process is stopped there; empty if nothing."""
         ...
 
 
@@ -91,7 +92,7 @@ class Acting(Protocol):
     """A line on which an input can be more than bytes: connecting, closing, half closing."""
 
     async def perform(self, port_action: PortAction) -> None:
-        """Do it. Raises LineLost where it fails; CodecError where this line cannot do it."""
+        """Carry out the action. Raises LineLost if it fails; CodecError if this line cannot do it."""
         ...
 
 
@@ -110,8 +111,27 @@ class Packing(Protocol):
 
 @runtime_checkable
 class Stamping(Protocol):
-    """A line that knows when something came, however late it is asked. That takes time, and is asked for."""
+    """A line that knows when a frame arrived, however late it is read. This costs time, so it is off by default."""
 
     def stamp(self) -> None:
-        """Say with each frame from now on when it came."""
+        """Give each frame from now on the time of its arrival."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """Opens a line when it is called; the adapters return it.
+
+    `kind` is the name of the adapter, `framing` what it cuts a stream with (None where frames come as such), `at`
+    makes the same port, with all its options, at another address; `url` is its address, where it has one.
+    """
+
+    open: Callable[[], AbstractAsyncContextManager[Line]]
+    kind: str
+    framing: Framing | None = None
+    at: Callable[[str], Port] | None = None
+    url: str = ""
+
+    def __call__(self) -> AbstractAsyncContextManager[Line]:
+        """Open a line."""
+        return self.open()

@@ -86,21 +86,21 @@ class StreamLine:
         return inflow.batch() if inflow.queue or self._over else self._look()
 
     def stirred(self) -> float:
-        """Return when bytes came last of a frame that has not ended."""
+        """Return when the last bytes of an unfinished frame arrived."""
         return self._inflow.stirred()
 
     def remarks(self) -> list[str]:
-        """Return what was too long, and what has begun."""
+        """Return how many frames were too long or broken, and an unfinished one."""
         return self._inflow.remarks()
 
     def restart(self, descriptor: int, read: Callable[[], bytes], write: Callable[[bytes], int]) -> None:
-        """Begin with another stream, as if nothing had been before."""
+        """Start afresh with another stream."""
         self._descriptor, self._read, self._write = descriptor, read, write
         self._inflow.clear()
         self._over, self._gone, self._broken = False, "", None
 
     def ended(self, error: OSError | None) -> Ending | Trouble:
-        """Return what it means that the stream ended, or that reading it failed."""
+        """Return the ending, or the trouble, that an end of the stream or an error means."""
         if error is None:
             return Ending("end of stream")
         return Ending(WORDS.get(error.errno or 0, str(error.strerror).lower()))
@@ -128,7 +128,7 @@ class StreamLine:
         return inflow.batch()
 
     def _end(self, how: Ending | Trouble) -> None:
-        # an error is told to whoever calls next: where that was a send, the read after it sees a mere end
+        # the kernel reports an error to the next call only: after a send that got it, a read sees a mere end
         how = self._broken or how
         self._over, self._gone = True, self._gone or how.reason
         self._inflow.end(how)
@@ -156,7 +156,7 @@ class StreamLine:
             try:
                 return self._write(rest)
             except BlockingIOError:
-                # there is room, but TLS wants to hear something first: the descriptor would say so at once again
+                # there is room, but TLS has to read first: waiting for the descriptor would return at once again
                 await anyio.sleep(_AGAIN)
             except OSError as error:
                 raise self._lost(error) from error

@@ -1,8 +1,9 @@
-"""What lines wait for: one of several descriptors, or a time."""
+"""Waiting: for one of several descriptors, or for a time; and the clock that says what time it is."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import TypeAlias
@@ -10,11 +11,11 @@ from typing import TypeAlias
 import anyio
 
 Alarm: TypeAlias = Callable[[float, Callable[[], None]], None]
-"""Calls the second argument at the time that is the first, by anyio's clock, unless the alarms were left before."""
+"""Takes a time of anyio's clock and a function, which is called then, if the context is still open."""
 
 
 async def any_readable(descriptors: Iterable[int]) -> None:
-    """Wait until one of these descriptors is readable; nobody else may be waiting for one of them."""
+    """Wait until one of these descriptors is readable; no other task may wait for one of them."""
     async with anyio.create_task_group() as waiting:
 
         async def wait(descriptor: int) -> None:
@@ -30,7 +31,7 @@ async def any_readable(descriptors: Iterable[int]) -> None:
 async def alarms() -> AsyncGenerator[Alarm, None]:
     """Return a function that sets alarms; all are off once the context is left.
 
-    What the body raises comes out as it is, and not in a group, as a bare task group would have it.
+    Errors of the body come out bare, and not in a group as from a plain task group.
     """
     loop = _asyncio_loop()
     if loop is None:
@@ -45,12 +46,12 @@ async def alarms() -> AsyncGenerator[Alarm, None]:
 
 
 Spawn: TypeAlias = Callable[..., object]
-"""Starts a coroutine function with its arguments, to run beside what goes on."""
+"""Starts a coroutine function with its arguments as a task."""
 
 
 @asynccontextmanager
 async def spawning() -> AsyncGenerator[Spawn, None]:
-    """Return a function that starts tasks; all end with the context. What the body raises comes out as it is."""
+    """Return a function that starts tasks; all end with the context. Errors of the body come out bare."""
     failure: BaseException | None = None
     async with anyio.create_task_group() as tasks:
         try:
@@ -77,7 +78,7 @@ class _Calls:
 
         def rung() -> None:
             self._set.discard(handle)
-            # a loop may ring a rounding error early, and nobody would ring again
+            # a loop may ring a rounding error early, and no alarm would follow
             if self._loop.time() < at:
                 self.alarm(at, ring)
             else:
@@ -87,7 +88,7 @@ class _Calls:
         self._set.add(handle)
 
     def off(self) -> None:
-        """Take all alarms back."""
+        """Cancel all alarms."""
         for handle in self._set:
             handle.cancel()
 
@@ -110,6 +111,20 @@ async def _tasks() -> AsyncGenerator[Alarm, None]:
 
 
 async def _ring(at: float, ring: Callable[[], None]) -> None:
-    while anyio.current_time() < at:  # noqa: ASYNC110 -- a loop may wake it a rounding error early, and nobody would again
+    while anyio.current_time() < at:  # noqa: ASYNC110 -- a loop may wake it a rounding error early
         await anyio.sleep_until(at)
     ring()
+
+
+def clock() -> Callable[[], float]:
+    """Return the function that reads the clock of the event loop: a step calls it many times.
+
+    Anyio finds out at each call which loop it is on, which takes ten times as long as the answer. Uvloop's own time is
+    that of its last turn, in whole milliseconds, though it wakes by the same clock.
+    """
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return anyio.current_time
+    real = type(loop).time is asyncio.BaseEventLoop.time or type(loop).__module__.startswith("uvloop")
+    return time.monotonic if real else loop.time

@@ -1,7 +1,7 @@
-"""A model that hangs says so: after a second, which of its functions is at work, and on what.
+"""Reports a model that hangs: after a second, which of its functions is at work, and on what.
 
-A thread looks at what the model is asked. It says nothing of code that keeps all threads from running, as one call of a
-C library may.
+A thread looks at the question that the model is working on. It cannot report code that keeps all threads from
+running, as one call of a C library may.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from otf.values import show
 
 PATIENCE: Final = 1.0  # seconds
 LOOKS: Final = 4  # in that time
-_ONE: Final = threading.Lock()  # two that watch the same would tell everything twice
+_ONE: Final = threading.Lock()  # two that watch the same would report everything twice
 _TOLD: Final = frozenset(10**power * LOOKS for power in range(6))  # after a second, after ten, a hundred …
 
 Tell = Callable[[str], object]
 
 
 def warn(text: str) -> None:
-    """Tell on standard error, if there is one."""
+    """Report on standard error, if there is one."""
     if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison] -- it is None where it was closed
         sys.stderr.write(f"otf: {text}\n")
         sys.stderr.flush()
@@ -32,7 +32,7 @@ def warn(text: str) -> None:
 
 @contextmanager
 def watched(tell: Tell = warn, patience: float = PATIENCE) -> Generator[None]:
-    """Watch the model meanwhile; `tell` is called from another thread."""
+    """Watch the model while the context is open; `tell` is called from another thread."""
     if not _ONE.acquire(blocking=False):
         yield
         return

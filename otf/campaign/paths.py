@@ -14,7 +14,7 @@ from anyio.lowlevel import checkpoint
 from otf.adapter import Bench
 from otf.adapter.acting import bounded, excused
 from otf.adapter.exits import blaming, said, where
-from otf.adapter.plan import planned
+from otf.adapter.faults import planned
 from otf.campaign.recorder import LongTraceError, OnEvent, Recorder, reread
 from otf.campaign.results import PathResult
 from otf.campaign.settings import LARGEST, Mode

@@ -82,7 +82,7 @@ def _all(names: Iterable[str], one: Callable[[str], Done[MutantResult]]) -> tupl
 
 
 def _mutants(bench: str, sets: Mapping[str, object], only: list[str] | None) -> dict[str, str]:
-    shipped = dict(load(bench, sets).faults)
+    shipped = dict(load(bench, sets).mutants)
     if not shipped:
         message = f"{bench}: this bench ships no mutants"
         raise UsageError(message)
@@ -110,7 +110,7 @@ def _one(
 
     done = interruptible(work)
     if done.value is not None and not quiet:
-        _report(done.value, loaded.faults[name])
+        _report(done.value, loaded.mutants[name])
     return done
 
 

@@ -2,7 +2,7 @@
 
 A trace may come from a stranger. The bench that it names is loaded only if it is a shipped one: reading a trace must
 never run code of its choice. Of its parameters a bench gets those that it lets a trace choose, within their bounds
-(`otf.adapter.strangers`): an address, a file or a program of a stranger's choice never reaches it.
+(`otf.adapter.bench_options`): an address, a file or a program of a stranger's choice never reaches it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Final, NoReturn, cast
 import msgspec
 
 from otf.adapter import Bench
-from otf.adapter.strangers import allowed, settable
+from otf.adapter.bench_options import allowed, settable
 from otf.cli.benches import LONGEST, TIMES, is_shipped, load, named, parameters
 from otf.cli.output import warn
 from otf.errors import OtfError, TraceError, UsageError

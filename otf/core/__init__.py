@@ -1,5 +1,7 @@
 """The oracle and the session: pure code without a clock, randomness, input or output."""
 
+from typing import TYPE_CHECKING
+
 from otf.core.barrier import Barrier
 from otf.core.compile import Routes
 from otf.core.memory import Symbol
@@ -11,6 +13,11 @@ from otf.core.pacing import Moment, Pacing, Pause
 from otf.core.session import Chooser, Ping, Send, Session, SessionCommand, Stop, Wait
 from otf.core.timing import Timing
 from otf.core.view import InputMode, View
+
+if not TYPE_CHECKING:  # type checkers are to refuse old names
+    from otf.renamed import old_names
+
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "Barrier",

@@ -12,9 +12,9 @@ import anyio
 from anyio.abc import TaskGroup
 
 from otf.adapter import Arrival, Frame, Line
-from otf.adapter.clock import clock
+from otf.adapter.faults import Noting
 from otf.adapter.line import NEVER, Counting, Stamping, Stirring
-from otf.adapter.plan import Noting
+from otf.adapter.waiting import clock
 from otf.runner.waiting import SpinWait, Watching, watching
 from otf.values.cost import light
 

@@ -11,10 +11,17 @@ It does no I/O, so that live and simulated shrinking share all code.
   model as a map)
 """
 
+from typing import TYPE_CHECKING
+
 from otf.shrink.ahead import Ahead, repeats
 from otf.shrink.algorithms import ALGORITHMS, BEST, Setting, shrinking
 from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, Shrinking, issue_of
 from otf.shrink.plan import StepPlan, again
+
+if not TYPE_CHECKING:  # type checkers are to refuse old names
+    from otf.renamed import old_names
+
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "ALGORITHMS",

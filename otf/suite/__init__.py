@@ -4,10 +4,17 @@
 input depends on the outputs, for models that leave the system a choice, by one of `ADAPTIVE`.
 """
 
+from typing import TYPE_CHECKING
+
 from otf.suite.adaptive import ADAPTIVE, AdaptiveSuite, adaptive
 from otf.suite.machine import NumberedMachine, completed, machine, minimised
 from otf.suite.methods import METHODS, Method
 from otf.suite.suite import Suite, suite
+
+if not TYPE_CHECKING:  # type checkers are to refuse old names
+    from otf.renamed import old_names
+
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "ADAPTIVE",

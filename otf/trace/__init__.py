@@ -1,1 +1,23 @@
-"""The events and verdicts of runs as data, and their form in trace files."""
+"""What happened, as data: events, verdicts, and their form in a trace file.
+
+A model needs `Ended` and `Undecodable`; a bench that reads the logs of another program (`foreign`) makes `Sent`,
+`Seen`, `Quiet` and `Closed` of them; a known issue looks at a `Failure`.
+"""
+
+from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent, Undecodable
+from otf.trace.verdict import Allowed, Failure, FailureKind, Signature, Verdict
+
+__all__ = [
+    "Allowed",
+    "Closed",
+    "Ended",
+    "Event",
+    "Failure",
+    "FailureKind",
+    "Quiet",
+    "Seen",
+    "Sent",
+    "Signature",
+    "Undecodable",
+    "Verdict",
+]

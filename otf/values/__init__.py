@@ -1,5 +1,7 @@
 """Values: when two are the same, how one is shown, and which values a type has."""
 
+from typing import TYPE_CHECKING
+
 from otf.values.arguments import Rows, name_of_function, register, rows
 from otf.values.atoms import PRINTABLE
 from otf.values.bounds import Alphabet, Among, Char, Range, Size
@@ -11,6 +13,11 @@ from otf.values.sameness import fresh, likeness
 from otf.values.strategies import is_strategy, smallest
 from otf.values.text import show
 from otf.values.tiers import Flat
+
+if not TYPE_CHECKING:  # type checkers are to refuse old names
+    from otf.renamed import old_names
+
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "PRINTABLE",

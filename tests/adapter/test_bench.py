@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
+import re
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
+from typing import Any, get_type_hints
 
 import pytest
 
 from otf.adapter import Bench, Line
+from otf.adapter.bench_options import PortOptions, ProcessOptions
 from otf.core import InputMode, Limits, Monitor, Relation, Timing
 from otf.errors import CodecError, ContactError, ModelError, OtfError, UsageError
 from otf.spec import Spec, Transition, goto
@@ -179,3 +182,89 @@ def test_times_that_are_none_are_refused(name: str, seconds: float) -> None:
     """A silence of NaN seconds would never be long enough, and the run would not end."""
     with pytest.raises(UsageError, match=rf"^{name}={seconds}: a number of seconds is needed, 0 or more$"):
         partial(Bench, SPEC, codec=Words())(**{name: seconds})  # type: ignore[arg-type]
+
+
+# The two constructors
+
+PORTS = {"a": lambda: Story().port("a"), "b": lambda: Story().port("b")}
+
+
+@asynccontextmanager
+async def _connected() -> AsyncGenerator[dict[str, Line], None]:
+    yield {"a": Still()}
+
+
+def test_each_constructor_makes_the_bench_that_its_fields_make() -> None:
+    """`on_ports` and `in_process` are ways to write `Bench(…)`."""
+    codec = Words()
+
+    def system() -> Callable[[str], list[str]]:
+        return lambda _inp: []
+
+    assert Bench.on_ports(SPEC, codec, PORTS, latency=1) == Bench(SPEC, codec=codec, ports=PORTS, latency=1)
+    assert Bench.on_ports(SPEC, codec, connect=_connected) == Bench(SPEC, codec=codec, connect=_connected)
+    assert Bench.in_process(SPEC, system, types=(str,)) == Bench(SPEC, system=system, types=(str,))
+
+
+def test_the_constructors_know_each_field_of_a_bench() -> None:
+    """Each option is a field of the same type, each field belongs to a constructor, and the docstring has them all."""
+    named = {"spec", "ports", "connect", "system"}
+    hints = get_type_hints(Bench)
+    options = get_type_hints(PortOptions) | get_type_hints(ProcessOptions)
+    assert {name: hints[name] for name in options} == options
+    assert named | options.keys() == {each.name for each in fields(Bench)}
+    table = re.findall(r"^ +\| `(\w+)` \|", Bench.__doc__ or "", re.MULTILINE)
+    assert sorted(table) == sorted(each.name for each in fields(Bench))
+
+
+def test_old_keywords_go_through_the_constructors() -> None:
+    """They warn as they do in `Bench(…)`."""
+    old: dict[str, Any] = {"faults": {"late": "it answers late"}}
+    with pytest.warns(DeprecationWarning, match="mutants"):
+        assert Bench.on_ports(SPEC, Words(), PORTS, **old).mutants == old["faults"]
+
+
+ON, IN = "Bench.on_ports(spec, codec, ports): ", "Bench.in_process(spec, system): "
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named", "says"),
+    [
+        ((SPEC, Words(), PORTS), {"latencies": 1}, "there is no option latencies=; did you mean latency=?"),
+        ((SPEC, Words(), PORTS), {"zzz": 1}, "there is no option zzz=; it has barrier, busy, foreign, inputs, "),
+        ((SPEC, Words(), PORTS), {"system": 1}, "there is no option system=; it has "),
+        ((_step, Words(), PORTS), {}, ": _step is no Spec; write Spec(step, initial=…, inputs=[…])"),
+        (
+            (SPEC, Still(), PORTS),
+            {},
+            "has no types, port, encode, decode; use otf.lines(…), or write a class with them",
+        ),
+        ((SPEC, Words()), {}, "there are no ports; give ports={'line': tcp('127.0.0.1:7000')}, or connect= a function"),
+        ((SPEC, Words(), PORTS), {"connect": _connected}, "both ports and connect= are given; give ports={"),
+        ((SPEC, Words(), {"a": "tcp://h:1"}), {}, "ports['a'] is 'tcp://h:1'; an adapter is needed, such as tcp("),
+        ((SPEC, Words(), PORTS), {"outputs": ("c",)}, "outputs names the port 'c'; there are a, b"),
+    ],
+)
+def test_what_on_ports_refuses(arguments: tuple[Any, ...], named: dict[str, Any], says: str) -> None:
+    """The error names the call, what is wrong in it, and what to write."""
+    with pytest.raises(UsageError) as raised:
+        Bench.on_ports(*arguments, **named)
+    assert str(raised.value).startswith(ON)
+    assert says in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named", "says"),
+    [
+        ((SPEC, print), {"retries": 2}, "there is no option retries=; it has busy, codec, foreign, "),
+        ((SPEC, print), {"ports": {}}, "there is no option ports=; it has busy, codec, "),
+        (("spec", print), {}, "'spec' is no Spec; write Spec(step, initial=…, inputs=[…])"),
+        ((SPEC, 7), {}, "7 cannot be called; give a function that makes the system: lambda: Machine().step"),
+    ],
+)
+def test_what_in_process_refuses(arguments: tuple[Any, ...], named: dict[str, Any], says: str) -> None:
+    """The error names the call, what is wrong in it, and what to write."""
+    with pytest.raises(UsageError) as raised:
+        Bench.in_process(*arguments, **named)
+    assert str(raised.value).startswith(IN)
+    assert says in str(raised.value)

@@ -13,8 +13,8 @@ from typing import Any
 import anyio
 import pytest
 
-from otf.adapter.bounded_call import answer, answered
-from otf.adapter.socket import sockets
+from otf.adapter.exits import answer, answered
+from otf.adapter.socket import address
 from otf.adapters import tcp, udp
 from otf.errors import ContactError
 from tests.adapters.harness import SECONDS, descriptors
@@ -63,7 +63,7 @@ def test_a_call_that_does_not_return_keeps_nobody_from_ending(call: str) -> None
     """The interpreter ends while it hangs."""
     program = f"""
 import time, anyio
-from otf.adapter.bounded_call import answered
+from otf.adapter.exits import answered
 from otf.adapter.child.hook import obey
 def call():
     time.sleep(1000)
@@ -89,7 +89,7 @@ def deaf(monkeypatch: pytest.MonkeyPatch) -> Flag:
         return ask(*args, **more)
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    monkeypatch.setattr(sockets, "LOOKUP", 0.05)
+    monkeypatch.setattr(address, "LOOKUP", 0.05)
     return flag
 
 
@@ -104,14 +104,14 @@ async def test_a_name_that_nobody_knows_in_time(deaf: Flag, port: Any) -> None: 
 
 async def test_numbers_are_not_looked_up(deaf: Flag) -> None:
     """Whoever writes numbers needs nobody to answer."""
-    found = [sockets.resolved((host, 7), socket.SOCK_STREAM)[1][:2] for host in ("127.0.0.1", "::1")]
+    found = [address.resolved((host, 7), socket.SOCK_STREAM)[1][:2] for host in ("127.0.0.1", "::1")]
     assert found == [("127.0.0.1", 7), ("::1", 7)]
     assert not deaf.is_set()
 
 
 async def test_an_interruption_while_a_name_is_looked_up(deaf: Flag, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is heard at once."""
-    monkeypatch.setattr(sockets, "LOOKUP", 1000.0)
+    monkeypatch.setattr(address, "LOOKUP", 1000.0)
     with anyio.fail_after(SECONDS), anyio.move_on_after(0.05) as scope:
         async with tcp("nowhere.invalid:7")():
             pass

@@ -88,7 +88,7 @@ async def test_hooks_can_be_commands(tmp_path: Path) -> None:
         (Life(reset="echo no power >&2; exit 3"), "; no power"),
         (Life(reset=["/no/such/program"]), "cannot start `/no/such/program`"),
         (Life(reset=lambda: 1 / 0), "the reset hook failed: ZeroDivisionError: division by zero"),
-        (Life(health=lambda: False), "the health check failed: the function said no"),
+        (Life(health=lambda: False), "the health check failed: the function returned False"),
         (Life(health="sleep 100", timeout=0.05), "the health check took longer than 0.05 s"),
         (Life(server=[sys.executable, "-c", "exit(4)"], ready="ready"), "was never ready: exit status 4"),
         (Life(server="sleep 100", ready="ready", timeout=0.05), "did not print the line 'ready' within 0.05 s"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from otf.adapter.socket import stamps
-from otf.adapter.socket.stamps import Stamps
+from otf.adapter.socket import datagrams
+from otf.adapter.socket.datagrams import Stamps
 
 
 class Clocks:
@@ -28,7 +28,7 @@ class Clocks:
 def clocks(monkeypatch: pytest.MonkeyPatch) -> Clocks:
     """Clocks that a test sets."""
     made = Clocks()
-    monkeypatch.setattr(stamps, "time", made)
+    monkeypatch.setattr(datagrams, "time", made)
     return made
 
 

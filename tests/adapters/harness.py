@@ -7,72 +7,36 @@ import socket
 import sys
 import termios
 import tty
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from pathlib import Path
 
 import anyio
 
-from otf.adapter import Arrival, Ending, Frame, Line
+from otf.testing.adapter import SECONDS, arrive, children, descriptors, frames, over, woken
 
-SECONDS = 20.0
-"""A bound for what takes milliseconds, so that a busy machine fails no test."""
+__all__ = [  # with what the contract tests themselves use
+    "SECONDS",
+    "arrive",
+    "bare_errors",
+    "bound",
+    "calling",
+    "children",
+    "descriptors",
+    "echoing",
+    "echoing_terminal",
+    "frames",
+    "over",
+    "python",
+    "serving",
+    "terminal",
+    "unread",
+    "woken",
+]
 
 
 def python(program: str) -> list[str]:
     """The command that runs a Python program, without what a site installs."""
     return [sys.executable, "-I", "-S", "-c", program]
-
-
-async def arrive(line: Line, enough: Callable[[list[Arrival]], bool] | int) -> list[Arrival]:
-    """What arrives until it is enough, received as the runner does it: watch, be woken, receive until there is none."""
-    arrived: list[Arrival] = []
-    with anyio.fail_after(SECONDS):
-        while True:
-            while batch := line.receive():
-                arrived += batch
-            if enough(arrived) if callable(enough) else len(arrived) >= enough:
-                return arrived
-            await woken(line)
-
-
-async def woken(line: Line) -> None:
-    """Wait until a descriptor of the line is readable, or the line calls."""
-    async with anyio.create_task_group() as watching:
-
-        async def watch(descriptor: int) -> None:
-            await anyio.wait_readable(descriptor)
-            watching.cancel_scope.cancel()
-
-        line.arm(watching.cancel_scope.cancel)
-        for descriptor in line.descriptors():
-            watching.start_soon(watch, descriptor)
-        await anyio.sleep_forever()
-
-
-def over(arrived: list[Arrival]) -> bool:
-    """Whether the ending has come."""
-    return any(isinstance(arrival, Ending) for arrival in arrived)
-
-
-def frames(*data: bytes) -> list[Arrival]:
-    """Frames with these bytes."""
-    return [Frame(each) for each in data]
-
-
-def descriptors() -> set[str]:
-    """The descriptors that this process has open, with what they are."""
-    found = list(Path("/proc/self/fd").iterdir())  # among them the one of this very look, which is gone at once
-    return {f"{path.name} {path.readlink()}" for path in found if path.is_symlink()}
-
-
-def children() -> set[str]:
-    """The numbers of the processes that this process has started and not buried."""
-    found: set[str] = set()
-    for thread in Path("/proc/self/task").iterdir():
-        with suppress(OSError):  # a thread may end while one looks
-            found.update((thread / "children").read_text().split())
-    return found
 
 
 @asynccontextmanager

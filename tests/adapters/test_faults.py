@@ -12,8 +12,7 @@ import pytest
 from trio.testing import MockClock
 
 from otf.adapter import Arrival, Bench, Ending, Frame, Line
-from otf.adapter.faults import KINDS
-from otf.adapter.plan import planned
+from otf.adapter.faults import KINDS, planned
 from otf.adapters import Faults, inject, inprocess, tcp
 from otf.adapters.faults import FaultyLine
 from otf.codec import lines

@@ -302,7 +302,7 @@ async def test_environment_and_folder_are_the_callers(tmp_path: Path) -> None:
             r"  before it was ready: Ready.$",
             id="it is late",
         ),
-        pytest.param(SLEEPS, 0.1, r"for no line\n  it said nothing at all$", id="it is silent"),
+        pytest.param(SLEEPS, 0.1, r"for no line\n  it printed nothing at all$", id="it is silent"),
         pytest.param(
             "while True: print('starting ...')",
             0.2,

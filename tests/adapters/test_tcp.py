@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from otf.adapter import Ending, Frame, LineLost, Opener
-from otf.adapter.clock import clock
+from otf.adapter.waiting import clock
 from otf.adapters import tcp
 from otf.adapters.tcp import TcpLine, open_listener, open_tcp
 from otf.errors import ContactError, UsageError
@@ -54,7 +54,7 @@ async def send_on(line: TcpLine, data: bytes) -> None:
 @pytest.mark.parametrize("within", [0, 0.02])
 async def test_a_connection_that_is_refused_does_not_time_out(within: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the time is over during the last of many calls, or before the first was answered."""
-    with pytest.raises(ContactError, match="connection refused; nobody listens there, also after"):
+    with pytest.raises(ContactError, match="connection refused; no program listens there, even after"):
         async with open_tcp((LOCAL, free_port()), within=within):
             pass
     answers = iter([errno.ECONNREFUSED, errno.ETIMEDOUT])
@@ -252,8 +252,8 @@ async def test_nobody_there_is_told() -> None:
     await anyio.lowlevel.checkpoint()  # what an event loop opens once is open now
     before = descriptors()
     assert await contact(tcp(f"{LOCAL}:{port}", within=0.02)) == (
-        f"cannot reach tcp 127.0.0.1:{port}: connection refused; nobody listens there, also after 0.02 s; "
-        "start the system, or check the address"
+        f"cannot reach tcp 127.0.0.1:{port}: connection refused; no program listens there, even after 0.02 s; "
+        "start one, or check the address"
     )
     assert descriptors() == before
 
@@ -261,7 +261,7 @@ async def test_nobody_there_is_told() -> None:
 async def test_nobody_calling_is_told() -> None:
     """Where nobody calls, that is said with the time for which it was waited."""
     why = await contact(tcp(f"tcp-listen://{LOCAL}:0", within=0.01))
-    assert why.startswith("nobody called tcp 127.0.0.1:")
+    assert why.startswith("no connection to tcp 127.0.0.1:")
 
 
 async def test_an_address_that_is_taken_is_told() -> None:

@@ -13,9 +13,9 @@ import anyio
 import pytest
 
 from otf.adapter import Ending, Frame, LineLost
-from otf.adapter.clock import clock
 from otf.adapter.socket.address import Address
 from otf.adapter.socket.datagrams import LARGEST, datagram_socket
+from otf.adapter.waiting import clock
 from otf.adapters import udp
 from otf.adapters.udp import UdpLine, open_udp
 from otf.errors import CodecError, ContactError, UsageError
@@ -82,7 +82,7 @@ async def test_the_peer_can_be_set_later() -> None:
             peer.sendto(b"early", line.address)
             await woken(line)
             assert line.receive() == []
-            with pytest.raises(UsageError, match=r"nobody to send to from udp 127.0.0.1:\d+; set `line.peer"):
+            with pytest.raises(UsageError, match=r"no peer to send to from udp 127.0.0.1:\d+; set `line.peer"):
                 await line.send(b"hello")
             line.peer = peer.getsockname()
             assert line.peer == peer.getsockname()

@@ -133,7 +133,7 @@ def test_nobody_there_is_inconclusive(tmp_path: Path) -> None:
     """If no one listens at the address, the exit status is that of an inconclusive run."""
     done = otf("run", "coffee", "--sut", "unix:/nowhere", "--traces", 1, "--out", tmp_path)
     assert done.status == 3
-    assert "there is no such socket, also after 2 s; start the system" in done.out
+    assert "there is no such socket, even after 2 s; start the system" in done.out
 
 
 # Descriptions

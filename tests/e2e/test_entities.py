@@ -104,7 +104,7 @@ def test_an_entity_that_is_never_ready(folder: Path) -> None:
     done = run(folder, entity(folder, "silent()"), "--set", "ready_timeout=0.1")
     assert done.status == 3
     assert "did not print the line 'ready' within 0.1 s" in done.out
-    assert "  it said nothing at all\n" in done.out
+    assert "  it printed nothing at all\n" in done.out
 
 
 def test_an_entity_that_talks_without_end_before_it_is_ready(folder: Path) -> None:

@@ -335,7 +335,7 @@ def test_the_defaults_of_the_bench() -> None:
     tested = bench()
     assert (tested.name, tested.inputs, tested.outputs) == ("conference", "mixed", ("user", "cpe2", "cpe3"))
     assert (tested.quiescence, tested.latency, tested.busy) == (0.020, 0.002, 0.002)
-    assert len(tested.faults) == 27
+    assert len(tested.mutants) == 27
 
 
 def _campaign(tested: Bench, out: Path, loop: str = "asyncio", **settings: Any) -> Campaign:  # noqa: ANN401

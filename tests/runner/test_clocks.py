@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from otf.adapter import Bench
-from otf.adapter.socket import stamps
+from otf.adapter.socket import datagrams
 from otf.adapters import udp
 from otf.core import Session
 from otf.core.strict import Strict
@@ -78,7 +78,7 @@ def driven(after: float) -> Verdict:
 @pytest.mark.parametrize("shift", [0.05, 0.12, 10.0, 1e7, -0.05, -10.0, -1e7])
 def test_another_clock(shift: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the clock of the day says, an answer in time was in time."""
-    monkeypatch.setattr(stamps, "time", Shifted(shift))
+    monkeypatch.setattr(datagrams, "time", Shifted(shift))
     assert driven(0.15).outcome == "pass"
 
 
@@ -86,7 +86,7 @@ def test_the_right_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer that comes too early is found out, with stamps that are right and with those that are wrong."""
     kinds = list[str]()
     for shift in (0.0, 10.0, -10.0):
-        monkeypatch.setattr(stamps, "time", Shifted(shift))
+        monkeypatch.setattr(datagrams, "time", Shifted(shift))
         verdict = driven(0.0)
         assert verdict.failure is not None
         kinds.append(verdict.failure.kind)

@@ -76,14 +76,14 @@ class Child:
         try:
             code = self._code()
         except ChildProcessError:
-            return "exit status unknown"  # somebody else has waited for it
+            return "exit status unknown"  # other code has waited for it
         if code is None:
             return ""
         return f"exit status {code}" if code >= 0 else f"killed by {_signal_name(-code)}"
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the process and to all that it started, unless these have left its session."""
-        # Not reaped yet, the process still holds the number of the group: nobody else's group can have it.
+        # Not reaped yet, the process still holds the number of the group: no other group can have it.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
 
@@ -91,7 +91,7 @@ class Child:
         """Close the standard input: most programs end when it ends. A terminal hangs up."""
         self.stdin = -1
         if self._terminal >= 0:
-            self.signal(signal.SIGHUP)  # it is nobody's controlling terminal, so that closing it would tell nobody
+            self.signal(signal.SIGHUP)  # it controls no session, so closing it would signal no process
         for pipe in self._pipes()[:1]:
             pipe.close()
 

@@ -9,17 +9,16 @@ from typing import Any, Final, TypeAlias
 
 import anyio
 
-from otf.adapter.bounded_call import answered
 from otf.adapter.child.child import Child
 from otf.adapter.child.reading import Reading
-from otf.adapter.exits import is_interruption, said
+from otf.adapter.exits import answered, is_interruption, said
 from otf.adapter.inflow import Inflow
 from otf.adapter.waiting import alarms
 from otf.errors import ContactError
 from otf.framing import lines
 
 Hook: TypeAlias = str | Sequence[str] | Callable[[], object] | Callable[[], Awaitable[object]]
-"""A command line for the shell, a program with its arguments, or a function; status 0, or anything but False, is well.
+"""A command line for the shell, a program with its arguments, or a function; status 0 or a result but False is good.
 
 A function that blocks runs in a thread of its own; one that is `async`, on the loop.
 """
@@ -29,7 +28,7 @@ _FOREVER: Final = float("inf")  # the limit is set around it
 
 
 async def obey(hook: Hook, what: str, seconds: float) -> None:
-    """Run a hook to its end; `what` it does is for the error. Raises ContactError where it fails or takes too long."""
+    """Run a hook to its end; the error calls it `what`. Raises ContactError if it fails or takes too long."""
     with anyio.move_on_after(seconds):
         why = await (_called(hook) if callable(hook) else _run(hook))
         if why:
@@ -46,11 +45,11 @@ async def _called(hook: Callable[[], Any]) -> str:
             answer: object = await hook()
         else:
             answer = await answered(hook, _FOREVER)
-    except BaseException as error:  # whatever it raises, the system is not there
+    except BaseException as error:  # whatever it raises, the system is not ready
         if is_interruption(error):
             raise
         return said(error)
-    return "the function said no" if answer is False else ""
+    return "the function returned False" if answer is False else ""
 
 
 async def _run(command: str | Sequence[str]) -> str:
@@ -68,9 +67,9 @@ async def _run(command: str | Sequence[str]) -> str:
                 await _until_ended(reading)
             reading.close()
             child.close()
-        said = [*reading.tail.lines(), *_spoken(reading.inflow)]
+        printed = [*reading.tail.lines(), *_printed(reading.inflow)]
         ended = reading.ended
-    return "" if ended == "exit status 0" else "; ".join([f"{ended} of `{child.command}`", *said[-3:]])
+    return "" if ended == "exit status 0" else "; ".join([f"{ended} of `{child.command}`", *printed[-3:]])
 
 
 async def _until_ended(reading: Reading) -> None:
@@ -79,9 +78,9 @@ async def _until_ended(reading: Reading) -> None:
         await reading.more()
         reading.look()
         while len(reading.inflow.queue) > 1:
-            reading.inflow.queue.popleft()  # all that is of interest is the last of it
+            reading.inflow.queue.popleft()  # only the last of it is of interest
 
 
-def _spoken(inflow: Inflow) -> list[str]:
+def _printed(inflow: Inflow) -> list[str]:
     data = [getattr(each, "data", b"") for each in inflow.queue]
     return [each.decode(errors="backslashreplace") for each in data if each]

@@ -1,4 +1,4 @@
-"""What a child process says: the frames of its output, its last words, and how it ended."""
+"""The output of a child process: frames, the last lines of its standard error, and how it ended."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ PATIENCE: Final = 0.1
 _CHUNK = 65_536  # bytes: what a pipe holds
 _ROUNDS = 64  # a pipe can be made to hold 1 MiB: what was there when a look began is seen
 _HELD = 1 << 20  # bytes of errors that may wait to be read: what most systems allow, and read at once
-_FLOOD = 1 << 15  # bytes that are found at once: whoever says so much says more, and is heard
+_FLOOD = 1 << 15  # bytes that are found at once: a program that writes so much writes more, and is read again soon
 _PAUSE = 0.001  # seconds later
 
 
 class Reading:
-    """Reads what a child says as it comes, without waiting, and never more than a pipe holds beyond what is asked for.
+    """Reads the output of a child as it arrives, without waiting, and at most a pipe's content ahead of what is taken.
 
-    `inflow` holds the frames of the standard output that nobody has taken yet, and after the last one the ending.
-    `tail` keeps the end of the standard error. `ended` says how the process ended, as soon as that is known, and
-    `exit` is set then. The inflow is woken when something is to be seen that no descriptor tells.
+    `inflow` holds the frames of the standard output that have not been taken yet, and after the last one the ending.
+    `tail` keeps the end of the standard error. `ended` is how the process ended, as soon as that is known, and
+    `exit` is set then. The inflow is woken for news that no descriptor shows.
 
     A flood of errors is read now and then only, so that it costs little: meanwhile it waits in its pipe, which is made
     as large as the system lets it be.
@@ -133,7 +133,7 @@ class Reading:
     def _read(self) -> tuple[str, list[int]]:
         if self._child.exit < 0:
             self._see_exit()
-        ended = self.ended  # if it had ended before the poll, the poll knows of all that it ever said
+        ended = self.ended  # if it had ended before the poll, the poll knows of all its output
         readable = [descriptor for descriptor, _ in self._poll.poll(0)]
         for descriptor in readable:
             self._readers[descriptor]()
@@ -154,7 +154,7 @@ class Reading:
         try:
             return os.read(self._child.stdout, _CHUNK)
         except OSError as error:
-            if error.errno != errno.EIO:  # a terminal says so when nobody has its other end any more
+            if error.errno != errno.EIO:  # the error of a terminal whose other end is closed
                 raise
             return b""
 

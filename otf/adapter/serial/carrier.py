@@ -1,4 +1,4 @@
-"""What carries the bytes of a serial port: its own descriptor, a transport of asyncio, or threads."""
+"""Carriers of the bytes of a serial port: its own descriptor, a transport of asyncio, or threads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 
 import anyio
 
-from otf.adapter.bounded_call import answered
+from otf.adapter.exits import answered
 from otf.adapter.serial.polled import Polled
 from otf.adapter.serial.pump import Pump
 
@@ -25,7 +25,7 @@ _NETWORK: Final = "serial.urlhandler.protocol_socket"
 
 
 class Carrier(Protocol):
-    """Carries the bytes of `port`; `descriptor` becomes readable with them, and `why` says what became of the port."""
+    """Carries the bytes of `port`; `descriptor` becomes readable with them, and `why` is why the port ended."""
 
     port: Any
     descriptor: int
@@ -40,7 +40,7 @@ class Carrier(Protocol):
         ...
 
     async def stop(self) -> None:
-        """Close the port and whatever carries its bytes. May be called again."""
+        """Close the port and the carrier of its bytes. May be called again."""
         ...
 
 
@@ -55,7 +55,7 @@ class Direct:
         self.write: Callable[[bytes], int] = partial(os.write, self.descriptor)
 
     async def stop(self) -> None:
-        """Close the port; DTR falls by that, unless its driver was told otherwise."""
+        """Close the port; this drops DTR, unless the driver is set up otherwise."""
         if not self.port.is_open:
             return
         anyio.notify_closing(self.descriptor)
@@ -72,7 +72,7 @@ class Direct:
 
 
 def carried(port: Any) -> Carrier:  # noqa: ANN401 -- the same
-    """Return what carries the bytes of an open port on this platform and event loop."""
+    """Return the carrier for an open port on this platform and event loop."""
     if _has_descriptor(port):
         return Direct(port)
     # the one kind of port that pyserial-asyncio polls; it does not know other event loops
@@ -82,7 +82,7 @@ def carried(port: Any) -> Carrier:  # noqa: ANN401 -- the same
 
 
 def is_network(port: Any) -> bool:  # noqa: ANN401 -- the same
-    """Tell whether a port is a connection that is called a serial port: `socket://`."""
+    """Return whether a port is a network connection (`socket://`)."""
     return type(port).__module__ == _NETWORK
 
 

@@ -1,4 +1,4 @@
-"""Serial devices: opened by the names that everybody knows, configured, and explained where that fails."""
+"""Serial devices: opened by their usual names, configured, with an explanation where that fails."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 import anyio
 
-from otf.adapter.bounded_call import answered
+from otf.adapter.exits import answered
 from otf.adapter.serial.refused import explained
 from otf.errors import ContactError, UsageError
 
@@ -27,9 +27,9 @@ _AGAIN: Final = 0.05  # seconds until a device that is not there is looked for a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """A serial port as it is asked for; `dtr` and `rts` None leave these lines as they are.
+    """The settings of a serial port; `dtr` and `rts` None leave these lines as they are.
 
-    On Linux opening a port raises both, whatever is asked for: boards that reset on DTR do so at that moment. With
+    On Linux opening a port raises both, whatever the settings: boards that reset on DTR do so at that moment. With
     `keep` that is once in a campaign, and not at every path. A device that is not there is waited for `within` seconds:
     many boards go and come back when they are reset.
     """
@@ -51,10 +51,7 @@ class Device:
 
 @dataclass(slots=True)
 class Opened:
-    """A port that is open, and what a person should know of that.
-
-    `pty`: it is the end of a pair that a program made, and no device.
-    """
+    """An open port, and remarks for people. `pty`: it is one end of a pseudo-terminal, and no device."""
 
     port: Any
     remarks: list[str]
@@ -62,7 +59,7 @@ class Opened:
 
 
 async def opened(device: Device) -> Opened:
-    """Open a port. Raises ContactError where it cannot be opened; UsageError for what no port can be."""
+    """Open a port. Raises ContactError if it cannot be opened; UsageError for impossible settings."""
     until, missing = anyio.current_time() + device.within, False
     while True:
         try:

@@ -12,14 +12,14 @@ from typing import Final
 from otf.adapter.serial.carrier import Carrier, Direct, carried
 from otf.adapter.serial.device import Device, Opened, opened
 
-_ROUNDS: Final = 64  # chunks of old input that are dropped; whoever sends more has not come to an end
+_ROUNDS: Final = 64  # chunks of old input that are dropped; a device that sends more is still sending
 
 
 @dataclass(eq=False, slots=True)
 class OpenPort:
-    """A port that is open, and what carries its bytes.
+    """An open port with its carrier.
 
-    `again`: it has been used before. Who uses it says with `lost` that it cannot be used once more.
+    `again`: it has been used before. Its user sets `lost` if it cannot be used once more.
     """
 
     device: Device
@@ -29,9 +29,9 @@ class OpenPort:
     lost: bool = False
 
     def refreshed(self) -> bool:
-        """Drop what came while nobody listened; tell whether the port is still the one that its device names."""
+        """Drop what arrived between two paths; return whether the port is still that of its device."""
         if not self.carrier.port.is_open:
-            return False  # and its descriptor may be somebody else's by now
+            return False  # and its descriptor may belong to another file by now
         try:
             for _ in range(_ROUNDS):
                 if not self.carrier.read():
@@ -57,9 +57,9 @@ _KEPT: Final = ContextVar[list[OpenPort] | None]("kept", default=None)
 
 @asynccontextmanager
 async def keeping() -> AsyncGenerator[None]:
-    """Let ports stay open that are to be kept; all are closed when this is left, however that happens.
+    """Keep ports open from path to path; all are closed when the context is left, however that happens.
 
-    Inside of another such context that one keeps them.
+    Inside another such context, the outer one keeps them.
     """
     if _KEPT.get() is not None:
         yield
@@ -98,7 +98,7 @@ async def _open(device: Device) -> OpenPort:
 
 
 async def _taken(kept: list[OpenPort] | None, device: Device) -> OpenPort | None:
-    """Return a port that was kept and is well; those that are not are closed, lest they gather."""
+    """Return a kept port that still works; those that do not are closed."""
     if kept is None:
         return None
     # out of the list before anything is waited for, since several jobs look into it

@@ -11,18 +11,22 @@ from typing import Any, Final
 import anyio
 
 LARGEST: Final = 65_536
-"""Bytes that are held until somebody takes them; beyond, the transport stops reading and the other side feels it."""
+"""Bytes that are held until they are taken; beyond, the transport stops reading, so that flow control works."""
 
 DRAIN: Final = 1.0  # seconds in which what was written may still go out when the port is closed
 _LOOK: Final = 0.005
 
 
 class Polled(asyncio.Protocol):
-    """Carries the bytes of `port` (of pyserial) by a transport, which calls `wake` when some have come.
+    """Carries the bytes of `port` (of pyserial) by a transport, which calls `wake` when some have arrived.
 
-    What the transport keeps to itself is told here: it ignores what is written after a loss, never says that a port was
-    lost while something was still to be written, and on closing waits inside of the event loop for output to go out.
-    `why` says what the port raised.
+    pyserial-asyncio 0.6 has a defect on Windows, around which this class works. `SerialTransport` stops its polling
+    writer as soon as it is closing. A port that is lost while output waits is therefore never flushed, and
+    `connection_lost` is never called: the loss would look like silence. Where the transport does end, it calls the
+    port's `flush`, which may wait for ever inside of the event loop. A second end then raises, since the first has
+    dropped the port. What is written meanwhile is ignored without an error. Here `_Guarded` is between the transport
+    and the loop: before each callback of a closing transport it empties the output buffer and aborts once, and an
+    error of a callback counts as the loss. `taken` reports whether output was written. `why` is the error of the port.
     """
 
     descriptor: int = -1
@@ -38,7 +42,7 @@ class Polled(asyncio.Protocol):
         self._ended = anyio.Event()
         self._aborted = False
         self._transport: Any = SerialTransport(_Guarded(self._before, self._failed), self, port)
-        # whatever it could not hand to the driver at once is waited for
+        # `taken` waits for output that the driver did not accept at once
         self._transport.set_write_buffer_limits(high=0)
 
     def read(self) -> bytes:
@@ -51,7 +55,7 @@ class Polled(asyncio.Protocol):
         return self._looked()
 
     def write(self, data: bytes) -> int:
-        """Hand bytes to the transport; `taken` tells what became of them."""
+        """Hand bytes to the transport; `taken` reports whether they were written."""
         if data:  # no bytes at all would make it stumble
             self._transport.write(data)
         return len(data)
@@ -84,15 +88,15 @@ class Polled(asyncio.Protocol):
         self.wake()
 
     def pause_writing(self) -> None:
-        """Take that something waits to be written."""
+        """Note that output waits to be written."""
         self._taken = anyio.Event()
 
     def resume_writing(self) -> None:
-        """Take that all has been written."""
+        """Note that all output has been written."""
         self._taken.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Take that the port is gone, or was closed."""
+        """Note that the port is gone, or was closed."""
         self.why = self.why or str(exc or "")
         self._ended.set()
         self._taken.set()
@@ -135,7 +139,7 @@ class Polled(asyncio.Protocol):
 
 
 class _Guarded:
-    """The event loop as the transport sees it: what a callback raises is told to us, and not to a log again and again.
+    """The event loop as the transport sees it: errors of callbacks go to `failed`, and not to the log again and again.
 
     `before` is called before each callback.
     """
@@ -154,7 +158,7 @@ class _Guarded:
         return self._loop.call_later(delay, self._called, call, *arguments)
 
     def call_exception_handler(self, context: object) -> None:
-        """Say nothing: that the port was lost is told with why."""
+        """Log nothing: `connection_lost` gets the error."""
 
     def _called(self, call: Callable[..., object], *arguments: object) -> None:
         self._before()

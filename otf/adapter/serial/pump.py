@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import anyio
 
-from otf.adapter.bounded_call import answered
+from otf.adapter.exits import answered
 
 DRAIN: Final = 1.0
 """Seconds in which what was written may still go out when the port is closed, and again until a write gives up."""
@@ -27,8 +27,8 @@ _CHUNK: Final = 4096
 class Pump:
     """Carries the bytes of `port` (of pyserial) to and from a socket with this `descriptor`, until `stop`.
 
-    The socket holds a bounded number of bytes, so that a port that is not read is felt by the other side, as it
-    should be. `why` says what the port raised; then the socket is at its end.
+    The socket holds a bounded number of bytes, so that flow control still reaches the other side when
+    the port is not read. `why` is the error of the port; then the socket is at its end.
     """
 
     def __init__(self, port: Any) -> None:  # noqa: ANN401 -- pyserial has a class for each kind of port

@@ -1,4 +1,4 @@
-"""Why a serial device could not be opened, with what to do about it, and who else has it."""
+"""Why a serial device could not be opened, what to do about it, and which programs have it open."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PROC: Final = Path("/proc")
 
 
 def explained(url: str, error: OSError, forms: str) -> str:
-    """Return what to tell of a device that could not be opened; `forms` says how ports may be written."""
+    """Return the message for a device that could not be opened; `forms` lists how ports are written."""
     path = Path(url)
     explain = _EXPLANATIONS.get(error.errno or 0)
     if explain is not None and path.is_absolute():
@@ -57,14 +57,14 @@ _EXPLANATIONS: Final[Mapping[int, Callable[[Path], str]]] = {
 
 
 def ports() -> dict[str, str]:
-    """Return the serial ports of this machine, each with what is known of it."""
+    """Return the serial ports of this machine, each with its description."""
     from serial.tools.list_ports import comports
 
     return {port.device: port.description for port in sorted(comports())}
 
 
 def holders(path: Path) -> list[str]:
-    """Return the programs that have a device open, as far as one may see: "minicom (4711)"."""
+    """Return the programs that have a device open, as far as permissions allow: "minicom (4711)"."""
     found = set[str]()
     for link in _PROC.glob("[0-9]*/fd/*") if sys.platform == "linux" else ():
         with suppress(OSError):

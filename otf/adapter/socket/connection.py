@@ -11,11 +11,11 @@ from typing import Final
 
 import anyio
 
-from otf.adapter.socket.sockets import SocketAddress, contact
+from otf.adapter.socket.address import SocketAddress, contact
 from otf.errors import ContactError
 
 CHUNK: Final = 65_536
-_PAUSE: Final = 0.01  # seconds between two calls to somebody who is not there yet
+_PAUSE: Final = 0.01  # seconds between two attempts while no program listens yet
 _NOT_YET: Final = {errno.ECONNREFUSED, errno.ENOENT, errno.ECONNRESET, errno.EAGAIN}  # ENOENT: of a unix socket
 _BACKLOG: Final = 16
 _QUICKACK: Final = getattr(socket, "TCP_QUICKACK", None)
@@ -26,7 +26,7 @@ async def connected(
 ) -> socket.socket:
     """Return a stream socket that is connected to `address`; one that refuses is called again until `within` is over.
 
-    Raises ContactError, in the words of `shown`.
+    Raises ContactError, whose message names `shown`.
     """
     deadline, refused = anyio.current_time() + within, 0
     while True:
@@ -72,7 +72,9 @@ async def accepted(listener: socket.socket, shown: str, within: float) -> socket
                 sock.settimeout(0)
                 return sock
             await anyio.wait_readable(listener)
-    message = f"nobody called {shown} within {within:g} s; start the system so that it does, or give it more time"
+    message = (
+        f"no connection to {shown} came within {within:g} s; start the system so that it connects, or give it more time"
+    )
     raise ContactError(message)
 
 
@@ -80,7 +82,8 @@ def prompt_reader(sock: socket.socket) -> Callable[[], bytes]:
     """Return what reads a socket, and acknowledges at once what it read.
 
     A system that writes in two parts and leaves Nagle's algorithm on sends the second only when the first was
-    acknowledged, which by itself takes up to 40 ms. The kernel falls back to that by itself, so it is told each time.
+    acknowledged, which by itself takes up to 40 ms. The kernel falls back to that, so the option is set before each
+    read.
     """
     if _QUICKACK is None:
         return lambda: sock.recv(CHUNK)
@@ -101,7 +104,7 @@ def hang_up(sock: socket.socket) -> None:
 
 
 def reset(sock: socket.socket) -> None:
-    """Close a socket so that the other side is told "connection reset", and not "end of stream"."""
+    """Close a socket so that the other side sees "connection reset", and not "end of stream"."""
     with suppress(OSError):
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
     hang_up(sock)
@@ -121,7 +124,7 @@ def _stream(family: int, bind: SocketAddress | None, shown: str) -> socket.socke
 
 
 async def _call(sock: socket.socket, address: SocketAddress, deadline: float) -> int:
-    """Return the number of the error that came of it, 0 for none."""
+    """Return the error number of the attempt, 0 for none."""
     why = sock.connect_ex(address)
     if why != errno.EINPROGRESS:
         return why
@@ -134,8 +137,8 @@ async def _call(sock: socket.socket, address: SocketAddress, deadline: float) ->
 
 def _unreached(shown: str, why: int, within: float) -> ContactError:
     advice = {
-        errno.ECONNREFUSED: f"nobody listens there, also after {within:g} s; start the system, or check the address",
-        errno.ENOENT: f"there is no such socket, also after {within:g} s; start the system, or check the path",
+        errno.ECONNREFUSED: f"no program listens there, even after {within:g} s; start one, or check the address",
+        errno.ENOENT: f"there is no such socket, even after {within:g} s; start the system, or check the path",
         errno.ETIMEDOUT: f"no answer within {within:g} s; check the address and the network, or give it more time",
         errno.EACCES: "you may not; look at the rights of the socket with `ls -l`, and at the firewall",
     }

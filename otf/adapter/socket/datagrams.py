@@ -1,16 +1,16 @@
-"""UDP sockets that lose as little as possible, and say what the network refused."""
+"""UDP sockets that lose as little as possible, and report what the network refused and when a datagram came."""
 
 from __future__ import annotations
 
 import socket
 import struct
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
-from otf.adapter.socket.address import Address, show_address
-from otf.adapter.socket.sockets import SocketAddress, contact, resolved
+from otf.adapter.socket.address import Address, SocketAddress, contact, resolved, show_address
 
 LARGEST: Final = 65_507
 """Bytes that a datagram can hold, with IPv4; with IPv6 it is 20 more."""
@@ -58,7 +58,7 @@ def refusals(sock: socket.socket) -> Iterator[tuple[int, SocketAddress]]:
 
 
 def dropped(sock: socket.socket) -> int:
-    """Return how many datagrams the kernel has dropped because nobody read them in time (Linux; elsewhere 0)."""
+    """Return how many datagrams the kernel has dropped because they were not read in time (Linux; elsewhere 0)."""
     if sys.platform != "linux":
         return 0
     numbers = sock.getsockopt(socket.SOL_SOCKET, _MEMINFO, 4 * _DROPS + 4)
@@ -66,7 +66,7 @@ def dropped(sock: socket.socket) -> int:
 
 
 def stamped(sock: socket.socket, size: int) -> tuple[bytes, SocketAddress, float | None]:
-    """Receive a datagram with its sender, and when the kernel took it, by the clock of the day, if it says so."""
+    """Receive a datagram with its sender, and when the kernel took it, by the clock of the day, if known."""
     data, notes, _, sender = sock.recvmsg(size, _NOTES)
     for level, kind, note in notes:
         if (level, kind) == (socket.SOL_SOCKET, _STAMP):
@@ -84,7 +84,7 @@ def ask_for_stamps(sock: socket.socket) -> None:
 def _prepare(sock: socket.socket) -> None:
     sock.settimeout(0)
     _enlarge(sock)
-    if sys.platform == "linux":  # elsewhere a socket without a connection is not told what the network refused
+    if sys.platform == "linux":  # elsewhere a socket without a connection does not learn what the network refused
         sock.setsockopt(*_RECVERR[sock.family], 1)
 
 
@@ -95,3 +95,34 @@ def _enlarge(sock: socket.socket) -> None:
             sock.setsockopt(socket.SOL_SOCKET, _RCVBUFFORCE, _BUFFER)
             return
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
+
+
+_SLIP: Final = 0.001  # seconds by which two clocks that are read one after the other may differ
+_SLEW: Final = 0.001  # seconds a second: a clock that is put right goes faster or slower by half of that at most
+
+
+class Stamps:
+    """Computes how long ago a datagram arrived from its stamp; after one wrong stamp no other is believed.
+
+    Stamps are wrong if the clock of the day was set meanwhile, or if one lies in the future or before the moment when
+    the socket was last empty: then a program may have been given another time than the kernel's (`faketime`).
+    """
+
+    def __init__(self) -> None:
+        self._wrong = False
+        self._begun = time.monotonic()
+        self._offset = _offset()
+
+    def ago(self, stamp: float, most: float) -> float | None:
+        """Return how many seconds ago it was, at most `most` by other evidence; None if unknown.
+
+        `stamp` is in seconds of the clock of the day.
+        """
+        ago = time.time() - stamp
+        slewed = _SLIP + _SLEW * (time.monotonic() - self._begun)
+        self._wrong = self._wrong or not -_SLIP <= ago <= most + _SLIP or abs(_offset() - self._offset) > slewed
+        return None if self._wrong else max(0.0, ago)
+
+
+def _offset() -> float:
+    return time.time() - time.monotonic()

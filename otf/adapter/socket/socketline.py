@@ -78,7 +78,7 @@ class SocketLine(StreamLine, ABC):
         sock, self._socket = self._socket, None
         self._over, self._gone = True, why
         self._inflow.clear()
-        self._wake()  # before it is closed nobody may watch it
+        self._wake()  # the runner has to stop watching it before it is closed
         if sock is not None:
             how(sock)
 

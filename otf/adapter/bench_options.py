@@ -1,0 +1,172 @@
+"""The options of a bench: those of its constructors, what these refuse, and what a trace may choose by itself."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Container, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Final, TypedDict, TypeVar
+
+from otf.adapter.life import Life
+from otf.adapter.line import Line
+from otf.codec import Codec
+from otf.core import Barrier, InputMode, Limits
+from otf.errors import UsageError
+from otf.spec import Spec
+from otf.trace.events import Event
+from otf.trace.verdict import Failure
+from otf.values import show
+
+Opener = Callable[[], AbstractAsyncContextManager[Line]]
+"""Opens the line of one port."""
+
+Connect = Callable[[], AbstractAsyncContextManager[Mapping[str, Line]]]
+"""Opens the lines of all ports."""
+
+_OF_CODEC: Final = ("types", "port", "encode", "decode")
+_OLD: Final = {"faults", "departures"}  # `Bench` itself still takes them
+
+
+@dataclass(frozen=True, slots=True)
+class KnownIssue:
+    """A failure that is known: a campaign counts it and goes on.
+
+    `shows` returns whether a failure is this one; `says` describes it for people.
+
+    >>> KnownIssue(lambda failure: "Unknown command" in failure.seen, "it answers what it should ignore").says
+    'it answers what it should ignore'
+    """
+
+    shows: Callable[[Failure], bool]
+    says: str
+
+
+class BenchOptions(TypedDict, total=False):
+    """Fields that every bench may have."""
+
+    name: str
+    types: tuple[type, ...]
+    outputs: tuple[str, ...]
+    inputs: InputMode
+    quiescence: float | None
+    latency: float
+    busy: float
+    limits: Limits
+    mutants: Mapping[str, str]
+    parameters: Mapping[str, object]
+    known_issues: tuple[KnownIssue, ...]
+    foreign: Callable[[Any], Event | None] | None
+
+
+class PortOptions(BenchOptions, total=False):
+    """Fields that a bench with ports may have beside its ports."""
+
+    life: Life | None
+    barrier: Barrier | None
+    retries: int
+
+
+class ProcessOptions(BenchOptions, total=False):
+    """Fields that a bench of a Python object may have."""
+
+    codec: Codec | None
+
+
+def check_options(call: str, options: Mapping[str, object], fields: type[Any]) -> None:
+    """Refuse an unknown option, with the name that was likely meant."""
+    possible = sorted(fields.__annotations__.keys() | fields.__optional_keys__)
+    for name in options.keys() - set(possible) - _OLD:
+        near = get_close_matches(name, possible, 1)
+        meant = f"did you mean {near[0]}=?" if near else f"it has {', '.join(possible)}"
+        message = f"{call}: there is no option {name}=; {meant}"
+        raise UsageError(message)
+
+
+def check_spec(call: str, spec: object) -> None:
+    """Refuse a model that is no spec: most often the function of one."""
+    if not isinstance(spec, Spec):
+        shown = getattr(spec, "__name__", show(spec))
+        message = f"{call}: {shown} is no Spec; write Spec(step, initial=…, inputs=[…])"
+        raise UsageError(message)
+
+
+def check_codec(call: str, codec: object) -> None:
+    """Refuse a codec that lacks a part."""
+    missing = [name for name in _OF_CODEC if not hasattr(codec, name)]
+    if missing:
+        message = (
+            f"{call}: the codec {show(codec)} has no {', '.join(missing)}; use otf.lines(…), or write a class with them"
+        )
+        raise UsageError(message)
+
+
+def check_ports(
+    call: str, ports: Mapping[str, Callable[[], Any]] | None, connect: object, outputs: Iterable[str]
+) -> None:
+    """Refuse ports that are missing, given twice, or cannot be opened, and outputs of a port that there is not."""
+    if (connect is None) == (not ports):
+        which = "both ports and connect= are given" if ports else "there are no ports"
+        message = (
+            f"{call}: {which}; give ports={{'line': tcp('127.0.0.1:7000')}}, or connect= a function that opens all"
+        )
+        raise UsageError(message)
+    if connect is not None:
+        return
+    for name, opener in (ports or {}).items():
+        if not callable(opener):
+            message = f"{call}: ports[{name!r}] is {show(opener)}; an adapter is needed, such as tcp('127.0.0.1:7000')"
+            raise UsageError(message)
+    for name in outputs:
+        if name not in (ports or {}):
+            message = f"{call}: outputs names the port {name!r}; there are {', '.join(ports or {})}"
+            raise UsageError(message)
+
+
+def check_system(call: str, system: object) -> None:
+    """Refuse a system that cannot be made anew for each path."""
+    if not callable(system):
+        message = (
+            f"{call}: {show(system)} cannot be called; give a function that makes the system: lambda: Machine().step"
+        )
+        raise UsageError(message)
+
+
+Make = TypeVar("Make", bound=Callable[..., Any])
+_NAME: Final = "otf_trace_may_set"
+
+
+def trace_may_set(**values: Container[object]) -> Callable[[Make], Make]:
+    """Let a trace choose these parameters of a bench by itself, each among these values.
+
+    A trace may come from a stranger. Any other value has to be given again on the command
+    line. Name sizes, counts and faults here, with their bounds, and neither addresses nor files nor programs. Values
+    are plain, as a trace has them: numbers, texts, true and false. Raises UsageError for an unknown parameter.
+
+    >>> @trace_may_set(size=range(2, 20), fault=("none", "late"))
+    ... def bench(url: str = "", size: int = 4, fault: str = "none") -> None: ...
+    >>> settable(bench)["size"]
+    range(2, 20)
+    """
+
+    def marked(make: Make) -> Make:
+        unknown = values.keys() - inspect.signature(make).parameters.keys()
+        if unknown:
+            message = f"trace_may_set({min(unknown)}=…): {make!r} has no such parameter"
+            raise UsageError(message)
+        setattr(make, _NAME, values)
+        return make
+
+    return marked
+
+
+def settable(make: object) -> Mapping[str, Container[object]]:
+    """Return the parameters of a bench that a trace may choose, each with its values."""
+    found: Mapping[str, Container[object]] = getattr(make, _NAME, {})
+    return found
+
+
+def allowed(values: Container[object], value: object) -> bool:
+    """Return whether a trace may choose a value; lists and objects are never among them."""
+    return isinstance(value, str | int | float) and value in values

@@ -1,0 +1,298 @@
+"""What every adapter promises: frames, an ending that comes once and last, and nothing left open."""
+
+from __future__ import annotations
+
+import select
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import anyio
+from anyio.lowlevel import checkpoint
+
+from otf.adapter import Arrival, Ending, Frame, Line, LineLost
+
+SECONDS: Final = 20.0
+"""A bound for what takes milliseconds, so that a busy machine fails no test."""
+
+_PATHS: Final = 5
+_MANY: Final = 100
+_FLOOD: Final = 100_000
+
+
+@dataclass(frozen=True)
+class Echo:
+    """An open line to a system that sends back each frame, and ends after it has sent back `bye`.
+
+    `ending` is the reason of that end; None: this system never ends. `ended` waits until an end can be seen: an
+    adapter that sees it only when something more is sent (UDP) sends that there. `data` is a frame with whatever bytes
+    this line can carry.
+    """
+
+    line: Line
+    ending: str | None
+    ended: Callable[[], Awaitable[object]] = checkpoint
+    bye: bytes = b"bye"
+    data: bytes = field(default=bytes(set(range(256)) - {0x0A, 0x0D}), repr=False)
+
+
+Rig: TypeAlias = Callable[[], AbstractAsyncContextManager[Echo]]
+"""Starts a fresh system and opens a line to it; leaving the context closes both."""
+
+
+def check_adapter(rig: Rig, *, loops: Iterable[str] | None = None) -> None:
+    """Test an adapter with each of `ADAPTER_CHECKS`, on asyncio and, where it is installed, on trio.
+
+    Raises AssertionError that says what was promised; must not be called from within an event loop. Here a library
+    calls back from a thread of its own. Its line hands over through a queue, and wakes the runner through a socket,
+    whose descriptor is watched:
+
+    >>> import queue, socket, threading
+    >>> from contextlib import asynccontextmanager, contextmanager
+    >>> from otf.adapter import Ending, Frame, LineLost
+    >>> class Library:  # it sends back what it gets, and stops after b"bye"
+    ...     def __init__(self, on_data, on_end):
+    ...         self.on_data, self.on_end, self.work = on_data, on_end, queue.Queue()
+    ...         self.thread = threading.Thread(target=self.loop)
+    ...         self.thread.start()
+    ...     def loop(self):
+    ...         while (data := self.work.get()) is not None:
+    ...             self.on_data(data)
+    ...             if data == b"bye":
+    ...                 self.on_end("stopped")
+    ...     def write(self, data): self.work.put(data)
+    ...     def stop(self):
+    ...         self.work.put(None)
+    ...         self.thread.join()
+    >>> class ThreadLine:
+    ...     def __init__(self):
+    ...         self.arrived, self.gone = queue.SimpleQueue(), ""
+    ...         self.ours, self.theirs = socket.socketpair()
+    ...         self.ours.setblocking(False)
+    ...         self.library = Library(lambda data: self.put(Frame(data)), lambda why: self.put(Ending(why)))
+    ...     def put(self, arrival):  # in the thread of the library
+    ...         self.arrived.put(arrival)
+    ...         self.theirs.send(b"!")
+    ...     def descriptors(self): return () if self.gone else (self.ours.fileno(),)
+    ...     def arm(self, wake): pass  # the descriptor is enough
+    ...     async def send(self, data):
+    ...         if self.gone:
+    ...             raise LineLost(self.gone)
+    ...         self.library.write(data)
+    ...     def receive(self):  # one at a time, and one byte of the socket for it
+    ...         if self.gone or self.arrived.empty():
+    ...             return []
+    ...         self.ours.recv(1)
+    ...         arrival = self.arrived.get()
+    ...         self.gone = arrival.reason if isinstance(arrival, Ending) else ""
+    ...         return [arrival]
+    ...     def remarks(self): return []
+    ...     def close(self):
+    ...         self.library.stop()
+    ...         self.ours.close()
+    ...         self.theirs.close()
+    >>> @asynccontextmanager
+    ... async def rig():
+    ...     line = ThreadLine()
+    ...     try:
+    ...         yield Echo(line, "stopped")
+    ...     finally:
+    ...         line.close()
+    >>> check_adapter(rig)
+    """
+    for loop in loops if loops is not None else [name for name in ("asyncio", "trio") if find_spec(name)]:
+        for check in ADAPTER_CHECKS:
+            try:
+                anyio.run(check, rig, backend=loop)
+            except AssertionError as error:
+                error.add_note(f"in {check.__name__}, on {loop}: {check.__doc__}")
+                raise
+
+
+async def a_frame_comes_back(rig: Rig) -> None:
+    """What is sent reaches the system, and its answer comes back byte by byte."""
+    async with rig() as echo:
+        await echo.line.send(echo.data)
+        _same(await arrive(echo.line, 1), frames(echo.data))
+
+
+async def frames_keep_their_order(rig: Rig) -> None:
+    """A hundred frames come back one by one, in the order in which they were sent."""
+    numbers = [str(number).encode() for number in range(_MANY)]
+    async with rig() as echo:
+        for number in numbers:
+            await echo.line.send(number)
+        _same(await arrive(echo.line, _MANY), frames(*numbers))
+
+
+async def receiving_never_waits(rig: Rig) -> None:
+    """Where nothing has come `receive` returns nothing, however often it is called."""
+    async with rig() as echo:
+        _same([echo.line.receive() for _ in range(3)], [[], [], []])
+        await echo.line.send(b"one")
+        _same(await arrive(echo.line, 1), frames(b"one"))
+        _same([echo.line.receive() for _ in range(3)], [[], [], []])
+
+
+async def descriptors_are_quiet(rig: Rig) -> None:
+    """Once everything has been received no descriptor is readable, so that the runner sleeps."""
+    async with rig() as echo:
+        await echo.line.send(b"one")
+        _same(await arrive(echo.line, 1), frames(b"one"))
+        _same(select.select(echo.line.descriptors(), [], [], 0)[0], [])
+
+
+async def the_end_comes_once_and_last(rig: Rig) -> None:
+    """An ending follows all that came before it, comes once, and leaves no descriptor readable."""
+    async with rig() as echo:
+        if echo.ending is None:
+            return
+        await echo.line.send(b"one")
+        await echo.line.send(echo.bye)
+        await echo.ended()
+        _same(await arrive(echo.line, over), [*frames(b"one", echo.bye), Ending(echo.ending)])
+        _same(echo.line.receive(), [])
+        _same(select.select(echo.line.descriptors(), [], [], 0)[0], [])
+
+
+async def nothing_can_be_sent_after_the_end(rig: Rig) -> None:
+    """Sending to a system that has ended raises LineLost."""
+    async with rig() as echo:
+        if echo.ending is None:
+            return
+        await echo.line.send(echo.bye)
+        await echo.ended()
+        await arrive(echo.line, over)
+        with suppress(LineLost):
+            await echo.line.send(b"one more")
+            raise AssertionError("`send` after the ending raised no LineLost")
+
+
+async def nothing_is_left_open(rig: Rig, paths: int = _PATHS) -> None:
+    """After some paths, half of them with an ending, there are no more descriptors and children than before."""
+    await _one_path(rig)  # what an event loop opens once and keeps is open now
+    before = descriptors(), children()
+    for _ in range(paths):
+        await _one_path(rig)
+        await _one_path(rig, end=True)
+    _same((descriptors(), children()), before)
+
+
+async def a_cancelled_opening_leaves_nothing(rig: Rig) -> None:
+    """Cancelled while it opens a line, or right after it, an adapter leaves neither descriptor nor child."""
+    await _one_path(rig)
+    before = descriptors(), children()
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        async with rig():
+            await anyio.sleep_forever()
+    _same((descriptors(), children()), before)
+
+
+async def errors_of_the_body_come_out_bare(rig: Rig) -> None:
+    """An error inside of the context leaves it as it is, and not wrapped in a group."""
+    error = KeyError("of the body")
+    try:
+        await _raise_inside(rig, error)
+    except BaseException as raised:  # noqa: BLE001 -- a group of errors is no KeyError
+        _same(raised, error)
+        return
+    raise AssertionError("the context swallows an error of its body")
+
+
+async def there_is_nothing_to_remark(rig: Rig) -> None:
+    """A line on which all is well has no remarks."""
+    async with rig() as echo:
+        await echo.line.send(b"one")
+        await arrive(echo.line, 1)
+        _same(echo.line.remarks(), [])
+
+
+ADAPTER_CHECKS: Final[tuple[Callable[[Rig], Awaitable[None]], ...]] = (
+    a_frame_comes_back,
+    frames_keep_their_order,
+    receiving_never_waits,
+    descriptors_are_quiet,
+    the_end_comes_once_and_last,
+    nothing_can_be_sent_after_the_end,
+    nothing_is_left_open,
+    a_cancelled_opening_leaves_nothing,
+    errors_of_the_body_come_out_bare,
+    there_is_nothing_to_remark,
+)
+"""One promise each: a coroutine function of a rig, whose docstring is the promise."""
+
+
+async def arrive(line: Line, enough: Callable[[list[Arrival]], bool] | int) -> list[Arrival]:
+    """Return what arrives until it is enough, received as the runner does it: watch, be woken, receive all there is."""
+    arrived: list[Arrival] = []
+    with anyio.move_on_after(SECONDS):
+        while True:
+            while batch := line.receive():
+                arrived += batch
+                if len(arrived) > _FLOOD:
+                    raise AssertionError(f"`receive` never returned an empty list; its last arrivals: {arrived[-2:]}")
+            if enough(arrived) if callable(enough) else len(arrived) >= enough:
+                return arrived
+            await woken(line)
+    raise AssertionError(f"within {SECONDS:g} s only this arrived: {arrived}")
+
+
+async def woken(line: Line) -> None:
+    """Wait until a descriptor of the line is readable, or the line calls."""
+    async with anyio.create_task_group() as watching:
+
+        async def watch(descriptor: int) -> None:
+            await anyio.wait_readable(descriptor)
+            watching.cancel_scope.cancel()
+
+        line.arm(watching.cancel_scope.cancel)
+        for descriptor in line.descriptors():
+            watching.start_soon(watch, descriptor)
+        await anyio.sleep_forever()
+
+
+def over(arrived: list[Arrival]) -> bool:
+    """Return whether the ending has come."""
+    return any(isinstance(arrival, Ending) for arrival in arrived)
+
+
+def frames(*data: bytes) -> list[Arrival]:
+    """Return frames with these bytes."""
+    return [Frame(each) for each in data]
+
+
+def descriptors() -> set[str]:
+    """Return the descriptors that this process has open, with what they are (Linux; elsewhere none)."""
+    folder = Path("/proc/self/fd")
+    # among them is the one of this very look, which is gone at once
+    return {f"{path.name} {path.readlink()}" for path in list(folder.glob("*")) if path.is_symlink()}
+
+
+def children() -> set[str]:
+    """Return the numbers of the processes that this process has started and not waited for (Linux; elsewhere none)."""
+    found: set[str] = set()
+    for thread in Path("/proc/self/task").glob("*"):
+        with suppress(OSError):  # a thread may end while one looks
+            found.update((thread / "children").read_text().split())
+    return found
+
+
+async def _one_path(rig: Rig, *, end: bool = False) -> None:
+    """Open a line, use it, and leave it."""
+    async with rig() as echo:
+        await echo.line.send(echo.bye if end else b"one")
+        await arrive(echo.line, 1)
+
+
+async def _raise_inside(rig: Rig, error: Exception) -> None:
+    async with rig():
+        raise error
+
+
+def _same(found: Any, promised: Any) -> None:  # noqa: ANN401 -- whatever a line returns
+    if found != promised:
+        raise AssertionError(f"{found!r} where {promised!r} was promised")
