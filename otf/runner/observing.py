@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 import time
-from typing import Final
+from collections.abc import AsyncGenerator, Callable, Collection
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from otf.adapter.rest.attach import Delaying
+from otf.adapter import Bench
+from otf.adapter.rest.place import Delaying, Unseen
 from otf.adapter.rest.stillness import Stillness
-from otf.adapter.rest.system import System, Unseen
 from otf.core.pacing import PATIENCE
 from otf.runner.wire import Wire
 
+if TYPE_CHECKING:
+    from otf.adapter.rest.system import System
+
+Known: TypeAlias = Callable[[str], None]
+"""Takes how the silences of a run are known: `OBSERVED`, or `timed` with the reason."""
+
+OBSERVED: Final = "observed"
 PROMPT: Final = 20  # looks one after another: most systems have taken an input by then
 FIRST: Final = 0.00005  # seconds until the look after these, and from look to look as many more …
 LONGEST: Final = 0.001  # … up to this
@@ -48,7 +59,7 @@ class Observer:
         """Look at the system and at all ports; return whether silence is certain."""
         try:
             rest = self._system.look(self._quiet)
-        except Unseen as unseen:
+        except (Unseen, OSError) as unseen:
             self.why = str(unseen)
             return False
         now = time.monotonic()
@@ -83,3 +94,47 @@ class Observer:
             self._used = used
         wanted = self._key[1] if self._key is not None else 0.0
         return used - self._used > max(BUSY, PATIENCE * wanted)
+
+
+@asynccontextmanager
+async def observing(
+    bench: Bench, wire: Wire, started: Collection[int], known: Known
+) -> AsyncGenerator[Observer | None, None]:
+    """Observe the system behind a wire, if the bench wants that and it is possible; `known` is told which it is."""
+    try:
+        system = _attached(bench, wire, started)
+    except Unseen as unseen:
+        known(f"timed: {unseen}")
+        yield None
+        return
+    observer = Observer(wire, system)
+    known(OBSERVED)
+    try:
+        yield observer
+        if observer.why:
+            known(f"timed: {observer.why}")
+    finally:
+        system.close()
+
+
+def _attached(bench: Bench, wire: Wire, started: Collection[int]) -> System:
+    if bench.silence == "timed":
+        raise Unseen("the bench or the user says so")
+    if sys.platform != "linux":
+        raise Unseen("only the kernel of Linux shows whether a process rests")
+    if wire.noting:
+        raise Unseen("faults are injected, and what is held back for them is not seen")
+    if not _lives_in_real_time():
+        raise Unseen("the clock of the event loop is not that of the system")
+    from otf.adapter.rest.attach import attached
+
+    return attached(wire.lines, started, bench.pids)
+
+
+def _lives_in_real_time() -> bool:
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        trio = sys.modules.get("trio")
+        return trio is not None and type(trio.lowlevel.current_clock()).__name__ == "SystemClock"
+    return type(loop).time is asyncio.BaseEventLoop.time or type(loop).__module__.startswith("uvloop")

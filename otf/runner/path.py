@@ -32,7 +32,7 @@ class _LineAtFault(Exception):  # noqa: N818 -- a state of the line, not an erro
 class Conduct:
     """Conducts one run on an open wire."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
         self,
         session: Session,
         wire: Wire,

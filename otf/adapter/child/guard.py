@@ -7,6 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from otf.adapter.rest.started import ended, started
+
 _SHELL: Final = "/bin/sh"
 _SCRIPT: Final = 'read -r _ || kill -s KILL -- "-$0"'
 
@@ -30,6 +32,7 @@ class Guard:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
+            started(self._guard.pid, helper=True)
 
     def dismiss(self) -> None:
         """End it, and do nothing. May be called again."""
@@ -39,6 +42,7 @@ class Guard:
             guard.kill()
             guard.wait()
             guard.stdin.close()
+            ended(guard.pid)
 
 
 PROC: Final = Path("/proc")

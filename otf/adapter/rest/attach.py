@@ -3,43 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 from otf.adapter.rest.machine import detours, unfit
-from otf.adapter.rest.owners import Bound, Transport, everybody, is_local, owners
-from otf.adapter.rest.system import System, Unseen
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where the other end of a line is: a process, or an address on a network; `hidden`: why that is not known.
-
-    A line that is not connected leads nowhere yet: it has none of them.
-    """
-
-    pid: int = 0
-    transport: Transport | None = None
-    address: Bound | None = None
-    hidden: str = ""
-
-
-@runtime_checkable
-class Placed(Protocol):
-    """A line that knows where its other end is."""
-
-    def place(self) -> Place:
-        """Return where the other end is now."""
-        ...
-
-
-@runtime_checkable
-class Delaying(Protocol):
-    """A line whose bytes may wait in the kernel after the system has written them."""
-
-    def unsent(self) -> int:
-        """Return how many bytes the system has written that have not arrived."""
-        ...
+from otf.adapter.rest.owners import everybody, is_local, owners
+from otf.adapter.rest.place import Place, Placed, Unseen
+from otf.adapter.rest.system import System
 
 
 def attached(lines: Mapping[str, object], started: Collection[int], named: Collection[int] = ()) -> System:

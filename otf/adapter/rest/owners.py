@@ -8,11 +8,9 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
-Transport: TypeAlias = Literal["tcp", "udp"]
-Bound: TypeAlias = tuple[str, int]
-"""A (host, port)."""
+from otf.adapter.rest.place import Bound, Transport
 
 _PROC: Final = Path("/proc")
 _LOCAL: Final = 1

@@ -10,19 +10,16 @@ from typing import Final, TypeAlias
 
 from otf.adapter.rest.calls import Timeout
 from otf.adapter.rest.kernel import RING, Gone, Hidden, Process
+from otf.adapter.rest.orphans import Orphans
+from otf.adapter.rest.place import Unseen
 from otf.adapter.rest.sleepers import Reading, Sleepers, Tid, Wake
-from otf.adapter.rest.started import Orphans
-from otf.values.light import light
+from otf.values.cost import light
 
 MOST: Final = 64
 """Threads that are looked at: with more, looking takes longer than waiting, and the tester runs out of descriptors."""
 
 Look: TypeAlias = Callable[[], bool]
 """Looks at all ports; returns whether nothing was there, and nothing is on its way that the kernel knows of."""
-
-
-class Unseen(Exception):  # noqa: N818 -- what happened, not an error
-    """The rest of this system cannot be observed any more; the message says why."""
 
 
 @light

@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from otf.adapter.rest.place import Unseen
 from otf.adapter.rest.started import adopt, ended, started
 from otf.adapter.rest.stillness import Stillness
-from otf.adapter.rest.system import System, Unseen
+from otf.adapter.rest.system import System
 
 HERE = Path(__file__).parent
 QUIESCENCE = 0.020
