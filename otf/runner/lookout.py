@@ -93,7 +93,8 @@ class Lookout:
                     await self._look(stirred)
             elif self.overdue:
                 await self.turn()
-            elif observer.pause and not wire.waiting:
+            elif not wire.waiting:
+                # what has arrived needs no rest: in eager mode it may be all that is waited for
                 await self._look(wire.now + observer.pause)
         if self.observed:
             self.looked = wire.now

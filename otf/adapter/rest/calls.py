@@ -17,8 +17,8 @@ NEVER: Final = float("inf")
 Unit: TypeAlias = Literal["ms", "timespec", "timeval", "none"]
 """The form of a time: a number of milliseconds, or a pair in memory."""
 
-Role: TypeAlias = Literal["reads", "epoll", "many", "none"]
-"""What a call does with descriptors: it reads one, waits on one epoll descriptor, or on many."""
+Role: TypeAlias = Literal["reads", "epoll", "poll", "select", "none"]
+"""What a call does with descriptors: it reads one, waits on one of epoll, or on many, by a list or by bits."""
 
 _NANO: Final = 1e-9
 _MICRO: Final = 1e-6
@@ -52,7 +52,8 @@ class Timeout:
 
     `after`: seconds from the begin of the sleep (`NEVER`: none; `ANYTIME`: unknown). `pointer`: the address of the time
     in the memory of the process, 0 where `after` has it. `unit`: the form of that time. `clock`: the clock of an
-    absolute time, -1 where it is relative. `role`: what it does with `descriptor`, -1 where there is not one.
+    absolute time, -1 where it is relative. `role`: what it does with `descriptor`; or with `many` descriptors, so many of
+    them from an address on.
     """
 
     after: float = NEVER
@@ -61,6 +62,7 @@ class Timeout:
     clock: int = -1
     role: Role = "none"
     descriptor: int = -1
+    many: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +90,10 @@ _WAITING: Final[dict[str, Waiting]] = {
     "recvmmsg": _READING,
     "accept": _READING,
     "accept4": _READING,
-    "poll": Waiting("ms", 2, role="many"),
-    "ppoll": Waiting("timespec", 2, role="many"),
-    "select": Waiting("timeval", 4, role="many"),
-    "pselect6": Waiting("timespec", 4, role="many"),
+    "poll": Waiting("ms", 2, role="poll"),
+    "ppoll": Waiting("timespec", 2, role="poll"),
+    "select": Waiting("timeval", 4, role="select"),
+    "pselect6": Waiting("timespec", 4, role="select"),
     "epoll_wait": _EPOLL,
     "epoll_pwait": _EPOLL,
     "epoll_pwait2": Waiting("timespec", 3, role="epoll"),
@@ -162,15 +164,20 @@ def seconds(raw: bytes, unit: Unit) -> float | None:
 
 
 def _plain(kind: Waiting, arguments: tuple[int, ...]) -> Timeout:
-    descriptor = _signed(arguments[0]) if kind.role in {"reads", "epoll"} else -1
+    after, pointer = NEVER, arguments[kind.timeout] if kind.timeout >= 0 else 0
     if kind.unit == "ms":
-        milliseconds = _signed(arguments[kind.timeout])
-        return Timeout(milliseconds * _MILLI if milliseconds >= 0 else NEVER, role=kind.role, descriptor=descriptor)
-    if kind.timeout < 0 or not arguments[kind.timeout]:
-        return Timeout(role=kind.role, descriptor=descriptor)
-    if kind.clock >= 0:
-        return _absolute(arguments[kind.timeout], _signed(arguments[kind.clock]))
-    return Timeout(NEVER, arguments[kind.timeout], kind.unit, -1, kind.role, descriptor)
+        milliseconds, pointer = _signed(pointer), 0
+        after = milliseconds * _MILLI if milliseconds >= 0 else NEVER
+    elif kind.clock >= 0:
+        return _absolute(pointer, _signed(arguments[kind.clock])) if pointer else Timeout()
+    descriptor, many = -1, (0, 0)
+    if kind.role in {"reads", "epoll"}:
+        descriptor = _signed(arguments[0])
+    elif kind.role == "poll":
+        many = _signed(arguments[1]), arguments[0]
+    elif kind.role == "select":
+        many = _signed(arguments[0]), arguments[1]
+    return Timeout(after, pointer, kind.unit if pointer else "none", -1, kind.role, descriptor, many)
 
 
 def _absolute(pointer: int, clock: int) -> Timeout:

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import struct
+import sys
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -20,6 +21,7 @@ _LONG: Final = 1 << 16
 _COUNT: Final = 18  # the place of `num_threads` in `stat`, counted from the end of the name
 _TIMEVAL: Final = struct.Struct("@2q")
 _MICRO: Final = 1e-6
+_POLLED: Final = struct.Struct("@ihh")  # struct pollfd
 _TIMERFD: Final = "anon_inode:[timerfd]"
 RING: Final = "anon_inode:[io_uring]"
 _AT_ONCE: Final = 1e-9
@@ -173,9 +175,22 @@ class Process:
         """Return the seconds that are left of the timers that a call waits for, by descriptor."""
         if where.role == "epoll":
             return self._watched(where.descriptor, _DEEPEST)
-        if where.role == "many":
-            return self._armed(int(name) for name in _names(self._folder))
-        return self._armed((where.descriptor,))
+        if where.role == "reads":
+            return self._armed((where.descriptor,))
+        return self._armed(self._listed(*where.many, bits=where.role == "select"))
+
+    def _listed(self, number: int, address: int, *, bits: bool) -> Iterable[int]:
+        """Return the descriptors that a call waits for, by the list in the memory of the process; or all it has."""
+        size = (number + 63) // 64 * 8 if bits else number * _POLLED.size
+        try:
+            raw = os.pread(self._memory, size, address) if number and address else b""
+        except OSError:
+            return [int(name) for name in _names(self._folder)]
+        if bits:
+            mask = int.from_bytes(raw, sys.byteorder)
+            return [each for each in range(number) if mask >> each & 1]
+        whole = len(raw) // _POLLED.size * _POLLED.size
+        return [descriptor for descriptor, _, _ in _POLLED.iter_unpack(raw[:whole]) if descriptor >= 0]
 
     def _watched(self, epoll: int, depth: int) -> dict[int, float]:
         """Return what is left of the timers in an epoll descriptor, and in those that are in it."""
