@@ -18,7 +18,7 @@ Unit: TypeAlias = Literal["ms", "timespec", "timeval", "none"]
 """The form of a time: a number of milliseconds, or a pair in memory."""
 
 Role: TypeAlias = Literal["reads", "epoll", "poll", "select", "none"]
-"""What a call does with descriptors: it reads one, waits on one of epoll, or on many, by a list or by bits."""
+"""What a call does with descriptors: it reads one, waits on one of epoll, or on many in a list or as bits."""
 
 _NANO: Final = 1e-9
 _MICRO: Final = 1e-6
