@@ -20,21 +20,19 @@ def attached(lines: Mapping[str, object], started: Collection[int], named: Colle
     places = {port: _place(port, line) for port, line in lines.items()}
     if any(each.transport for each in places.values()) and (why := detours()):
         raise Unseen(why)
-    roots = {*started, *named, *(each.pid for each in places.values() if each.pid)}
-    system = System(roots, foreign=not roots <= set(started)) if roots else None
+    own = System(started)
+    keep = False
     try:
-        strangers = _strangers(places, system.pids if system is not None else ())
-    except BaseException:
-        if system is not None:
-            system.close()
-        raise
-    if system is not None:
-        if not strangers:
-            return system
-        system.close()
-    if not roots and not strangers:
+        roots = {*named, *(each.pid for each in places.values() if each.pid), *_strangers(places, own.pids)} - own.pids
+        keep = not roots and bool(own.pids)
+    finally:
+        if not keep:
+            own.close()
+    if keep:
+        return own
+    if not roots:
         raise Unseen("none of its ports leads to a process of this machine")
-    return System(roots | strangers, foreign=True)
+    return System(roots | set(started), foreign=True)
 
 
 def _place(port: str, line: object) -> Place:

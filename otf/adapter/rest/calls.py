@@ -52,8 +52,8 @@ class Timeout:
 
     `after`: seconds from the begin of the sleep (`NEVER`: none; `ANYTIME`: unknown). `pointer`: the address of the time
     in the memory of the process, 0 where `after` has it. `unit`: the form of that time. `clock`: the clock of an
-    absolute time, -1 where it is relative. `role`: what it does with `descriptor`; or with `many` descriptors, so many of
-    them from an address on.
+    absolute time, -1 where it is relative. `role`: what it does with `descriptor`, or with `many`: how many, from which
+    address on.
     """
 
     after: float = NEVER

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
+from pathlib import Path
 
 from otf.adapter.rest.kernel import children
+from otf.adapter.rest.owners import everybody
 from otf.adapter.rest.started import OURS
 
 
@@ -35,3 +38,50 @@ class Orphans:
     def close(self) -> None:
         """Close its file."""
         os.close(self._children)
+
+
+class Strangers:
+    """Processes that came since then and may be orphans of a system that the tester did not start.
+
+    The kernel gives an orphan to one of its ancestors, mostly the first process. So what has come, and has an ancestor
+    of the `roots` as its parent, counts as part of the system.
+    """
+
+    def __init__(self, roots: Iterable[int]) -> None:
+        self._ancestors = {each for root in roots for each in _ancestors(root)} - {os.getpid()}
+        self._latest = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
+        self._number = self._newest()
+        self._there = set(everybody())
+
+    def new(self) -> list[int]:
+        """Return those that have come since the last call."""
+        number = self._newest()
+        if number == self._number:
+            return []
+        self._number, before = number, self._there
+        self._there = set(everybody())
+        return [each for each in self._there - before if _parent(each) in self._ancestors]
+
+    def close(self) -> None:
+        """Close its file."""
+        os.close(self._latest)
+
+    def _newest(self) -> bytes:
+        """Return the number of the process or thread that was started last on this machine."""
+        return os.pread(self._latest, 128, 0).split()[-1]
+
+
+def _ancestors(pid: int) -> list[int]:
+    found: list[int] = []
+    while (pid := _parent(pid)) > 0:
+        found.append(pid)
+    return found
+
+
+def _parent(pid: int) -> int:
+    """Return the parent of a process, 0 where there is none."""
+    try:
+        line = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return 0
+    return int(line[line.rfind(b")") + 2 :].split()[1])

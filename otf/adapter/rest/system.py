@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -10,7 +9,7 @@ from typing import Final, TypeAlias
 
 from otf.adapter.rest.calls import Timeout
 from otf.adapter.rest.kernel import RING, Gone, Hidden, Process
-from otf.adapter.rest.orphans import Orphans
+from otf.adapter.rest.orphans import Orphans, Strangers
 from otf.adapter.rest.place import Unseen
 from otf.adapter.rest.sleepers import Reading, Sleepers, Tid, Wake
 from otf.values.cost import light
@@ -38,8 +37,7 @@ class Rest:
 class System:
     """The processes of a system: `roots`, what they started, and orphans. Raises Unseen.
 
-    `foreign`: its processes were not started by the tester, so that their orphans are not seen: it is looked at only
-    while no process is started on the machine.
+    `foreign`: its processes were not started by the tester, so that their orphans are not its own.
     """
 
     def __init__(self, roots: Iterable[int], *, foreign: bool = False) -> None:
@@ -47,18 +45,15 @@ class System:
         self._roots = set(roots)
         self._processes: dict[int, Process] = {}
         self._dead = set[int]()
-        self._foreign = foreign
-        self._latest = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
+        self._strangers = Strangers(self._roots) if foreign else None
         self._orphans: Orphans | None = None
         self._where: dict[Tid, tuple[Process, Timeout]] = {}
-        self._last = b""
         try:
             self._orphans = Orphans()
             self._enter(self._roots)
             before = set[int]()
             while not self._listed(whole=False) and self.pids != before:
                 before = self.pids
-            self._last = self._newest()
             self.examine()
         except BaseException:
             self.close()
@@ -106,9 +101,9 @@ class System:
         if self._orphans is not None:
             self._orphans.close()
             self._orphans = None
-        if self._latest >= 0:
-            os.close(self._latest)
-            self._latest = -1
+        if self._strangers is not None:
+            self._strangers.close()
+            self._strangers = None
 
     def _look(self, quiet: Look) -> Rest | None:
         sleepers, began = self.sleepers, time.monotonic()
@@ -120,11 +115,6 @@ class System:
         first = time.monotonic()
         if not sleepers.first(began, first, readings) or not self._listed(whole=whole):
             return None
-        if self._foreign and self._newest() != self._last:
-            raise Unseen(
-                "a process was started on this machine: name in the bench how the system is started, so that"
-                " it is known whether it belongs to it"
-            )
         sleepers.listed(first, frozenset(readings))
         if not quiet():
             return None
@@ -163,6 +153,8 @@ class System:
                 if pid not in self._processes or self._processes[pid].ended:
                     self._orphans.reap(pid)
             listed |= orphans
+        if self._strangers is not None:
+            known = not self._enter(self._strangers.new()) and known
         self._dead &= listed
         return known
 
@@ -211,10 +203,6 @@ class System:
         for tid, (process, where) in self._where.items():
             if where.role != "none":
                 self.sleepers.alarmed(tid, time.monotonic(), process.alarms(where))
-
-    def _newest(self) -> bytes:
-        """Return the number of the process or thread that was started last on this machine."""
-        return os.pread(self._latest, 128, 0).split()[-1]
 
 
 def _seen(process: Process) -> list[str]:
