@@ -19,13 +19,15 @@ class Unseen(Exception):  # noqa: N818 -- what happened, not an error
 class Place:
     """Where the other end of a line is: a process, or an address; `hidden`: why that cannot be known.
 
-    A line that is not connected leads nowhere yet: it has none of them.
+    A line that is not connected leads nowhere yet: it has none of them. `inside`: it is in this process, and answers
+    before it returns.
     """
 
     pid: int = 0
     transport: Transport | None = None
     address: Bound | None = None
     hidden: str = ""
+    inside: bool = False
 
 
 @runtime_checkable
