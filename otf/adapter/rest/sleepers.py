@@ -18,6 +18,7 @@ GRACE: Final = 1.0
 """Seconds after which a thread that has not woken when it was due is taken to sleep for an unknown time."""
 
 ASLEEP: Final = b"S"
+STOPPED: Final = frozenset((b"T", b"t"))
 ENDED: Final = frozenset((b"Z",))
 """Ended, and still listed. One that is just vanishing (X) is looked at again: it would confuse the count of threads."""
 

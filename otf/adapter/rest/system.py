@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Final, TypeAlias
 
@@ -11,7 +11,7 @@ from otf.adapter.rest.calls import Timeout
 from otf.adapter.rest.kernel import RING, Gone, Hidden, Process
 from otf.adapter.rest.orphans import Orphans, Strangers
 from otf.adapter.rest.place import Unseen
-from otf.adapter.rest.sleepers import Reading, Sleepers, Tid, Wake
+from otf.adapter.rest.sleepers import STOPPED, Reading, Sleepers, Tid, Wake
 from otf.values.cost import light
 
 MOST: Final = 64
@@ -113,7 +113,10 @@ class System:
             readings.update(process.readings())
             whole = process.whole and whole
         first = time.monotonic()
-        if not sleepers.first(began, first, readings) or not self._listed(whole=whole):
+        if not sleepers.first(began, first, readings):
+            _refuse_stopped(readings)
+            return None
+        if not self._listed(whole=whole):
             return None
         sleepers.listed(first, frozenset(readings))
         if not quiet():
@@ -203,6 +206,12 @@ class System:
         for tid, (process, where) in self._where.items():
             if where.role != "none":
                 self.sleepers.alarmed(tid, time.monotonic(), process.alarms(where))
+
+
+def _refuse_stopped(readings: Mapping[Tid, Reading]) -> None:
+    for tid, reading in readings.items():
+        if reading.letter in STOPPED:
+            raise Unseen(f"its thread {tid} was stopped, by a signal or a debugger")
 
 
 def _seen(process: Process) -> list[str]:
