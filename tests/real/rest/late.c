@@ -161,6 +161,20 @@ int main(int count, char **words)
     fflush(stdout);
     if (!strcmp(how, "tick")) ticker(0);
     for (;;) {
+        if (!strcmp(how, "timerpoll") || !strcmp(how, "timerselect") || !strcmp(how, "timerread")) {
+            struct itimerspec once = {{0, 0}, spec(delay)};
+            struct pollfd both[2] = {{sock, POLLIN, 0}, {timer, POLLIN, 0}};
+            fd_set set;
+            uint64_t times;
+            heard();
+            timerfd_settime(timer, 0, &once, NULL);
+            FD_ZERO(&set);
+            FD_SET(timer, &set);
+            if (how[5] == 'p') poll(both, 2, -1);
+            else if (how[5] == 's') select(timer + 1, &set, NULL, NULL, NULL);
+            if (read(timer, &times, sizeof times) > 0) answer();
+            continue;
+        }
         if (!strcmp(how, "timerfd")) {
             struct itimerspec once = {{0, 0}, spec(delay)};
             uint64_t times;
@@ -190,6 +204,7 @@ int main(int count, char **words)
         else if (!strcmp(how, "child")) forked(0);
         else if (!strcmp(how, "forks")) forked(1);
         else if (!strcmp(how, "compute")) { compute(delay); answer(); }
+        else if (!strcmp(how, "busy")) { compute(2 * delay); snooze(delay); compute(2 * delay); snooze(delay); answer(); }
         else if (!strcmp(how, "fsync")) { if (write(file, text, length) < 0) return 1; fsync(file); answer(); }
         else if (!strcmp(how, "many")) { for (int each = 0; each < 300; each++) answer(); }
         else if (!strcmp(how, "itimer")) { struct itimerval it = {{0, 0}, {0, (long)(delay * 1e6)}}; setitimer(ITIMER_REAL, &it, NULL); }

@@ -33,8 +33,11 @@ def faultless(found: Found, answers: int = ANSWERS) -> bool:
 SLEEPS = ("nanosleep", "ppoll", "select", "pselect", "rcvtimeo", "worker", "thread", "chain", "child", "forks")
 
 
+TIMERS = ("timerfd", "timerpoll", "timerselect", "timerread")
+
+
 @pytest.mark.parametrize("delay", LATE)
-@pytest.mark.parametrize("how", [*SLEEPS, "helper", "timerfd"])
+@pytest.mark.parametrize("how", [*SLEEPS, "helper", *TIMERS])
 def test_an_answer_that_a_timer_brings_within_the_quiescence_time_comes_before_the_rest(
     late: str, how: str, delay: float
 ) -> None:
