@@ -76,8 +76,7 @@ class Observer:
     def _quiet(self) -> bool:
         # first what has been written and did not arrive: what arrives meanwhile is seen at the ports after it
         on_its_way = any(line.unsent() for line in self._delaying)
-        self._wire.poll()
-        return not on_its_way and not self._wire.waiting
+        return self._wire.empty() and not on_its_way
 
     def _hurry(self, now: float) -> None:
         self.pause = 0.0 if self._looks < PROMPT else min(FIRST * (self._looks - PROMPT + 1), LONGEST)

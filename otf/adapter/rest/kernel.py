@@ -18,6 +18,7 @@ from otf.adapter.rest.sleepers import ENDED, Reading, Tid, Wake
 
 _SHORT: Final = 512
 _LONG: Final = 1 << 16
+_CAUGHT: Final = 32  # the place of `sigcatch`, the signals up to 31: the same as in `status`, at no cost
 _COUNT: Final = 18  # the place of `num_threads` in `stat`, counted from the end of the name
 _TIMEVAL: Final = struct.Struct("@2q")
 _MICRO: Final = 1e-6
@@ -75,6 +76,12 @@ class Thread:
         return self._line[at + 2 : at + 3] in ENDED
 
     @property
+    def caught(self) -> str:
+        """Return which signals of timers its process handled when it was read last; empty where it handles none."""
+        mask = int(self._line[self._line.rfind(b")") :].split()[_CAUGHT])
+        return ", ".join(each.name for each in _ALARMS if mask >> (each - 1) & 1)
+
+    @property
     def count(self) -> int:
         """Return how many threads its process had when it was read last: whether the known ones are all of them."""
         return int(self._line[self._line.rfind(b")") :].split()[_COUNT])
@@ -111,7 +118,6 @@ class Process:
         self._files: list[int] = []
         try:
             self._timers = self._file("timers")
-            self._status = self._file("status")
             self._memory = self._file("mem")
             self._folder = self._file("fd", os.O_DIRECTORY)
             self._tasks = self._file("task", os.O_DIRECTORY)
@@ -161,8 +167,8 @@ class Process:
         try:
             if os.pread(self._timers, 1, 0):
                 return "it has a POSIX timer, and the kernel does not show when that is due"
-            caught = _caught(os.pread(self._status, _LONG, 0))
-        except ProcessLookupError as error:
+            caught = next(iter(self.threads.values())).caught
+        except (ProcessLookupError, StopIteration) as error:
             raise Gone from error
         return f"it handles {caught}, so that a timer may wake it which the kernel does not show" if caught else ""
 
@@ -331,13 +337,6 @@ def _left(info: bytes) -> float | None:
         return None
     whole, _, nano = rest.partition(b")")[0].partition(b", ")
     return int(whole) + int(nano) * 1e-9
-
-
-def _caught(status: bytes) -> str:
-    """Return which signals of timers a process handles, by its `status`; empty where it handles none."""
-    _, _, rest = status.partition(b"\nSigCgt:")
-    mask = int(rest.split(maxsplit=1)[0], 16) if rest else 0
-    return ", ".join(each.name for each in _ALARMS if mask >> (each - 1) & 1)
 
 
 def _anonymous() -> bytes:
