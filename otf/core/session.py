@@ -119,6 +119,11 @@ class Session:
         return self.monitor.verdict
 
     @property
+    def doubting(self) -> bool:
+        """Return whether silence was seen that would fail, and is waited for once more."""
+        return self._patient
+
+    @property
     def restful(self) -> bool:
         """Return whether a rest of the system, seen by other means, ends the present wait: then call `silence`.
 

@@ -83,7 +83,7 @@ class Lookout:
         """
         wire, session = self._wire, self._session
         wanted = until - min(session.times.event, wire.now)
-        observer.wait(until, wanted * PATIENCE if session.over else wanted)
+        observer.wait(until, wanted * PATIENCE if session.over else wanted, careful=session.doubting or session.over)
         self.observed = False
         while not wire.waiting and not observer.why and not self.observed:
             if observer.look():

@@ -46,13 +46,18 @@ class Observer:
         self._began = self._used = 0.0
         self._looks = 0
 
-    def wait(self, until: float, wanted: float) -> None:
-        """Begin to wait for silence of `wanted` seconds, unless it is the same wait as before, by its end."""
+    def wait(self, until: float, wanted: float, *, careful: bool = False) -> None:
+        """Begin to wait for silence of `wanted` seconds, unless it is the same wait as before, by its end.
+
+        `careful`: much rests on it, and so what takes long to look for is looked for as well.
+        """
         key = until, wanted
         if self._key is None or self._key[0] != until:
             self._stillness = Stillness(wanted)
             self._began, self._used = time.monotonic(), -1.0
             self._looks = 0
+            if careful:
+                self._examine()
         self._key = key
 
     def look(self) -> bool:
@@ -72,6 +77,12 @@ class Observer:
             self._looks = PROMPT
         self._hurry(now)
         return False
+
+    def _examine(self) -> None:
+        try:
+            self._system.examine()
+        except (Unseen, OSError) as unseen:
+            self.why = str(unseen)
 
     def _quiet(self) -> bool:
         # first what has been written and did not arrive: what arrives meanwhile is seen at the ports after it

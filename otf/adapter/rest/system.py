@@ -5,15 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from otf.adapter.rest.calls import Timeout
 from otf.adapter.rest.kernel import RING, Gone, Hidden, Process
 from otf.adapter.rest.orphans import Orphans, Strangers
+from otf.adapter.rest.owners import outside, shown
 from otf.adapter.rest.place import Unseen
 from otf.adapter.rest.sleepers import STOPPED, Reading, Sleepers, Tid, Wake
 from otf.values.cost import light
 
+_SOCKET: Final = "socket:["
 MOST: Final = 64
 """Threads that are looked at: with more, looking takes longer than waiting, and the tester runs out of descriptors."""
 
@@ -85,13 +88,14 @@ class System:
 
     def examine(self) -> None:
         """Look for what makes its rest uncertain, and takes long to look for. Raises Unseen."""
-        for process in self._processes.values():
-            with suppress(Gone):
-                kinds = _seen(process)
-                if RING in kinds:
-                    raise Unseen(f"the process {process.pid} uses io_uring, and the kernel may work for it unseen")
-                if not _is_wide(process.pid):
-                    raise Unseen(f"the process {process.pid} is a program of 32 bits, whose calls are not known")
+        kinds = [kind for process in self._processes.values() for kind in _examined(process)]
+        kinds += _own_descriptors()
+        sockets = {kind[len(_SOCKET) : -1] for kind in kinds if kind.startswith(_SOCKET)}
+        if other := outside(sockets):
+            raise Unseen(
+                f"it has a connection to {shown(other)}, which is no part of it: name the process with --pid,"
+                " if it is on this machine"
+            )
 
     def close(self) -> None:
         """Look no more."""
@@ -214,11 +218,27 @@ def _refuse_stopped(readings: Mapping[Tid, Reading]) -> None:
             raise Unseen(f"its thread {tid} was stopped, by a signal or a debugger")
 
 
-def _seen(process: Process) -> list[str]:
+def _examined(process: Process) -> list[str]:
+    """Return what the descriptors of a process are. Raises Unseen where its rest is none."""
     try:
-        return process.descriptors()
+        kinds = process.descriptors()
+    except Gone:
+        return []
     except Hidden as hidden:
         raise Unseen(f"the kernel does not show {hidden} of the process {process.pid}") from hidden
+    if RING in kinds:
+        raise Unseen(f"the process {process.pid} uses io_uring, and the kernel may work for it unseen")
+    if not _is_wide(process.pid):
+        raise Unseen(f"the process {process.pid} is a program of 32 bits, whose calls are not known")
+    return kinds
+
+
+def _own_descriptors() -> list[str]:
+    kinds: list[str] = []
+    for each in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            kinds.append(str(each.readlink()))
+    return kinds
 
 
 def _is_wide(pid: int) -> bool:

@@ -22,6 +22,8 @@ from otf.adapter.rest.system import MOST, Rest, System
 from otf.adapter.rest.unsent import Unsent
 
 pytestmark = pytest.mark.real
+WAIT = "sys.stdin.read()"
+PORT = "sys.stdout.write(f'ready\\n{s.getsockname()[1]}\\n'); sys.stdout.flush()\n"
 SLEEPER = "import sys; sys.stdout.write('ready\\n'); sys.stdout.flush(); sys.stdin.read()"
 
 
@@ -232,3 +234,21 @@ def test_a_line_that_knows_nothing_of_its_other_end_is_a_reason_not_to_observe()
     """Any line may say so by saying nothing."""
     with pytest.raises(Unseen, match="cannot be seen"):
         attached({"p": object()}, ())
+
+
+def test_a_connection_to_a_process_that_is_no_part_of_the_system_is_a_reason_not_to_observe() -> None:
+    """The system would seem to rest while it waits for the other."""
+    other = python("import socket, sys\ns = socket.create_server(('127.0.0.1', 0))\n" + PORT + "s.accept()\n" + WAIT)
+    assert other.stdout is not None
+    call = f"import socket, sys\ns = socket.create_connection(('127.0.0.1', {int(other.stdout.readline())}))\n"
+    child = python(call + SLEEPER)
+    ended(other.pid)
+    try:
+        system = System([child.pid, other.pid])
+        system.close()
+        OURS.add(other.pid)  # a child of the tester that belongs to another run
+        with pytest.raises(Unseen, match="connection to 127"):
+            System([child.pid])
+    finally:
+        stop(child)
+        stop(other)

@@ -174,7 +174,7 @@ def torn(pid: int, sock: socket.socket, *, asks: bool) -> int:
         sock.send(b"x")
         while system.look(quiet) is None:
             time.sleep(0)
-        if came != b"one two":
+        if bytes(came) != b"one two":
             half += 1
             time.sleep(0.06)
             quiet()
