@@ -238,7 +238,9 @@ def test_a_line_that_knows_nothing_of_its_other_end_is_a_reason_not_to_observe()
 
 def test_a_connection_to_a_process_that_is_no_part_of_the_system_is_a_reason_not_to_observe() -> None:
     """The system would seem to rest while it waits for the other."""
-    other = python("import socket, sys\ns = socket.create_server(('127.0.0.1', 0))\n" + PORT + "s.accept()\n" + WAIT)
+    other = python(
+        "import socket, sys\ns = socket.create_server(('127.0.0.1', 0))\n" + PORT + "accepted = s.accept()\n" + WAIT
+    )
     assert other.stdout is not None
     call = f"import socket, sys\ns = socket.create_connection(('127.0.0.1', {int(other.stdout.readline())}))\n"
     child = python(call + SLEEPER)
