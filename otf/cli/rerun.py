@@ -5,9 +5,10 @@ from __future__ import annotations
 from otf.campaign import PathResult, Settings
 from otf.campaign import rerun as drive_again
 from otf.cli.benches import parsed
-from otf.cli.options import AsJson, FromBench, Out, Sets, Suts, TraceName, fresh
+from otf.cli.options import AsJson, FromBench, Out, Pids, Sets, Silence, Suts, TraceName, fresh
 from otf.cli.output import document, guarded, say
 from otf.cli.replay import STATUS
+from otf.cli.run_options import watched
 from otf.cli.signals import interruptible
 from otf.cli.suts import addressed
 from otf.cli.traces import bench_of, burst_as_recorded, reading
@@ -23,6 +24,8 @@ def rerun(
     out: Out = None,
     sut: Suts = None,
     sets: Sets = None,
+    silence: Silence = None,
+    pids: Pids = None,
     as_json: AsJson = False,
 ) -> int:
     """Drive a fresh copy of the system with the inputs of a trace, and judge its outputs this time.
@@ -31,7 +34,7 @@ def rerun(
     new trace goes to a folder below otf-runs, or to that of --out. The exit status is 1 if the system fails.
     """
     with reading(trace) as reader:
-        loaded = addressed(bench_of(reader, bench, parsed(sets), drives=True), sut)
+        loaded = watched(addressed(bench_of(reader, bench, parsed(sets), drives=True), sut), silence, pids)
         judgement = judge(reader, loaded, keep=True)
     header = judgement.header
     settings = Settings(

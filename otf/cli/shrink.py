@@ -13,9 +13,10 @@ from otf.campaign import Budget, PathResult, Settings, Shrinker, Shrunk
 from otf.campaign.settings import header
 from otf.campaign.table import table
 from otf.cli.benches import parsed
-from otf.cli.options import AsJson, FromBench, Sets, Suts, TraceName
+from otf.cli.options import AsJson, FromBench, Pids, Sets, Silence, Suts, TraceName
 from otf.cli.output import document, guarded, say
 from otf.cli.replay import STATUS
+from otf.cli.run_options import watched
 from otf.cli.signals import Done, interruptible
 from otf.cli.summary import counted, notes
 from otf.cli.suts import addressed
@@ -47,6 +48,8 @@ def shrink(
     ] = None,
     sut: Suts = None,
     sets: Sets = None,
+    silence: Silence = None,
+    pids: Pids = None,
     as_json: AsJson = False,
 ) -> int:
     """Find the shortest trace with the same failure; its name ends in .shrunk.jsonl.
@@ -54,7 +57,7 @@ def shrink(
     Inputs are left out one group after another; each time a fresh copy of the system is driven with the remaining ones.
     """
     with reading(trace) as reader:
-        loaded = addressed(bench_of(reader, bench, parsed(sets), drives=True), sut)
+        loaded = watched(addressed(bench_of(reader, bench, parsed(sets), drives=True), sut), silence, pids)
         judgement = judge(reader, loaded, keep=True)
     if not judgement.verdict.failed:
         return _nothing(judgement, trace, as_json=as_json)
