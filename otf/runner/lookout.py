@@ -37,6 +37,11 @@ class Lookout:
         self._slack = 0.0
 
     @property
+    def waited(self) -> bool:
+        """Return whether the last silence was waited for, though the system is observed."""
+        return self._observer is not None and not self.observed
+
+    @property
     def overdue(self) -> bool:
         """Return whether the last look was so long ago that the event loop needs its turn."""
         return self._wire.now - self.looked > TURN

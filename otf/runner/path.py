@@ -190,11 +190,12 @@ class Conduct:
         if at is not None:
             if lost := self.wire.lost():
                 raise _LineAtFault(lost)
-            self._believe(self.session.silence(at))
+            waited = {"silence": "timed"} if self._lookout.waited else {}
+            self._believe(self.session.silence(at), **waited)
 
-    def _believe(self, event: Event | None) -> None:
+    def _believe(self, event: Event | None, **more: str) -> None:
         if event is not None:
-            self.record(event, **self._beside())
+            self.record(event, **more, **self._beside())
 
     def _tell(self, event: Event, raw: bytes | None = None) -> None:
         belated = self.session.late
