@@ -11,6 +11,8 @@ from typing import Final, TypeAlias
 
 from otf.adapter import Port
 from otf.adapter.exits import answered
+from otf.adapter.rest.place import Place
+from otf.adapter.rest.unsent import Unsent
 from otf.adapter.socket.address import LOOKUP, Address, read_address, resolved, show_address
 from otf.adapter.socket.connection import accepted, connected, hang_up, listening, prompt_reader
 from otf.adapter.socket.socketline import OpenSocket, SocketLine
@@ -31,9 +33,12 @@ class TcpLine(SocketLine):
     `address` is the (host, port) of our own side, `peer` that of the other, as long as there is a connection.
     """
 
+    _unsent: Unsent | None = None
+
     def reader(self, sock: socket.socket) -> Callable[[], bytes]:
         """Return what reads the socket, and set it up."""
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._forget()
         self.address: Address = sock.getsockname()[:2]
         self.peer: Address = sock.getpeername()[:2]
         return reading(sock, self._more) if isinstance(sock, SSLSocket) else prompt_reader(sock)
@@ -52,7 +57,25 @@ class TcpLine(SocketLine):
         """Close the connection, with TLS so that the system knows that nothing was cut off."""
         if isinstance(self._socket, SSLSocket):
             say_the_end(self._socket)
+        self._forget()
         super().close()
+
+    def _forget(self) -> None:
+        unsent, self._unsent = self._unsent, None
+        if unsent is not None:
+            unsent.close()
+
+    def place(self) -> Place:
+        """Return that the other end is the process that holds the address of the peer."""
+        return Place() if self._socket is None else Place(transport="tcp", address=self.peer)
+
+    def unsent(self) -> int:
+        """Return how many bytes the peer has written that have not arrived. Raises OSError where that is hidden."""
+        if self._socket is None:
+            return 0
+        if self._unsent is None:
+            self._unsent = Unsent(self._socket)
+        return self._unsent.bytes()
 
     def _more(self) -> None:
         self._wake()

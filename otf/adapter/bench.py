@@ -14,6 +14,7 @@ from otf.adapter.bench_options import (
     Opener,
     PortOptions,
     ProcessOptions,
+    Silence,
     check_codec,
     check_options,
     check_ports,
@@ -67,6 +68,8 @@ class Bench:
     | `mutants` | none | values of the parameter `fault` that `otf mutants` tries, each with a line of text |
     | `parameters` | none | the parameters that the bench was made with, for the trace |
     | `known_issues` | none | failures that are known: a campaign counts them and goes on |
+    | `silence` | "observed" | how it is known: "observed" by a look at the processes of the system, or "timed" |
+    | `pids` | none | processes of the system that are not started by the bench and hold none of its ports |
     | `foreign` | None | makes an event of a line (decoded JSON) of a log of another program, or None |
 
     >>> from otf.spec import Spec, goto
@@ -98,6 +101,8 @@ class Bench:
     parameters: Mapping[str, object] = field(default_factory=dict[str, object])
     known_issues: tuple[KnownIssue, ...] = ()
     foreign: Callable[[Any], Event | None] | None = None
+    silence: Silence = "observed"
+    pids: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a bench without a way to its system, or with times that are none."""

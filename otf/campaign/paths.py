@@ -52,6 +52,7 @@ class PathRun:
         self.trace = trace
         self.largest = largest
         self._on_event = on_event
+        self.silence: str = ""
         self._session: Session | None = None
         self._writer: TraceWriter
         self._record: Recorder
@@ -80,7 +81,9 @@ class PathRun:
             self._writer.close()
         kept = self._events() if verdict.failed else ()
         faults, writer = tuple(self._record.faults), self._writer
-        return PathResult(self.header.path, verdict, writer.steps, self.trace, kept, faults, writer.trouble)
+        return PathResult(
+            self.header.path, verdict, writer.steps, self.trace, kept, faults, writer.trouble, self.silence
+        )
 
     def _finish(self, verdict: Verdict) -> None:
         try:
@@ -92,6 +95,12 @@ class PathRun:
 
     def _events(self) -> Sequence[Event]:
         return self._record.events if self._record.whole else reread(self.trace, self.bench)
+
+    def _known(self, silence: str) -> None:
+        """Record how the silences of the path are known; its header says it as long as no event was recorded."""
+        self.silence = silence
+        if not self._record.begun:
+            self._writer.known(silence)
 
     def _end(self) -> None:
         """Send no more inputs: the path ends."""
@@ -126,7 +135,7 @@ class PathRun:
         for attempt in range(self.bench.retries + 1):
             session = self._session = Session(self.oracle, chooser, pacing, steps=steps, barrier=self.bench.barrier)
             try:
-                return await drive(self.bench, session, self._record)
+                return await drive(self.bench, session, self._record, self._known)
             except ContactError:
                 # after the first event the path is spent: a second start would be another path under the same name
                 if attempt == self.bench.retries or self._record.begun:

@@ -16,7 +16,7 @@ class PathResult:
     """One path: its number, verdict, steps and trace; a failing path keeps its events for the shrinker.
 
     `faults` are the injected faults, as the trace records them; `unwritten` is the reason why part of the trace of a
-    failure is missing.
+    failure is missing. `silence` says how its silences are known.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -31,6 +31,7 @@ class PathResult:
     events: Sequence[Event] = ()
     faults: tuple[str, ...] = ()
     unwritten: str = ""
+    silence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ class Summary:
     """The result of a campaign so far; `trouble` is the error that ended contact with the system.
 
     `saved` are the failures of earlier campaigns; their runs count neither as paths nor as steps. A path that shows one
-    of the `known_issues` of the bench is no failure.
+    of the `known_issues` of the bench is no failure. `silence` counts the paths by how their silences are known.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -142,6 +143,7 @@ class Summary:
     trouble: str = ""
     interrupted: bool = False
     unwritten: list[str] = field(default_factory=list[str])
+    silence: dict[str, int] = field(default_factory=dict[str, int])
 
     @property
     def verdict(self) -> Outcome:
@@ -167,6 +169,8 @@ class Summary:
         `known` is the signature of the same failure in strict mode; `known_issue` is the issue that its failure shows.
         """
         self.paths += 1
+        if result.silence:
+            self.silence[result.silence] = self.silence.get(result.silence, 0) + 1
         self.unwritten += [result.unwritten] * bool(result.unwritten)
         self.steps += result.steps
         self.truncated += result.verdict.truncated

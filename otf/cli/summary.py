@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -123,8 +123,16 @@ def _notes(summary: Summary) -> Iterator[str]:
     yield from (f"note: {each}" for each in summary.unwritten)
     if summary.truncated:
         yield f"{counted(summary.truncated, 'path')} ended early: an input arrived where the model does not specify it"
+    yield from _silence(summary.silence)
     if summary.late:
         yield f"{counted(summary.late, 'output')} came after the quiescence time, but before quiescence was concluded"
+
+
+def _silence(known: Mapping[str, int]) -> Iterator[str]:
+    """Yield how the silences of the paths are known."""
+    for how, paths in known.items():
+        several = f" ({counted(paths, 'path')})" if len(known) > 1 else ""
+        yield f"silence: {how}{several}"
 
 
 def _failure(group: FailureGroup, summary: Summary, settings: Settings, bench: Bench) -> Iterator[str]:

@@ -150,6 +150,19 @@ class Session:
         """Return the verdict, if there is one already."""
         return self.monitor.verdict
 
+    @property
+    def doubting(self) -> bool:
+        """Return whether silence was seen that would fail, and is waited for once more."""
+        return self._patient
+
+    @property
+    def restful(self) -> bool:
+        """Return whether a rest of the system, seen by other means, ends the present wait: then call `silence`.
+
+        After quiescence only time brings what is waited for, and a window may oblige the system never to rest.
+        """
+        return self._pause.means != "rested" and not self.moment.quiet
+
     def command(self) -> SessionCommand:
         """Return the next command."""
         moment = self.moment

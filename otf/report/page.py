@@ -26,12 +26,14 @@ def overview(gathered: Gathered) -> Markup:
     header = gathered.header
     parameters = ", ".join(f"{key}={value}" for key, value in header.parameters.items())
     settings = f"bench {header.bench}{f' ({parameters})' if parameters else ''}, seed {header.seed}, {header.strategy}"
+    # in-process systems need no silence to be observed
+    silence = "" if header.silence == "timed" else f", silence {header.silence}"
     versions = ", ".join(f"{name} {number}" for name, number in header.versions.items())
     return joined(
         tag("p", "verdict: ", tag("span", gathered.verdict, class_=f"verdict {gathered.verdict}")),
         tag(
             "p",
-            f"{settings}, {header.mode}, inputs {header.inputs}, {versions}, started {gathered.started[:19]}",
+            f"{settings}, {header.mode}, inputs {header.inputs}{silence}, {versions}, started {gathered.started[:19]}",
             class_="soft",
         ),
         *(tag("p", f"note: {note}", class_="soft") for note in gathered.notes),

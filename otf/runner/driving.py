@@ -10,8 +10,10 @@ from typing import Final, cast
 
 from otf.adapter import Bench, Line
 from otf.adapter.exits import is_interruption, said, where
+from otf.adapter.rest.started import adopt, starting
 from otf.core import Session
 from otf.errors import ContactError, OtfError, UsageError
+from otf.runner.observing import Known, observing
 from otf.runner.path import Conduct
 from otf.runner.wire import Wire
 from otf.runner.writer import EventRecord
@@ -22,10 +24,11 @@ _COUNTS: Final = Path("/proc/vmstat")
 _OF_A_DEATH: Final[set[FailureKind]] = {"ended", "missing", "late"}
 
 
-async def drive(bench: Bench, session: Session, record: EventRecord) -> Verdict:
+async def drive(bench: Bench, session: Session, record: EventRecord, known: Known = lambda _: None) -> Verdict:
     """Start a fresh copy of the system, conduct one run on it, stop it; return the verdict.
 
-    Raises ContactError if the system cannot be started or reached, ModelError if the model is broken, UsageError if the
+    `known` is told how the silences of the run are known, before its first event, and again where that changes. Raises
+    ContactError if the system cannot be started or reached, ModelError if the model is broken, UsageError if the
     bench is.
 
     >>> import anyio
@@ -42,9 +45,12 @@ async def drive(bench: Bench, session: Session, record: EventRecord) -> Verdict:
     if bench.codec is None:
         raise UsageError("the bench has no codec: its system is in this process, and nothing can be driven over ports")
     before = killed_for_memory()
-    async with opened(bench) as lines, Wire(lines) as wire:
-        verdict = await Conduct(session, wire, bench.codec, bench.port, record).run()
-        return _remarked(excused(verdict, killed_for_memory() - before), wire)
+    if bench.silence == "observed":
+        adopt()
+    with starting() as started:
+        async with opened(bench) as lines, Wire(lines) as wire, observing(bench, wire, started, known) as observer:
+            verdict = await Conduct(session, wire, bench.codec, bench.port, record, observer).run()
+            return _remarked(excused(verdict, killed_for_memory() - before), wire)
 
 
 @asynccontextmanager

@@ -8,6 +8,8 @@ from typing import Final
 from anyio.lowlevel import checkpoint
 
 from otf.core import Session
+from otf.core.pacing import PATIENCE
+from otf.runner.observing import Observer
 from otf.runner.waiting import TURN
 from otf.runner.wire import Arrived, Wire
 from otf.trace.events import Event
@@ -18,17 +20,26 @@ TRICKLE: Final = 30.0  # seconds after which a frame that still comes byte by by
 class Lookout:
     """Waits on the wire of one run; `looked` is the time of the last look, `floor` the earliest time of an event.
 
+    `observed`: the last silence was a rest that the `observer` saw, and not a time in which nothing came.
+
     It keeps the `slack` of the monitor: an arrival may be this many seconds older than its time.
     """
 
-    def __init__(self, session: Session, wire: Wire) -> None:
+    def __init__(self, session: Session, wire: Wire, observer: Observer | None = None) -> None:
+        self.observed: bool = False
         self.looked: float = wire.now
         self.floor: float = 0.0
         self._session = session
         self._wire = wire
+        self._observer = observer
         self._model = session.monitor.oracle.model  # `timed` as soon as a timed state is known
         self._stamping = False
         self._slack = 0.0
+
+    @property
+    def waited(self) -> bool:
+        """Return whether the last silence was waited for, though the system is observed."""
+        return self._observer is not None and not self.observed
 
     @property
     def overdue(self) -> bool:
@@ -43,19 +54,55 @@ class Lookout:
         self.looked = self._wire.now
         self._slack = self._session.monitor.slack = busy
 
-    async def silent(self, until: float) -> bool:
-        """Wait until something has arrived, or until that time; return whether there was silence."""
+    async def silent(self, until: float) -> float | None:
+        """Wait for an arrival, until that time, or until the system rests; return when there was silence, if so."""
+        if self._observer is not None and self._session.restful and not self._observer.why:
+            await self._rest(self._observer, until)
+            if self._wire.waiting:
+                return None
+            if self.observed:
+                return self._wire.now
+        self.observed = False
+        return await self._timed(until)
+
+    async def _timed(self, until: float) -> float | None:
         wire = self._wire
         await self._look(until)
         if wire.waiting or not wire.over(until):
-            return False
+            return None
         silent = self._silent_by(until)
         if not wire.over(silent):
             await self._look(silent)
-            return False
+            return None
         # the last look before silence is believed: the loop may have been late, and the output in time
         wire.poll()
-        return not wire.waiting and wire.over(self._silent_by(until))
+        if wire.waiting or not wire.over(self._silent_by(until)):
+            return None
+        return max(until, wire.now)
+
+    async def _rest(self, observer: Observer, until: float) -> None:
+        """Look until something has arrived, or the system rests; after the last input of a path, as for a failure.
+
+        Timed silence is found at the pace of the quiescence time, and so outputs that come later are seen in the next
+        steps. At the pace of rests they would come after the end of the path.
+        """
+        wire, session = self._wire, self._session
+        wanted = until - min(session.times.event, wire.now)
+        observer.wait(until, wanted * PATIENCE if session.over else wanted, careful=session.doubting or session.over)
+        self.observed = False
+        while not wire.waiting and not observer.why and not self.observed:
+            if observer.look():
+                stirred = self._silent_by(wire.now)
+                self.observed = wire.over(stirred)
+                if not self.observed:
+                    await self._look(stirred)
+            elif self.overdue:
+                await self.turn()
+            elif not wire.waiting:
+                # what has arrived needs no rest: in eager mode it may be all that is waited for
+                await self._look(wire.now + observer.pause)
+        if self.observed:
+            self.looked = wire.now
 
     async def _look(self, until: float) -> None:
         wire = self._wire

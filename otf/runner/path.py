@@ -15,6 +15,7 @@ from otf.errors import CodecError, ModelError, OtfError, UsageError, WriteError
 from otf.runner.codec_cache import CodecCache
 from otf.runner.fast_path import FastPath
 from otf.runner.lookout import Lookout
+from otf.runner.observing import Observer
 from otf.runner.waiting import AT_ONCE
 from otf.runner.wire import Arrived, Wire
 from otf.runner.writer import EventRecord
@@ -46,8 +47,14 @@ class Conduct:
     'pass'
     """
 
-    def __init__(
-        self, session: Session, wire: Wire, codec: Codec, port: Callable[[object], str], record: EventRecord
+    def __init__(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
+        self,
+        session: Session,
+        wire: Wire,
+        codec: Codec,
+        port: Callable[[object], str],
+        record: EventRecord,
+        observer: Observer | None = None,
     ) -> None:
         self.session = session
         self.wire = wire
@@ -55,7 +62,7 @@ class Conduct:
         self.port = port
         self.record = record
         self._model = session.monitor.oracle.model
-        self._lookout = Lookout(session, wire)
+        self._lookout = Lookout(session, wire, observer)
         self._fast_path = FastPath(session, wire, self.codec, self._bytes, record)
 
     async def run(self) -> Verdict:
@@ -194,14 +201,16 @@ class Conduct:
             self.session.pinged(port, self.wire.now)
 
     async def _wait(self, until: float) -> None:
-        if await self._lookout.silent(until):
+        at = await self._lookout.silent(until)
+        if at is not None:
             if lost := self.wire.lost():
                 raise _LineAtFault(lost)
-            self._believe(self.session.silence(max(until, self.wire.now)))
+            waited = {"silence": "timed"} if self._lookout.waited else {}
+            self._believe(self.session.silence(at), **waited)
 
-    def _believe(self, event: Event | None) -> None:
+    def _believe(self, event: Event | None, **more: str) -> None:
         if event is not None:
-            self.record(event, **self._beside())
+            self.record(event, **more, **self._beside())
 
     def _tell(self, event: Event, raw: bytes | None = None) -> None:
         belated = self.session.late

@@ -132,6 +132,16 @@ class Wire:
         for port in self.lines:
             self._drain(port)
 
+    def empty(self) -> bool:
+        """Take in whatever is there now, like `poll`; return whether that is nothing, and nothing was there before."""
+        at = self.clock() - self.zero
+        for port, line in self.lines.items():
+            # nearly always there is nothing, and then a port is watched as before
+            if not self._paused and (arrivals := line.receive()):
+                self.keep(port, arrivals, at)
+                self._drain(port)
+        return not self.waiting
+
     def arrived(self) -> list[Arrived]:
         """Return the arrivals that were not returned yet, in their order."""
         if self._hints:

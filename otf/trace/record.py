@@ -44,6 +44,8 @@ class Header:
     shrunk: bool = False
     # of a shrunk trace: the search for a smaller one is complete, so that this run only confirms its result
     minimal: bool = False
+    # "observed", or "timed" with the reason: how the silences of this run are known, its barriers aside
+    silence: str = "timed"
     format: int = FORMAT
 
 
