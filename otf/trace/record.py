@@ -44,6 +44,8 @@ class Header:
     shrunk: bool = False
     # of a shrunk trace: the search for a smaller one is complete, so that this run only confirms its result
     minimal: bool = False
+    # of a shrunk trace: why the search ended early
+    ended: str = ""
     format: int = FORMAT
 
 
@@ -52,6 +54,8 @@ def header_line(header: Header, timestamp: str) -> TraceLine:
     data = asdict(header)
     # L and R are the names that the documentation and the literature use for the two bounds
     data["L"], data["R"] = data.pop("latency"), data.pop("busy")
+    if not header.ended:
+        del data["ended"]
     return {"event": "start", "level": "info", "timestamp": timestamp, **data}
 
 
