@@ -64,6 +64,7 @@ class Bench:
     | `busy` | 0.002 | R: seconds that the system takes for one input at most |
     | `barrier` | None | pings whose answers prove quiescence, instead of waiting for it |
     | `retries` | 1 | how often a start that failed is tried again |
+    | `pause` | 1.0 | seconds that the system may have to wait between two inputs while otf plans |
     | `limits` | `Limits()` | how many possible states are kept; beyond that a run is inconclusive |
     | `mutants` | none | values of the parameter `fault` that `otf mutants` tries, each with a line of text |
     | `parameters` | none | the parameters that the bench was made with, for the trace |
@@ -96,6 +97,7 @@ class Bench:
     busy: float = 0.002
     barrier: Barrier | None = None
     retries: int = 1
+    pause: float = 1.0
     limits: Limits = field(default_factory=Limits)
     mutants: Mapping[str, str] = field(default_factory=dict[str, str])
     parameters: Mapping[str, object] = field(default_factory=dict[str, object])
@@ -106,7 +108,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         """Refuse a bench without a way to its system, or with times that are none."""
-        for name in ("quiescence", "latency", "busy"):
+        for name in ("quiescence", "latency", "busy", "pause"):
             seconds: float | None = getattr(self, name)
             # not `seconds < 0`: compared with NaN everything is false, and no silence would ever be long enough
             if seconds is not None and not 0 <= seconds < FOREVER:

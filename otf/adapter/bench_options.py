@@ -56,6 +56,7 @@ class BenchOptions(TypedDict, total=False):
     quiescence: float | None
     latency: float
     busy: float
+    pause: float
     limits: Limits
     mutants: Mapping[str, str]
     parameters: Mapping[str, object]

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 from anyio.lowlevel import checkpoint
@@ -30,6 +31,7 @@ from otf.trace.record import Header
 from otf.trace.verdict import Verdict
 
 TURN: Final = 100  # steps of a system in this process after which the event loop gets a turn
+SLICE: Final = 0.05  # seconds that these steps may take: if they take longer, the next turn comes after fewer steps
 INTERRUPTED = Verdict("inconclusive", why="interrupted")
 
 
@@ -120,9 +122,11 @@ class PathRun:
 
     async def _walked(self, chooser: Chooser, steps: int, make: Callable[[], Act]) -> Verdict:
         """Walk through a system in this process; the event loop gets its turns, so that interruptions arrive."""
-        walk, verdict, recorded = Walk(self.oracle, bounded(_made(make)), keep=TURN), None, 0
+        walk, verdict, recorded, turn = Walk(self.oracle, bounded(_made(make)), keep=TURN), None, 0, 1
         while verdict is None and not self._record.full and walk.steps < steps:
-            verdict = walk.chosen(chooser, min(TURN, steps - walk.steps))
+            began = monotonic()
+            verdict = walk.chosen(chooser, min(turn, steps - walk.steps))
+            turn = max(1, turn // 2) if monotonic() - began > SLICE else min(TURN, turn * 2)
             for event in walk.events(recorded):
                 self._record(event)
             recorded = walk.steps

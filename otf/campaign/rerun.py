@@ -48,7 +48,7 @@ async def rerun(
     oracle, steps = bench.oracle(), max(1, len(inputs))
     chooser: Chooser = Script(inputs)
     if recorded is not None and recorded.shrunk and settings.burst == 1:
-        candidate = again(issue_of(oracle, events), oracle)
+        candidate = again(issue_of(oracle, events), oracle, bench.pause)
         chooser, steps = candidate.chooser(), candidate.limit
     head = header(bench, replace(settings, mode="strict"), 1, strategy="script")
     if recorded is not None:

@@ -40,7 +40,8 @@ class Shrunk:
 
     `rate` is the share of `runs` runs of the result that showed the failure, `before` that of `tried` runs of the
     original. Both are 0 if the failure never showed again, and `trace` is then the original one. `minimal` is false if
-    a budget or an interruption ended the search. `events` are those of the trace. `others` are failures with other
+    a budget or an interruption ended the search, and `ended` is the reason then. `tried` is 0 if not even the original
+    was driven to its end in the time. `events` are those of the trace. `others` are failures with other
     signatures that the search met, each with its own trace; `program` is a pytest test that shows the failure.
 
     >>> from pathlib import Path
@@ -63,6 +64,7 @@ class Shrunk:
     tried: int = 1
     others: Sequence[PathResult] = ()
     program: Path | None = None
+    ended: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,8 @@ class FailureGroup:
     """All failures of one signature: the first path that showed it, the number of such paths, and the shrunk trace.
 
     `count` is 0 if only the run of a saved failure showed it. `tries` is the number of strict re-runs until a failure
-    of eager mode showed again (0: none was needed).
+    of eager mode showed again (0: none was needed). `unshrunk` is the reason why there is no shrunk trace, "" if
+    none was asked for.
 
     >>> from pathlib import Path
     >>> from otf.trace import Signature, Verdict
@@ -106,6 +109,7 @@ class FailureGroup:
     count: int = 1
     tries: int = 0
     shrunk: Shrunk | None = None
+    unshrunk: str = ""
 
 
 @dataclass(slots=True)

@@ -219,5 +219,12 @@ def _group(group: FailureGroup) -> dict[str, Any]:
         "steps": group.first.steps,
         "shrunk": None
         if shrunk is None
-        else {"trace": str(shrunk.trace), "steps": shrunk.steps, "rate": shrunk.rate, "minimal": shrunk.minimal},
+        else {
+            "trace": str(shrunk.trace),
+            "steps": shrunk.steps,
+            "rate": shrunk.rate,
+            "minimal": shrunk.minimal,
+            "ended": shrunk.ended,
+        },
+        "unshrunk": group.unshrunk,
     }

@@ -124,6 +124,7 @@ def _json(shrunk: Shrunk) -> dict[str, Any]:
         "before": shrunk.before,
         "tried": shrunk.tried,
         "minimal": shrunk.minimal,
+        "ended": shrunk.ended,
         "program": None if shrunk.program is None else str(shrunk.program),
         "others": [
             {"signature": str(other.verdict.failure.signature), "trace": str(other.trace), "steps": other.steps}

@@ -77,13 +77,15 @@ def counted(number: int, what: str) -> str:
 
 def notes(shrunk: Shrunk) -> Iterator[str]:
     """Yield what a user must know about a shrunk failure besides its steps."""
-    if not shrunk.rate:
+    if not shrunk.tried:
+        yield f"nothing was shrunk: {shrunk.ended} before the failure was seen again"
+    elif not shrunk.rate:
         yield "the failure did not recur when the same inputs were sent: it depends on chance or on timing"
     elif shrunk.rate < 1 or shrunk.before < 1:
         after, before = _of(shrunk.rate, shrunk.runs), _of(shrunk.before, shrunk.tried)
         yield f"it depends on chance: these steps failed in {after}, the original in {before}"
     if shrunk.rate and not shrunk.minimal:
-        yield "the search was stopped early: fewer steps may be enough"
+        yield f"the search was stopped early, since {shrunk.ended}: fewer steps may be enough"
     for other in shrunk.others:
         failure = other.verdict.failure
         yield f"another failure was found on the way, {failure.signature if failure else ''}: {other.trace}"
@@ -164,7 +166,7 @@ def _bytes(result: PathResult | Shrunk) -> Iterator[str]:
 def _after(group: FailureGroup) -> str:
     steps, shrunk = f"after {counted(group.first.steps, 'step')}", group.shrunk
     if shrunk is None:
-        return steps
+        return f"{steps}, not shrunk: {group.unshrunk}" if group.unshrunk else steps
     if not shrunk.rate:
         return f"{steps}; it did not recur when the same inputs were sent: it depends on chance or on timing"
     return f"{steps}, shrunk to {shrunk.steps} (with {counted(shrunk.transitions, 'step')} of the system)"

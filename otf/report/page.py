@@ -78,10 +78,12 @@ def _failure(at: int, signature: str, found: ReportedFailure) -> Markup:
     count = (
         f"{found.count} path{'s' if found.count > 1 else ''}, {'shrunk to ' if found.shrunk else ''}{found.steps} steps"
     )
+    early = f"The search was stopped early, since {found.ended}: fewer steps may be enough."
     return tag(
         "details",
         tag("summary", tag("code", signature), " ", tag("span", f"({count})", class_="soft")),
         tag("pre", explanation(Verdict("fail", found.failure), found.events)),
+        tag("p", early if found.ended else "" if found.shrunk else "It was not shrunk."),
         tag("p", "trace: ", tag("code", found.file)),
         tag(
             "div", tag("button", "time to scale", type="button", data_scale=name, aria_pressed="false"), class_="tools"

@@ -46,6 +46,8 @@ class Header:
     minimal: bool = False
     # "observed", or "timed" with the reason: how the silences of this run are known, its barriers aside
     silence: str = "timed"
+    # of a shrunk trace: why the search ended early
+    ended: str = ""
     format: int = FORMAT
 
 
@@ -54,6 +56,8 @@ def header_line(header: Header, timestamp: str) -> TraceLine:
     data = asdict(header)
     # L and R are the names that the documentation and the literature use for the two bounds
     data["L"], data["R"] = data.pop("latency"), data.pop("busy")
+    if not header.ended:
+        del data["ended"]
     return {"event": "start", "level": "info", "timestamp": timestamp, **data}
 
 
