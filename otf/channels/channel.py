@@ -15,6 +15,7 @@ from otf.channels.outlet import coming
 from otf.channels.reactions import Reactions
 from otf.channels.trouble import FOREVER, Rules
 from otf.errors import ModelError
+from otf.spec.offering import Elapse
 from otf.spec.outputs import Accept, AnyOrder
 from otf.spec.transition import Transition
 from otf.values import show
@@ -30,6 +31,9 @@ class Channel:
     def step(self, net: NetState, inp: object) -> list[NetWay]:
         """Return what may happen when an input enters the net; nothing if the system's spec does not specify it."""
         ways: list[NetWay] = []
+        if isinstance(inp, Elapse):
+            # it goes through no net, so nothing delayed has to arrive before it
+            return fewest([self._full(way) for way in self.system.out(net, self.system.on_input(net, inp))])
         for before, early in self._overdue(net):
             then = list(self._entered(self._aged(before, inp), inp))
             if not then:
