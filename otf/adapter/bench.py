@@ -30,7 +30,7 @@ from otf.core.timing import Learnt, Timing
 from otf.errors import ModelError, OtfError, UsageError
 from otf.renamed import old_keywords
 from otf.simulate.walk import Act
-from otf.spec import Spec, total
+from otf.spec import Elapse, Spec, total
 from otf.trace.events import Event
 from otf.values import show
 
@@ -205,7 +205,12 @@ class Bench:
         return self.outputs or tuple(self.ports) or ((SYSTEM,) if self.system is not None else ())
 
     def port(self, value: object) -> str:
-        """Return the port of a value, by the codec, or the only one there is. Raises ModelError where that raises."""
+        """Return the port of a value, by the codec, or the only one there is; "" for an input that only waits.
+
+        Raises ModelError where the codec raises.
+        """
+        if isinstance(value, Elapse):
+            return ""
         if self.codec is None:
             return next(iter(self.outputs), SYSTEM)
         try:

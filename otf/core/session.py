@@ -15,6 +15,7 @@ from otf.core.monitor import DOUBT, Monitor, Oracle
 from otf.core.nodes import UNCONSTRAINED
 from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times
 from otf.core.view import View
+from otf.spec import Elapse
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
 from otf.trace.verdict import Verdict
 from otf.values.cost import light
@@ -121,6 +122,7 @@ class Session:
         self._patient = False
         self._outputs = self._bytes = 0
         self._pause = Pause(0.0)
+        self._elapses = 0.0  # by when an input that only waits is over; 0 if none is under way
         self._barrier = barrier
         self._round: Round | None = None
         # pings overtaken by an input are answered all the same
@@ -169,9 +171,9 @@ class Session:
         monitor = moment.monitor
         if monitor.verdict is not None or monitor.belief.done:
             return Stop(self._verdict())
-        if self.pacing.ready(moment):
+        if not self._elapses and self.pacing.ready(moment):
             self._choose()
-        pause = self.pacing.pause(moment)
+        pause = self._elapsing() if self._elapses else self.pacing.pause(moment)
         if pause is None and moment.next is not None:
             return Send(moment.next)
         if pause is None and self.over and moment.quiet:
@@ -193,6 +195,8 @@ class Session:
             self._note(event)
         moment = self.moment
         self._patient, moment.quiet, monitor = False, kind is Quiet, moment.monitor
+        if kind is Quiet and event.at >= self._elapses:
+            self._elapses = 0.0
         if monitor.tell(event) is None:
             if self._outputs > self.flood:
                 monitor.verdict = _flood(monitor, f"more than {self.flood} outputs without a pause")
@@ -270,6 +274,16 @@ class Session:
         moment.burst += 1
         moment.last = SentInput(self.view().nodes, self.monitor.oracle.model.symbol(event.input))
         moment.next = moment.port = None
+        if isinstance(event.input, Elapse):
+            self._elapses = event.at + event.input.seconds
+
+    def _elapsing(self) -> Pause:
+        """Return the pause for an input that only waits: to its end, and at least until quiescence."""
+        # the quiescence at its end also decides on outputs that timers owed by then
+        pause = None if self.moment.quiet else self.pacing.pause(self.moment)
+        if pause is None:
+            return Pause(self._elapses, window=self.monitor.oracle.timing.quiescence)
+        return Pause(max(pause.until, self._elapses), pause.means, pause.window)
 
     def _settle(self) -> None:
         self.pacing.settled(self.moment)

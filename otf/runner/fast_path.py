@@ -28,7 +28,7 @@ DOUBT: Final = 100  # steps after which a system that was slower is again assume
 PortArrivals: TypeAlias = tuple[str, list[Arrival], float]
 """A port, its arrivals, and their time."""
 
-Encode: TypeAlias = Callable[[object], tuple[str, bytes | PortAction]]
+Encode: TypeAlias = Callable[[object], tuple[str, bytes | PortAction | None]]
 """Returns the port of an input and its bytes. Raises ModelError."""
 
 

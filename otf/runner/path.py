@@ -19,6 +19,7 @@ from otf.runner.observing import Observer
 from otf.runner.waiting import AT_ONCE
 from otf.runner.wire import Arrived, Wire
 from otf.runner.writer import EventRecord
+from otf.spec import Elapse
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
 from otf.trace.verdict import Verdict
 from otf.values import show
@@ -137,6 +138,9 @@ class Conduct:
 
     async def _send(self, value: object) -> None:
         port, data = self._bytes(value)
+        if data is None:
+            self._tell(Sent(value, port, self.wire.now))
+            return
         begun = self.wire.now
         if await self._handed(port, value, data):
             # the time before the write, so that a timer that is in time does not look early; but if the write had to
@@ -165,9 +169,10 @@ class Conduct:
             raise UsageError(message) from error
         return True
 
-    def _bytes(self, value: object) -> tuple[str, bytes | PortAction]:
+    def _bytes(self, value: object) -> tuple[str, bytes | PortAction | None]:
+        """Return the port of an input and its bytes; None for one that only waits."""
         port = self.port(value)
-        return port, self._encoded(port, value)
+        return port, None if isinstance(value, Elapse) else self._encoded(port, value)
 
     def _encoded(self, port: str, value: object) -> bytes | PortAction:
         if port not in self.wire.lines:
