@@ -13,6 +13,7 @@ from otf.adapter.exits import is_interruption, said, where
 from otf.core import Session
 from otf.errors import ContactError, OtfError, UsageError
 from otf.runner.path import Conduct
+from otf.runner.time_spent import spent
 from otf.runner.wire import Wire
 from otf.runner.writer import EventRecord
 from otf.trace.verdict import FailureKind, Verdict
@@ -31,7 +32,7 @@ async def drive(bench: Bench, session: Session, record: EventRecord) -> Verdict:
     if bench.codec is None:
         raise UsageError("the bench has no codec: its system is in this process, and nothing can be driven over ports")
     before = killed_for_memory()
-    async with opened(bench) as lines, Wire(lines) as wire:
+    async with spent().starting(opened(bench)) as lines, Wire(lines) as wire:
         verdict = await Conduct(session, wire, bench.codec, bench.port, record).run()
         return _remarked(excused(verdict, killed_for_memory() - before), wire)
 

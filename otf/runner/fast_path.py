@@ -7,7 +7,7 @@ look-up, and a frame that arrives is another; everything else is left to the gen
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Final, TypeAlias
 
 from otf.adapter import Arrival, Frame, LineLost
@@ -17,6 +17,7 @@ from otf.core.cached_run import LONG, CachedInput, CachedOutput, CachedRun
 from otf.core.eager import Eager
 from otf.errors import CodecError
 from otf.runner.codec_cache import SHORT, CodecCache
+from otf.runner.time_spent import spent
 from otf.runner.waiting import AT_ONCE
 from otf.runner.waiting import SHORT as SOON
 from otf.runner.wire import Wire
@@ -41,6 +42,7 @@ class FastPath:
         self._codec = codec
         self._encode = encode
         self._record = record
+        self._spent = spent()
         # waits in which the answer is assumed not to be there at once, and not to come soon
         self._not_prompt = self._not_soon = 0
         self._patient = session.monitor.oracle.timing.quiescence >= SOON
@@ -57,12 +59,15 @@ class FastPath:
         cached_run = CachedRun.start(self._session, self._codec.codec)
         if cached_run is None:
             return
+        # not counted step by step: that would take a hundredth of a step
+        waited = monotonic() - thread_time()
         try:
             self._wire.acknowledge(later=True)
             await self._go(cached_run)
         finally:
             self._wire.acknowledge(later=False)
             cached_run.finish()
+            self._spent.wire += max(0.0, monotonic() - thread_time() - waited)
 
     async def _go(self, cached_run: CachedRun) -> None:
         # longer than other functions: a call for each of its parts would make a step a tenth slower
