@@ -26,6 +26,7 @@ from otf.core import Oracle
 from otf.errors import ContactError, OtfError
 from otf.runner.files import writing
 from otf.runner.path import AT_FAULT
+from otf.runner.time_spent import spending
 from otf.strategy import Strategy
 
 SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
@@ -64,7 +65,7 @@ class Campaign:
         """Run all paths, then shrink; return the summary. Raises ModelError if the model is broken."""
         if self.settings.time is not None:
             self._deadline = anyio.current_time() + self.settings.time
-        with Journal(self.settings.out) as journal, undisturbed(), watched():
+        with Journal(self.settings.out) as journal, undisturbed(), watched(), spending(self.summary.spent):
             async with keeping():
                 with blaming():
                     await self._all(journal)

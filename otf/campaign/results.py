@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from otf.errors import FAIL, INCONCLUSIVE, PASS
+from otf.runner.time_spent import TimeSpent
 from otf.trace.events import Event
 from otf.trace.verdict import Outcome, Signature, Verdict
 
@@ -126,7 +127,8 @@ class Summary:
     """The result of a campaign so far; `trouble` is the error that ended contact with the system.
 
     `saved` are the failures of earlier campaigns; their runs count neither as paths nor as steps. A path that shows one
-    of the `known_issues` of the bench is no failure. `silence` counts the paths by how their silences are known.
+    of the `known_issues` of the bench is no failure. `silence` counts the paths by how their silences are known,
+    `spent` is where the time went.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -148,6 +150,7 @@ class Summary:
     interrupted: bool = False
     unwritten: list[str] = field(default_factory=list[str])
     silence: dict[str, int] = field(default_factory=dict[str, int])
+    spent: TimeSpent = field(default_factory=TimeSpent)
 
     @property
     def verdict(self) -> Outcome:

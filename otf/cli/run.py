@@ -197,6 +197,7 @@ def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[
         "out": str(settings.out),
         "interrupted": summary.interrupted,
         "trouble": summary.trouble,
+        "time": {name: round(seconds, 3) for name, seconds in summary.spent.shares().items()},
         "saved": [
             {"signature": str(each.signature or ""), "trace": str(each.trace), "came": str(each)}
             for each in summary.saved

@@ -18,6 +18,16 @@ from otf.trace.explain import explanation
 from otf.trace.reading import bounded
 
 LONGEST: Final = 60  # bytes of a frame that are shown
+SLOW: Final = 10.0  # seconds after which a user may ask where the time went
+LEAST: Final = 0.005  # the least share of the time that is shown
+
+_SHARES: Final = {
+    "silence": ("waiting for silence", "--calibrate suggests shorter times, and a barrier needs no silence; or --jobs"),
+    "wire": ("waiting for outputs", "the system takes this time to answer; --jobs N runs N copies of it at once"),
+    "starts": ("starting and stopping the system", "fewer, longer paths (--traces, --steps), or a reset instead"),
+    "model": ("the model's functions", "make them faster, or let states recur: each is called once for each state"),
+    "otf": ("otf itself", "states that recur cost least; to use more cores, run other seeds at the same time"),
+}
 
 
 def spaced(data: bytes) -> str:
@@ -48,7 +58,8 @@ def print_summary(summary: Summary, settings: Settings, bench: Bench, seconds: f
         say(f"stopped: {summary.trouble}")
     took = f"{counted(summary.paths, 'path')}, {counted(summary.steps, 'step')}, {seconds:.1f} s, seed {settings.seed}"
     say(f"{headline(summary)} ({took})")
-    for note in (*_known_issues(summary, settings, bench), *_notes(summary)):
+    notes = (*_known_issues(summary, settings, bench), *_notes(summary))
+    for note in (*notes, *_time_spent(summary, seconds, own=bench.system is not None)):
         say(note)
     say(f"traces: {settings.out}/")
 
@@ -135,6 +146,17 @@ def _silence(known: Mapping[str, int]) -> Iterator[str]:
     for how, paths in known.items():
         several = f" ({counted(paths, 'path')})" if len(known) > 1 else ""
         yield f"silence: {how}{several}"
+
+
+def _time_spent(summary: Summary, seconds: float, *, own: bool) -> Iterator[str]:
+    """Yield where the time of a slow campaign went, and how to save most of it; `own`: its system is an object."""
+    shares, whole = summary.spent.shares(), sum(summary.spent.shares().values())
+    if seconds < SLOW or not whole:
+        return
+    named = {name: _SHARES[name][0] for name in shares} | ({"otf": "otf and the system itself"} if own else {})
+    shown = [f"{share / whole:.0%} {named[name]}" for name, share in shares.items() if share >= LEAST * whole]
+    yield f"time: {', '.join(shown)}"
+    yield f"  to save time:    {_SHARES[next(iter(shares))][1]}"
 
 
 def _failure(group: FailureGroup, summary: Summary, settings: Settings, bench: Bench) -> Iterator[str]:

@@ -185,7 +185,7 @@ class Model:
 
 
 def _guard(call: Callable[[], Answered], own: Callable[..., object], name: str, *arguments: object) -> Answered:
-    CURRENT.now = name, arguments
+    CURRENT.now, began = (name, arguments), CURRENT.clock()
     try:
         return call()
     except USERS_OWN:
@@ -197,6 +197,7 @@ def _guard(call: Callable[[], Answered], own: Callable[..., object], name: str, 
         raise ModelError(message) from error
     finally:
         CURRENT.now = None
+        CURRENT.seconds += CURRENT.clock() - began
 
 
 def _key(what: str, value: object, naming: Callable[[Any], Hashable] = key) -> Hashable:

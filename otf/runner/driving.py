@@ -15,6 +15,7 @@ from otf.core import Session
 from otf.errors import ContactError, OtfError, UsageError
 from otf.runner.observing import Known, observing
 from otf.runner.path import Conduct
+from otf.runner.time_spent import spent
 from otf.runner.wire import Wire
 from otf.runner.writer import EventRecord
 from otf.trace.verdict import FailureKind, Verdict
@@ -48,7 +49,11 @@ async def drive(bench: Bench, session: Session, record: EventRecord, known: Know
     if bench.silence == "observed":
         adopt()
     with starting() as started:
-        async with opened(bench) as lines, Wire(lines) as wire, observing(bench, wire, started, known) as observer:
+        async with (
+            spent().starting(opened(bench)) as lines,
+            Wire(lines) as wire,
+            observing(bench, wire, started, known) as observer,
+        ):
             verdict = await Conduct(session, wire, bench.codec, bench.port, record, observer).run()
             return _remarked(excused(verdict, killed_for_memory() - before), wire)
 

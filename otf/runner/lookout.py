@@ -10,6 +10,7 @@ from anyio.lowlevel import checkpoint
 from otf.core import Session
 from otf.core.pacing import PATIENCE
 from otf.runner.observing import Observer
+from otf.runner.time_spent import spent
 from otf.runner.waiting import TURN
 from otf.runner.wire import Arrived, Wire
 from otf.trace.events import Event
@@ -35,6 +36,7 @@ class Lookout:
         self._model = session.monitor.oracle.model  # `timed` as soon as a timed state is known
         self._stamping = False
         self._slack = 0.0
+        self._spent = spent()
 
     @property
     def waited(self) -> bool:
@@ -108,9 +110,12 @@ class Lookout:
         wire = self._wire
         began = wire.now
         busy = began - self.looked
-        if not wire.spun(until):
-            await wire.sleep(until)
-        self.looked = now = wire.now
+        try:
+            if not wire.spun(until):
+                await wire.sleep(until)
+        finally:
+            self.looked = now = wire.now
+            self._spent.waited(now - began, silent=not wire.waiting)
         if self._model.timed and not self._stamping:
             self._stamping = True
             wire.stamp()

@@ -16,6 +16,7 @@ from otf.runner.codec_cache import CodecCache
 from otf.runner.fast_path import FastPath
 from otf.runner.lookout import Lookout
 from otf.runner.observing import Observer
+from otf.runner.time_spent import spent
 from otf.runner.waiting import AT_ONCE
 from otf.runner.wire import Arrived, Wire
 from otf.runner.writer import EventRecord
@@ -64,6 +65,7 @@ class Conduct:
         self.record = record
         self._model = session.monitor.oracle.model
         self._lookout = Lookout(session, wire, observer)
+        self._spent = spent()
         self._fast_path = FastPath(session, wire, self.codec, self._bytes, record)
 
     async def run(self) -> Verdict:
@@ -146,6 +148,7 @@ class Conduct:
             # the time before the write, so that a timer that is in time does not look early; but if the write had to
             # wait for the other side to read, the input was on its way only at its end
             now = self.wire.now
+            self._spent.wire += now - begun
             moment = begun if now - begun < AT_ONCE else now
             self._tell(Sent(value, port, moment), data if isinstance(data, bytes) else None)
             if self._lookout.overdue:
