@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
 from anyio.lowlevel import checkpoint
 
 from otf.core import Session
+from otf.core.due import since
+from otf.core.stalls import CpuUse, Stalls
+from otf.runner.cpu_use import cpu_use, in_real_time
 from otf.runner.waiting import TURN
 from otf.runner.wire import Arrived, Wire
 from otf.trace.events import Event
@@ -29,6 +33,9 @@ class Lookout:
         self._model = session.monitor.oracle.model  # `timed` as soon as a timed state is known
         self._stamping = False
         self._slack = 0.0
+        self.stalls: Stalls = Stalls()
+        self._late = 0.0
+        self._cpu_use: Callable[[], CpuUse] = cpu_use if in_real_time() else CpuUse
 
     @property
     def overdue(self) -> bool:
@@ -45,7 +52,8 @@ class Lookout:
 
     async def silent(self, until: float) -> bool:
         """Wait until something has arrived, or until that time; return whether there was silence."""
-        wire = self._wire
+        wire, asked = self._wire, until
+        until = self.stalls.until(asked)
         await self._look(until)
         if wire.waiting or not wire.over(until):
             return False
@@ -55,7 +63,23 @@ class Lookout:
             return False
         # the last look before silence is believed: the loop may have been late, and the output in time
         wire.poll()
-        return not wire.waiting and wire.over(self._silent_by(until))
+        return not wire.waiting and wire.over(self._silent_by(until)) and not self._lost(asked)
+
+    def _lost(self, asked: float) -> bool:
+        """Return whether the wait that was to end at `asked` goes on, since the system could not run in it."""
+        return self.stalls.lost(asked, self._session.times.event, self._late, self._wire.now, self._cpu_use())
+
+    def excuse(self) -> None:
+        """Set the slack for an event that is too late: the time that the system lost since its timers were started."""
+        now, session = self._wire.now, self._session
+        began = max(0.0, min(since(session.monitor.belief), session.times.input))
+        self.stalls.read(now, self._cpu_use(), began)
+        session.monitor.slack += self.stalls.since(began)
+
+    def stalled(self) -> float:
+        """Return the longest stall of the run, up to now."""
+        self.stalls.read(self._wire.now, self._cpu_use(), self._session.times.input)
+        return self.stalls.longest
 
     async def _look(self, until: float) -> None:
         wire = self._wire
@@ -68,7 +92,8 @@ class Lookout:
             self._stamping = True
             wire.stamp()
         # between two looks, and when it wakes up too late, the tester does not see arrivals
-        late = now - max(began, until)
+        late = self._late = now - max(began, until)
+        self.stalls.note(now, late)
         self._slack = self._session.monitor.slack = max(busy, late, 0.0)
 
     def _silent_by(self, until: float) -> float:

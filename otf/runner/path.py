@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from otf.adapter import Ending, Frame, Line, LineLost
@@ -17,7 +18,7 @@ from otf.runner.lookout import Lookout
 from otf.runner.waiting import AT_ONCE
 from otf.runner.wire import Arrived, Wire
 from otf.runner.writer import EventRecord
-from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Undecodable
 from otf.trace.verdict import Verdict
 from otf.values import show
 
@@ -57,6 +58,8 @@ class Conduct:
         except _LineAtFault as fault:
             # an earlier verdict holds
             verdict = self.session.verdict or Verdict("inconclusive", why=f"{AT_FAULT}: {fault}")
+        if verdict.failed:
+            verdict = replace(verdict, stalled=self._lookout.stalled())
         lost = self.wire.lost()
         # the time of the loss is unknown: seen outputs may have another explanation, and missing ones may have come
         return Verdict("inconclusive", why=f"{AT_FAULT}: {lost}") if lost else verdict
@@ -87,8 +90,9 @@ class Conduct:
 
     def _take(self, arrived: Arrived) -> None:
         event, raw = self._event(arrived)
-        if arrived.stamped and not self.session.monitor.would(event):
-            event = self._lookout.between(event, arrived)
+        if self._model.timed and not self.session.monitor.would(event):
+            event = self._lookout.between(event, arrived) if arrived.stamped else event
+            self._lookout.excuse()
         if self.session.probing and isinstance(event, Seen) and self.session.pong(event):
             self._believe(self.session.proven(event.at))
         else:
@@ -180,6 +184,8 @@ class Conduct:
 
     async def _wait(self, until: float) -> None:
         if await self._lookout.silent(until):
+            if self._model.timed and not self.session.monitor.would(Quiet(self.wire.now)):
+                self._lookout.excuse()
             if lost := self.wire.lost():
                 raise _LineAtFault(lost)
             self._believe(self.session.silence(max(until, self.wire.now)))

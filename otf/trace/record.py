@@ -102,6 +102,7 @@ def end_line(verdict: Verdict, timestamp: str, steps: int) -> TraceLine:
     """Return the last line of a trace."""
     level = {"pass": "info", "inconclusive": "warning", "fail": "error"}[verdict.outcome]
     reason = asdict(verdict.failure) if verdict.failure else None
+    stalled = {"stalled": round(verdict.stalled, 6)} if verdict.stalled else {}
     return {
         "event": "end",
         "level": level,
@@ -112,4 +113,5 @@ def end_line(verdict: Verdict, timestamp: str, steps: int) -> TraceLine:
         "why": verdict.why,
         "late": list(verdict.late),
         "reason": reason,
+        **stalled,
     }

@@ -71,13 +71,17 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The end of a run. `truncated`: it passed up to an unspecified input; `why`: the reason why it is inconclusive."""
+    """The end of a run. `truncated`: it passed up to an unspecified input; `why`: the reason why it is inconclusive.
+
+    `stalled`: the longest time in a failing run, in seconds, in which the tester or the system could not run.
+    """
 
     outcome: Outcome
     failure: Failure | None = None
     why: str = ""
     truncated: bool = False
     late: tuple[int, ...] = field(default=())
+    stalled: float = 0.0
 
     @property
     def failed(self) -> bool:
