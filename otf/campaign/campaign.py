@@ -27,6 +27,7 @@ from otf.errors import ContactError, OtfError
 from otf.runner.files import writing
 from otf.runner.path import AT_FAULT
 from otf.strategy import Strategy
+from otf.trace.verdict import Verdict
 
 SELDOM: Final = 100  # the oldest objects are searched for garbage this many times less often than usual
 
@@ -132,12 +133,19 @@ class Campaign:
         trace = self.settings.out / f"path-{number:04}.jsonl"
         with journal.path(head.run, number, trace) as done:
             on_event = callback(self.listener, "event", number)
-            run = PathRun(self.bench, lane.oracle, head, trace, on_event, largest=self.settings.largest)
+            run = PathRun(
+                self.bench, lane.oracle, head, trace, on_event, largest=self.settings.largest, aftermath=self._aftermath
+            )
             offered = callback(self.listener, "offered", number)
             chooser = listened(lane.strategy.path(number), self._deadline, offered)
             result = await run.run(chooser, self.settings.steps, lane.pace.pacing())
             done(result)
         return result
+
+    def _aftermath(self, verdict: Verdict) -> float:
+        """Return for how long the ports are heard after a failure: what follows a known one has been seen."""
+        known = verdict.failure is None or verdict.failure.signature in self.summary.failures
+        return 0.0 if known else self.settings.aftermath
 
     def _finish(self, path: ConfirmedPath) -> None:
         if path.trouble is not None:

@@ -85,7 +85,9 @@ class Confirmer:
         head = header(self._bench, replace(self._settings, mode="strict"), result.number, strategy="script")
         first = "a failure was seen in eager mode" if doubtful else "a failure was seen while the machine stalled"
         try:
-            again, tries = await confirm(self._bench, oracle, head, result, strict=not doubtful)
+            again, tries = await confirm(
+                self._bench, oracle, head, result, strict=not doubtful, aftermath=self._settings.aftermath
+            )
         except ContactError as error:
             lost = _doubted(result, f"{first}, and there was no contact to see it again")
             return ConfirmedPath(lost, trouble=error)
@@ -110,14 +112,14 @@ def is_stalled(result: PathResult) -> bool:
     return bool(verdict.stalled) and verdict.failure is not None and verdict.failure.kind not in CERTAIN
 
 
-async def confirm(
-    bench: Bench, oracle: Oracle, header: Header, failing: PathResult, *, strict: bool = False
+async def confirm(  # noqa: PLR0913 -- what a run needs, each once
+    bench: Bench, oracle: Oracle, header: Header, failing: PathResult, *, strict: bool = False, aftermath: float = 0.0
 ) -> tuple[PathResult, int]:
     """Return the strict run that fails too, or the original as inconclusive; with the number of tries.
 
     `strict`: the original is such a run, beside a stall. A run that fails beside a stall counts once another one fails
-    in the same way. The trace of the strict run lies beside the original as `….strict.jsonl`. Raises ContactError as a
-    path does.
+    in the same way. `aftermath`: seconds for which the ports are heard after a failure. The trace of the strict run
+    lies beside the original as `….strict.jsonl`. Raises ContactError as a path does.
     """
     inputs = [event.input for event in failing.events if isinstance(event, Sent)]
     trace = failing.trace.with_suffix(".strict.jsonl")
@@ -125,7 +127,8 @@ async def confirm(
     while tries + strict < (STALLED if seen else TRIES):
         tries += 1
         pace = Pace("strict", header.burst, bench.timing, timers=Timers(last=True))
-        again = await PathRun(bench, oracle, header, trace).run(Script(inputs), len(inputs), pace.pacing())
+        run = PathRun(bench, oracle, header, trace, aftermath=lambda _: aftermath)
+        again = await run.run(Script(inputs), len(inputs), pace.pacing())
         if again.verdict.failed:
             if not is_stalled(again) or _signature(again) in map(_signature, seen):
                 return again, tries
@@ -154,6 +157,10 @@ def _at_once(failing: PathResult) -> PathResult:
 def _doubted(failing: PathResult, why: str) -> PathResult:
     # eager mode may be wrong about an output that should have come by now, but not about a system that has ended; and
     # a system that died and that the bench cannot start again cannot be driven again
-    if failing.verdict.failure is not None and failing.verdict.failure.kind == "ended":
+    failure = failing.verdict.failure
+    if failure is None or failure.kind == "ended":
         return failing
+    # a system that restarted tells so once, and its text is the only trace of that
+    after = [line for line in failure.note.splitlines() if line.startswith("afterwards")]
+    why = "; ".join([why, f"seen: {failure.seen}", *after])
     return replace(failing, verdict=Verdict("inconclusive", why=why), events=())

@@ -179,7 +179,7 @@ class Session:
         """Return quiescence, already judged, if the answers to all pings have proven it; record it."""
         if self._round is None or not self._round.done:
             return None
-        event = Quiet(at)
+        event = Quiet(at, by="barrier")
         self.tell(event)
         return event
 
@@ -190,7 +190,7 @@ class Session:
             taken = Taken(self.monitor.sent, at)
             self.tell(taken)
             return taken
-        event = Quiet(at, self._pause.means == "rested")
+        event = Quiet(at, self._pause.means == "rested", by="timed")
         if not self._patient and not self.monitor.would(event):
             self._patient = True
             if self._deadline() > at:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
+
+from anyio import CancelScope
 
 from otf.adapter import Ending, Frame, Line, LineLost
 from otf.adapter.exits import blaming, said, where
@@ -23,6 +26,8 @@ from otf.trace.verdict import Verdict
 from otf.values import show
 
 AT_FAULT: Final = "the line was at fault"
+AFTERMATH: Final = 200  # events
+HEAVY: Final = 1 << 18  # bytes of them
 
 
 class _LineAtFault(Exception):  # noqa: N818 -- a state of the line, not an error of the user
@@ -64,6 +69,21 @@ class Conduct:
         # the time of the loss is unknown: seen outputs may have another explanation, and missing ones may have come
         return Verdict("inconclusive", why=f"{AT_FAULT}: {lost}") if lost else verdict
 
+    async def listen(self, seconds: float) -> list[str]:
+        """Record what arrives in the next seconds as the aftermath of a failure; return it as text for people.
+
+        It is not judged: a boot banner or the dump of a panic often names the cause. Interruptions wait meanwhile.
+        """
+        until, texts, size = self.wire.now + seconds, list[str](), 0
+        with CancelScope(shield=True), suppress(_LineAtFault, WriteError):
+            while len(texts) < AFTERMATH and size < HEAVY and not self.wire.over(until):
+                await self.wire.wait(until)
+                for event, raw in map(self._event, self.wire.arrived()[: AFTERMATH - len(texts)]):
+                    self.record(event, raw, aftermath=True)
+                    size += len(raw or b"")
+                    texts.append(_after(event))
+        return texts
+
     async def _run(self) -> Verdict:
         while True:
             if self.wire.waiting:
@@ -89,6 +109,7 @@ class Conduct:
             self._take(arrived)
 
     def _take(self, arrived: Arrived) -> None:
+        event: Event
         event, raw = self._event(arrived)
         if self._model.timed and not self.session.monitor.would(event):
             event = self._lookout.between(event, arrived) if arrived.stamped else event
@@ -98,7 +119,7 @@ class Conduct:
         else:
             self._tell(event, raw)
 
-    def _event(self, arrived: Arrived) -> tuple[Event, bytes | None]:
+    def _event(self, arrived: Arrived) -> tuple[Seen | Closed, bytes | None]:
         # an arrival from before the last input comes after it in the trace, where time does not run backwards
         port, what, at = arrived.port, arrived.what, arrived.at
         at = max(at, self.session.times.input, self._lookout.floor)
@@ -211,6 +232,11 @@ class Conduct:
         if faults := self.wire.noted():
             more["faults"] = faults
         return more
+
+
+def _after(event: Seen | Closed) -> str:
+    what = f"the port ended: {event.reason}" if isinstance(event, Closed) else show(event.output)
+    return f"afterwards on {event.port}: {what}"
 
 
 async def _performed(line: Line, port_action: PortAction) -> None:

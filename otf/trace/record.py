@@ -90,8 +90,9 @@ def event_line(number: int, event: Event, timestamp: str, raw: bytes | None = No
         line["port"], line["reason"] = event.port, event.reason
     elif isinstance(event, Taken):
         line["upto"] = event.upto
-    elif event.restless:
-        line["restless"] = True
+    else:
+        line |= {"restless": True} if event.restless else {}
+        line |= {"by": event.by} if event.by else {}
     if raw is not None:
         line["raw"] = raw.hex()
     line.update(more)
