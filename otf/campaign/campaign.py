@@ -28,6 +28,7 @@ from otf.runner.files import writing
 from otf.runner.path import AT_FAULT
 from otf.runner.time_spent import spending
 from otf.strategy import Strategy
+from otf.trace.verdict import Verdict
 
 SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
 LEAST: Final = 0.2  # seconds: in less, nothing is shrunk
@@ -153,12 +154,19 @@ class Campaign:
         trace = self.settings.out / f"path-{number:04}.jsonl"
         with journal.path(head.run, number, trace) as done:
             on_event = callback(self.listener, "event", number)
-            run = PathRun(self.bench, lane.oracle, head, trace, on_event, largest=self.settings.largest)
+            run = PathRun(
+                self.bench, lane.oracle, head, trace, on_event, largest=self.settings.largest, aftermath=self._aftermath
+            )
             offered = callback(self.listener, "offered", number)
             chooser = listened(lane.strategy.path(number), self._paths_end, offered)
             result = await run.run(chooser, self.settings.steps, lane.pace.pacing())
             done(result)
         return result
+
+    def _aftermath(self, verdict: Verdict) -> float:
+        """Return for how long the ports are heard after a failure: what follows a known one has been seen."""
+        known = verdict.failure is None or verdict.failure.signature in self.summary.failures
+        return 0.0 if known else self.settings.aftermath
 
     def _finish(self, path: ConfirmedPath) -> None:
         if path.trouble is not None:

@@ -24,6 +24,7 @@ from otf.core.pacing import Timers
 from otf.core.strict import Burst, Strict
 from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
 from otf.runner import TraceWriter, drive
+from otf.runner.driving import Aftermath
 from otf.simulate import Walk
 from otf.simulate.walk import Act, bounded, excused
 from otf.trace.events import Event
@@ -47,7 +48,9 @@ class PathRun:
         on_event: OnEvent | None = None,
         *,
         largest: int = LARGEST,
+        aftermath: Aftermath = lambda _: 0.0,
     ) -> None:
+        self.aftermath = aftermath
         self.bench = bench
         self.oracle = oracle
         self.header = header
@@ -139,7 +142,7 @@ class PathRun:
         for attempt in range(self.bench.retries + 1):
             session = self._session = Session(self.oracle, chooser, pacing, steps=steps, barrier=self.bench.barrier)
             try:
-                return await drive(self.bench, session, self._record, self._known)
+                return await drive(self.bench, session, self._record, self._known, self.aftermath)
             except ContactError:
                 # after the first event the path is spent: a second start would be another path under the same name
                 if attempt == self.bench.retries or self._record.begun:

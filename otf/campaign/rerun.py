@@ -57,7 +57,8 @@ async def rerun(
         trace = _unused(settings.out)
         with journal.path(head.run, 1, trace) as done:
             pacing = Pace("strict", settings.burst, bench.timing, timers=Timers(last=True)).pacing()
-            result = await PathRun(bench, oracle, head, trace).run(chooser, steps, pacing)
+            path = PathRun(bench, oracle, head, trace, aftermath=lambda _: settings.aftermath)
+            result = await path.run(chooser, steps, pacing)
             if result.verdict.failed:
                 ask_again(oracle.model, bench.oracle(), result.events)
             done(result)

@@ -16,7 +16,7 @@ from otf.core.nodes import UNCONSTRAINED
 from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times
 from otf.core.view import View
 from otf.spec import Elapse
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
+from otf.trace.events import Closed, Event, KnownBy, Quiet, Seen, Sent, Taken
 from otf.trace.verdict import Verdict
 from otf.values.cost import light
 
@@ -228,18 +228,18 @@ class Session:
         """Return quiescence, already judged, if the answers to all pings have proven it; record it."""
         if self._round is None or not self._round.done:
             return None
-        event = Quiet(at)
+        event = Quiet(at, by="barrier")
         self.tell(event)
         return event
 
-    def silence(self, at: float) -> Event | None:
-        """Note silence until the time of the last `Wait`; return the event to record if it is believed."""
+    def silence(self, at: float, by: KnownBy = "timed") -> Event | None:
+        """Note silence until the time of the last `Wait`, known `by`; return the event to record if it is believed."""
         if self._pause.means == "taken":
             # outputs of these inputs might still be under way, but this pause is used only after silent inputs
             taken = Taken(self.monitor.sent, at)
             self.tell(taken)
             return taken
-        event = Quiet(at, self._pause.means == "rested")
+        event = Quiet(at, self._pause.means == "rested", by=by)
         if not self._patient and not self.monitor.would(event):
             self._patient = True
             if self._deadline() > at:

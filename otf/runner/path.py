@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
+
+from anyio import CancelScope
 
 from otf.adapter import Ending, Frame, Line, LineLost
 from otf.adapter.exits import blaming, said, where
@@ -21,11 +25,13 @@ from otf.runner.waiting import AT_ONCE
 from otf.runner.wire import Arrived, Wire
 from otf.runner.writer import EventRecord
 from otf.spec import Elapse
-from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Undecodable
 from otf.trace.verdict import Verdict
 from otf.values import show
 
 AT_FAULT: Final = "the line was at fault"
+AFTERMATH: Final = 200  # events
+HEAVY: Final = 1 << 18  # bytes of them
 
 
 class _LineAtFault(Exception):  # noqa: N818 -- a state of the line, not an error of the user
@@ -82,9 +88,26 @@ class Conduct:
         except _LineAtFault as fault:
             # an earlier verdict holds
             verdict = self.session.verdict or Verdict("inconclusive", why=f"{AT_FAULT}: {fault}")
+        if verdict.failed:
+            verdict = replace(verdict, stalled=self._lookout.stalled())
         lost = self.wire.lost()
         # the time of the loss is unknown: seen outputs may have another explanation, and missing ones may have come
         return Verdict("inconclusive", why=f"{AT_FAULT}: {lost}") if lost else verdict
+
+    async def listen(self, seconds: float) -> list[str]:
+        """Record what arrives in the next seconds as the aftermath of a failure; return it as text for people.
+
+        It is not judged: a boot banner or the dump of a panic often names the cause. Interruptions wait meanwhile.
+        """
+        until, texts, size = self.wire.now + seconds, list[str](), 0
+        with CancelScope(shield=True), suppress(_LineAtFault, WriteError):
+            while len(texts) < AFTERMATH and size < HEAVY and not self.wire.over(until):
+                await self.wire.wait(until)
+                for event, raw in map(self._event, self.wire.arrived()[: AFTERMATH - len(texts)]):
+                    self.record(event, raw, aftermath=True)
+                    size += len(raw or b"")
+                    texts.append(_after(event))
+        return texts
 
     async def _run(self) -> Verdict:
         while True:
@@ -111,15 +134,17 @@ class Conduct:
             self._take(arrived)
 
     def _take(self, arrived: Arrived) -> None:
+        event: Event
         event, raw = self._event(arrived)
-        if arrived.stamped and not self.session.monitor.would(event):
-            event = self._lookout.between(event, arrived)
+        if self._model.timed and not self.session.monitor.would(event):
+            event = self._lookout.between(event, arrived) if arrived.stamped else event
+            self._lookout.excuse()
         if self.session.probing and isinstance(event, Seen) and self.session.pong(event):
             self._believe(self.session.proven(event.at))
         else:
             self._tell(event, raw)
 
-    def _event(self, arrived: Arrived) -> tuple[Event, bytes | None]:
+    def _event(self, arrived: Arrived) -> tuple[Seen | Closed, bytes | None]:
         # an arrival from before the last input comes after it in the trace, where time does not run backwards
         port, what, at = arrived.port, arrived.what, arrived.at
         at = max(at, self.session.times.input, self._lookout.floor)
@@ -211,14 +236,15 @@ class Conduct:
     async def _wait(self, until: float) -> None:
         at = await self._lookout.silent(until)
         if at is not None:
+            if self._model.timed and not self.session.monitor.would(Quiet(at)):
+                self._lookout.excuse()
             if lost := self.wire.lost():
                 raise _LineAtFault(lost)
-            waited = {"silence": "timed"} if self._lookout.waited else {}
-            self._believe(self.session.silence(at), **waited)
+            self._believe(self.session.silence(at, "observed" if self._lookout.observed else "timed"))
 
-    def _believe(self, event: Event | None, **more: str) -> None:
+    def _believe(self, event: Event | None) -> None:
         if event is not None:
-            self.record(event, **more, **self._beside())
+            self.record(event, **self._beside())
 
     def _tell(self, event: Event, raw: bytes | None = None) -> None:
         belated = self.session.late
@@ -237,6 +263,11 @@ class Conduct:
         if faults := self.wire.noted():
             more["faults"] = faults
         return more
+
+
+def _after(event: Seen | Closed) -> str:
+    what = f"the port ended: {event.reason}" if isinstance(event, Closed) else show(event.output)
+    return f"afterwards on {event.port}: {what}"
 
 
 async def _performed(line: Line, port_action: PortAction) -> None:

@@ -96,8 +96,9 @@ def event_line(number: int, event: Event, timestamp: str, raw: bytes | None = No
         line["port"], line["reason"] = event.port, event.reason
     elif isinstance(event, Taken):
         line["upto"] = event.upto
-    elif event.restless:
-        line["restless"] = True
+    else:
+        line |= {"restless": True} if event.restless else {}
+        line |= {"by": event.by} if event.by else {}
     if raw is not None:
         line["raw"] = raw.hex()
     line.update(more)
@@ -108,6 +109,7 @@ def end_line(verdict: Verdict, timestamp: str, steps: int) -> TraceLine:
     """Return the last line of a trace."""
     level = {"pass": "info", "inconclusive": "warning", "fail": "error"}[verdict.outcome]
     reason = asdict(verdict.failure) if verdict.failure else None
+    stalled = {"stalled": round(verdict.stalled, 6)} if verdict.stalled else {}
     return {
         "event": "end",
         "level": level,
@@ -118,4 +120,5 @@ def end_line(verdict: Verdict, timestamp: str, steps: int) -> TraceLine:
         "why": verdict.why,
         "late": list(verdict.late),
         "reason": reason,
+        **stalled,
     }
