@@ -11,11 +11,12 @@ from typing import Final
 import anyio
 
 from otf.adapter.child.child import Child, Program, words
+from otf.adapter.child.faster import FASTEST, FasterClock, under
 from otf.adapter.child.hook import Hook, obey
 from otf.adapter.child.reading import Reading
 from otf.adapter.line import Ending, Line, LineLost, Trouble
 from otf.adapter.waiting import alarms, spawning
-from otf.errors import ContactError
+from otf.errors import ContactError, UsageError
 from otf.framing import lines
 
 OpenLines = Mapping[str, Line]
@@ -35,6 +36,10 @@ class Life:
     all output is dropped; `health` checks that the system is well. After the path the ports are closed and the
     server is stopped with all that it started.
 
+    `speed` is how many times as fast the clocks of the system run, under libfaketime: of `server` and of all processes
+    that the ports start, not of hooks. The quiescence time, R and the time windows of the model stay in seconds of the
+    system; L does not change. A system that cannot follow is refused, with the reason.
+
     `timeout` bounds each hook and the start. What fails is trouble with the test bed, and no failure of the system: the
     start is tried again as often as the bench says in `retries`, and then the campaign is inconclusive.
     """
@@ -48,6 +53,12 @@ class Life:
     timeout: float = 10.0
     grace: float = 0.2
     env: Mapping[str, str] | None = field(default=None, repr=False)
+    speed: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse a speed that is none."""
+        if not 1 <= self.speed <= FASTEST:
+            raise UsageError(f"speed={self.speed}: a number from 1 to {FASTEST:g} is needed; 1 is the clock as it is")
 
 
 @asynccontextmanager
@@ -56,9 +67,15 @@ async def living(life: Life, connect: Connected) -> AsyncGenerator[OpenLines, No
     async with AsyncExitStack() as stack:
         if life.reset is not None:
             await obey(life.reset, "the reset hook", life.timeout)
-        if life.server is not None:
-            await stack.enter_async_context(_serving(life, life.server))
-        opened = await stack.enter_async_context(connect())
+        clock = FasterClock(life.speed) if life.speed > 1 else None
+        if clock is not None:
+            stack.callback(clock.clean)
+        with under(clock):
+            if life.server is not None:
+                await stack.enter_async_context(_serving(life, life.server))
+            opened = await stack.enter_async_context(connect())
+        if clock is not None:
+            clock.check()
         await _quieten(life, opened)
         if life.health is not None:
             await obey(life.health, "the health check", life.timeout)

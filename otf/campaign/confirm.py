@@ -41,6 +41,7 @@ class Confirmer:
 
     def __init__(self, bench: Bench, settings: Settings, summary: Summary) -> None:
         self._bench = bench
+        self._own = bench.at_speed(1)
         self._settings = settings
         self._summary = summary
         # signatures of failures in eager mode, with the signatures of the same failures in strict mode
@@ -72,9 +73,10 @@ class Confirmer:
         return seen
 
     async def _driven(self, result: PathResult, oracle: Oracle) -> ConfirmedPath:
-        head = header(self._bench, replace(self._settings, mode="strict"), result.number, strategy="script")
+        head = header(self._own, replace(self._settings, mode="strict"), result.number, strategy="script")
+        oracle = oracle if self._bench is self._own else self._own.oracle()
         try:
-            again, tries = await confirm(self._bench, oracle, head, result)
+            again, tries = await confirm(self._own, oracle, head, result)
         except ContactError as error:
             lost = _unconfirmed(result, "there was no contact to see it again")
             return ConfirmedPath(lost, trouble=error)
