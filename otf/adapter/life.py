@@ -75,7 +75,7 @@ async def living(life: Life, connect: Connected) -> AsyncGenerator[OpenLines, No
                 await stack.enter_async_context(_serving(life, life.server))
             opened = await stack.enter_async_context(connect())
         if clock is not None:
-            clock.check()
+            await clock.check()
         await _quieten(life, opened)
         if life.health is not None:
             await obey(life.health, "the health check", life.timeout)

@@ -16,12 +16,16 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+import anyio
+
 from otf.errors import UsageError
 
 FASTEST: Final = 1000.0
 _LIBRARY: Final = "libfaketimeMT.so.1"  # the one for programs with threads; it also serves those without
 _FOLDERS: Final = "/usr/lib/*/faketime", "/usr/lib/faketime", "/usr/lib64/faketime", "/usr/local/lib/faketime"
 _GO: Final = b"\xff Go buildinf:"
+_LOOKS: Final = 100
+_PAUSE: Final = 0.005
 _LARGEST: Final = 1 << 28  # bytes of a program that are searched
 _SHARED: Final = Path("/dev/shm")  # noqa: S108 -- only what our own processes have left there is removed
 _KERNEL: Final = {
@@ -49,13 +53,21 @@ class FasterClock:
             for name in (f"faketime_shm_{pid}", f"sem.faketime_sem_{pid}"):
                 (_SHARED / name).unlink(missing_ok=True)
 
-    def check(self) -> None:
+    async def check(self) -> None:
         """Refuse a system that cannot follow. Raises UsageError with the program and the reason."""
         if not self.pids:
             raise refused(self.speed, "the bench starts no process, and only the clocks of its own can be changed")
-        for pid in _with_children(self.pids):
-            if why := _unfit(pid):
-                raise refused(self.speed, f"{_name(pid)} does not follow a faster clock: {why}")
+        # a program that has just been started may still load its libraries
+        why = self._unfit()
+        for _ in range(_LOOKS):
+            if not why:
+                return
+            await anyio.sleep(_PAUSE)
+            why = self._unfit()
+        raise refused(self.speed, why)
+
+    def _unfit(self) -> str:
+        return next((why for pid in _with_children(self.pids) if (why := _unfit(pid))), "")
 
 
 def refused(speed: float, why: str) -> UsageError:
@@ -107,16 +119,16 @@ def _unfit(pid: int) -> str:
     try:
         mapped = (folder / "maps").read_text(errors="replace")
         if mapped and _LIBRARY not in mapped:
-            return "libfaketime is not loaded into it, as into programs that are static, set-uid or clear LD_PRELOAD"
+            return _lagging(pid, "libfaketime is not loaded into it; it may be static, set-uid, or clear LD_PRELOAD")
         for descriptor in (folder / "fd").iterdir():
             with suppress(FileNotFoundError):
                 if why := _KERNEL.get(str(descriptor.readlink())):
-                    return why
-        return "it is a Go program, which reads clocks without the C library" if _is_go(folder / "exe") else ""
+                    return _lagging(pid, why)
+        return _lagging(pid, "it is a Go program, which reads clocks itself") if _is_go(folder / "exe") else ""
     except (FileNotFoundError, ProcessLookupError):
         return ""
     except PermissionError:
-        return "it cannot be examined, so it may have other rights and a clock of its own"
+        return _lagging(pid, "it cannot be examined; it may have other rights, and then loads no libfaketime")
 
 
 def _is_go(program: Path) -> bool:
@@ -132,7 +144,8 @@ def _has(path: str, mark: bytes) -> bool:
     return False
 
 
-def _name(pid: int) -> str:
+def _lagging(pid: int, why: str) -> str:
+    name = f"process {pid}"
     with suppress(OSError):
-        return Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
-    return f"process {pid}"
+        name = Path(f"/proc/{pid}/comm").read_text(errors="backslashreplace").strip()
+    return f"{name} does not follow a faster clock: {why}"
