@@ -232,3 +232,22 @@ def test_a_job_queue_lives_faster(tmp_path: Path) -> None:
     assert anyio.run(greatest_speed, load("jobs", {}), settings(tmp_path)) >= 2
     summary = anyio.run(Campaign(load("jobs", {}).at_speed(20), settings(tmp_path)).run)
     assert summary.verdict == "pass"
+
+
+@pytest.mark.real
+@needs("faketime")
+@pytest.mark.parametrize(("wait", "verdict"), [(SIGNAL, "inconclusive"), ("continue", "fail")])
+def test_a_failure_counts_at_the_own_speed_only(
+    wait: str, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wait that does not follow, and that the probe has missed, is no failure; an answer that never comes is one."""
+
+    async def missed(_bench: Bench, _settings: Settings) -> None:
+        return
+
+    monkeypatch.setattr("otf.campaign.campaign.check_speed", missed)
+    summary = anyio.run(Campaign(bench(wait, 10), settings(tmp_path)).run)
+    assert summary.verdict == verdict
+    assert all("10 times as fast only" in each.verdict.why for each in summary.inconclusive)
+    for group in summary.failures.values():
+        assert '"speed":1.0' in group.first.trace.read_text(encoding="utf-8").splitlines()[0]
