@@ -61,8 +61,8 @@ class CachedSteps:
     def __init__(self, belief: Belief, codec: object) -> None:
         self.belief: Belief = belief
         self.codec: object = codec
-        # not needed for a belief with an input in flight
-        self.view: View | None = belief.view
+        # not needed for a belief with an input in flight; one with a long list of inputs is not kept
+        self.view: View | None = belief.view if belief.view and belief.view.enabled.kept else None
         self.inputs: dict[Symbol, CachedInput] = {}
         self.frames: dict[PortFrame, CachedOutput] = {}
 
@@ -77,8 +77,10 @@ class CachedSteps:
 
     def view_of(self, oracle: Oracle) -> View:
         """Return the view of the belief."""
-        self.view = oracle.view(self.belief)
-        return self.view
+        found = oracle.view(self.belief)
+        if found.enabled.kept:
+            self.view = found
+        return found
 
     def learn_input(self, oracle: Oracle, symbol: Symbol, port: str, data: bytes) -> CachedInput | None:
         """Return an input that was sent before without these bytes; None if it was not, or has no answer."""

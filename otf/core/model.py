@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Sequence
+from itertools import islice
 from typing import Any, Final, TypeVar
 
 from otf.core.bags import Chains
 from otf.core.calls import CURRENT, own_frames
 from otf.core.compile import Compiler, Routes
+from otf.core.enabled import FEW, ITERATED, KEPT, EnabledInputs
 from otf.core.memory import Memory, Symbol
 from otf.core.nodes import Move, Node, TransitionWindows
 from otf.errors import USERS_OWN, ModelError, OtfError
 from otf.spec import Spec
-from otf.spec.offering import INPUTS, limited
+from otf.spec.offering import INPUTS, Always, limited
 from otf.values import key, likeness, show
 from otf.values.cost import weight
 
@@ -38,6 +40,9 @@ class Model:
         self._same: dict[int, tuple[object, Symbol]] = {}
         # whether any move so far had a time window
         self.timed: bool = False
+        # whether more inputs were enabled than can be drawn, by an iterable that is no sequence
+        self.cut: bool = False
+        self._fixed: EnabledInputs | None = None
         self.initial: Node = self.node(spec.initial)
 
     @property
@@ -56,11 +61,13 @@ class Model:
         if same is not None:
             return same[1]
         name = _key("value", value)
-        symbol = self._symbols.get(name) or Symbol(value, name)
-        if weight(value) > HEAVY:
-            symbol.heavy = True
-            return symbol
-        if name not in self._symbols:
+        symbol = self._symbols.get(name)
+        if symbol is None:
+            symbol = Symbol(value, name)
+            # a value is weighed once: that takes as long as its key
+            if weight(value) > HEAVY:
+                symbol.heavy = True
+                return symbol
             self.memory.put(self._symbols, name, symbol)
         if len(self._same) >= LATELY:
             self._same.clear()
@@ -100,10 +107,26 @@ class Model:
     def enabled_inputs(self, node: Node) -> tuple[Symbol, ...]:
         """Return the enabled inputs of a state, each once, in the order of the model."""
         if node.enabled_inputs is None:
-            node.enabled_inputs = _guard(
-                lambda: tuple(dict.fromkeys(self._enabled(node.value))), self.spec.inputs, "inputs", node.value
-            )
+            fixed = isinstance(self.spec.inputs, Always)
+            node.enabled_inputs = self.offered(node).all if fixed else self._each_once(node)
         return node.enabled_inputs
+
+    def offered(self, node: Node) -> EnabledInputs:
+        """Return the enabled inputs of a state to draw from; a fixed list is looked at once for all states."""
+        if node.offered is not None:
+            return node.offered
+        if isinstance(self.spec.inputs, Always):
+            if self._fixed is None:
+                self._fixed = EnabledInputs.fixed(self._each_once(node))
+            return self._fixed
+        found = _guard(lambda: self._drawable(node), self.spec.inputs, "inputs", node.value)
+        # a long list is kept when its state comes again: of states that never do, nothing but the lists would be left
+        if node.asked and FEW < len(found) <= KEPT:
+            found = EnabledInputs.fixed(map(found.__getitem__, range(len(found))))
+        if found.kept:
+            node.offered = found
+        node.asked = True
+        return found
 
     def specified(self, node: Node, inp: Symbol) -> bool:
         """Return whether the model itself, before any completion, specifies an input."""
@@ -149,8 +172,27 @@ class Model:
                 found.add((other.position, outstanding))
         return frozenset(found) if moves else None
 
-    def _enabled(self, state: object) -> Iterator[Symbol]:
-        return map(self.symbol, limited(self.spec.inputs(state), INPUTS, "inputs"))
+    def _each_once(self, node: Node) -> tuple[Symbol, ...]:
+        return _guard(
+            lambda: tuple(dict.fromkeys(map(self.symbol, limited(self.spec.inputs(node.value), INPUTS, "inputs")))),
+            self.spec.inputs,
+            "inputs",
+            node.value,
+        )
+
+    def _drawable(self, node: Node) -> EnabledInputs:
+        given = self.spec.inputs(node.value)
+        values = given if isinstance(given, Sequence) else tuple(islice(given, ITERATED + 1))
+        size = len(values)
+        if values is not given and size > ITERATED:
+            size, self.cut = ITERATED, True
+        if size <= FEW:
+            return EnabledInputs.fixed(dict.fromkeys(map(self.symbol, values)))
+
+        def drawn(at: int) -> Symbol:
+            return _guard(lambda: self.symbol(values[at]), self.spec.inputs, "inputs", node.value)
+
+        return EnabledInputs(size, drawn)
 
     def _timed(self, move: Move) -> bool:
         return bool(move.within or move.starts or (isinstance(move.position, Node) and self.windows(move.position)))

@@ -6,6 +6,7 @@ clock (times come with the events), no randomness and no input or output.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias, cast
@@ -30,6 +31,8 @@ PASS: Final = Verdict("pass")
 TRUNCATED: Final = Verdict("pass", truncated=True)
 DOUBT: Final = "more spontaneous outputs may be unseen than are followed (the bench's cap)"
 
+VIEWED: Final = 32  # views kept with a long list of inputs: one for each path that runs at the same time, and more
+
 _Finder: TypeAlias = Callable[[Search, Iterable[Hypothesis]], Iterable[Hypothesis]]
 
 
@@ -42,6 +45,7 @@ class Oracle:
     limits: Limits = field(default_factory=Limits)
     timing: Timing = field(default_factory=Timing)
     beliefs: Beliefs = field(init=False)
+    _viewed: deque[Belief] = field(init=False, default_factory=deque["Belief"], repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Remember beliefs in the memory of the model."""
@@ -60,10 +64,18 @@ class Oracle:
         )
 
     def view(self, belief: Belief) -> View:
-        """Return what a chooser sees in a belief, found once for each."""
-        if belief.view is None:
-            belief.view = view(self.model, self.relation, self.limits, belief.hypotheses)
-        return belief.view
+        """Return what a chooser sees in a belief, found once for each.
+
+        A view with a long list of inputs is dropped when many others came after it.
+        """
+        found = belief.view
+        if found is None:
+            found = belief.view = view(self.model, self.relation, self.limits, belief.hypotheses)
+            if not found.enabled.kept:
+                self._viewed.append(belief)
+                if len(self._viewed) > VIEWED:
+                    self._viewed.popleft().view = None
+        return found
 
 
 class Monitor:

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from typing import Final, NamedTuple, TypeAlias
 
 from otf.core.bags import Emitted
+from otf.core.enabled import EnabledInputs
 from otf.core.expectations import texts_of
 from otf.core.memory import Symbol
 from otf.spec import Accept, TimerStart
@@ -20,7 +21,7 @@ class Node(Symbol):
     `moves` has an entry for each input that was needed, and under None the spontaneous ones.
     """
 
-    __slots__ = ("enabled_inputs", "expiring", "independent", "moves", "specified", "windows")
+    __slots__ = ("asked", "enabled_inputs", "expiring", "independent", "moves", "offered", "specified", "windows")
 
     def __init__(self, value: object, key: Hashable) -> None:
         super().__init__(value, key)
@@ -32,6 +33,9 @@ class Node(Symbol):
         self.windows: TransitionWindows = ()
         self.expiring: frozenset[str] = frozenset()
         self.enabled_inputs: tuple[Symbol, ...] | None = None
+        # to draw from, if they are kept; and whether they were asked for before
+        self.offered: EnabledInputs | None = None
+        self.asked: bool = False
 
 
 class Unconstrained:
