@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Hashable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, partial
@@ -61,6 +61,7 @@ class Bench:
     | `latency` | 0.002 | L: seconds that one way through any port takes at most |
     | `busy` | 0.002 | R: seconds that the system takes for one input at most |
     | `barrier` | None | pings whose answers prove quiescence, instead of waiting for it |
+    | `silence_key` | None | what eager mode remembers a silence under, a function of state and input; None: both |
     | `retries` | 1 | how often a start that failed is tried again |
     | `limits` | `Limits()` | how many possible states are kept; beyond that a run is inconclusive |
     | `mutants` | none | values of the parameter `fault` that `otf mutants` tries, each with a line of text |
@@ -91,6 +92,7 @@ class Bench:
     latency: float = 0.002
     busy: float = 0.002
     barrier: Barrier | None = None
+    silence_key: Callable[[Any, Any], Hashable] | None = None
     retries: int = 1
     limits: Limits = field(default_factory=Limits)
     mutants: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -190,7 +192,8 @@ class Bench:
         """Return the oracle that judges this bench in its input mode."""
         judged = total(self.spec) if self.inputs in {"all", "mixed"} else self.spec
         relation: Relation = "any" if self.inputs == "any" else "uioco"
-        return Oracle(Model(judged, Routes(self._output_ports, self.port)), relation, self.limits, self.timing)
+        model = Model(judged, Routes(self._output_ports, self.port))
+        return Oracle(model, relation, self.limits, self.timing, self.silence_key)
 
     @property
     def _output_ports(self) -> tuple[str, ...]:

@@ -18,7 +18,6 @@ from otf.core.eager import Eager
 from otf.core.ledger import Ledger, done_by
 from otf.core.memory import Symbol
 from otf.core.monitor import Oracle
-from otf.core.nodes import Node
 from otf.core.session import Session
 from otf.core.timing import Timing
 from otf.core.view import View
@@ -31,13 +30,13 @@ PortFrame: TypeAlias = tuple[str, bytes]
 
 @light
 class CachedInput:
-    """An input sent before from this belief: its bytes, the next belief, and the transitions to be proven quiet."""
+    """An input sent before from this belief: its bytes, the next belief, and what must be proven quiet after it."""
 
     symbol: Symbol
     port: str
     data: bytes
     cached: CachedSteps
-    proofs: frozenset[tuple[Node, Symbol]]
+    proofs: frozenset[Hashable]
 
 
 @light
@@ -87,7 +86,7 @@ class CachedSteps:
         result = _known_result(oracle, self.belief, ("sent", port, symbol))
         if result is None or silent(oracle.model, result.belief):
             return None
-        proofs = frozenset((node, symbol) for node in self.view_of(oracle).nodes)
+        proofs = frozenset(oracle.silence_of(node, symbol) for node in self.view_of(oracle).nodes)
         go = CachedInput(symbol, port, data, CachedSteps.of(oracle, result.belief, self.codec), proofs)
         return oracle.model.memory.put(self.inputs, symbol, go)
 

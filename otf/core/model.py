@@ -155,6 +155,10 @@ class Model:
             self.memory.put(node.independent, (other, one), known)
         return known
 
+    def called(self, name: str, function: Callable[..., object], *arguments: object) -> Hashable:
+        """Return the key of what a function of the user returns. Raises ModelError if it raises."""
+        return _guard(lambda: key(function(*arguments)), function, name, *arguments)
+
     def _after(self, node: Node, first: Symbol, second: Symbol) -> frozenset[Hashable] | None:
         """Return the results of two inputs; None if their order may matter even so."""
         found: set[Hashable] = set()

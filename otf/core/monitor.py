@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from otf.core.belief import Belief, Beliefs, EventResult, counted
 from otf.core.due import due, pending, times
@@ -38,12 +38,16 @@ _Finder: TypeAlias = Callable[[Search, Iterable[Hypothesis]], Iterable[Hypothesi
 
 @dataclass(slots=True)
 class Oracle:
-    """The parts that all runs against one spec share: the model, the relation, the limits and the beliefs."""
+    """The parts that all runs against one spec share: the model, the relation, the limits and the beliefs.
+
+    `silence_key` makes of a state and an input what a silence after that transition is remembered under.
+    """
 
     model: Model
     relation: Relation = "uioco"
     limits: Limits = field(default_factory=Limits)
     timing: Timing = field(default_factory=Timing)
+    silence_key: Callable[[Any, Any], Hashable] | None = None
     beliefs: Beliefs = field(init=False)
     _viewed: deque[Belief] = field(init=False, default_factory=deque["Belief"], repr=False, compare=False)
 
@@ -62,6 +66,12 @@ class Oracle:
             Hypothesis(node, timers=tuple(Timer(at, Window(since, lo, hi)) for at, lo, hi in self.model.windows(node)))
             for node in nodes
         )
+
+    def silence_of(self, node: Node, inp: Symbol) -> Hashable:
+        """Return what silence after a transition is remembered under. Raises ModelError if the user's function does."""
+        if self.silence_key is None:
+            return node, inp
+        return self.model.called("silence_key", self.silence_key, node.value, inp.value)
 
     def view(self, belief: Belief) -> View:
         """Return what a chooser sees in a belief, found once for each.
