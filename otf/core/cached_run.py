@@ -71,7 +71,7 @@ class CachedSteps:
         cached = belief.ahead.get(CachedSteps)
         if not isinstance(cached, CachedSteps) or cached.codec is not codec:
             cached = CachedSteps(belief, codec)
-            oracle.model.memory.put(belief.ahead, CachedSteps, cached)
+            oracle.model.memory.put(belief.ahead, CachedSteps, cached, belief)
         return cached
 
     def view_of(self, oracle: Oracle) -> View:
@@ -88,7 +88,7 @@ class CachedSteps:
             return None
         proofs = frozenset(oracle.silence_of(node, symbol) for node in self.view_of(oracle).nodes)
         go = CachedInput(symbol, port, data, CachedSteps.of(oracle, result.belief, self.codec), proofs)
-        return oracle.model.memory.put(self.inputs, symbol, go)
+        return oracle.model.memory.put(self.inputs, symbol, go, self.belief)
 
     def learn_output(self, oracle: Oracle, frame: PortFrame, output: object) -> CachedOutput | None:
         """Return the output of a frame not looked up before; None if it is new, or needs the monitor."""
@@ -99,7 +99,7 @@ class CachedSteps:
         if quiescence_predicted and result.belief.in_flight:
             return None
         then = CachedOutput(output, frame[1], CachedSteps.of(oracle, result.belief, self.codec), quiescence_predicted)
-        return oracle.model.memory.put(self.frames, frame, then)
+        return oracle.model.memory.put(self.frames, frame, then, self.belief)
 
 
 def _known_result(oracle: Oracle, belief: Belief, event: Hashable) -> EventResult | None:

@@ -68,7 +68,9 @@ class MacroSteps:
         ways = belief.ahead.get(MacroSteps)
         if not isinstance(ways, MacroSteps):
             ways = MacroSteps(oracle, belief)
-            oracle.model.memory.put(belief.ahead, MacroSteps, ways)
+            oracle.model.memory.put(belief.ahead, MacroSteps, ways, belief)
+        else:
+            oracle.model.memory.met(belief)
         return ways
 
 
@@ -101,7 +103,7 @@ def find(
     then = StepEnd(MacroSteps.of(oracle, monitor.belief), None if all(map(_exact, outputs)) else shape(outputs))
     if table is None:
         return then
-    return table.get(outputs) or oracle.model.memory.put(table, outputs, then)
+    return table.get(outputs) or oracle.model.memory.put(table, outputs, then, ways.belief)
 
 
 def follow(

@@ -20,6 +20,7 @@ from otf.values.cost import weight
 
 Answered = TypeVar("Answered")
 HEAVY: Final = 8_192  # bytes of a value that is not remembered
+AGAIN: Final = 4  # visits after which a long list of inputs is kept with its state
 LATELY: Final = 4096  # objects that are recognised without a look at their contents
 
 
@@ -53,7 +54,12 @@ class Model:
     def node(self, state: object) -> Node:
         """Return the node of a state."""
         name = _key("state", state)
-        return self._nodes.get(name) or self.memory.put(self._nodes, name, Node(state, name))
+        known = self._nodes.get(name)
+        if known is None:
+            node = Node(state, name)
+            return self.memory.put(self._nodes, name, node, node)
+        self.memory.met(known)
+        return known
 
     def symbol(self, value: object) -> Symbol:
         """Return the symbol of an input or output."""
@@ -68,7 +74,9 @@ class Model:
             if weight(value) > HEAVY:
                 symbol.heavy = True
                 return symbol
-            self.memory.put(self._symbols, name, symbol)
+            self.memory.put(self._symbols, name, symbol, symbol)
+        else:
+            self.memory.met(symbol)
         if len(self._same) >= LATELY:
             self._same.clear()
         self._same[id(value)] = value, symbol
@@ -86,7 +94,7 @@ class Model:
         """Return the moves on an input; empty if the model does not specify it."""
         moves = node.moves.get(inp)
         if moves is None:
-            moves = self.memory.put(node.moves, inp, self._ask(node, "step", self.spec.step, inp.value))
+            moves = self.memory.put(node.moves, inp, self._ask(node, "step", self.spec.step, inp.value), node)
         return moves
 
     def spontaneous(self, node: Node) -> tuple[Move, ...]:
@@ -95,7 +103,7 @@ class Model:
             return ()
         moves = node.moves.get(None)
         if moves is None:
-            moves = self.memory.put(node.moves, None, self._ask(node, "emits", self.spec.emits))
+            moves = self.memory.put(node.moves, None, self._ask(node, "emits", self.spec.emits), node)
             node.windows = tuple((at, *move.within) for at, move in enumerate(moves) if move.within)
             node.expiring = frozenset(move.after for move in moves if move.after)
         return moves
@@ -120,12 +128,12 @@ class Model:
                 self._fixed = EnabledInputs.fixed(self._each_once(node))
             return self._fixed
         found = _guard(lambda: self._drawable(node), self.spec.inputs, "inputs", node.value)
-        # a long list is kept when its state comes again: of states that never do, nothing but the lists would be left
-        if node.asked and FEW < len(found) <= KEPT:
+        # a long list is kept when its state comes again and again: of states that never do, only lists would be left
+        node.asked += 1
+        if node.asked >= AGAIN and FEW < len(found) <= KEPT:
             found = EnabledInputs.fixed(map(found.__getitem__, range(len(found))))
         if found.kept:
             node.offered = found
-        node.asked = True
         return found
 
     def specified(self, node: Node, inp: Symbol) -> bool:
@@ -137,7 +145,7 @@ class Model:
         known = node.specified.get(inp)
         if known is None:
             moves = self._ask(node, "step", self.spec.partial.step, inp.value)
-            known = self.memory.put(node.specified, inp, bool(moves))
+            known = self.memory.put(node.specified, inp, bool(moves), node)
         return known
 
     def independent(self, node: Node, one: Symbol, other: Symbol) -> bool:
@@ -151,8 +159,8 @@ class Model:
         if known is None:
             both = self._after(node, one, other), self._after(node, other, one)
             known = both[0] is not None and both[0] == both[1]
-            self.memory.put(node.independent, (one, other), known)
-            self.memory.put(node.independent, (other, one), known)
+            self.memory.put(node.independent, (one, other), known, node)
+            self.memory.put(node.independent, (other, one), known, node)
         return known
 
     def called(self, name: str, function: Callable[..., object], *arguments: object) -> Hashable:

@@ -156,7 +156,11 @@ class Monitor:
 
     def _judge(self, event: Event) -> None:
         name, find = self._question(event)
-        result = self.belief.after.get(name) or self._searched(event, name, find)
+        result = self.belief.after.get(name)
+        if result is None:
+            result = self._searched(event, name, find)
+        elif not result.belief.recurs:
+            self.oracle.model.memory.met(result.belief)
         if result.belief.sure:
             self._advance(event, result)
         else:

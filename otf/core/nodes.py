@@ -33,9 +33,9 @@ class Node(Symbol):
         self.windows: TransitionWindows = ()
         self.expiring: frozenset[str] = frozenset()
         self.enabled_inputs: tuple[Symbol, ...] | None = None
-        # to draw from, if they are kept; and whether they were asked for before
+        # to draw from, if they are kept; and how often they were asked for
         self.offered: EnabledInputs | None = None
-        self.asked: bool = False
+        self.asked: int = 0
 
 
 class Unconstrained:
