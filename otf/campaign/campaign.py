@@ -137,6 +137,7 @@ class Campaign:
             chooser = listened(lane.strategy.path(number), self._deadline, offered)
             result = await run.run(chooser, self.settings.steps, lane.pace.pacing())
             done(result)
+        self.summary.cut |= lane.oracle.model.cut
         return result
 
     def _finish(self, path: ConfirmedPath) -> None:

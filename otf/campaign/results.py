@@ -99,7 +99,7 @@ class Summary:
     """The result of a campaign so far; `trouble` is the error that ended contact with the system.
 
     `saved` are the failures of earlier campaigns; their runs count neither as paths nor as steps. A path that shows one
-    of the `known_issues` of the bench is no failure.
+    of the `known_issues` of the bench is no failure. `cut`: a state enabled more inputs than were drawn from.
     """
 
     paths: int = 0
@@ -113,6 +113,7 @@ class Summary:
     trouble: str = ""
     interrupted: bool = False
     unwritten: list[str] = field(default_factory=list[str])
+    cut: bool = False
 
     @property
     def verdict(self) -> Outcome:
