@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Hashable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
@@ -64,6 +64,7 @@ class Bench:
     | `latency` | 0.002 | L: seconds that one way through any port takes at most |
     | `busy` | 0.002 | R: seconds that the system takes for one input at most |
     | `barrier` | None | pings whose answers prove quiescence, instead of waiting for it |
+    | `silence_key` | None | what eager mode remembers a silence under, a function of state and input; None: both |
     | `retries` | 1 | how often a start that failed is tried again |
     | `pause` | 1.0 | seconds that the system may have to wait between two inputs while otf plans |
     | `limits` | `Limits()` | how many possible states are kept; beyond that a run is inconclusive |
@@ -97,6 +98,7 @@ class Bench:
     latency: float = 0.002
     busy: float = 0.002
     barrier: Barrier | None = None
+    silence_key: Callable[[Any, Any], Hashable] | None = None
     retries: int = 1
     pause: float = 1.0
     limits: Limits = field(default_factory=Limits)
@@ -217,7 +219,8 @@ class Bench:
         spec = at_speed(self.spec, self.speed)
         judged = total(spec) if self.inputs in {"all", "mixed"} else spec
         relation: Relation = "any" if self.inputs == "any" else "uioco"
-        return Oracle(Model(judged, Routes(self._output_ports, self.port)), relation, self.limits, self.timing)
+        model = Model(judged, Routes(self._output_ports, self.port))
+        return Oracle(model, relation, self.limits, self.timing, self.silence_key)
 
     @property
     def _output_ports(self) -> tuple[str, ...]:

@@ -169,6 +169,7 @@ class Campaign:
             chooser = listened(lane.strategy.path(number), self._paths_end, offered)
             result = await run.run(chooser, self.settings.steps, lane.pace.pacing())
             done(result)
+        self.summary.cut |= lane.oracle.model.cut
         return result
 
     def _aftermath(self, verdict: Verdict) -> float:
