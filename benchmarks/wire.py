@@ -1,4 +1,4 @@
-"""Round trips per second over a wire: otf with checking and tracing on, a bare blocking socket, a plain anyio loop.
+"""Round trips per second over a wire: otf with checking and tracing on, a loop by hand, a blocking socket, anyio.
 
 `python -m benchmarks.wire`: one request of 32 bytes outstanding, tester and a C
 echo server (compiled here with `cc`) on one core, medians of rounds in which all take their turns. A path of otf
@@ -61,7 +61,8 @@ def show(kind: str, found: dict[str, float]) -> None:
     """Print the rates of one kind of wire."""
     print(f"\n{kind}")
     for name, rate in found.items():
-        share = "" if kind == "pty" else f"  {rate / found['blocking']:5.2f} x blocking"
+        shares = (f"  {rate / found[other]:5.2f} x {other}" for other in ("blocking", "loop") if other in found)
+        share = "" if kind == "pty" else "".join(shares)
         print(f"  {name:14} {rate:10,.1f} {'µs of CPU' if kind == 'pty' else '/s'}{share}")
 
 

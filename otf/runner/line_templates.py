@@ -69,7 +69,7 @@ class LineTemplates:
             head, its = _SEEN, event.output
         else:
             return None
-        if same is not raw or value is not its or port != event.port:
+        if value is not its or same is not raw or port != event.port:
             return None
         moments = self._moments
         micros = round(event.at * SECOND)

@@ -57,6 +57,7 @@ class TraceWriter:
         self.trouble: str = ""
         self._moments = Moments()
         self._line_templates = LineTemplates(self._moments)
+        self._template = self._line_templates.line
         # by the identity of values, which are kept alive here: most repeat as the same objects
         self._texts: dict[int, tuple[object, msgspec.Raw]] = {}
         self._encode: Callable[[Any], bytes] = msgspec.json.Encoder(enc_hook=str).encode
@@ -81,10 +82,10 @@ class TraceWriter:
 
     def event(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
         """Write an event."""
-        self.events += 1
-        if isinstance(event, Sent):
+        self.events = number = self.events + 1
+        if event.__class__ is Sent:
             self.steps += 1
-        line = None if more else self._line_templates.line(self.events, event, self.began, raw)
+        line = None if more else self._template(number, event, self.began, raw)
         self._out(line or self._new(event, raw, more))
 
     def _new(self, event: Event, raw: bytes | None, more: dict[str, Any]) -> bytes:
@@ -146,10 +147,11 @@ class TraceWriter:
             return text.encode(errors="replace") + b"\n"
 
     def _out(self, line: bytes) -> None:
-        self.size += len(line)
+        size = len(line)
+        self.size += size
         try:
             written = os.write(self._file, line)
-            while written < len(line):
+            while written < size:
                 written += os.write(self._file, line[written:])
         except OSError as error:
             trouble = unwritten(self.path, error, TRACE)
