@@ -142,8 +142,8 @@ class Campaign:
         with journal.path(head.run, number, trace) as done:
             on_event = callback(self.listener, "event", number)
             run = PathRun(self.bench, lane.oracle, head, trace, on_event, largest=self.settings.largest)
-            offered = callback(self.listener, "offered", number)
-            chooser = listened(lane.strategy.path(number), self._deadline, offered)
+            enabled = callback(self.listener, "enabled", number)
+            chooser = listened(lane.strategy.path(number), self._deadline, enabled)
             result = await run.run(chooser, self.settings.steps, lane.pace.pacing())
             done(result)
         return result
