@@ -13,7 +13,7 @@ from typing import TypeAlias, cast
 import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port
-from otf.adapter.exits import said
+from otf.adapter.exits import describe
 from otf.adapter.waiting import Alarm, alarms
 from otf.errors import USERS_OWN, ContactError, UsageError
 from otf.framing.frame import LARGEST, too_long
@@ -103,7 +103,7 @@ class InprocessLine:
             raise
         except BaseException as error:  # noqa: BLE001 -- whatever it raises, the system under test has died of it
             self._remarks.append("".join(traceback.format_exception(error)).rstrip())
-            return Ending(f"raised {said(error)}")
+            return Ending(f"raised {describe(error)}")
         return reply
 
     def _plan(self, delay: float, what: bytes | Ending) -> None:
@@ -151,7 +151,7 @@ def _made(make: Callable[[], FrameHandler], port: str) -> FrameHandler:
     except USERS_OWN:
         raise
     except BaseException as error:
-        message = f"the function behind port {port!r} cannot be made: {said(error)}; see {make!r}"
+        message = f"the function behind port {port!r} cannot be made: {describe(error)}; see {make!r}"
         raise ContactError(message) from error
 
 

@@ -41,7 +41,7 @@ def blaming() -> Generator[None]:
 
 def blamed(error: BaseException) -> ModelError:
     """Return the error for code that would end the program."""
-    message = f"{where(error)}: {said(error)}: code of the bench or its model would have ended the program"
+    message = f"{where(error)}: {describe(error)}: code of the bench or its model would have ended the program"
     return ModelError(message + own_frames(error))
 
 
@@ -61,10 +61,10 @@ def where(error: BaseException) -> str:
     return f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else "somewhere"
 
 
-def said(error: BaseException) -> str:
+def describe(error: BaseException) -> str:
     """Return an error as one line.
 
-    >>> said(SystemExit(0)), said(asyncio.CancelledError())
+    >>> describe(SystemExit(0)), describe(asyncio.CancelledError())
     ('SystemExit: 0', 'CancelledError')
     """
     name, text = type(error).__name__, str(error)

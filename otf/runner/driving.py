@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from otf.adapter import Bench, Line
-from otf.adapter.exits import is_interruption, said, where
+from otf.adapter.exits import describe, is_interruption, where
 from otf.core import Session
 from otf.errors import ContactError, OtfError, UsageError
 from otf.runner.path import Conduct
@@ -61,7 +61,7 @@ async def opened(bench: Bench) -> AsyncGenerator[Mapping[str, Line], None]:
         except BaseException as error:
             if is_interruption(error):
                 raise
-            message = f"the bench raised while it opened its ports: {where(error)}: {said(error)}"
+            message = f"the bench raised while it opened its ports: {where(error)}: {describe(error)}"
             raise UsageError(message) from error
         yield _checked(lines)
 

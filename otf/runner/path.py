@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from otf.adapter import Ending, Frame, Line, LineLost
-from otf.adapter.exits import blaming, said, where
+from otf.adapter.exits import blaming, describe, where
 from otf.adapter.line import Acting
 from otf.codec import Codec, PortAction
 from otf.core import Ping, Send, Session, Wait
@@ -154,7 +154,7 @@ class Conduct:
         except OtfError:
             raise
         except Exception as error:
-            message = f"the port {port!r} raised for the input {show(value)}: {where(error)}: {said(error)}"
+            message = f"the port {port!r} raised for the input {show(value)}: {where(error)}: {describe(error)}"
             raise UsageError(message) from error
         return True
 
