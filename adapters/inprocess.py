@@ -14,6 +14,7 @@ import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port
 from otf.adapter.exits import describe
+from otf.adapter.rest.place import Place
 from otf.adapter.waiting import Alarm, alarms
 from otf.errors import USERS_OWN, ContactError, UsageError
 from otf.framing.frame import LARGEST, too_long
@@ -76,6 +77,10 @@ class InprocessLine:
             arrived.append(heapq.heappop(self._due)[2])
             self._over = isinstance(arrived[-1], Ending)
         return arrived
+
+    def place(self) -> Place:
+        """Return that the other end is in this process."""
+        return Place(inside=True)
 
     def remarks(self) -> list[str]:
         """Return the traceback of a function that raised."""

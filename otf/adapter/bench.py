@@ -14,6 +14,7 @@ from otf.adapter.bench_options import (
     Opener,
     PortOptions,
     ProcessOptions,
+    Silence,
     check_codec,
     check_options,
     check_ports,
@@ -29,7 +30,7 @@ from otf.core.timing import Learnt, Timing
 from otf.errors import ModelError, OtfError, UsageError
 from otf.renamed import old_keywords
 from otf.simulate.walk import Act
-from otf.spec import Spec, total
+from otf.spec import Elapse, Spec, total
 from otf.trace.events import Event
 from otf.values import show
 
@@ -63,10 +64,13 @@ class Bench:
     | `busy` | 0.002 | R: seconds that the system takes for one input at most |
     | `barrier` | None | pings whose answers prove quiescence, instead of waiting for it |
     | `retries` | 1 | how often a start that failed is tried again |
+    | `pause` | 1.0 | seconds that the system may have to wait between two inputs while otf plans |
     | `limits` | `Limits()` | how many possible states are kept; beyond that a run is inconclusive |
     | `mutants` | none | values of the parameter `fault` that `otf mutants` tries, each with a line of text |
     | `parameters` | none | the parameters that the bench was made with, for the trace |
     | `known_issues` | none | failures that are known: a campaign counts them and goes on |
+    | `silence` | "observed" | how it is known: "observed" by a look at the processes of the system, or "timed" |
+    | `pids` | none | processes of the system that are not started by the bench and hold none of its ports |
     | `foreign` | None | makes an event of a line (decoded JSON) of a log of another program, or None |
 
     >>> from otf.spec import Spec, goto
@@ -93,15 +97,18 @@ class Bench:
     busy: float = 0.002
     barrier: Barrier | None = None
     retries: int = 1
+    pause: float = 1.0
     limits: Limits = field(default_factory=Limits)
     mutants: Mapping[str, str] = field(default_factory=dict[str, str])
     parameters: Mapping[str, object] = field(default_factory=dict[str, object])
     known_issues: tuple[KnownIssue, ...] = ()
     foreign: Callable[[Any], Event | None] | None = None
+    silence: Silence = "observed"
+    pids: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a bench without a way to its system, or with times that are none."""
-        for name in ("quiescence", "latency", "busy"):
+        for name in ("quiescence", "latency", "busy", "pause"):
             seconds: float | None = getattr(self, name)
             # not `seconds < 0`: compared with NaN everything is false, and no silence would ever be long enough
             if seconds is not None and not 0 <= seconds < FOREVER:
@@ -198,7 +205,12 @@ class Bench:
         return self.outputs or tuple(self.ports) or ((SYSTEM,) if self.system is not None else ())
 
     def port(self, value: object) -> str:
-        """Return the port of a value, by the codec, or the only one there is. Raises ModelError where that raises."""
+        """Return the port of a value, by the codec, or the only one there is; "" for an input that only waits.
+
+        Raises ModelError where the codec raises.
+        """
+        if isinstance(value, Elapse):
+            return ""
         if self.codec is None:
             return next(iter(self.outputs), SYSTEM)
         try:

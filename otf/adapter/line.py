@@ -117,6 +117,15 @@ class Packing(Protocol):
 
 
 @runtime_checkable
+class Acknowledging(Protocol):
+    """A line that acknowledges at once what it reads, which takes a packet of its own each time."""
+
+    def acknowledge(self, *, later: bool) -> None:
+        """Acknowledge what was read. If `later`, leave the next acknowledgements to inputs, or to the next call."""
+        ...
+
+
+@runtime_checkable
 class Stamping(Protocol):
     """A line that knows when a frame arrived, however late it is read. This costs time, so it is off by default."""
 

@@ -48,7 +48,7 @@ async def rerun(
     oracle, steps = bench.oracle(), max(1, len(inputs))
     chooser: Chooser = Script(inputs)
     if recorded is not None and recorded.shrunk and settings.burst == 1:
-        candidate = again(issue_of(oracle, events), oracle)
+        candidate = again(issue_of(oracle, events), oracle, bench.pause)
         chooser, steps = candidate.chooser(), candidate.limit
     head = header(bench, replace(settings, mode="strict"), 1, strategy="script")
     if recorded is not None:
@@ -57,7 +57,8 @@ async def rerun(
         trace = _unused(settings.out)
         with journal.path(head.run, 1, trace) as done:
             pacing = Pace("strict", settings.burst, bench.timing, timers=Timers(last=True)).pacing()
-            result = await PathRun(bench, oracle, head, trace).run(chooser, steps, pacing)
+            path = PathRun(bench, oracle, head, trace, aftermath=lambda _: settings.aftermath)
+            result = await path.run(chooser, steps, pacing)
             if result.verdict.failed:
                 ask_again(oracle.model, bench.oracle(), result.events)
             done(result)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from otf.errors import FAIL, INCONCLUSIVE, PASS
+from otf.runner.time_spent import TimeSpent
 from otf.trace.events import Event
 from otf.trace.verdict import Outcome, Signature, Verdict
 
@@ -16,7 +17,7 @@ class PathResult:
     """One path: its number, verdict, steps and trace; a failing path keeps its events for the shrinker.
 
     `faults` are the injected faults, as the trace records them; `unwritten` is the reason why part of the trace of a
-    failure is missing.
+    failure is missing. `silence` says how its silences are known.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -31,6 +32,7 @@ class PathResult:
     events: Sequence[Event] = ()
     faults: tuple[str, ...] = ()
     unwritten: str = ""
+    silence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,8 @@ class Shrunk:
 
     `rate` is the share of `runs` runs of the result that showed the failure, `before` that of `tried` runs of the
     original. Both are 0 if the failure never showed again, and `trace` is then the original one. `minimal` is false if
-    a budget or an interruption ended the search. `events` are those of the trace. `others` are failures with other
+    a budget or an interruption ended the search, and `ended` is the reason then. `tried` is 0 if not even the original
+    was driven to its end in the time. `events` are those of the trace. `others` are failures with other
     signatures that the search met, each with its own trace; `program` is a pytest test that shows the failure.
 
     >>> from pathlib import Path
@@ -62,6 +65,7 @@ class Shrunk:
     tried: int = 1
     others: Sequence[PathResult] = ()
     program: Path | None = None
+    ended: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,8 @@ class FailureGroup:
     """All failures of one signature: the first path that showed it, the number of such paths, and the shrunk trace.
 
     `count` is 0 if only the run of a saved failure showed it. `tries` is the number of strict re-runs until a failure
-    of eager mode showed again (0: none was needed).
+    of eager mode showed again (0: none was needed). `unshrunk` is the reason why there is no shrunk trace, "" if
+    none was asked for.
 
     >>> from pathlib import Path
     >>> from otf.trace import Signature, Verdict
@@ -105,6 +110,7 @@ class FailureGroup:
     count: int = 1
     tries: int = 0
     shrunk: Shrunk | None = None
+    unshrunk: str = ""
 
 
 @dataclass(slots=True)
@@ -121,7 +127,8 @@ class Summary:
     """The result of a campaign so far; `trouble` is the error that ended contact with the system.
 
     `saved` are the failures of earlier campaigns; their runs count neither as paths nor as steps. A path that shows one
-    of the `known_issues` of the bench is no failure.
+    of the `known_issues` of the bench is no failure. `silence` counts the paths by how their silences are known,
+    `spent` is where the time went.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -142,6 +149,8 @@ class Summary:
     trouble: str = ""
     interrupted: bool = False
     unwritten: list[str] = field(default_factory=list[str])
+    silence: dict[str, int] = field(default_factory=dict[str, int])
+    spent: TimeSpent = field(default_factory=TimeSpent)
 
     @property
     def verdict(self) -> Outcome:
@@ -167,6 +176,8 @@ class Summary:
         `known` is the signature of the same failure in strict mode; `known_issue` is the issue that its failure shows.
         """
         self.paths += 1
+        if result.silence:
+            self.silence[result.silence] = self.silence.get(result.silence, 0) + 1
         self.unwritten += [result.unwritten] * bool(result.unwritten)
         self.steps += result.steps
         self.truncated += result.verdict.truncated

@@ -19,6 +19,8 @@ from otf.trace.record import Header
 
 LARGEST: Final = 1 << 30  # bytes
 
+MINUTE: Final = 60
+
 Keep = Literal["all", "failures"]
 Mode = Literal["strict", "eager"]
 
@@ -52,6 +54,7 @@ class Settings:
     | `mode` | when inputs are sent: `strict` after quiescence, `eager` at once where no output can come |
     | `burst` | inputs that are sent without waiting in between |
     | `largest` | bytes of a trace after which its path ends and the next one begins |
+    | `aftermath` | seconds for which the ports are heard after a new failure; what comes is not judged |
     | `jobs` | paths that run at the same time, each against its own copy of the system |
     | `keep` | which traces are kept: `all`, or only those of `failures` |
     | `stop_first` | whether the campaign ends at its first failure |
@@ -81,6 +84,7 @@ class Settings:
     mode: Mode = "eager"
     burst: int = 1
     largest: int = LARGEST
+    aftermath: float = 0.2
     jobs: int = 1
     keep: Keep = "all"
     stop_first: bool = False
@@ -98,6 +102,9 @@ class Settings:
                 raise UsageError(message)
         if self.algorithm not in ALGORITHMS:
             message = f"there is no algorithm {self.algorithm!r}; there are {', '.join(ALGORITHMS)}"
+            raise UsageError(message)
+        if not 0 <= self.aftermath <= MINUTE:
+            message = f"aftermath={self.aftermath}: a number of seconds from 0 to {MINUTE} is needed"
             raise UsageError(message)
         if self.time is not None and not self.time > 0:
             message = f"time={self.time}: a positive number of seconds is needed"
@@ -117,6 +124,7 @@ class SettingsKeywords(TypedDict, total=False):
     mode: Mode
     burst: int
     largest: int
+    aftermath: float
     jobs: int
     keep: Keep
     stop_first: bool

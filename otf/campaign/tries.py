@@ -55,9 +55,13 @@ class Tries:
         self._first: Mode = "strict"
         self._eager_runs = EagerRuns.NONE
 
-    def within(self, budget: Budget) -> bool:
-        """Return whether the budget allows one more candidate."""
-        return self.transitions < budget.transitions and self.resets < budget.resets
+    def used_up(self, budget: Budget) -> str:
+        """Return which part of the budget allows no more candidates, "" if there is none."""
+        if self.transitions >= budget.transitions:
+            return f"the budget of {budget.transitions:,} inputs was used up"
+        if self.resets >= budget.resets:
+            return f"the budget of {budget.resets:,} starts of the system was used up"
+        return ""
 
     @property
     def waits(self) -> bool:
@@ -155,9 +159,10 @@ def _moved(result: PathResult, trace: Path) -> PathResult:
     return replace(result, trace=trace)
 
 
-def finished(trace: Path) -> None:
-    """Mark a trace as minimal in its header: the search for a shorter one has ended."""
+def finished(trace: Path, ended: str = "") -> None:
+    """Mark a trace as minimal in its header, or with the reason why the search for a shorter one ended early."""
     with writing(trace, "the trace"):
         first, rest = trace.read_bytes().split(b"\n", 1)
-    header = msgspec.json.encode(msgspec.json.decode(first) | {"minimal": True})
+    mark = {"ended": ended} if ended else {"minimal": True}
+    header = msgspec.json.encode(msgspec.json.decode(first) | mark)
     put(trace, header + b"\n" + rest)

@@ -28,6 +28,7 @@ from otf.channels.net import (
 from otf.channels.outlet import coming, passings, window
 from otf.channels.trouble import FOREVER, NONE, Rules
 from otf.errors import ModelError
+from otf.spec.offering import Elapse
 from otf.spec.outputs import Accept, AnyOrder
 from otf.spec.spec import Spec
 from otf.spec.transition import Transition
@@ -173,6 +174,9 @@ class Channel:
     def step(self, net: NetState, inp: object) -> list[NetWay]:
         """Return what may happen when an input enters the net; nothing if the system's spec does not specify it."""
         ways: list[NetWay] = []
+        if isinstance(inp, Elapse):
+            # it goes through no net, so nothing delayed has to arrive before it
+            return fewest([self._full(way) for way in self.system.out(net, self.system.on_input(net, inp))])
         for before, early in self._overdue(net):
             then = list(self._entered(self._aged(before, inp), inp))
             if not then:

@@ -52,6 +52,24 @@ Quiescence = Annotated[
         help="How long no output must come until the system counts as quiescent; default: the bench's.",
     ),
 ]
+Silence = Annotated[
+    str | None,
+    typer.Option(
+        "--silence",
+        metavar="observed|timed",
+        help="observed: silence is certain once all processes of the system sleep, if they can be seen; timed: after "
+        "the quiescence time. The bench has a default.",
+    ),
+]
+Pids = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pid",
+        metavar="NUMBER|FILE",
+        help="A process that belongs to the system, though the bench does not start it: its number, or a file with "
+        "that; repeatable.",
+    ),
+]
 
 ROOT: Final = Path("otf-runs")
 

@@ -13,10 +13,10 @@ from otf.adapter import Bench
 from otf.campaign import Budget, Campaign, FailureGroup, Settings, Summary
 from otf.campaign.settings import LARGEST
 from otf.cli.benches import load, parsed
-from otf.cli.options import ROOT, AsJson, BenchName, Out, Quiescence, Sets, Suts, fresh
+from otf.cli.options import ROOT, AsJson, BenchName, Out, Pids, Quiescence, Sets, Silence, Suts, fresh
 from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, report_error, warn
 from otf.cli.progress import listening
-from otf.cli.run_options import chosen, counting, measured, under
+from otf.cli.run_options import chosen, counting, measured, under, watched
 from otf.cli.signals import Done, interruptible
 from otf.cli.summary import headline, print_failures, print_summary
 from otf.cli.suts import addressed
@@ -67,6 +67,8 @@ def run(
         ),
     ] = None,
     quiescence: Quiescence = None,
+    silence: Silence = None,
+    pids: Pids = None,
     jobs: Annotated[
         int,
         typer.Option(metavar="NUMBER", help="How many paths at the same time, each with its own copy of the system."),
@@ -112,6 +114,7 @@ def run(
     the words of the model, and shrunk to the few inputs that matter.
     """
     loaded = under(addressed(_bench(bench, parsed(sets), inputs, quiescence), sut), scenario)
+    loaded = watched(loaded, silence, pids)
     seed = secrets.randbelow(1_000_000) if seed is None else seed
     settings = Settings(
         out=out or fresh(loaded.name, seed),
@@ -189,10 +192,12 @@ def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[
         "steps": summary.steps,
         "truncated": summary.truncated,
         "late": summary.late,
+        "silence": summary.silence,
         "seed": settings.seed,
         "out": str(settings.out),
         "interrupted": summary.interrupted,
         "trouble": summary.trouble,
+        "time": {name: round(seconds, 3) for name, seconds in summary.spent.shares().items()},
         "saved": [
             {"signature": str(each.signature or ""), "trace": str(each.trace), "came": str(each)}
             for each in summary.saved
@@ -215,5 +220,12 @@ def _group(group: FailureGroup) -> dict[str, Any]:
         "steps": group.first.steps,
         "shrunk": None
         if shrunk is None
-        else {"trace": str(shrunk.trace), "steps": shrunk.steps, "rate": shrunk.rate, "minimal": shrunk.minimal},
+        else {
+            "trace": str(shrunk.trace),
+            "steps": shrunk.steps,
+            "rate": shrunk.rate,
+            "minimal": shrunk.minimal,
+            "ended": shrunk.ended,
+        },
+        "unshrunk": group.unshrunk,
     }

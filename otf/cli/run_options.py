@@ -1,11 +1,14 @@
-"""What options of `otf run` do: --scenario, --strategy, --until and --calibrate."""
+"""What options of `otf run` do: --scenario, --silence, --pid, --strategy, --until and --calibrate."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, cast, get_args
 
 from otf.adapter import Bench
+from otf.adapter.bench_options import Silence
 from otf.campaign import Settings
 from otf.campaign.calibrate import Calibration, calibrate
 from otf.cli.benches import named
@@ -19,6 +22,7 @@ from otf.strategy import Coverage, StrategyKind, Until, covering, own
 from otf.strategy.coverage import KINDS
 from otf.strategy.kinds import known
 
+_NUMBER: Final = 20  # bytes of a file that holds the number of a process
 LOOKED: Final = 20_000  # states of a model, to count coverage
 
 
@@ -27,6 +31,31 @@ def under(bench: Bench, scenario: str | None) -> Bench:
     if scenario is None:
         return bench
     return replace(bench, spec=guided(bench.spec, checked(bench.spec, scenario)))
+
+
+def watched(bench: Bench, silence: str | None, pids: Sequence[str] | None) -> Bench:
+    """Return the bench with its kind of silence, and with further processes of its system."""
+    if silence not in {None, *get_args(Silence)}:
+        message = f"--silence {silence}: choose one of {', '.join(get_args(Silence))}"
+        raise UsageError(message)
+    kind = cast("Silence", silence or bench.silence)
+    return replace(bench, silence=kind, pids=(*bench.pids, *map(_pid, pids or ())))
+
+
+def _pid(text: str) -> int:
+    """Return the number of a process, given as it is or by a file. Raises UsageError."""
+    where, found = f"--pid {text}", text
+    if not text.isascii() or not text.isdigit():
+        try:
+            with Path(text).open("rb") as file:
+                found = file.read(_NUMBER).decode("ascii", "replace").strip()
+        except OSError as error:
+            message = f"{where}: neither a number nor a file that can be read: {error.strerror}"
+            raise UsageError(message) from error
+    if not found.isascii() or not found.isdigit() or not Path(f"/proc/{int(found)}").is_dir():
+        message = f"{where}: {found!r} is no process of this machine; `ps -e` lists them"
+        raise UsageError(message)
+    return int(found)
 
 
 def chosen(strategy: str) -> str | StrategyKind:

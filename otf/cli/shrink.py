@@ -14,9 +14,10 @@ from otf.campaign import rerun as drive_again
 from otf.campaign.settings import header
 from otf.campaign.table import table
 from otf.cli.benches import parsed
-from otf.cli.options import AsJson, FromBench, Out, Sets, Suts, TraceName, fresh
+from otf.cli.options import AsJson, FromBench, Out, Pids, Sets, Silence, Suts, TraceName, fresh
 from otf.cli.output import document, guarded, say
 from otf.cli.replay import STATUS
+from otf.cli.run_options import watched
 from otf.cli.signals import Done, interruptible
 from otf.cli.summary import counted, notes
 from otf.cli.suts import addressed
@@ -48,6 +49,8 @@ def shrink(
     ] = None,
     sut: Suts = None,
     sets: Sets = None,
+    silence: Silence = None,
+    pids: Pids = None,
     as_json: AsJson = False,
 ) -> int:
     """Find the shortest trace with the same failure; its name ends in .shrunk.jsonl.
@@ -55,7 +58,7 @@ def shrink(
     Inputs are left out one group after another; each time a fresh copy of the system is driven with the remaining ones.
     """
     with reading(trace) as reader:
-        loaded = addressed(bench_of(reader, bench, parsed(sets), drives=True), sut)
+        loaded = watched(addressed(bench_of(reader, bench, parsed(sets), drives=True), sut), silence, pids)
         judgement = judge(reader, loaded, keep=True)
     if not judgement.verdict.failed:
         return _nothing(judgement, trace, as_json=as_json)
@@ -121,6 +124,7 @@ def _json(shrunk: Shrunk) -> dict[str, Any]:
         "before": shrunk.before,
         "tried": shrunk.tried,
         "minimal": shrunk.minimal,
+        "ended": shrunk.ended,
         "program": None if shrunk.program is None else str(shrunk.program),
         "others": [
             {"signature": str(other.verdict.failure.signature), "trace": str(other.trace), "steps": other.steps}
@@ -149,6 +153,8 @@ def rerun(
     out: Out = None,
     sut: Suts = None,
     sets: Sets = None,
+    silence: Silence = None,
+    pids: Pids = None,
     as_json: AsJson = False,
 ) -> int:
     """Drive a fresh copy of the system with the inputs of a trace, and judge its outputs this time.
@@ -157,7 +163,7 @@ def rerun(
     new trace goes to a folder below otf-runs, or to that of --out. The exit status is 1 if the system fails.
     """
     with reading(trace) as reader:
-        loaded = addressed(bench_of(reader, bench, parsed(sets), drives=True), sut)
+        loaded = watched(addressed(bench_of(reader, bench, parsed(sets), drives=True), sut), silence, pids)
         judgement = judge(reader, loaded, keep=True)
     header = judgement.header
     settings = Settings(

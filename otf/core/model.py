@@ -11,7 +11,7 @@ from otf.core.compile import Compiler, Routes
 from otf.core.memory import Memory, Symbol
 from otf.core.nodes import Move, Node, TransitionWindows
 from otf.errors import USERS_OWN, ModelError, OtfError
-from otf.spec import Spec
+from otf.spec import Elapse, Spec
 from otf.spec.offering import INPUTS, limited
 from otf.values import key, likeness, show
 from otf.values.cost import weight
@@ -85,7 +85,11 @@ class Model:
         """Return the moves on an input; empty if the model does not specify it."""
         moves = node.moves.get(inp)
         if moves is None:
-            moves = self.memory.put(node.moves, inp, self._ask(node, "step", self.spec.step, inp.value))
+            if isinstance(inp.value, Elapse):
+                found = self._elapsing(node, inp.value)
+            else:
+                found = self._ask(node, "step", self.spec.step, inp.value)
+            moves = self.memory.put(node.moves, inp, found)
         return moves
 
     def spontaneous(self, node: Node) -> tuple[Move, ...]:
@@ -113,7 +117,7 @@ class Model:
 
     def specified(self, node: Node, inp: Symbol) -> bool:
         """Return whether the model itself, before any completion, specifies an input."""
-        if self.spec.partial is None:
+        if self.spec.partial is None or isinstance(inp.value, Elapse):
             return bool(self.moves(node, inp))
         if node.specified is None:
             node.specified = {}
@@ -137,6 +141,13 @@ class Model:
             self.memory.put(node.independent, (one, other), known)
             self.memory.put(node.independent, (other, one), known)
         return known
+
+    def _elapsing(self, node: Node, inp: Elapse) -> tuple[Move, ...]:
+        """Return the moves on an input that only waits: those of the model itself, else one that changes nothing."""
+        # a completed spec would enter the state anew, which may restart its timers
+        ignored = self.spec.partial is not None and not self._ask(node, "step", self.spec.partial.step, inp)
+        moves = () if ignored else self._ask(node, "step", self.spec.step, inp)
+        return moves or (Move(node, (), (), stays=True),)
 
     def _after(self, node: Node, first: Symbol, second: Symbol) -> frozenset[Hashable] | None:
         """Return the results of two inputs; None if their order may matter even so."""
@@ -174,7 +185,7 @@ class Model:
 
 
 def _guard(call: Callable[[], Answered], own: Callable[..., object], name: str, *arguments: object) -> Answered:
-    CURRENT.now = name, arguments
+    CURRENT.now, began = (name, arguments), CURRENT.clock()
     try:
         return call()
     except USERS_OWN:
@@ -186,6 +197,7 @@ def _guard(call: Callable[[], Answered], own: Callable[..., object], name: str, 
         raise ModelError(message) from error
     finally:
         CURRENT.now = None
+        CURRENT.seconds += CURRENT.clock() - began
 
 
 def _key(what: str, value: object, naming: Callable[[Any], Hashable] = key) -> Hashable:

@@ -96,7 +96,7 @@ class Moves:
         if moves:
             self.specified.add(number)
             after = taken(now, port)
-            if windows is None or windows.never(after, moves, loose):
+            if moves[0].stays or windows is None or windows.never(after, moves, loose):
                 return [Next(moved(after, move), move, in_flight, port) for move in moves]
             return [Next(windows.triggered(after, move, number, loose), move, in_flight, port) for move in moves]
         self.unspecified.add(number)

@@ -9,6 +9,7 @@ from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
 from otf.core.nodes import Node
 from otf.core.timing import ROUNDING, Timing
+from otf.spec import Elapse
 from otf.trace.events import Event, Seen, Sent, Taken
 from otf.values.cost import light
 
@@ -114,9 +115,12 @@ class Pacing(Protocol):
 def learn_reply(timing: Timing, moment: Moment) -> None:
     """Let the timing learn how long the answers to one input took; for several together, that is not known.
 
-    A spontaneous output is no answer. Learnt from such outputs, a window would become longer than the pauses between
-    retransmissions, and there would never be silence again.
+    A spontaneous output is no answer, and neither is one that comes while an input only waits. Learnt from such
+    outputs, a window would become longer than the pauses between retransmissions, and there would never be silence
+    again.
     """
+    if moment.last is not None and isinstance(moment.last.input.value, Elapse):
+        return
     if moment.burst == 1 and moment.times.reply > moment.times.input and not _restless(moment):
         timing.learn(moment.times.reply - moment.times.input)
 

@@ -15,7 +15,8 @@ from otf.core.monitor import DOUBT, Monitor, Oracle
 from otf.core.nodes import UNCONSTRAINED
 from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times
 from otf.core.view import View
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
+from otf.spec import Elapse
+from otf.trace.events import Closed, Event, KnownBy, Quiet, Seen, Sent, Taken
 from otf.trace.verdict import Verdict
 from otf.values.cost import light
 
@@ -121,6 +122,7 @@ class Session:
         self._patient = False
         self._outputs = self._bytes = 0
         self._pause = Pause(0.0)
+        self._elapses = 0.0  # by when an input that only waits is over; 0 if none is under way
         self._barrier = barrier
         self._round: Round | None = None
         # pings overtaken by an input are answered all the same
@@ -150,15 +152,28 @@ class Session:
         """Return the verdict, if there is one already."""
         return self.monitor.verdict
 
+    @property
+    def doubting(self) -> bool:
+        """Return whether silence was seen that would fail, and is waited for once more."""
+        return self._patient
+
+    @property
+    def restful(self) -> bool:
+        """Return whether a rest of the system, seen by other means, ends the present wait: then call `silence`.
+
+        After quiescence only time brings what is waited for, and a window may oblige the system never to rest.
+        """
+        return self._pause.means != "rested" and not self.moment.quiet
+
     def command(self) -> SessionCommand:
         """Return the next command."""
         moment = self.moment
         monitor = moment.monitor
         if monitor.verdict is not None or monitor.belief.done:
             return Stop(self._verdict())
-        if self.pacing.ready(moment):
+        if not self._elapses and self.pacing.ready(moment):
             self._choose()
-        pause = self.pacing.pause(moment)
+        pause = self._elapsing() if self._elapses else self.pacing.pause(moment)
         if pause is None and moment.next is not None:
             return Send(moment.next)
         if pause is None and self.over and moment.quiet:
@@ -180,6 +195,8 @@ class Session:
             self._note(event)
         moment = self.moment
         self._patient, moment.quiet, monitor = False, kind is Quiet, moment.monitor
+        if kind is Quiet and event.at >= self._elapses:
+            self._elapses = 0.0
         if monitor.tell(event) is None:
             if self._outputs > self.flood:
                 monitor.verdict = _flood(monitor, f"more than {self.flood} outputs without a pause")
@@ -211,18 +228,18 @@ class Session:
         """Return quiescence, already judged, if the answers to all pings have proven it; record it."""
         if self._round is None or not self._round.done:
             return None
-        event = Quiet(at)
+        event = Quiet(at, by="barrier")
         self.tell(event)
         return event
 
-    def silence(self, at: float) -> Event | None:
-        """Note silence until the time of the last `Wait`; return the event to record if it is believed."""
+    def silence(self, at: float, by: KnownBy = "timed") -> Event | None:
+        """Note silence until the time of the last `Wait`, known `by`; return the event to record if it is believed."""
         if self._pause.means == "taken":
             # outputs of these inputs might still be under way, but this pause is used only after silent inputs
             taken = Taken(self.monitor.sent, at)
             self.tell(taken)
             return taken
-        event = Quiet(at, self._pause.means == "rested")
+        event = Quiet(at, self._pause.means == "rested", by=by)
         if not self._patient and not self.monitor.would(event):
             self._patient = True
             if self._deadline() > at:
@@ -257,6 +274,16 @@ class Session:
         moment.burst += 1
         moment.last = SentInput(self.view().nodes, self.monitor.oracle.model.symbol(event.input))
         moment.next = moment.port = None
+        if isinstance(event.input, Elapse):
+            self._elapses = event.at + event.input.seconds
+
+    def _elapsing(self) -> Pause:
+        """Return the pause for an input that only waits: to its end, and at least until quiescence."""
+        # the quiescence at its end also decides on outputs that timers owed by then
+        pause = None if self.moment.quiet else self.pacing.pause(self.moment)
+        if pause is None:
+            return Pause(self._elapses, window=self.monitor.oracle.timing.quiescence)
+        return Pause(max(pause.until, self._elapses), pause.means, pause.window)
 
     def _settle(self) -> None:
         self.pacing.settled(self.moment)

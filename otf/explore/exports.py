@@ -81,6 +81,7 @@ def as_data(graph: Graph, marks: Marks | None = None) -> dict[str, Any]:
                 "input": None if arc.input < 0 else show(graph.inputs[arc.input]),
                 "outputs": list(filter(None, taken(graph, arc.input, arc.outputs).outputs)),
                 "target": None if arc.target == OPEN else arc.target,
+                **({"times": graph.times[arc]} if arc in graph.times else {}),
             }
             for arc in graph.arcs()
         ],

@@ -38,6 +38,8 @@ class PathSummary:
 class ReportedFailure:
     """All failures of one signature: how many paths showed it, and the shortest trace, with its events.
 
+    `ended` is the reason why the search for a shorter trace ended early.
+
     >>> from otf.trace import Failure, Signature
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
     >>> failure = Failure(signature, event=3, step=1, input="Button()", seen="Tea()", port="line")
@@ -51,6 +53,7 @@ class ReportedFailure:
     events: Sequence[Event]
     count: int = 1
     shrunk: bool = False
+    ended: str = ""
 
 
 @dataclass
@@ -125,7 +128,7 @@ class Gathered:
             known.count += found.count
             if (found.steps, not found.shrunk) < (known.steps, not known.shrunk):
                 known.failure, known.file, known.steps = found.failure, found.file, found.steps
-                known.events, known.shrunk = found.events, found.shrunk
+                known.events, known.shrunk, known.ended = found.events, found.shrunk, found.ended
 
     def _answered(self, event: Seen) -> None:
         # only the first output after an input: later ones may have waited for something else

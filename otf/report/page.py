@@ -26,12 +26,14 @@ def overview(gathered: Gathered) -> Markup:
     header = gathered.header
     parameters = ", ".join(f"{key}={value}" for key, value in header.parameters.items())
     settings = f"bench {header.bench}{f' ({parameters})' if parameters else ''}, seed {header.seed}, {header.strategy}"
+    # in-process systems need no silence to be observed
+    silence = "" if header.silence == "timed" else f", silence {header.silence}"
     versions = ", ".join(f"{name} {number}" for name, number in header.versions.items())
     return joined(
         tag("p", "verdict: ", tag("span", gathered.verdict, class_=f"verdict {gathered.verdict}")),
         tag(
             "p",
-            f"{settings}, {header.mode}, inputs {header.inputs}, {versions}, started {gathered.started[:19]}",
+            f"{settings}, {header.mode}, inputs {header.inputs}{silence}, {versions}, started {gathered.started[:19]}",
             class_="soft",
         ),
         *(tag("p", f"note: {note}", class_="soft") for note in gathered.notes),
@@ -76,10 +78,12 @@ def _failure(at: int, signature: str, found: ReportedFailure) -> Markup:
     count = (
         f"{found.count} path{'s' if found.count > 1 else ''}, {'shrunk to ' if found.shrunk else ''}{found.steps} steps"
     )
+    early = f"The search was stopped early, since {found.ended}: fewer steps may be enough."
     return tag(
         "details",
         tag("summary", tag("code", signature), " ", tag("span", f"({count})", class_="soft")),
         tag("pre", explanation(Verdict("fail", found.failure), found.events)),
+        tag("p", early if found.ended else "" if found.shrunk else "It was not shrunk."),
         tag("p", "trace: ", tag("code", found.file)),
         tag(
             "div", tag("button", "time to scale", type="button", data_scale=name, aria_pressed="false"), class_="tools"

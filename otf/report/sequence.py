@@ -75,8 +75,9 @@ def _row(number: int, event: Event, *, failed: bool) -> SequenceRow:
             return SequenceRow(number, at, "closed", plain(port), plain(f"the port ended: {reason}"), failed)
         case Taken(upto, at):
             return SequenceRow(number, at, "taken", "", f"taken up to input {upto}", failed)
-        case Quiet(at):
-            return SequenceRow(number, at, "quiet", "", "nothing more" if failed else "quiet", failed)
+        case Quiet(at, by=by):
+            known = f" ({by})" if by else ""
+            return SequenceRow(number, at, "quiet", "", f"{'nothing more' if failed else 'quiet'}{known}", failed)
         case _:
             assert_never(event)
 

@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from otf.adapter import Bench, Line
 from otf.adapter.exits import describe, is_interruption, where
+from otf.adapter.rest.started import adopt, starting
 from otf.core import Session
 from otf.errors import ContactError, OtfError, UsageError
+from otf.runner.observing import Known, observing
 from otf.runner.path import Conduct
+from otf.runner.time_spent import spent
 from otf.runner.wire import Wire
 from otf.runner.writer import EventRecord
 from otf.trace.verdict import FailureKind, Verdict
 from otf.values import show
 
+Aftermath: TypeAlias = Callable[[Verdict], float]
+LINES: Final = 20  # of the aftermath that are remarks; its trace has all of it
 _COUNTS: Final = Path("/proc/vmstat")
 _OF_A_DEATH: Final[set[FailureKind]] = {"ended", "missing", "late"}
 
 
-async def drive(bench: Bench, session: Session, record: EventRecord) -> Verdict:
+async def drive(
+    bench: Bench,
+    session: Session,
+    record: EventRecord,
+    known: Known = lambda _: None,
+    aftermath: Aftermath = lambda _: 0.0,
+) -> Verdict:
     """Start a fresh copy of the system, conduct one run on it, stop it; return the verdict.
 
-    Raises ContactError if the system cannot be started or reached, ModelError if the model is broken, UsageError if the
+    `known` is told how the silences of the run are known, before its first event, and again where that changes.
+    `aftermath` returns for how many seconds the ports are heard after a failure. Raises
+    ContactError if the system cannot be started or reached, ModelError if the model is broken, UsageError if the
     bench is.
 
     >>> import anyio
@@ -42,9 +55,19 @@ async def drive(bench: Bench, session: Session, record: EventRecord) -> Verdict:
     if bench.codec is None:
         raise UsageError("the bench has no codec: its system is in this process, and nothing can be driven over ports")
     before = killed_for_memory()
-    async with opened(bench) as lines, Wire(lines) as wire:
-        verdict = await Conduct(session, wire, bench.codec, bench.port, record).run()
-        return _remarked(excused(verdict, killed_for_memory() - before), wire)
+    if bench.silence == "observed":
+        adopt()
+    with starting() as started:
+        async with (
+            spent().starting(opened(bench)) as lines,
+            Wire(lines) as wire,
+            observing(bench, wire, started, known) as observer,
+        ):
+            conduct = Conduct(session, wire, bench.codec, bench.port, record, observer)
+            verdict = await conduct.run()
+            seconds = aftermath(verdict) if verdict.failed else 0.0
+            after = await conduct.listen(seconds) if seconds else []
+            return _remarked(excused(verdict, killed_for_memory() - before), wire, after)
 
 
 @asynccontextmanager
@@ -94,8 +117,8 @@ def excused(verdict: Verdict, killed: int) -> Verdict:
     return Verdict("inconclusive", why=f"{why}: give it more memory, and see `journalctl -k` for which they were")
 
 
-def _remarked(verdict: Verdict, wire: Wire) -> Verdict:
+def _remarked(verdict: Verdict, wire: Wire, after: list[str]) -> Verdict:
     if verdict.failure is None:
         return verdict
     remarks = [f"{port}: {remark}" for port, line in wire.lines.items() for remark in line.remarks()]
-    return replace(verdict, failure=replace(verdict.failure, note="\n".join(remarks)))
+    return replace(verdict, failure=replace(verdict.failure, note="\n".join([*remarks, *after[:LINES]])))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -59,11 +60,24 @@ class TraceWriter:
         # by the identity of values, which are kept alive here: most repeat as the same objects
         self._texts: dict[int, tuple[object, msgspec.Raw]] = {}
         self._encode: Callable[[Any], bytes] = msgspec.json.Encoder(enc_hook=str).encode
-        self._file = _create(path, self._begun)
-        self._out(self._line(header_line(header, began.isoformat())))
+        self._header = header
+        self._file = -1
+        self._begin()
+
+    def _begin(self) -> None:
+        self.close()
+        self.size = 0
+        self._file = _create(self.path, self._begun)
+        self._out(self._line(header_line(self._header, self.began.isoformat())))
         # it gets its name only now: even if the tester is killed, no trace lacks its header
-        with writing(path, TRACE):
-            self._begun.replace(path)
+        with writing(self.path, TRACE):
+            self._begun.replace(self.path)
+
+    def known(self, silence: str) -> None:
+        """Record in the header how the silences of the run are known; before the first event only."""
+        if silence != self._header.silence:
+            self._header = replace(self._header, silence=silence)
+            self._begin()
 
     def event(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
         """Write an event."""

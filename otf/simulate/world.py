@@ -17,7 +17,7 @@ from random import Random
 from typing import Final, Literal, TypeAlias
 
 from otf.simulate.system import Emission, SimulatedSystem, SystemMove
-from otf.spec import TimerAction, TimerStart
+from otf.spec import Elapse, TimerAction, TimerStart
 from otf.trace.events import Seen
 
 Callback = Callable[[], None]
@@ -87,7 +87,8 @@ class World:
 
     def send(self, inp: object, port: str) -> None:
         """Send an input: it arrives within the latency, after all that was sent on the port before."""
-        self._at(self._through("in", port, self.now), partial(self._reach, inp, port))
+        at = self.now if isinstance(inp, Elapse) else self._through("in", port, self.now)
+        self._at(at, partial(self._reach, inp, port))
 
     def advance(self, until: float) -> None:
         """Let time pass until something arrives, at most until `until`."""
@@ -118,6 +119,8 @@ class World:
     def _take(self, inp: object) -> None:
         before = self.system.state
         happening = self.system.take(inp)
+        if isinstance(inp, Elapse) and happening.state == before and not (happening.outputs or happening.timers):
+            return
         busy = self._between(0.0, self.bounds.busy)
         # its outputs come while the system is busy with the input, or in their window if they have one
         lo, hi = happening.within or (0.0, busy)

@@ -4,23 +4,40 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, update_wrapper
 from itertools import chain
 from types import ModuleType
 from typing import Any, Final, Generic, TypeGuard, TypeVar
 
-from otf.spec.offering import offering
+from otf.spec.offering import Elapse, Offering, offering
 from otf.spec.outputs import Accept
 from otf.spec.transition import Transition
-from otf.values import Values
+from otf.values import Values, key
 
 State = TypeVar("State")
 Input = TypeVar("Input")
 Step = Callable[[State, Input], Iterable["Transition[State] | Accept"]]
 Emits = Callable[[State], Iterable["Transition[State] | Accept"]]
+
+
+class _Guarded:
+    """A step function that is called only for the inputs of its state: any other is unspecified there."""
+
+    def __init__(self, step: Callable[[Any, Any], Iterable[Any]], inputs: Offering) -> None:
+        self.step = step
+        self._inputs = inputs
+        # of the state that was asked about last: the oracle asks about all inputs of a new state, one after another
+        self._last: tuple[object, frozenset[Hashable]] = (self, frozenset())
+        update_wrapper(self, step)
+
+    def __call__(self, state: object, inp: object) -> Iterable[Any]:
+        """Return what the step function yields."""
+        if self._last[0] is not state:
+            self._last = state, frozenset(map(key, self._inputs(state)))
+        return self.step(state, inp) if key(inp) in self._last[1] else ()
 
 
 @dataclass(frozen=True, init=False)
@@ -32,6 +49,9 @@ class Spec(Generic[State, Input]):
     to try: a list, or a function of the state. Without `inputs`, they are the values of the type that `step` declares
     for its input, and `values` may replace the values of types (see `bounded`). Functions as specifications are from
     Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.5.
+
+    otf may call `step` with any of the inputs in any of the states. With `guarded`, `inputs(state)` is the guard: any
+    other input is unspecified in that state, and `step` is not called for it.
 
     >>> def step(paid, inp):
     ...     if inp == "coin": yield Transition(paid + 1)
@@ -58,12 +78,13 @@ class Spec(Generic[State, Input]):
         name: str = "",
         partial: Spec[State, Input] | None = None,
         values: Values | None = None,
+        guarded: bool = False,
     ) -> None:
         """Make a spec; `partial` is the spec that this one completes, and is set by `total`."""
-        put = object.__setattr__
-        put(self, "step", step)
+        put, offered = object.__setattr__, offering(step, inputs, values)
+        put(self, "step", _Guarded(step, offered) if guarded else step)
         put(self, "initial", initial)
-        put(self, "inputs", offering(step, inputs, values))
+        put(self, "inputs", offered)
         put(self, "emits", emits)
         put(self, "name", name or getattr(step, "__name__", "spec"))
         put(self, "partial", partial)
@@ -81,12 +102,14 @@ class Spec(Generic[State, Input]):
         """
         declared = (self.partial or self).step  # the step function of a completed spec declares no types
         inputs = offering(declared, None, values)
-        return Spec(self.step, self.initial, inputs, self.emits, name=self.name, partial=self.partial)
+        guarded = isinstance(self.step, _Guarded)
+        step = self.step.step if isinstance(self.step, _Guarded) else self.step
+        return Spec(step, self.initial, inputs, self.emits, name=self.name, partial=self.partial, guarded=guarded)
 
     def specifies(self, state: State, inp: Input) -> bool:
-        """Return whether the model specifies `inp` in `state`, before any completion."""
+        """Return whether the model specifies `inp` in `state`, before any completion; an `Elapse` always is."""
         spec = self.partial or self
-        return any(True for _ in spec.step(state, inp))
+        return isinstance(inp, Elapse) or any(True for _ in spec.step(state, inp))
 
     def completed(self) -> Spec[State, Input]:
         """Return the spec in which an unspecified input is ignored: see `total`."""

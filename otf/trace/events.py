@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from otf.values.cost import light
 
@@ -34,11 +34,16 @@ class Seen:
     at: float
 
 
+KnownBy: TypeAlias = Literal["", "timed", "barrier", "observed"]
+"""How quiescence is known: nothing came for a time, pings were answered, or all processes of the system rested."""
+
+
 @dataclass(frozen=True, slots=True)
 class Quiet:
     """Quiescence: every input in flight was taken and every output emitted was seen.
 
-    `restless`: except outputs that a system which never rests has emitted spontaneously since then.
+    `restless`: except outputs that a system which never rests has emitted spontaneously since then. `by` says how it is
+    known, and decides nothing; it is empty if the system answers before it returns, and in older traces.
 
     >>> Quiet(0.2).restless
     False
@@ -46,6 +51,7 @@ class Quiet:
 
     at: float
     restless: bool = False
+    by: KnownBy = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

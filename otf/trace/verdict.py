@@ -85,8 +85,8 @@ class Failure:
 class Verdict:
     """The end of a run. `truncated`: it passed up to an unspecified input; `why`: the reason why it is inconclusive.
 
-    >>> Verdict("pass", truncated=True).failed
-    False
+    `stalled`: the longest time in a failing run, in seconds, in which the tester or the system could not run.
+
     """
 
     outcome: Outcome
@@ -94,6 +94,7 @@ class Verdict:
     why: str = ""
     truncated: bool = False
     late: tuple[int, ...] = field(default=())
+    stalled: float = 0.0
 
     @property
     def failed(self) -> bool:

@@ -1,0 +1,87 @@
+"""Orphans of a system: processes whose parent has ended. The kernel gives them to the tester, if it asks for them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from otf.adapter.rest.kernel import children
+from otf.adapter.rest.owners import everybody
+from otf.adapter.rest.started import OURS
+
+
+class Orphans:
+    """The children of the tester that it did not start by itself: orphans of systems, and what a bench has started.
+
+    Orphans are reaped; what a bench has started may be waited for by the code that started it.
+    """
+
+    def __init__(self) -> None:
+        pid = os.getpid()
+        # the kernel gives orphans to the first thread that lives, and that one lives longest
+        self._children = os.open(f"/proc/{pid}/task/{pid}/children", os.O_RDONLY | os.O_CLOEXEC)
+        self._before = self.now()
+
+    def now(self) -> set[int]:
+        """Return those that are there."""
+        return set(children(self._children)) - OURS
+
+    def reap(self, pid: int) -> None:
+        """Take an orphan away that has ended."""
+        with suppress(ChildProcessError, ProcessLookupError):
+            # what was started by this process is in its session, or leads one of its own
+            if pid not in self._before or os.getsid(pid) not in {os.getsid(0), pid}:
+                os.waitpid(pid, os.WNOHANG)
+
+    def close(self) -> None:
+        """Close its file."""
+        os.close(self._children)
+
+
+class Strangers:
+    """Processes that came since then and may be orphans of a system that the tester did not start.
+
+    The kernel gives an orphan to one of its ancestors, mostly the first process. So what has come, and has an ancestor
+    of the `roots` as its parent, counts as part of the system.
+    """
+
+    def __init__(self, roots: Iterable[int]) -> None:
+        self._ancestors = {each for root in roots for each in _ancestors(root)} - {os.getpid()}
+        self._latest = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
+        self._number = self._newest()
+        self._there = set(everybody())
+
+    def new(self) -> list[int]:
+        """Return those that have come since the last call."""
+        number = self._newest()
+        if number == self._number:
+            return []
+        self._number, before = number, self._there
+        self._there = set(everybody())
+        return [each for each in self._there - before if _parent(each) in self._ancestors]
+
+    def close(self) -> None:
+        """Close its file."""
+        os.close(self._latest)
+
+    def _newest(self) -> bytes:
+        """Return the number of the process or thread that was started last on this machine."""
+        return os.pread(self._latest, 128, 0).split()[-1]
+
+
+def _ancestors(pid: int) -> list[int]:
+    found: list[int] = []
+    while (pid := _parent(pid)) > 0:
+        found.append(pid)
+    return found
+
+
+def _parent(pid: int) -> int:
+    """Return the parent of a process, 0 where there is none."""
+    try:
+        line = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return 0
+    return int(line[line.rfind(b")") + 2 :].split()[1])

@@ -1,0 +1,149 @@
+"""The threads of a system over many looks: since when each sleeps, and when it wakes by itself. Data in, answers out.
+
+A look has two readings of the same threads. Between them the lists of threads and children are read, then the ports,
+then the time-outs. Where every thread slept at the first reading and the second is the same, no thread ran between
+them: what was emitted before was seen at the ports, and nothing can be emitted before a thread wakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from otf.adapter.rest.calls import ANYTIME, NEVER
+from otf.values.cost import light
+
+GRACE: Final = 1.0
+"""Seconds after which a thread that has not woken when it was due is taken to sleep for an unknown time."""
+
+ASLEEP: Final = b"S"
+STOPPED: Final = frozenset((b"T", b"t"))
+ENDED: Final = frozenset((b"Z",))
+"""Ended, and still listed. One that is just vanishing (X) is looked at again: it would confuse the count of threads."""
+
+Tid: TypeAlias = int
+
+
+@light
+class Reading:
+    """What the kernel shows of a thread: the whole line of its counters, and the letter of its state."""
+
+    counters: bytes
+    letter: bytes
+
+
+@light
+class Wake:
+    """When a sleep ends by itself: `after` seconds from its begin, else `at` a moment; `NEVER`, `ANYTIME`."""
+
+    after: float = NEVER
+    at: float = NEVER
+
+
+@dataclass(slots=True)
+class _Sleep:
+    """One sleep of a thread, known by its counters, with the moments between which it began.
+
+    `looked`: when the thread was last seen with these counters. `alarms`: when the timers are due for whose
+    descriptors it waits.
+    """
+
+    counters: bytes
+    earliest: float
+    latest: float
+    looked: float
+    wake: Wake | None = None
+    alarms: dict[int, float] = field(default_factory=dict[int, float])
+
+    def due(self, now: float) -> float:
+        """Return the earliest moment at which it may end by itself."""
+        if self.wake is None:
+            return ANYTIME
+        return min((self._timeout(self.wake, now), *self.alarms.values()))
+
+    def _timeout(self, wake: Wake, now: float) -> float:
+        if wake.after == NEVER:
+            return wake.at
+        # the time-out of a thread that should have woken long ago was misread
+        return self.earliest + wake.after if self.latest + wake.after + GRACE >= now else ANYTIME
+
+
+@dataclass(slots=True)
+class Sleepers:
+    """Decides at each look whether all threads sleep, and when one of them may wake.
+
+    `ran`: a thread has run, come or gone since `rested` was called last.
+    """
+
+    ran: bool = True
+    _known: dict[Tid, _Sleep] = field(default_factory=dict[Tid, _Sleep])
+    _listed: float = ANYTIME
+
+    def first(self, at: float, end: float, readings: Mapping[Tid, Reading]) -> bool:
+        """Take a first reading, made between two moments, of some threads; return whether all of these sleep."""
+        asleep = True
+        for tid, reading in readings.items():
+            known = self._known.get(tid)
+            if known is None:
+                self._note(tid, _Sleep(reading.counters, self._listed, end, at), reading)
+            elif known.counters != reading.counters:
+                self._note(tid, _Sleep(reading.counters, known.looked, end, at), reading)
+            else:
+                known.looked = at
+            asleep = asleep and _sleeps(reading)
+        return asleep
+
+    def unread(self) -> list[Tid]:
+        """Return the threads whose time-outs are to be read now, between the two readings."""
+        return [tid for tid, sleep in self._known.items() if sleep.wake is None]
+
+    def second(self, readings: Mapping[Tid, Reading], wakes: Mapping[Tid, Wake]) -> bool:
+        """Take the second reading, with the time-outs read before it; return whether no thread ran in between.
+
+        The time-outs count only then: of a thread that ran, the memory was something else by the time it was read.
+        """
+        if readings.keys() != self._known.keys():
+            return False
+        for tid, reading in readings.items():
+            if reading.counters != self._known[tid].counters or not _sleeps(reading):
+                return False
+        for tid, wake in wakes.items():
+            self._known[tid].wake = wake
+        return True
+
+    def listed(self, at: float, tids: frozenset[Tid]) -> None:
+        """Take that exactly these threads were there, by lists that were read after that moment."""
+        self._listed = at
+        for tid in self._known.keys() - tids:
+            del self._known[tid]
+            self.ran = True
+
+    def alarmed(self, tid: Tid, now: float, left: Mapping[int, float]) -> None:
+        """Take in how many seconds are left of the timers for whose descriptors a thread waits, by descriptor.
+
+        None left means disarmed, or expired with its interrupt late: one that was armed in this sleep is still to come.
+        """
+        sleep = self._known[tid]
+        sleep.alarms = {
+            each: now + seconds if seconds > 0 else sleep.alarms.get(each, NEVER) for each, seconds in left.items()
+        }
+
+    def rested(self) -> bool:
+        """Return whether no thread has run since this was called last."""
+        still, self.ran = not self.ran, False
+        return still
+
+    def due(self, now: float) -> float:
+        """Return the earliest moment at which a thread may wake by itself."""
+        return min((sleep.due(now) for sleep in self._known.values()), default=NEVER)
+
+    def _note(self, tid: Tid, sleep: _Sleep, reading: Reading) -> None:
+        if reading.letter in ENDED:
+            sleep.wake = Wake()
+        self._known[tid] = sleep
+        self.ran = True
+
+
+def _sleeps(reading: Reading) -> bool:
+    return reading.letter == ASLEEP or reading.letter in ENDED
