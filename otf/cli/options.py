@@ -52,7 +52,7 @@ Quiescence = Annotated[
         help="How long no output must come until the system counts as quiescent; default: the bench's.",
     ),
 ]
-Silence = Annotated[
+SilenceOption = Annotated[
     str | None,
     typer.Option(
         "--silence",

@@ -116,7 +116,7 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
     return _READ[found[0]]
 
 
-class Silence:
+class SilenceFramer:
     """Cuts a stream where no byte arrives for `gap` seconds; made by `silence`."""
 
     def __init__(self, gap: float, largest: int) -> None:
@@ -168,4 +168,4 @@ def silence(gap: float, *, largest: int = LARGEST) -> Framing:
     if not 0 < gap < float("inf"):
         message = f"silence({gap}): a gap is a number of seconds above 0, such as 0.005"
         raise UsageError(message)
-    return partial(Silence, gap, largest)
+    return partial(SilenceFramer, gap, largest)

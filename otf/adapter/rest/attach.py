@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Mapping
 from otf.adapter.rest.machine import detours, unfit
 from otf.adapter.rest.owners import everybody, is_local, owners
 from otf.adapter.rest.place import Place, Placed, Unseen
-from otf.adapter.rest.system import System
+from otf.adapter.rest.system import SystemProcesses
 
 
-def attached(lines: Mapping[str, object], started: Collection[int], named: Collection[int] = ()) -> System:
+def attached(lines: Mapping[str, object], started: Collection[int], named: Collection[int] = ()) -> SystemProcesses:
     """Return the processes behind these lines: those `started` for them, the `named` ones, and who holds their ports.
 
     Raises Unseen where the rest of these cannot be observed.
@@ -20,7 +20,7 @@ def attached(lines: Mapping[str, object], started: Collection[int], named: Colle
     places = {port: _place(port, line) for port, line in lines.items()}
     if any(each.transport for each in places.values()) and (why := detours()):
         raise Unseen(why)
-    own = System(started)
+    own = SystemProcesses(started)
     keep = False
     try:
         roots = {*named, *(each.pid for each in places.values() if each.pid), *_strangers(places, own.pids)} - own.pids
@@ -32,7 +32,7 @@ def attached(lines: Mapping[str, object], started: Collection[int], named: Colle
         return own
     if not roots:
         raise Unseen("none of its ports leads to a process of this machine")
-    return System(roots | set(started), foreign=True)
+    return SystemProcesses(roots | set(started), foreign=True)
 
 
 def _place(port: str, line: object) -> Place:

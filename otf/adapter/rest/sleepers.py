@@ -26,7 +26,7 @@ Tid: TypeAlias = int
 
 
 @light
-class Reading:
+class ThreadReading:
     """What the kernel shows of a thread: the whole line of its counters, and the letter of its state."""
 
     counters: bytes
@@ -80,7 +80,7 @@ class Sleepers:
     _known: dict[Tid, _Sleep] = field(default_factory=dict[Tid, _Sleep])
     _listed: float = ANYTIME
 
-    def first(self, at: float, end: float, readings: Mapping[Tid, Reading]) -> bool:
+    def first(self, at: float, end: float, readings: Mapping[Tid, ThreadReading]) -> bool:
         """Take a first reading, made between two moments, of some threads; return whether all of these sleep."""
         asleep = True
         for tid, reading in readings.items():
@@ -98,7 +98,7 @@ class Sleepers:
         """Return the threads whose time-outs are to be read now, between the two readings."""
         return [tid for tid, sleep in self._known.items() if sleep.wake is None]
 
-    def second(self, readings: Mapping[Tid, Reading], wakes: Mapping[Tid, Wake]) -> bool:
+    def second(self, readings: Mapping[Tid, ThreadReading], wakes: Mapping[Tid, Wake]) -> bool:
         """Take the second reading, with the time-outs read before it; return whether no thread ran in between.
 
         The time-outs count only then: of a thread that ran, the memory was something else by the time it was read.
@@ -138,12 +138,12 @@ class Sleepers:
         """Return the earliest moment at which a thread may wake by itself."""
         return min((sleep.due(now) for sleep in self._known.values()), default=NEVER)
 
-    def _note(self, tid: Tid, sleep: _Sleep, reading: Reading) -> None:
+    def _note(self, tid: Tid, sleep: _Sleep, reading: ThreadReading) -> None:
         if reading.letter in ENDED:
             sleep.wake = Wake()
         self._known[tid] = sleep
         self.ran = True
 
 
-def _sleeps(reading: Reading) -> bool:
+def _sleeps(reading: ThreadReading) -> bool:
     return reading.letter == ASLEEP or reading.letter in ENDED
