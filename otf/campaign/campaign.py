@@ -11,9 +11,8 @@ from typing import Final, Self
 import anyio
 
 from otf.adapter import Bench
-from otf.adapter.exits import blaming
+from otf.adapter.exits import blaming, watched
 from otf.adapter.serial.keeping import keeping
-from otf.adapter.watchdog import watched
 from otf.campaign.confirm import ConfirmedPath, Confirmer
 from otf.campaign.journal import Journal
 from otf.campaign.listener import Listener, callback, listened

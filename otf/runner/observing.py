@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from otf.adapter import Bench
-from otf.adapter.rest.place import Delaying, Placed, Unseen
-from otf.adapter.rest.stillness import Stillness
+from otf.adapter.rest.attach import Delaying, Placed, Unseen
+from otf.adapter.rest.sleepers import Stillness
 from otf.core.pacing import PATIENCE
 from otf.runner.wire import Wire
 

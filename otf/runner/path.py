@@ -16,8 +16,8 @@ from otf.codec import Codec, PortAction
 from otf.core import Ping, Send, Session, Wait
 from otf.core.calls import own_frames
 from otf.errors import CodecError, ModelError, OtfError, UsageError, WriteError
-from otf.runner.codec_cache import CodecCache
 from otf.runner.fast_path import FastPath
+from otf.runner.line_templates import CodecCache
 from otf.runner.lookout import Lookout
 from otf.runner.observing import Observer
 from otf.runner.time_spent import spent

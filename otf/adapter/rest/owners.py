@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from otf.adapter.rest.place import Bound, Transport
+from otf.adapter.rest.attach import Bound, Transport
 from otf.values.cost import light
 
 _PROC: Final = Path("/proc")

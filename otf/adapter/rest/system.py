@@ -8,11 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from otf.adapter.rest.attach import Unseen
 from otf.adapter.rest.calls import Timeout
 from otf.adapter.rest.kernel import RING, Gone, Hidden, Process
 from otf.adapter.rest.orphans import Orphans, Strangers
 from otf.adapter.rest.owners import outside, shown
-from otf.adapter.rest.place import Unseen
 from otf.adapter.rest.sleepers import STOPPED, Sleepers, ThreadReading, Tid, Wake
 from otf.values.cost import light
 

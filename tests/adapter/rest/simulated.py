@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TypeAlias
 
-from otf.adapter.rest.sleepers import Sleepers, ThreadReading, Wake
-from otf.adapter.rest.stillness import Stillness
+from otf.adapter.rest.sleepers import Sleepers, Stillness, ThreadReading, Wake
 
 QUIESCENCE = 0.020
 LOOK = 0.00003  # seconds at most for one reading

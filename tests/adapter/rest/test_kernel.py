@@ -11,15 +11,12 @@ from collections.abc import Generator
 
 import pytest
 
-from otf.adapter.rest.attach import attached
+from otf.adapter.rest.attach import Place, Unseen, attached
 from otf.adapter.rest.kernel import Gone, Process
-from otf.adapter.rest.machine import detours, unfit
-from otf.adapter.rest.orphans import Orphans
+from otf.adapter.rest.machine import Unsent, detours, unfit
+from otf.adapter.rest.orphans import OURS, Orphans, adopt, ended, started, starting
 from otf.adapter.rest.owners import everybody, is_local, owners
-from otf.adapter.rest.place import Place, Unseen
-from otf.adapter.rest.started import OURS, adopt, ended, started, starting
 from otf.adapter.rest.system import MOST, Rest, SystemProcesses
-from otf.adapter.rest.unsent import Unsent
 
 pytestmark = pytest.mark.real
 WAIT = "sys.stdin.read()"

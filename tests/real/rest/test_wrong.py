@@ -15,11 +15,10 @@ import pytest
 
 from otf.adapter.rest import kernel
 from otf.adapter.rest.calls import NEVER
-from otf.adapter.rest.sleepers import ASLEEP, ThreadReading, Tid, Wake
-from otf.adapter.rest.started import ended, started
-from otf.adapter.rest.stillness import Stillness
+from otf.adapter.rest.machine import Unsent
+from otf.adapter.rest.orphans import ended, started
+from otf.adapter.rest.sleepers import ASLEEP, Stillness, ThreadReading, Tid, Wake
 from otf.adapter.rest.system import SystemProcesses
-from otf.adapter.rest.unsent import Unsent
 from tests.real.rest.controls import QUIESCENCE, built, control
 
 ANSWERS = 30
