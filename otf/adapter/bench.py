@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Hashable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Final, Unpack
 
@@ -31,6 +31,7 @@ from otf.errors import ModelError, OtfError, UsageError
 from otf.renamed import old_keywords
 from otf.simulate.walk import Act
 from otf.spec import Elapse, Spec, total
+from otf.spec.spec import at_speed
 from otf.trace.events import Event
 from otf.values import show
 
@@ -63,6 +64,7 @@ class Bench:
     | `latency` | 0.002 | L: seconds that one way through any port takes at most |
     | `busy` | 0.002 | R: seconds that the system takes for one input at most |
     | `barrier` | None | pings whose answers prove quiescence, instead of waiting for it |
+    | `silence_key` | None | what eager mode remembers a silence under, a function of state and input; None: both |
     | `retries` | 1 | how often a start that failed is tried again |
     | `pause` | 1.0 | seconds that the system may have to wait between two inputs while otf plans |
     | `limits` | `Limits()` | how many possible states are kept; beyond that a run is inconclusive |
@@ -96,6 +98,7 @@ class Bench:
     latency: float = 0.002
     busy: float = 0.002
     barrier: Barrier | None = None
+    silence_key: Callable[[Any, Any], Hashable] | None = None
     retries: int = 1
     pause: float = 1.0
     limits: Limits = field(default_factory=Limits)
@@ -113,6 +116,9 @@ class Bench:
             # not `seconds < 0`: compared with NaN everything is false, and no silence would ever be long enough
             if seconds is not None and not 0 <= seconds < FOREVER:
                 raise UsageError(f"{name}={seconds}: a number of seconds is needed, 0 or more")
+        if self.system is not None and self.speed > 1:
+            message = "a system in this process has no clock of its own, and answers before any time passes"
+            raise UsageError(f"speed={self.speed:g}: {message}; leave the speed out")
         if self.system is None and self.codec is None:
             message = "a bench needs a codec and ports, or a system in this process"
             raise UsageError(f"{message}: Bench.on_ports(spec, codec, ports) or Bench.in_process(spec, system)")
@@ -191,14 +197,30 @@ class Bench:
     def timing(self) -> Timing:
         """Return the times of the bench; one object, so that what is learnt in one path serves the next."""
         if self.quiescence is None:
-            return Learnt(FIRST, self.latency, self.busy)
-        return Timing(self.quiescence, self.latency, self.busy)
+            return Learnt(FIRST, self.latency, self._busy)
+        return Timing(self.quiescence / self.speed, self.latency, self._busy)
+
+    @property
+    def _busy(self) -> float:
+        # a faster clock shortens waits and no computation: R stays as long as the machine may need anyway, which is L
+        return max(self.busy / self.speed, min(self.busy, self.latency))
+
+    @property
+    def speed(self) -> float:
+        """Return how many times as fast the clocks of the system run: see `Life`."""
+        return 1.0 if self.life is None else self.life.speed
+
+    def at_speed(self, speed: float) -> Bench:
+        """Return the bench with the clocks of its system at another speed. Raises UsageError for one that is none."""
+        return self if speed == self.speed else replace(self, life=replace(self.life or Life(), speed=speed))
 
     def oracle(self) -> Oracle:
         """Return the oracle that judges this bench in its input mode."""
-        judged = total(self.spec) if self.inputs in {"all", "mixed"} else self.spec
+        spec = at_speed(self.spec, self.speed)
+        judged = total(spec) if self.inputs in {"all", "mixed"} else spec
         relation: Relation = "any" if self.inputs == "any" else "uioco"
-        return Oracle(Model(judged, Routes(self._output_ports, self.port)), relation, self.limits, self.timing)
+        model = Model(judged, Routes(self._output_ports, self.port))
+        return Oracle(model, relation, self.limits, self.timing, self.silence_key)
 
     @property
     def _output_ports(self) -> tuple[str, ...]:

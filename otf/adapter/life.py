@@ -12,11 +12,12 @@ from typing import Final
 import anyio
 
 from otf.adapter.child.child import Program
+from otf.adapter.child.faster import FASTEST, FasterClock, under
 from otf.adapter.child.hook import Hook, obey
 from otf.adapter.child.server import Ready, Server, peers
 from otf.adapter.line import Ending, Line, LineLost, Trouble
 from otf.adapter.serial.keeping import campaigns_end
-from otf.errors import ContactError
+from otf.errors import ContactError, UsageError
 
 OpenLines = Mapping[str, Line]
 Connected = Callable[[], AbstractAsyncContextManager[OpenLines]]
@@ -63,6 +64,10 @@ class Life:
     the server is started again; if that fails too, the hook `power` cycles the power, at most `power_cycles` times in
     the life of the bench, and all is tried once more.
 
+    `speed` is how many times as fast the clocks of the system run, under libfaketime: of `server` and of all processes
+    that the ports start, not of hooks. The quiescence time, R and the time windows of the model stay in seconds of the
+    system; L does not change. A system that cannot follow is refused, with the reason.
+
     `timeout` bounds each hook and the start. What fails is trouble with the test bed, and no failure of the system: the
     start is tried again as often as the bench says in `retries`, and then the campaign is inconclusive.
 
@@ -83,7 +88,17 @@ class Life:
     keep: bool = False
     power: Hook | None = None
     power_cycles: int = 10
+    speed: float = 1.0
     lasting: Lasting = field(default_factory=Lasting, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a speed that is none."""
+        if not 1 <= self.speed <= FASTEST:
+            raise UsageError(f"speed={self.speed}: a number from 1 to {FASTEST:g} is needed; 1 is the clock as it is")
+        if self.keep and self.speed > 1:
+            raise UsageError(
+                "speed: a server that is kept over a campaign runs by its own clock; give `speed` or `keep`"
+            )
 
 
 @asynccontextmanager
@@ -92,7 +107,14 @@ async def living(life: Life, connect: Connected) -> AsyncGenerator[OpenLines, No
     async with AsyncExitStack() as stack:
         if life.reset is not None:
             await obey(life.reset, "the reset hook", life.timeout)
-        yield await _escalated(life, connect, stack)
+        clock = FasterClock(life.speed) if life.speed > 1 else None
+        if clock is not None:
+            stack.callback(clock.clean)
+        with under(clock):
+            opened = await _escalated(life, connect, stack)
+        if clock is not None:
+            await clock.check()
+        yield opened
 
 
 async def _escalated(life: Life, connect: Connected, stack: AsyncExitStack) -> OpenLines:

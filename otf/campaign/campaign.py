@@ -11,6 +11,7 @@ from typing import Final, Self
 import anyio
 
 from otf.adapter import Bench
+from otf.adapter.child.faster import refused
 from otf.adapter.exits import blaming, watched
 from otf.adapter.serial.keeping import keeping
 from otf.campaign.confirm import ConfirmedPath, Confirmer
@@ -21,6 +22,7 @@ from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shru
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings, header
 from otf.campaign.shrinking import INTERRUPTED, Shrinker
+from otf.campaign.speed import check_speed
 from otf.core import Oracle
 from otf.errors import ContactError, OtfError
 from otf.runner.files import writing
@@ -57,7 +59,11 @@ class Campaign:
         self.listener: Listener = listener or Listener()
         self.summary: Summary = Summary(known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues])
         self._lanes = [_Lane.of(bench, settings) for _ in range(min(settings.jobs, settings.traces))]
+        # what is reported was seen at the system's own speed: a program may follow a faster clock in part only
+        self._own = bench.at_speed(1)
         self._confirmer = Confirmer(bench, settings, self.summary)
+        if bench.speed > 1 and settings.burst > 1:
+            raise refused(bench.speed, "a failure in a burst cannot be driven again at the system's own speed")
         self._stop = False
         self._deadline = float("inf")
 
@@ -73,6 +79,7 @@ class Campaign:
 
     async def _all(self, journal: Journal) -> None:
         await self._retry(journal)
+        await check_speed(self.bench, self.settings)
         await self._paths(journal)
         self.summary.admit()
         groups = [*self.summary.failures.values()]
@@ -88,7 +95,7 @@ class Campaign:
             return
         try:
             # an oracle of its own: its memory of these runs must not change the paths
-            async with aclosing(saved.retried(self.bench, self.bench.oracle(), self.settings.out)) as retried:
+            async with aclosing(saved.retried(self._own, self._own.oracle(), self.settings.out)) as retried:
                 async for each in retried:
                     self.summary.saved.append(each)
                     journal.retried(each)
@@ -104,7 +111,7 @@ class Campaign:
     def _saved(self) -> Saved | None:
         if self.settings.saved is None:
             return None
-        head = header(self.bench, replace(self.settings, mode="strict"), 0, strategy="script")
+        head = header(self._own, replace(self.settings, mode="strict"), 0, strategy="script")
         return Saved(self.settings.saved, head, self.settings.where)
 
     async def _paths(self, journal: Journal) -> None:
@@ -127,7 +134,8 @@ class Campaign:
             try:
                 with blaming():
                     result = await self._path(number, lane, journal)
-                    path = await self._confirmer.confirmed(result, lane.oracle, doubtful=lane.pace.doubtful)
+                    doubtful = lane.pace.doubtful or self.bench.speed > 1
+                    path = await self._confirmer.confirmed(result, lane.oracle, doubtful=doubtful)
             except ContactError as error:
                 self._lost(error)
                 return
@@ -160,6 +168,7 @@ class Campaign:
             chooser = listened(lane.strategy.path(number), self._paths_end, enabled)
             result = await run.run(chooser, self.settings.steps, lane.pace.pacing())
             done(result)
+        self.summary.cut |= lane.oracle.model.cut
         return result
 
     def _aftermath(self, verdict: Verdict) -> float:
@@ -197,9 +206,9 @@ class Campaign:
 
         budget = self.settings.budget
         shrinker = Shrinker(
-            bench=self.bench,
-            oracle=self._lanes[0].oracle,
-            header=header(self.bench, replace(self.settings, mode="strict"), group.first.number, strategy="script"),
+            bench=self._own,
+            oracle=self._lanes[0].oracle if self.bench is self._own else self._own.oracle(),
+            header=header(self._own, replace(self.settings, mode="strict"), group.first.number, strategy="script"),
             algorithm=self.settings.algorithm,
             budget=replace(budget, seconds=min(budget.seconds, seconds)),
             jobs=self.settings.jobs,

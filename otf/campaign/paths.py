@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ from otf.adapter.faults import planned
 from otf.campaign.recorder import LongTraceError, OnEvent, Recorder, reread
 from otf.campaign.results import PathResult
 from otf.campaign.settings import LARGEST, Mode
-from otf.core import Chooser, Node, Oracle, Pacing, Session, Symbol, Timing
+from otf.core import Chooser, Oracle, Pacing, Session, Timing
 from otf.core.eager import Eager
 from otf.core.pacing import Timers
 from otf.core.strict import Burst, Strict
@@ -170,7 +170,7 @@ class Pace:
     mode: Mode
     burst: int
     timing: Timing
-    proven: set[tuple[Node, Symbol]] = field(default_factory=set[tuple[Node, Symbol]])
+    proven: set[Hashable] = field(default_factory=set[Hashable])
     timers: Timers = field(default_factory=Timers)
     waits: bool = True
 

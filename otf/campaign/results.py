@@ -128,7 +128,7 @@ class Summary:
 
     `saved` are the failures of earlier campaigns; their runs count neither as paths nor as steps. A path that shows one
     of the `known_issues` of the bench is no failure. `silence` counts the paths by how their silences are known,
-    `spent` is where the time went.
+    `spent` is where the time went. `cut`: a state enabled more inputs than were drawn from.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -151,6 +151,7 @@ class Summary:
     unwritten: list[str] = field(default_factory=list[str])
     silence: dict[str, int] = field(default_factory=dict[str, int])
     spent: TimeSpent = field(default_factory=TimeSpent)
+    cut: bool = False
 
     @property
     def verdict(self) -> Outcome:

@@ -147,11 +147,12 @@ def header(bench: Bench, settings: Settings, path: int, *, strategy: str = "") -
         mode=settings.mode,
         burst=settings.burst,
         inputs=bench.inputs,
-        quiescence=bench.timing.quiescence,
+        quiescence=bench.timing.quiescence * bench.speed,
         latency=bench.latency,
         busy=bench.busy,
         versions={"otf": _version(), "python": platform.python_version()},
         path=path,
+        speed=bench.speed,
     )
 
 

@@ -6,6 +6,7 @@ that fail are then run strictly, and only the strict run counts.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from contextlib import suppress
 from dataclasses import replace
 from enum import Enum
@@ -18,7 +19,7 @@ from otf.adapter import Bench
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Budget, Mode
-from otf.core import Node, Oracle, Symbol
+from otf.core import Oracle
 from otf.core.pacing import Timers
 from otf.errors import WriteError
 from otf.runner.files import put, writing
@@ -51,7 +52,7 @@ class Tries:
         self.others: dict[Signature, PathResult] = {}
         self._numbers = count(1)
         # pairs after which strict runs waited for quiescence
-        self._proven: set[tuple[Node, Symbol]] = set()
+        self._proven: set[Hashable] = set()
         self._first: Mode = "strict"
         self._eager_runs = EagerRuns.NONE
 
@@ -132,7 +133,9 @@ class Tries:
         return self.source.with_suffix(f".candidate-{next(self._numbers)}.jsonl")
 
     def _learnt(self, issue: Issue) -> Issue:
-        self._proven.update((node, step.input) for step in issue.steps[:-1] for node in step.nodes)
+        self._proven.update(
+            self.oracle.silence_of(node, step.input) for step in issue.steps[:-1] for node in step.nodes
+        )
         return issue
 
     async def _run(self, candidate: Candidate, scratch: Path, mode: Mode) -> PathResult:

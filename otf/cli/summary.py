@@ -14,6 +14,7 @@ from otf.campaign import FailureGroup, PathResult, Settings, Shrunk, Summary
 from otf.cli.benches import is_shipped
 from otf.cli.output import say
 from otf.cli.traces import repeated
+from otf.core.enabled import ITERATED
 from otf.trace.explain import explanation
 from otf.trace.reading import bounded
 
@@ -134,6 +135,8 @@ def _notes(summary: Summary) -> Iterator[str]:
     if summary.paths and not summary.steps:
         yield "note: nothing was sent and nothing was tested: the model enables no input in its initial state"
     yield from (f"note: {each}" for each in summary.unwritten)
+    if summary.cut:
+        yield f"note: only the first {ITERATED:,} inputs of a state were tried; from a list, all are drawn"
     if summary.truncated:
         yield f"{counted(summary.truncated, 'path')} ended early: an input arrived where the model does not specify it"
     yield from _silence(summary.silence)

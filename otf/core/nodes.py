@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from typing import Final, NamedTuple, TypeAlias
 
 from otf.core.bags import Emitted
+from otf.core.enabled import EnabledInputs
 from otf.core.expectations import texts_of
 from otf.core.memory import Symbol
 from otf.spec import Accept, TimerStart
@@ -26,7 +27,7 @@ class Node(Symbol):
     False
     """
 
-    __slots__ = ("enabled_inputs", "expiring", "independent", "moves", "specified", "windows")
+    __slots__ = ("asked", "enabled_inputs", "expiring", "independent", "moves", "offered", "specified", "windows")
 
     def __init__(self, value: object, key: Hashable) -> None:
         super().__init__(value, key)
@@ -38,6 +39,9 @@ class Node(Symbol):
         self.windows: TransitionWindows = ()
         self.expiring: frozenset[str] = frozenset()
         self.enabled_inputs: tuple[Symbol, ...] | None = None
+        # to draw from, if they are kept; and how often they were asked for
+        self.offered: EnabledInputs | None = None
+        self.asked: int = 0
 
 
 class Unconstrained:

@@ -65,7 +65,7 @@ class Walk:
         emitted = 0
         taken = 0
         for taken in range(steps):
-            if not ways.size:
+            if ways.size < 1 and not ways.specified():
                 break
             inp, table = ways.inputs[int(chance() * ways.size)]
             outputs: Any = act(inp)
@@ -98,7 +98,7 @@ class Walk:
             if inp is None:
                 return self.end()
             # a script may send an input that is not enabled
-            table = self._ways.tables.setdefault(inp, {})
+            table = self._ways.tables[inp]
             if self._go(inp.value, table) is None:
                 return self._fail()
         return None

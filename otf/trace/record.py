@@ -39,6 +39,8 @@ class Header:
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     path: int = 1
     burst: int = 1
+    # of the clocks of the system; the quiescence time is in seconds of these clocks
+    speed: float = 1.0
     # the only faults that were injected, named as in events; None: faults by the seed
     faults: tuple[str, ...] | None = None
     shrunk: bool = False

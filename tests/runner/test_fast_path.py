@@ -7,7 +7,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import repeat
@@ -221,7 +221,7 @@ def test_a_system_that_emits_for_ever(tmp_path: Path, monkeypatch: pytest.Monkey
     spec = Spec(steps, 0, ["p.ping", "p.go"])
     bench = Bench(spec, codec=Words(), outputs=("p",), quiescence=0.01, latency=0.0, busy=0.0)
     oracle, story = bench.oracle(), Story()
-    proven = {(oracle.model.initial, oracle.model.symbol(inp)) for inp in ["p.ping", "p.go"]}
+    proven: set[Hashable] = {(oracle.model.initial, oracle.model.symbol(inp)) for inp in ["p.ping", "p.go"]}
     for _ in range(3):
         with connected(Right(), "p") as found:
             near = found["p"]
