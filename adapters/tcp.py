@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 
 from otf.adapter import Port
 from otf.adapter.exits import answered
-from otf.adapter.rest.place import Place
-from otf.adapter.rest.unsent import Unsent
+from otf.adapter.rest.attach import Place
+from otf.adapter.rest.machine import Unsent
 from otf.adapter.socket.address import LOOKUP, Address, read_address, resolved, show_address
 from otf.adapter.socket.connection import (
     accepted,
@@ -23,8 +23,7 @@ from otf.adapter.socket.connection import (
     prompt_reader,
     saving_reader,
 )
-from otf.adapter.socket.socketline import OpenSocket, SocketLine
-from otf.adapter.socket.tls import encrypted, reading, say_the_end, writing
+from otf.adapter.socket.socketline import OpenSocket, SocketLine, encrypted, reading, say_the_end, writing
 from otf.adapter.waiting import Alarm, alarms
 from otf.errors import CodecError, UsageError
 from otf.framing import Framing, lines

@@ -12,9 +12,8 @@ import anyio
 
 from otf.adapter import Bench
 from otf.adapter.child.faster import refused
-from otf.adapter.exits import blaming
+from otf.adapter.exits import blaming, watched
 from otf.adapter.serial.keeping import keeping
-from otf.adapter.watchdog import watched
 from otf.campaign.confirm import ConfirmedPath, Confirmer
 from otf.campaign.journal import Journal
 from otf.campaign.listener import Listener, callback, listened
@@ -165,8 +164,8 @@ class Campaign:
             run = PathRun(
                 self.bench, lane.oracle, head, trace, on_event, largest=self.settings.largest, aftermath=self._aftermath
             )
-            offered = callback(self.listener, "offered", number)
-            chooser = listened(lane.strategy.path(number), self._paths_end, offered)
+            enabled = callback(self.listener, "enabled", number)
+            chooser = listened(lane.strategy.path(number), self._paths_end, enabled)
             result = await run.run(chooser, self.settings.steps, lane.pace.pacing())
             done(result)
         self.summary.cut |= lane.oracle.model.cut

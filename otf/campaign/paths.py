@@ -13,7 +13,7 @@ from typing import Final
 from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench
-from otf.adapter.exits import blaming, said, where
+from otf.adapter.exits import blaming, describe, where
 from otf.adapter.faults import planned
 from otf.campaign.recorder import LongTraceError, OnEvent, Recorder, reread
 from otf.campaign.results import PathResult
@@ -156,7 +156,7 @@ def _made(make: Callable[[], Act]) -> Act:
     except (OtfError, *USERS_OWN):
         raise
     except BaseException as error:
-        message = f"the system cannot be made: {where(error)}: {said(error)}"
+        message = f"the system cannot be made: {where(error)}: {describe(error)}"
         raise ContactError(message) from error
 
 

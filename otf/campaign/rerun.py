@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 
 from otf.adapter import Bench
-from otf.adapter.watchdog import watched
+from otf.adapter.exits import watched
 from otf.campaign.journal import Journal
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 from typer.core import TyperGroup
 
-from otf.cli.completion import VARIABLE, prepare
+from otf.cli.options import VARIABLE, prepare
 from otf.cli.output import STDOUT_ERRORS, document, error_document, say, stdout_failed, warn
 from otf.errors import FAIL, INCONCLUSIVE, USAGE, USERS_OWN
 
@@ -41,7 +41,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "step": Entry("step", "step", "Walk through a model by hand."),
     "new": Entry("new", "new", "Write a commented bench to start from."),
     "list": Entry("listing", "listing", "List the shipped benches and the strategies."),
-    "completion": Entry("completion", "completion", "Print the completion script of a shell."),
+    "completion": Entry("options", "completion", "Print the completion script of a shell."),
 }
 
 

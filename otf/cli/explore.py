@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, TextIO, TypeGuard
 
 import typer
 
-from otf.adapter.watchdog import watched
+from otf.adapter.exits import watched
 from otf.cli.benches import load, named, parsed
 from otf.cli.options import AsJson, BenchName, Sets
 from otf.cli.output import document, guarded, say

@@ -13,7 +13,7 @@ from otf.adapter import Bench
 from otf.campaign import Budget, Campaign, FailureGroup, Settings, Summary
 from otf.campaign.settings import LARGEST
 from otf.cli.benches import load, parsed
-from otf.cli.options import ROOT, AsJson, BenchName, Out, Pids, Quiescence, Sets, Silence, Suts, fresh
+from otf.cli.options import ROOT, AsJson, BenchName, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, report_error, warn
 from otf.cli.progress import listening
 from otf.cli.run_options import chosen, counting, faster, measured, under, watched
@@ -67,7 +67,7 @@ def run(
         ),
     ] = None,
     quiescence: Quiescence = None,
-    silence: Silence = None,
+    silence: SilenceOption = None,
     pids: Pids = None,
     jobs: Annotated[
         int,

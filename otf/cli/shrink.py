@@ -14,7 +14,7 @@ from otf.campaign import rerun as drive_again
 from otf.campaign.settings import header
 from otf.campaign.table import table
 from otf.cli.benches import parsed
-from otf.cli.options import AsJson, FromBench, Out, Pids, Sets, Silence, Suts, TraceName, fresh
+from otf.cli.options import AsJson, FromBench, Out, Pids, Sets, SilenceOption, Suts, TraceName, fresh
 from otf.cli.output import document, guarded, say
 from otf.cli.replay import STATUS
 from otf.cli.run_options import watched
@@ -49,7 +49,7 @@ def shrink(
     ] = None,
     sut: Suts = None,
     sets: Sets = None,
-    silence: Silence = None,
+    silence: SilenceOption = None,
     pids: Pids = None,
     as_json: AsJson = False,
 ) -> int:
@@ -153,7 +153,7 @@ def rerun(
     out: Out = None,
     sut: Suts = None,
     sets: Sets = None,
-    silence: Silence = None,
+    silence: SilenceOption = None,
     pids: Pids = None,
     as_json: AsJson = False,
 ) -> int:

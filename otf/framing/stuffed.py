@@ -94,7 +94,7 @@ def slip(*, largest: int = LARGEST) -> Framing:
 
     >>> framer = slip()()
     >>> framer.pack(b"a\xc0\xdb"), framer.feed(b"\xc0a\xdb\xdc\xdb\xdd\xc0")
-    (b'\xc0a\xdb\xdc\xdb\xdd\xc0', [Frame(data=b'a\xc0\xdb', trouble='', came=None)])
+    (b'\xc0a\xdb\xdc\xdb\xdd\xc0', [Frame(data=b'a\xc0\xdb', trouble='', received=None)])
     """
     return partial(Slip, largest, END)
 
@@ -104,7 +104,7 @@ def cobs(*, largest: int = LARGEST) -> Framing:
 
     >>> framer = cobs()()
     >>> framer.pack(b"a\0b"), framer.feed(b"\x02a\x02b\0")
-    (b'\x02a\x02b\x00', [Frame(data=b'a\x00b', trouble='', came=None)])
+    (b'\x02a\x02b\x00', [Frame(data=b'a\x00b', trouble='', received=None)])
     """
     return partial(Cobs, largest, b"\0")
 
@@ -116,7 +116,7 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
     return _READ[found[0]]
 
 
-class Silence:
+class SilenceFramer:
     """Cuts a stream where no byte arrives for `gap` seconds; made by `silence`."""
 
     def __init__(self, gap: float, largest: int) -> None:
@@ -163,9 +163,9 @@ def silence(gap: float, *, largest: int = LARGEST) -> Framing:
     >>> framer.feed(b"ab"), framer.feed(b"c"), framer.gap
     ([], [], 0.005)
     >>> framer.rest()  # after 5 ms without a byte
-    [Frame(data=b'abc', trouble='', came=None)]
+    [Frame(data=b'abc', trouble='', received=None)]
     """
     if not 0 < gap < float("inf"):
         message = f"silence({gap}): a gap is a number of seconds above 0, such as 0.005"
         raise UsageError(message)
-    return partial(Silence, gap, largest)
+    return partial(SilenceFramer, gap, largest)

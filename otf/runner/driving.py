@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final, TypeAlias, cast
 
 from otf.adapter import Bench, Line
-from otf.adapter.exits import is_interruption, said, where
-from otf.adapter.rest.started import adopt, starting
+from otf.adapter.exits import describe, is_interruption, where
+from otf.adapter.rest.orphans import adopt, starting
 from otf.core import Session
 from otf.errors import ContactError, OtfError, UsageError
 from otf.runner.observing import Known, observing
@@ -84,7 +84,7 @@ async def opened(bench: Bench) -> AsyncGenerator[Mapping[str, Line], None]:
         except BaseException as error:
             if is_interruption(error):
                 raise
-            message = f"the bench raised while it opened its ports: {where(error)}: {said(error)}"
+            message = f"the bench raised while it opened its ports: {where(error)}: {describe(error)}"
             raise UsageError(message) from error
         yield _checked(lines)
 

@@ -16,7 +16,7 @@ from otf.core import Session, Symbol
 from otf.core.cached_run import LONG, CachedInput, CachedOutput, CachedRun
 from otf.core.eager import Eager
 from otf.errors import CodecError
-from otf.runner.codec_cache import SHORT, CodecCache
+from otf.runner.line_templates import SHORT, CodecCache
 from otf.runner.time_spent import spent
 from otf.runner.waiting import AT_ONCE
 from otf.runner.waiting import SHORT as SOON

@@ -10,13 +10,13 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from otf.adapter import Bench
-from otf.adapter.rest.place import Delaying, Placed, Unseen
-from otf.adapter.rest.stillness import Stillness
+from otf.adapter.rest.attach import Delaying, Placed, Unseen
+from otf.adapter.rest.sleepers import Stillness
 from otf.core.pacing import PATIENCE
 from otf.runner.wire import Wire
 
 if TYPE_CHECKING:
-    from otf.adapter.rest.system import System
+    from otf.adapter.rest.system import SystemProcesses
 
 Known: TypeAlias = Callable[[str], None]
 """Takes how the silences of a run are known: `OBSERVED`, or `timed` with the reason."""
@@ -35,7 +35,7 @@ class Observer:
     `wait` begins each wait; `why` says from then on why no rest can be observed, if so.
     """
 
-    def __init__(self, wire: Wire, system: System) -> None:
+    def __init__(self, wire: Wire, system: SystemProcesses) -> None:
         self.why: str = ""
         self.pause: float = 0.0
         self._wire = wire
@@ -133,7 +133,7 @@ async def observing(
         system.close()
 
 
-def _attached(bench: Bench, wire: Wire, started: Collection[int]) -> System:
+def _attached(bench: Bench, wire: Wire, started: Collection[int]) -> SystemProcesses:
     if bench.silence == "timed":
         raise Unseen("the bench or the user says so")
     if sys.platform != "linux":

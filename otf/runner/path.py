@@ -10,14 +10,14 @@ from typing import Any, Final
 from anyio import CancelScope
 
 from otf.adapter import Ending, Frame, Line, LineLost
-from otf.adapter.exits import blaming, said, where
+from otf.adapter.exits import blaming, describe, where
 from otf.adapter.line import Acting
 from otf.codec import Codec, PortAction
 from otf.core import Ping, Send, Session, Wait
 from otf.core.calls import own_frames
 from otf.errors import CodecError, ModelError, OtfError, UsageError, WriteError
-from otf.runner.codec_cache import CodecCache
 from otf.runner.fast_path import FastPath
+from otf.runner.line_templates import CodecCache
 from otf.runner.lookout import Lookout
 from otf.runner.observing import Observer
 from otf.runner.time_spent import spent
@@ -193,7 +193,7 @@ class Conduct:
         except OtfError:
             raise
         except Exception as error:
-            message = f"the port {port!r} raised for the input {show(value)}: {where(error)}: {said(error)}"
+            message = f"the port {port!r} raised for the input {show(value)}: {where(error)}: {describe(error)}"
             raise UsageError(message) from error
         return True
 

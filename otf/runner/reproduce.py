@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import anyio
 
 from otf.adapter import Bench
-from otf.adapter.watchdog import watched
+from otf.adapter.exits import watched
 from otf.core import Oracle, Session
 from otf.core.pacing import Timers
 from otf.core.strict import Burst, Strict

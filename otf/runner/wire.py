@@ -240,8 +240,8 @@ class Wire:
         for arrival in arrivals:
             ended = not isinstance(arrival, Frame)
             self._bytes += len(arrival.data) if isinstance(arrival, Frame) else 0
-            if isinstance(arrival, Frame) and arrival.came is not None:
-                inbox.append(Arrived(port, arrival, min(arrival.came - self.zero, at), stamped=True, looked=at))
+            if isinstance(arrival, Frame) and arrival.received is not None:
+                inbox.append(Arrived(port, arrival, min(arrival.received - self.zero, at), stamped=True, looked=at))
             else:
                 inbox.append(Arrived(port, arrival, at))
         if ended:

@@ -16,9 +16,8 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from otf.errors import ModelError
-from otf.runner.codec_cache import KEPT
 from otf.runner.files import unwritten, writing
-from otf.runner.line_templates import SECOND, LineTemplates, Moments
+from otf.runner.line_templates import KEPT, SECOND, LineTemplates, Moments
 from otf.trace.events import Event, Seen, Sent, Undecodable
 from otf.trace.record import Header, Passed, TraceLine, end_line, event_line, header_line
 from otf.trace.tagged import encode

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeAlias
 from otf.shrink.issue import ModelStep, NodeSet, Thinking
 from otf.shrink.search import Attempts, ShrinkSearch, joined
 from otf.shrink.traits import Trait
-from otf.shrink.ways import Walk
+from otf.shrink.ways import ModelSteps
 
 WIDE: Final = 4000
 LOOKED: Final = 40_000  # steps: with hundreds of inputs, each of few states
@@ -102,7 +102,7 @@ def _try(search: ShrinkSearch, wanted: Sequence[WantedTraits], tries: int) -> At
     return False
 
 
-def _walks(search: ShrinkSearch, wanted: Sequence[WantedTraits]) -> Iterator[tuple[Walk, int] | None]:
+def _walks(search: ShrinkSearch, wanted: Sequence[WantedTraits]) -> Iterator[tuple[ModelSteps, int] | None]:
     """Yield walks through transitions with the wanted traits, the shortest first, and the index of the first.
 
     None is a pause.
@@ -129,7 +129,7 @@ def _walks(search: ShrinkSearch, wanted: Sequence[WantedTraits]) -> Iterator[tup
 
 def _walk(
     back: dict[_WalkState, tuple[_WalkState, ModelStep] | None], state: _WalkState, last: ModelStep
-) -> tuple[Walk, int]:
+) -> tuple[ModelSteps, int]:
     steps, met = [last], [state.met]
     before = back[state]
     while before is not None:

@@ -17,7 +17,7 @@ from otf.shrink.evidence import Harmless
 from otf.shrink.issue import ModelStep, NodeSet, Thinking
 from otf.shrink.search import AttemptResult, Attempts, ShrinkSearch
 from otf.shrink.traits import Trait
-from otf.shrink.ways import Walk
+from otf.shrink.ways import ModelSteps
 
 LATER: Final = 14  # inputs by which other guesses are delayed: jumps that pass are evidence against many of them
 PAIR: Final = LATER + 3
@@ -36,7 +36,7 @@ class Rung(NamedTuple):
     """
 
     price: int
-    walk: Callable[[], Thinking[Walk]]
+    walk: Callable[[], Thinking[ModelSteps]]
     less: Callable[[], Attempts]
     signs: frozenset[AttemptResult] = frozenset({AttemptResult.FAILED})
     hopeless: Callable[[], bool] = _never
@@ -73,12 +73,12 @@ def _jumps(search: ShrinkSearch) -> Iterator[Rung]:
     yield Rung(len(steps), _no_walk, partial(_shorter, search, steps, too_few, len(steps)), SPARED)
 
 
-def _no_walk() -> Thinking[Walk]:
+def _no_walk() -> Thinking[ModelSteps]:
     yield from ()
     return ()
 
 
-def _jump(search: ShrinkSearch, steps: Walk, kept: int) -> Thinking[Walk]:
+def _jump(search: ShrinkSearch, steps: ModelSteps, kept: int) -> Thinking[ModelSteps]:
     before, after = steps[:-kept], steps[-kept:]
     way = yield from search.ways.path(search.ways.start, after[0].nodes)
     if way is None:
@@ -86,7 +86,7 @@ def _jump(search: ShrinkSearch, steps: Walk, kept: int) -> Thinking[Walk]:
     return (*way, *after)
 
 
-def _shorter(search: ShrinkSearch, steps: Walk, low: int, high: int) -> Attempts:
+def _shorter(search: ShrinkSearch, steps: ModelSteps, low: int, high: int) -> Attempts:
     while high - low > 1:
         middle = (low + high) // 2
         walk = yield from _jump(search, steps, middle)
@@ -113,7 +113,7 @@ def _nothing() -> Attempts:
     return True
 
 
-def _pair(search: ShrinkSearch, trait: Trait) -> Thinking[Walk]:
+def _pair(search: ShrinkSearch, trait: Trait) -> Thinking[ModelSteps]:
     walk = yield from _times(search, trait, 1)
     if not walk:
         return ()
@@ -122,14 +122,14 @@ def _pair(search: ShrinkSearch, trait: Trait) -> Thinking[Walk]:
     return (*walk, *end) if end else ()
 
 
-def _pump(search: ShrinkSearch, trait: Trait, times: int, last: ModelStep) -> Thinking[Walk]:
+def _pump(search: ShrinkSearch, trait: Trait, times: int, last: ModelStep) -> Thinking[ModelSteps]:
     walk = yield from _times(search, trait, times)
     way = (yield from search.ways.path(walk[-1].target, last.nodes)) if walk else None
     return () if way is None else (*walk, *way, last)
 
 
-def _times(search: ShrinkSearch, trait: Trait, times: int) -> Thinking[Walk]:
-    walk, nodes, known = list[ModelStep](), search.ways.start, dict[NodeSet, Walk | None]()
+def _times(search: ShrinkSearch, trait: Trait, times: int) -> Thinking[ModelSteps]:
+    walk, nodes, known = list[ModelStep](), search.ways.start, dict[NodeSet, ModelSteps | None]()
     for _ in range(times):
         if nodes not in known:
             known[nodes] = yield from search.ways.nearest(nodes, lambda step: trait in search.traits.of(step))

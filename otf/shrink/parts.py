@@ -11,7 +11,7 @@ from typing import Final
 
 from otf.shrink.issue import Thinking
 from otf.shrink.search import Attempts, ShrinkSearch
-from otf.shrink.ways import Walk
+from otf.shrink.ways import ModelSteps
 
 SHORT: Final = 4
 LONG: Final = 10
@@ -58,7 +58,7 @@ def _one(search: ShrinkSearch) -> Attempts:
     return (yield from _first(search, (steps[:begin] + steps[end:] for begin, end in _bounds(len(steps)))))
 
 
-def _first(search: ShrinkSearch, walks: Iterable[Walk]) -> Attempts:
+def _first(search: ShrinkSearch, walks: Iterable[ModelSteps]) -> Attempts:
     """Try walks; return whether one failed before the search got tired of walks that passed."""
     for walk in walks:
         if search.tired:
@@ -84,8 +84,8 @@ def bypassed(search: ShrinkSearch) -> Attempts:
     return search.best is not best
 
 
-def _bypasses(search: ShrinkSearch) -> Thinking[list[Walk]]:
-    steps, found = search.best.steps, list[Walk]()
+def _bypasses(search: ShrinkSearch) -> Thinking[list[ModelSteps]]:
+    steps, found = search.best.steps, list[ModelSteps]()
     for begin in range(len(steps)):
         for end in range(begin + 2, len(steps)):
             way = yield from search.ways.path(steps[begin].nodes, steps[end].nodes, end - begin - 1)

@@ -9,7 +9,7 @@ from typing import Final
 from otf.core import Chooser, Oracle, Symbol, View
 from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, NodeSet
 from otf.shrink.traits import kind
-from otf.shrink.ways import PAUSE, ModelMap, Walk
+from otf.shrink.ways import PAUSE, ModelMap, ModelSteps
 
 SPARE: Final = 20  # inputs for detours, in addition to two for each step
 
@@ -21,14 +21,14 @@ class StepPlan:
     When the system chooses another way, the inputs are planned anew; `limit` has room for such detours.
 
     >>> from otf.core import Model, Oracle
-    >>> from otf.shrink.ways import PAUSE, ModelMap, Walk
+    >>> from otf.shrink.ways import PAUSE, ModelMap, ModelSteps
     >>> from otf.spec import Spec, goto
     >>> ways = ModelMap(Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"]))))
     >>> StepPlan(ways.steps(ways.start), ways).limit
     23
     """
 
-    steps: Walk
+    steps: ModelSteps
     ways: ModelMap = field(compare=False)
 
     @property
@@ -115,13 +115,13 @@ class _Following:
         self._spare -= 1
         return way[0].input
 
-    def _path(self, here: NodeSet, nodes: NodeSet) -> Walk | None:
+    def _path(self, here: NodeSet, nodes: NodeSet) -> ModelSteps | None:
         thinking = self._ways.path(here, nodes)
         try:
             while monotonic() < self._until:
                 next(thinking)
         except StopIteration as done:
-            way: Walk | None = done.value
+            way: ModelSteps | None = done.value
             return way
         return None
 

@@ -11,7 +11,7 @@ from otf.shrink.evidence import Evidence
 from otf.shrink.issue import Candidate, Issue, ModelStep, NodeSet, Thinking
 from otf.shrink.plan import StepPlan
 from otf.shrink.traits import Trait, Traits, kind
-from otf.shrink.ways import ModelMap, Walk
+from otf.shrink.ways import ModelMap, ModelSteps
 
 FEW: Final = 3  # passed candidates in a row, of which the cost begins to count
 MANY: Final = 12  # passed candidates in a row that end a means
@@ -133,7 +133,7 @@ class ShrinkSearch:
         return offered.index(step.input) if step.input in offered else len(offered)
 
 
-def joined(ways: ModelMap, goals: Iterable[ModelStep], nodes: NodeSet | None = None) -> Thinking[Walk]:
+def joined(ways: ModelMap, goals: Iterable[ModelStep], nodes: NodeSet | None = None) -> Thinking[ModelSteps]:
     """Return the goals with the shortest ways between them, from the start by default; empty if there are none."""
     here, walk = ways.start if nodes is None else nodes, list[ModelStep]()
     for goal in goals:

@@ -16,7 +16,7 @@ PAUSE: Final = 1.0  # seconds
 ASKED: Final = 20_000  # steps that one search for a way asks the model about
 ASKED_IN_ALL: Final = 100_000  # the same for all searches of one map: a model takes 10 to 100 microseconds for each
 
-Walk: TypeAlias = tuple[ModelStep, ...]
+ModelSteps: TypeAlias = tuple[ModelStep, ...]
 """Steps through the model, each from where the one before led."""
 
 
@@ -34,7 +34,7 @@ class Tree:
         self._order = [source]
         self._todo = deque([source])
 
-    def path(self, target: NodeSet, within: int) -> Thinking[Walk | None]:
+    def path(self, target: NodeSet, within: int) -> Thinking[ModelSteps | None]:
         """Return a shortest way of at most `within` steps, None if none is found."""
         while target not in self._into and self._todo and self._depth[self._todo[0]] < within and self._grow():
             yield None
@@ -49,7 +49,7 @@ class Tree:
             while at >= len(self._order) and self._todo and self._grow():
                 yield None
 
-    def way(self, nodes: NodeSet) -> Walk:
+    def way(self, nodes: NodeSet) -> ModelSteps:
         """Return the way to nodes that were found."""
         steps = list[ModelStep]()
         step = self._into[nodes]
@@ -93,7 +93,7 @@ class ModelMap:
         self.model: Model = oracle.model
         self.start: NodeSet = self._open(frozenset([oracle.model.initial]))
         self._outcomes: dict[tuple[NodeSet, Symbol], tuple[Successor, ...]] = {}
-        self._steps: dict[NodeSet, Walk] = {}
+        self._steps: dict[NodeSet, ModelSteps] = {}
         self.asked: int = 0  # about how many steps the model was asked
         self._for_runs: ModelMap | None = None
         self._trees: dict[NodeSet, Tree] = {}
@@ -136,7 +136,7 @@ class ModelMap:
         outcomes = self.outcomes(step.nodes, step.input)
         return len(outcomes) != 1 or outcomes[0].target == ANYWHERE
 
-    def steps(self, nodes: NodeSet) -> Walk:
+    def steps(self, nodes: NodeSet) -> ModelSteps:
         """Return every step whose next nodes are known."""
         known = self._steps.get(nodes)
         if known is None:
@@ -146,11 +146,11 @@ class ModelMap:
             known = self._steps[nodes] = tuple(ModelStep(nodes, inp, target) for inp, target in pairs if target)
         return known
 
-    def path(self, source: NodeSet, target: NodeSet, within: int = SEARCHED) -> Thinking[Walk | None]:
+    def path(self, source: NodeSet, target: NodeSet, within: int = SEARCHED) -> Thinking[ModelSteps | None]:
         """Return a shortest way of at most `within` steps, None if none is found."""
         return (yield from self._tree(source).path(target, within))
 
-    def nearest(self, source: NodeSet, wanted: Callable[[ModelStep], bool]) -> Thinking[Walk | None]:
+    def nearest(self, source: NodeSet, wanted: Callable[[ModelStep], bool]) -> Thinking[ModelSteps | None]:
         """Return a shortest way that ends with a wanted step, None if none is found."""
         tree, before = self._tree(source), self.asked
         for nodes in tree.nodes():
@@ -164,7 +164,7 @@ class ModelMap:
                     return (*tree.way(nodes), step)
         return None
 
-    def along(self, steps: Iterable[ModelStep]) -> Walk:
+    def along(self, steps: Iterable[ModelStep]) -> ModelSteps:
         """Return the walk from the start with the inputs of these steps; inputs that are not enabled are skipped.
 
         Where the model leaves a choice, the walk assumes the choice that the system made at these steps.
@@ -178,13 +178,13 @@ class ModelMap:
                 nodes = target
         return tuple(walk)
 
-    def clean(self, steps: Iterable[ModelStep]) -> Walk:
+    def clean(self, steps: Iterable[ModelStep]) -> ModelSteps:
         """Return the steps without those at which the system could have moved on, and chose to stay where it was."""
         return tuple(
             step for step in steps if step.target != step.nodes or len(self.outcomes(step.nodes, step.input)) == 1
         )
 
-    def shortened(self, steps: Walk) -> Thinking[Walk]:
+    def shortened(self, steps: ModelSteps) -> Thinking[ModelSteps]:
         """Return a shorter walk from the start to where these steps lead, for nodes that are too far for a search."""
         end = steps[-1].target if steps else self.start
         walk = _uncircled(self.along(steps))
@@ -229,7 +229,7 @@ class ModelMap:
         return tree
 
 
-def _uncircled(walk: Walk) -> Walk:
+def _uncircled(walk: ModelSteps) -> ModelSteps:
     last = {step.nodes: at for at, step in enumerate(walk)}
     at, kept = 0, list[ModelStep]()
     while at < len(walk):

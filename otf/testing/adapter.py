@@ -39,7 +39,7 @@ class Echo:
     ...         await echo.line.send(echo.data)
     ...         return echo.line.receive()
     >>> anyio.run(echoed)
-    [Frame(data=b'hello', trouble='', came=None)]
+    [Frame(data=b'hello', trouble='', received=None)]
     """
 
     line: Line

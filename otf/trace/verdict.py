@@ -87,6 +87,8 @@ class Verdict:
 
     `stalled`: the longest time in a failing run, in seconds, in which the tester or the system could not run.
 
+    >>> Verdict("pass", truncated=True).failed
+    False
     """
 
     outcome: Outcome

@@ -55,7 +55,7 @@ class Told(Listener):
         assert number >= 1
         self.events.append(event)
 
-    def offered(self, number: int, view: View) -> None:
+    def enabled(self, number: int, view: View) -> None:
         """Take the enabled inputs."""
         self.offers.setdefault(number, []).append(view)
 

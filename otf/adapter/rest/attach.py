@@ -1,16 +1,62 @@
-"""From the open lines of a bench to the processes behind them, or to the reason why these cannot be watched."""
+"""From the open lines of a bench to the processes behind them, or to the reason why these cannot be watched.
+
+Where the other end of a line is, as far as the line knows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from otf.adapter.rest.machine import detours, unfit
 from otf.adapter.rest.owners import everybody, is_local, owners
-from otf.adapter.rest.place import Place, Placed, Unseen
-from otf.adapter.rest.system import System
+from otf.adapter.rest.system import SystemProcesses
+
+Transport: TypeAlias = Literal["tcp", "udp"]
+
+Bound: TypeAlias = tuple[str, int]
+"""A (host, port)."""
 
 
-def attached(lines: Mapping[str, object], started: Collection[int], named: Collection[int] = ()) -> System:
+class Unseen(Exception):  # noqa: N818 -- what happened, not an error
+    """The rest of a system cannot be observed; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the other end of a line is: a process, or an address; `hidden`: why that cannot be known.
+
+    A line that is not connected leads nowhere yet: it has none of them. `inside`: it is in this process, and answers
+    before it returns.
+    """
+
+    pid: int = 0
+    transport: Transport | None = None
+    address: Bound | None = None
+    hidden: str = ""
+    inside: bool = False
+
+
+@runtime_checkable
+class Placed(Protocol):
+    """A line that knows where its other end is."""
+
+    def place(self) -> Place:
+        """Return where the other end is now."""
+        ...
+
+
+@runtime_checkable
+class Delaying(Protocol):
+    """A line whose bytes may wait in the kernel after the system has written them."""
+
+    def unsent(self) -> int:
+        """Return how many bytes the system has written that have not arrived. Raises OSError where that is hidden."""
+        ...
+
+
+def attached(lines: Mapping[str, object], started: Collection[int], named: Collection[int] = ()) -> SystemProcesses:
     """Return the processes behind these lines: those `started` for them, the `named` ones, and who holds their ports.
 
     Raises Unseen where the rest of these cannot be observed.
@@ -20,7 +66,7 @@ def attached(lines: Mapping[str, object], started: Collection[int], named: Colle
     places = {port: _place(port, line) for port, line in lines.items()}
     if any(each.transport for each in places.values()) and (why := detours()):
         raise Unseen(why)
-    own = System(started)
+    own = SystemProcesses(started)
     keep = False
     try:
         roots = {*named, *(each.pid for each in places.values() if each.pid), *_strangers(places, own.pids)} - own.pids
@@ -32,7 +78,7 @@ def attached(lines: Mapping[str, object], started: Collection[int], named: Colle
         return own
     if not roots:
         raise Unseen("none of its ports leads to a process of this machine")
-    return System(roots | set(started), foreign=True)
+    return SystemProcesses(roots | set(started), foreign=True)
 
 
 def _place(port: str, line: object) -> Place:

@@ -39,7 +39,7 @@ _CLOCKS: Final = frozenset((REALTIME, MONOTONIC))
 
 
 @light
-class Call:
+class SystemCall:
     """A system call in which a thread is blocked: its number and its six arguments."""
 
     number: int
@@ -66,7 +66,7 @@ class Timeout:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingCall:
     """A kind of call that waits, by the places of its arguments (-1: it has none such). Descriptors come first."""
 
     unit: Unit = "none"
@@ -76,13 +76,13 @@ class Waiting:
 
 
 UNKNOWN: Final = Timeout(ANYTIME)
-_FOREVER: Final = Waiting()
-_EPOLL: Final = Waiting("ms", 3, role="epoll")
-_READING: Final = Waiting(role="reads")
+_FOREVER: Final = WaitingCall()
+_EPOLL: Final = WaitingCall("ms", 3, role="epoll")
+_READING: Final = WaitingCall(role="reads")
 
 # The names are those of the kernel. What sleeps in any other call (a write, a lock of a file, a device) may be woken
 # by something that is not looked at here: `UNKNOWN`.
-_WAITING: Final[dict[str, Waiting]] = {
+_WAITING: Final[dict[str, WaitingCall]] = {
     "read": _READING,
     "readv": _READING,
     "recvfrom": _READING,
@@ -90,24 +90,24 @@ _WAITING: Final[dict[str, Waiting]] = {
     "recvmmsg": _READING,
     "accept": _READING,
     "accept4": _READING,
-    "poll": Waiting("ms", 2, role="poll"),
-    "ppoll": Waiting("timespec", 2, role="poll"),
-    "select": Waiting("timeval", 4, role="select"),
-    "pselect6": Waiting("timespec", 4, role="select"),
+    "poll": WaitingCall("ms", 2, role="poll"),
+    "ppoll": WaitingCall("timespec", 2, role="poll"),
+    "select": WaitingCall("timeval", 4, role="select"),
+    "pselect6": WaitingCall("timespec", 4, role="select"),
     "epoll_wait": _EPOLL,
     "epoll_pwait": _EPOLL,
-    "epoll_pwait2": Waiting("timespec", 3, role="epoll"),
-    "nanosleep": Waiting("timespec", 0),
-    "rt_sigtimedwait": Waiting("timespec", 2),
-    "semtimedop": Waiting("timespec", 3),
+    "epoll_pwait2": WaitingCall("timespec", 3, role="epoll"),
+    "nanosleep": WaitingCall("timespec", 0),
+    "rt_sigtimedwait": WaitingCall("timespec", 2),
+    "semtimedop": WaitingCall("timespec", 3),
     "semop": _FOREVER,
     "msgrcv": _FOREVER,
     "wait4": _FOREVER,
     "waitid": _FOREVER,
     "pause": _FOREVER,
     "rt_sigsuspend": _FOREVER,
-    "futex_wait": Waiting("timespec", 4, clock=5),
-    "futex_waitv": Waiting("timespec", 3, clock=4),
+    "futex_wait": WaitingCall("timespec", 4, clock=5),
+    "futex_waitv": WaitingCall("timespec", 3, clock=4),
     "futex": _FOREVER,  # relative or absolute: `_futex`
     "clock_nanosleep": _FOREVER,  # the same: `_clock_nanosleep`
 }
@@ -135,16 +135,16 @@ def table(machine: str) -> dict[int, str] | None:
     return None if numbers is None else {number: name for name, number in numbers.items()}
 
 
-def parsed(line: bytes) -> Call | None:
+def parsed(line: bytes) -> SystemCall | None:
     """Return the call of a line of `/proc/PID/syscall`; None where the thread is running."""
     words = line.split()
     try:
-        return Call(int(words[0]), tuple(int(word, 16) for word in words[1:7]))
+        return SystemCall(int(words[0]), tuple(int(word, 16) for word in words[1:7]))
     except (IndexError, ValueError):
         return None
 
 
-def timeout(call: Call, names: dict[int, str]) -> Timeout:
+def timeout(call: SystemCall, names: dict[int, str]) -> Timeout:
     """Return where a call keeps its time-out; `UNKNOWN` for a call that is none of those that wait."""
     name = names.get(call.number, "")
     kind = _WAITING.get(name)
@@ -163,7 +163,7 @@ def seconds(raw: bytes, unit: Unit) -> float | None:
     return whole + fraction * size if whole >= 0 and 0 <= fraction * size < 1 else None
 
 
-def _plain(kind: Waiting, arguments: tuple[int, ...]) -> Timeout:
+def _plain(kind: WaitingCall, arguments: tuple[int, ...]) -> Timeout:
     after, pointer = NEVER, arguments[kind.timeout] if kind.timeout >= 0 else 0
     if kind.unit == "ms":
         milliseconds, pointer = _signed(pointer), 0

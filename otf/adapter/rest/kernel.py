@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Final
 
 from otf.adapter.rest.calls import ANYTIME, PAIR_SIZE, REALTIME, Timeout, parsed, seconds, table, timeout
-from otf.adapter.rest.sleepers import ENDED, Reading, Tid, Wake
+from otf.adapter.rest.sleepers import ENDED, ThreadReading, Tid, Wake
 
 _SHORT: Final = 512
 _LONG: Final = 1 << 16
@@ -58,7 +58,7 @@ class Thread:
         self._counters, self._stat, self._syscall, self._children = opened
         self._line = b""
 
-    def reading(self) -> Reading:
+    def reading(self) -> ThreadReading:
         """Return the counters, and then the letter: one that was woken in between shows it in the letter."""
         try:
             counters = os.pread(self._counters, _SHORT, 0)
@@ -67,7 +67,7 @@ class Thread:
             raise Gone from error
         # the name of the program stands before the state, in brackets, and may have brackets itself
         at = line.rfind(b")")
-        return Reading(counters, line[at + 2 : at + 3])
+        return ThreadReading(counters, line[at + 2 : at + 3])
 
     @property
     def ended(self) -> bool:
@@ -142,9 +142,9 @@ class Process:
             with suppress(Gone):
                 self.threads[tid] = Thread(self.pid, tid)
 
-    def readings(self) -> dict[Tid, Reading]:
+    def readings(self) -> dict[Tid, ThreadReading]:
         """Return what the kernel shows of its known threads; `whole` says afterwards whether these are all."""
-        found: dict[Tid, Reading] = {}
+        found: dict[Tid, ThreadReading] = {}
         thread = None
         for thread in self.threads.values():
             found[thread.tid] = thread.reading()

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from otf.adapter.rest.place import Bound, Transport
+from otf.adapter.rest.attach import Bound, Transport
 from otf.values.cost import light
 
 _PROC: Final = Path("/proc")
@@ -76,7 +76,7 @@ def _port(address: str) -> str:
 
 
 @light
-class _Row:
+class _SocketRow:
     """A socket in a table of the kernel."""
 
     local: str
@@ -85,13 +85,13 @@ class _Row:
     inode: str
 
 
-def _rows(name: str) -> list[_Row]:
+def _rows(name: str) -> list[_SocketRow]:
     try:
         lines = (_PROC / "net" / name).read_text(encoding="ascii").splitlines()[1:]
     except OSError:
         return []
     words = [line.split() for line in lines]
-    return [_Row(each[_LOCAL], each[_REMOTE], each[_STATE], each[_INODE]) for each in words]
+    return [_SocketRow(each[_LOCAL], each[_REMOTE], each[_STATE], each[_INODE]) for each in words]
 
 
 def _inodes(transport: Transport, address: Bound) -> set[str]:

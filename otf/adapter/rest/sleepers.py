@@ -3,6 +3,11 @@
 A look has two readings of the same threads. Between them the lists of threads and children are read, then the ports,
 then the time-outs. Where every thread slept at the first reading and the second is the same, no thread ran between
 them: what was emitted before was seen at the ports, and nothing can be emitted before a thread wakes.
+
+How long a system has rested since the last event: the quiescence time counts that, and nothing else.
+
+By the clock on the wall, a chain of short timers, new threads and new processes outlives any quiescence time on a busy
+machine; while all threads sleep, only the timers pass.
 """
 
 from __future__ import annotations
@@ -26,7 +31,7 @@ Tid: TypeAlias = int
 
 
 @light
-class Reading:
+class ThreadReading:
     """What the kernel shows of a thread: the whole line of its counters, and the letter of its state."""
 
     counters: bytes
@@ -80,7 +85,7 @@ class Sleepers:
     _known: dict[Tid, _Sleep] = field(default_factory=dict[Tid, _Sleep])
     _listed: float = ANYTIME
 
-    def first(self, at: float, end: float, readings: Mapping[Tid, Reading]) -> bool:
+    def first(self, at: float, end: float, readings: Mapping[Tid, ThreadReading]) -> bool:
         """Take a first reading, made between two moments, of some threads; return whether all of these sleep."""
         asleep = True
         for tid, reading in readings.items():
@@ -98,7 +103,7 @@ class Sleepers:
         """Return the threads whose time-outs are to be read now, between the two readings."""
         return [tid for tid, sleep in self._known.items() if sleep.wake is None]
 
-    def second(self, readings: Mapping[Tid, Reading], wakes: Mapping[Tid, Wake]) -> bool:
+    def second(self, readings: Mapping[Tid, ThreadReading], wakes: Mapping[Tid, Wake]) -> bool:
         """Take the second reading, with the time-outs read before it; return whether no thread ran in between.
 
         The time-outs count only then: of a thread that ran, the memory was something else by the time it was read.
@@ -138,12 +143,66 @@ class Sleepers:
         """Return the earliest moment at which a thread may wake by itself."""
         return min((sleep.due(now) for sleep in self._known.values()), default=NEVER)
 
-    def _note(self, tid: Tid, sleep: _Sleep, reading: Reading) -> None:
+    def _note(self, tid: Tid, sleep: _Sleep, reading: ThreadReading) -> None:
         if reading.letter in ENDED:
             sleep.wake = Wake()
         self._known[tid] = sleep
         self.ran = True
 
 
-def _sleeps(reading: Reading) -> bool:
+def _sleeps(reading: ThreadReading) -> bool:
     return reading.letter == ASLEEP or reading.letter in ENDED
+
+
+TICKS: Final = 200
+"""Rests within one wait that timers ended, after which the system is taken to tick for ever."""
+
+
+@dataclass(slots=True)
+class Stillness:
+    """The rest that is still wanted, `left` seconds of it.
+
+    It is believed as soon as no thread can wake within what is left. A thread that may is waited for, and then a new
+    rest is needed: what is left grows less only by the time for which all threads certainly slept.
+    """
+
+    left: float
+    ticks: int = 0
+    _wanted: float = field(init=False)
+    _since: float | None = None
+    _due: float = ANYTIME
+
+    def __post_init__(self) -> None:
+        """Remember what was wanted."""
+        self._wanted = self.left
+
+    def rest(self, began: float, ended: float, due: float, *, still: bool) -> bool:
+        """Take a rest that was observed between two moments; return whether silence is believed.
+
+        `due`: the earliest moment at which a thread may wake. `still`: no thread ran since the rest before.
+        """
+        self._count(began, still=still)
+        if not still:
+            self.ticks += 1
+        self._since, self._due = ended, due
+        if due > ended + max(self.left, 0.0):
+            return True
+        # a wake-up that nothing is known about is not waited for longer than that; one that should have come, twice
+        # as long: its interrupt may be late
+        return self.left <= (0.0 if due == ANYTIME else -self._wanted)
+
+    def broken(self, at: float) -> None:
+        """Take that a thread was seen to run at that moment."""
+        self._count(at, still=False)
+        self._since = None
+
+    @property
+    def ticking(self) -> bool:
+        """Whether timers end the rests again and again."""
+        return self.ticks > TICKS
+
+    def _count(self, until: float, *, still: bool) -> None:
+        if self._since is not None:
+            # a sleep that nothing but a timer can end lasted until that timer at least
+            asleep = until if still else min(until, self._due)
+            self.left -= max(asleep - self._since, 0.0)

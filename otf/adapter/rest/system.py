@@ -8,12 +8,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from otf.adapter.rest.attach import Unseen
 from otf.adapter.rest.calls import Timeout
 from otf.adapter.rest.kernel import RING, Gone, Hidden, Process
 from otf.adapter.rest.orphans import Orphans, Strangers
 from otf.adapter.rest.owners import outside, shown
-from otf.adapter.rest.place import Unseen
-from otf.adapter.rest.sleepers import STOPPED, Reading, Sleepers, Tid, Wake
+from otf.adapter.rest.sleepers import STOPPED, Sleepers, ThreadReading, Tid, Wake
 from otf.values.cost import light
 
 _SOCKET: Final = "socket:["
@@ -37,7 +37,7 @@ class Rest:
     still: bool
 
 
-class System:
+class SystemProcesses:
     """The processes of a system: `roots`, what they started, and orphans. Raises Unseen.
 
     `foreign`: its processes were not started by the tester, so that their orphans are not its own.
@@ -111,7 +111,7 @@ class System:
 
     def _look(self, quiet: Look) -> Rest | None:
         sleepers, began = self.sleepers, time.monotonic()
-        readings: dict[Tid, Reading] = {}
+        readings: dict[Tid, ThreadReading] = {}
         whole = True
         for process in self._processes.values():
             readings.update(process.readings())
@@ -128,7 +128,7 @@ class System:
         wakes = self._wakes()
         if wakes is None:
             return None
-        again: dict[Tid, Reading] = {}
+        again: dict[Tid, ThreadReading] = {}
         for process in self._processes.values():
             again.update(process.readings())
         if not sleepers.second(again, wakes):
@@ -212,7 +212,7 @@ class System:
                 self.sleepers.alarmed(tid, time.monotonic(), process.alarms(where))
 
 
-def _refuse_stopped(readings: Mapping[Tid, Reading]) -> None:
+def _refuse_stopped(readings: Mapping[Tid, ThreadReading]) -> None:
     for tid, reading in readings.items():
         if reading.letter in STOPPED:
             raise Unseen(f"its thread {tid} was stopped, by a signal or a debugger")

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TypeAlias
 
-from otf.adapter.rest.sleepers import Reading, Sleepers, Wake
-from otf.adapter.rest.stillness import Stillness
+from otf.adapter.rest.sleepers import Sleepers, Stillness, ThreadReading, Wake
 
 QUIESCENCE = 0.020
 LOOK = 0.00003  # seconds at most for one reading
@@ -160,14 +159,14 @@ class Look:
             return None
         return ended, world.now, self._sleepers.due(world.now), self._sleepers.rested()
 
-    def _readings(self) -> dict[int, Reading] | None:
-        found: dict[int, Reading] = {}
+    def _readings(self) -> dict[int, ThreadReading] | None:
+        found: dict[int, ThreadReading] = {}
         for tid in self._known:
             self.world.advance(self.world.random.uniform(0, LOOK))
             thread = self.world.threads.get(tid)
             if thread is None:
                 return None
-            found[tid] = Reading(b"%d" % thread.runs, thread.letter)
+            found[tid] = ThreadReading(b"%d" % thread.runs, thread.letter)
         return found
 
     def _wake(self, tid: int) -> Wake:

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from otf.adapter.rest.calls import MONOTONIC, NEVER, REALTIME, UNKNOWN, Call, Timeout, parsed, seconds, timeout
+from otf.adapter.rest.calls import MONOTONIC, NEVER, REALTIME, UNKNOWN, SystemCall, Timeout, parsed, seconds, timeout
 from otf.adapter.rest.calls import table as calls_of
 
 NAMES = calls_of("x86_64") or {}
@@ -29,7 +29,7 @@ def test_a_running_thread_has_no_call() -> None:
 def test_a_thread_blocked_outside_of_a_call_may_wake_at_any_time() -> None:
     """The number is -1 then, and only the stack and the program counter follow."""
     assert read("-1 0x7ffc 0x7f12") == UNKNOWN
-    assert timeout(Call(1, (0,) * 6), NAMES) == UNKNOWN  # write: somebody has to read
+    assert timeout(SystemCall(1, (0,) * 6), NAMES) == UNKNOWN  # write: somebody has to read
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,12 @@ from collections.abc import Generator
 
 import pytest
 
-from otf.adapter.rest.attach import attached
+from otf.adapter.rest.attach import Place, Unseen, attached
 from otf.adapter.rest.kernel import Gone, Process
-from otf.adapter.rest.machine import detours, unfit
-from otf.adapter.rest.orphans import Orphans
+from otf.adapter.rest.machine import Unsent, detours, unfit
+from otf.adapter.rest.orphans import OURS, Orphans, adopt, ended, started, starting
 from otf.adapter.rest.owners import everybody, is_local, owners
-from otf.adapter.rest.place import Place, Unseen
-from otf.adapter.rest.started import OURS, adopt, ended, started, starting
-from otf.adapter.rest.system import MOST, Rest, System
-from otf.adapter.rest.unsent import Unsent
+from otf.adapter.rest.system import MOST, Rest, SystemProcesses
 
 pytestmark = pytest.mark.real
 WAIT = "sys.stdin.read()"
@@ -51,7 +48,7 @@ def sleeper() -> Generator[subprocess.Popen[bytes]]:
     stop(child)
 
 
-def rest(system: System) -> Rest:
+def rest(system: SystemProcesses) -> Rest:
     """Look until there is a rest."""
     for _ in range(2000):
         found = system.look(lambda: True)
@@ -69,7 +66,7 @@ def test_this_machine_shows_what_is_needed() -> None:
 
 def test_a_process_that_waits_for_its_input_rests_for_ever(sleeper: subprocess.Popen[bytes]) -> None:
     """It reads a pipe, and nothing wakes it by itself."""
-    system = System([sleeper.pid])
+    system = SystemProcesses([sleeper.pid])
     try:
         assert rest(system).due == float("inf")
         assert rest(system).still
@@ -81,7 +78,7 @@ def test_a_process_that_waits_for_its_input_rests_for_ever(sleeper: subprocess.P
 
 def test_what_arrives_at_a_port_during_a_look_is_no_rest(sleeper: subprocess.Popen[bytes]) -> None:
     """The ports are looked at between the two readings."""
-    system = System([sleeper.pid])
+    system = SystemProcesses([sleeper.pid])
     try:
         rest(system)
         assert system.look(lambda: False) is None
@@ -103,7 +100,7 @@ def test_a_process_with_a_posix_timer_or_a_handler_of_sigalrm_is_timed() -> None
     system = None
     try:
         with pytest.raises(Unseen, match="SIGALRM"):  # noqa: PT012 -- the first look may find it awake
-            system = System([child.pid])
+            system = SystemProcesses([child.pid])
             rest(system)
     finally:
         if system is not None:
@@ -118,7 +115,7 @@ def test_more_threads_than_are_looked_at_are_a_reason_not_to_observe() -> None:
     child = python(f"{many}; {SLEEPER}")
     try:
         with pytest.raises(Unseen, match="threads"):
-            System([child.pid])
+            SystemProcesses([child.pid])
     finally:
         stop(child)
 
@@ -129,7 +126,7 @@ def test_an_orphan_belongs_to_the_system_and_is_reaped() -> None:
     parent = "import os, sys, time\nif os.fork() == 0:\n    if os.fork():\n        os._exit(0)\n"
     orphan = "    time.sleep(0.2)\n    os._exit(0)\nos.wait()\n"
     child = python(parent + orphan + SLEEPER)
-    system = System([child.pid])
+    system = SystemProcesses([child.pid])
     orphans = Orphans()
     try:
         rest(system)
@@ -246,11 +243,11 @@ def test_a_connection_to_a_process_that_is_no_part_of_the_system_is_a_reason_not
     child = python(call + SLEEPER)
     ended(other.pid)
     try:
-        system = System([child.pid, other.pid])
+        system = SystemProcesses([child.pid, other.pid])
         system.close()
         OURS.add(other.pid)  # a child of the tester that belongs to another run
         with pytest.raises(Unseen, match="connection to 127"):
-            System([child.pid])
+            SystemProcesses([child.pid])
     finally:
         stop(child)
         stop(other)

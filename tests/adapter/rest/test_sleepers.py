@@ -5,21 +5,20 @@ from __future__ import annotations
 import pytest
 
 from otf.adapter.rest.calls import ANYTIME, NEVER
-from otf.adapter.rest.sleepers import Reading, Sleepers, Wake
-from otf.adapter.rest.stillness import TICKS, Stillness
+from otf.adapter.rest.sleepers import TICKS, Sleepers, Stillness, ThreadReading, Wake
 
 MAIN, OTHER = 1, 2
-SLEEPS = Reading(b"100 5 1\n", b"S")
-RUNS = Reading(b"100 5 1\n", b"R")
-LATER = Reading(b"200 5 2\n", b"S")
+SLEEPS = ThreadReading(b"100 5 1\n", b"S")
+RUNS = ThreadReading(b"100 5 1\n", b"R")
+LATER = ThreadReading(b"200 5 2\n", b"S")
 EVER = Wake()
 
 
 def look(
     sleepers: Sleepers,
     at: float,
-    first: dict[int, Reading],
-    second: dict[int, Reading] | None = None,
+    first: dict[int, ThreadReading],
+    second: dict[int, ThreadReading] | None = None,
     wakes: dict[int, Wake] | None = None,
 ) -> bool:
     """One whole look; its second reading is as the first where nothing else is given."""
@@ -47,13 +46,13 @@ def test_a_thread_that_was_woken_and_has_not_run_yet_is_awake() -> None:
 @pytest.mark.parametrize("letter", [b"D", b"T", b"t", b"X", b"I", b""])
 def test_only_the_letter_s_is_a_sleep(letter: bytes) -> None:
     """What waits for a disk, is stopped, or is vanishing, is not at rest."""
-    assert not look(Sleepers(), 1.0, {MAIN: Reading(b"1", letter)})
+    assert not look(Sleepers(), 1.0, {MAIN: ThreadReading(b"1", letter)})
 
 
 def test_a_process_that_has_ended_and_waits_for_its_parent_rests() -> None:
     """Z is the rest of a process whose parent has not asked yet how it ended; nothing wakes it."""
     sleepers = Sleepers()
-    assert look(sleepers, 1.0, {MAIN: Reading(b"1", b"Z")})
+    assert look(sleepers, 1.0, {MAIN: ThreadReading(b"1", b"Z")})
     assert sleepers.due(1.0) == NEVER
 
 
@@ -151,8 +150,8 @@ def test_whether_a_thread_ran_is_remembered_until_the_next_rest() -> None:
     assert not sleepers.rested()
     look(sleepers, 1.1, {MAIN: SLEEPS, OTHER: SLEEPS})
     assert sleepers.rested()
-    look(sleepers, 1.2, {MAIN: SLEEPS, OTHER: Reading(b"3", b"R")})
-    look(sleepers, 1.3, {MAIN: SLEEPS, OTHER: Reading(b"3", b"S")})
+    look(sleepers, 1.2, {MAIN: SLEEPS, OTHER: ThreadReading(b"3", b"R")})
+    look(sleepers, 1.3, {MAIN: SLEEPS, OTHER: ThreadReading(b"3", b"S")})
     assert not sleepers.rested()
     look(sleepers, 1.4, {MAIN: SLEEPS})
     assert not sleepers.rested()

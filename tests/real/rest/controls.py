@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from otf.adapter.rest.place import Unseen
-from otf.adapter.rest.started import adopt, ended, started
-from otf.adapter.rest.stillness import Stillness
-from otf.adapter.rest.system import System
+from otf.adapter.rest.attach import Unseen
+from otf.adapter.rest.orphans import adopt, ended, started
+from otf.adapter.rest.sleepers import Stillness
+from otf.adapter.rest.system import SystemProcesses
 
 HERE = Path(__file__).parent
 QUIESCENCE = 0.020
@@ -70,7 +70,7 @@ def serving(command: Sequence[str]) -> Generator[tuple[int, socket.socket]]:
 class Watch:
     """One server under observation."""
 
-    def __init__(self, pid: int, sock: socket.socket, system: type[System] = System) -> None:
+    def __init__(self, pid: int, sock: socket.socket, system: type[SystemProcesses] = SystemProcesses) -> None:
         self.system = system([pid])
         self.came: list[bytes] = []
         self._sock = sock
@@ -110,7 +110,7 @@ def control(
     each: int = 1,
     *,
     wanted: float = QUIESCENCE,
-    system: type[System] = System,
+    system: type[SystemProcesses] = SystemProcesses,
     stillness: type[Stillness] = Stillness,
 ) -> Found:
     """Ask a server many times, with a time of control after each rest; `each` says how many datagrams an answer has."""

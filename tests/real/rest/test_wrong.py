@@ -15,11 +15,10 @@ import pytest
 
 from otf.adapter.rest import kernel
 from otf.adapter.rest.calls import NEVER
-from otf.adapter.rest.sleepers import ASLEEP, Reading, Tid, Wake
-from otf.adapter.rest.started import ended, started
-from otf.adapter.rest.stillness import Stillness
-from otf.adapter.rest.system import System
-from otf.adapter.rest.unsent import Unsent
+from otf.adapter.rest.machine import Unsent
+from otf.adapter.rest.orphans import ended, started
+from otf.adapter.rest.sleepers import ASLEEP, Stillness, ThreadReading, Tid, Wake
+from otf.adapter.rest.system import SystemProcesses
 from tests.real.rest.controls import QUIESCENCE, built, control
 
 ANSWERS = 30
@@ -60,7 +59,7 @@ class ByTheWall(Stillness):
         return super().rest(began, ended, due, still=True) or self.left <= 0
 
 
-class Familiar(System):
+class Familiar(SystemProcesses):
     """Believes that a time-out which was there before the input brings no answer."""
 
     def _wakes(self) -> dict[Tid, Wake] | None:
@@ -68,7 +67,7 @@ class Familiar(System):
         return None if wakes is None else {tid: Wake() if wake.at < NEVER else wake for tid, wake in wakes.items()}
 
 
-class Childless(System):
+class Childless(SystemProcesses):
     """Does not look for orphans."""
 
     def _listed(self, *, whole: bool) -> bool:
@@ -78,7 +77,7 @@ class Childless(System):
         return super()._listed(whole=whole)
 
 
-class Late(System):
+class Late(SystemProcesses):
     """Reads time-outs behind pointers after the second reading, when the stack may have something else."""
 
     def _wakes(self) -> dict[Tid, Wake] | None:
@@ -109,10 +108,10 @@ def test_by_the_wall_a_system_that_computes_is_missed(late: str) -> None:
 class _Sleepless(kernel.Thread):
     """Takes the call for a proof of sleep."""
 
-    def reading(self) -> Reading:
+    def reading(self) -> ThreadReading:
         found = super().reading()
         blocked = os.pread(self._syscall, 64, 0) != b"running\n"
-        return Reading(found.counters, ASLEEP if blocked else found.letter)
+        return ThreadReading(found.counters, ASLEEP if blocked else found.letter)
 
 
 def test_the_name_of_a_call_is_no_sleep(late: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +156,7 @@ def in_two_writes() -> Generator[tuple[int, socket.socket]]:
 
 def torn(pid: int, sock: socket.socket, *, asks: bool) -> int:
     """Ask many times; return how often half of the answer was missing at the rest."""
-    half, unsent, system = 0, Unsent(sock), System([pid])
+    half, unsent, system = 0, Unsent(sock), SystemProcesses([pid])
     came = bytearray()
 
     def quiet() -> bool:
