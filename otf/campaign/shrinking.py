@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -18,7 +19,7 @@ from otf.adapter.watchdog import watched
 from otf.campaign.program import program
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.settings import Budget, Mode
-from otf.campaign.tries import Tries, finished
+from otf.campaign.tries import RunCounts, Tries, counts_always, finished
 from otf.core import Oracle
 from otf.errors import OtfError, UsageError
 from otf.runner.files import put
@@ -32,7 +33,7 @@ FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
 
 ShrinkProgress = Callable[[int, int], None]
 OnShrunk = Callable[[Shrunk], None]
-CandidateFails = Callable[[Candidate], Awaitable[Issue | None]]
+CandidateFails = Callable[[Candidate, RunCounts], Awaitable[Issue | None]]
 
 ORIGINAL: Final = (1, 10)
 RESULT: Final = (4, 20)
@@ -201,11 +202,21 @@ class _Work:
         return (1.0, 1) if self.tries.best else (0.0, 0)
 
     async def answers(self, candidates: Sequence[Candidate], times: int, shows: CandidateFails) -> list[Issue | None]:
-        """Run candidates at the same time; return the issue that each shows."""
+        """Run candidates at the same time; return the issue that each shows.
+
+        A failure counts only if all candidates before it passed: so the result is that of one candidate at a time.
+        """
         found: list[Issue | None] = [None] * len(candidates)
+        judged = [anyio.Event() for _ in candidates]
+
+        async def counts(at: int) -> bool:
+            for before in range(at):
+                await judged[before].wait()
+            return all(each is None for each in found[:at])
 
         async def one(at: int) -> None:
-            found[at] = await self.answer(candidates[at], times, shows)
+            found[at] = await self.answer(candidates[at], times, shows, partial(counts, at))
+            judged[at].set()
 
         if len(candidates) == 1:
             await one(0)
@@ -219,7 +230,9 @@ class _Work:
             raise group.exceptions[0] from None
         return found
 
-    async def answer(self, candidate: Candidate, times: int, shows: CandidateFails | None = None) -> Issue | None:
+    async def answer(
+        self, candidate: Candidate, times: int, shows: CandidateFails | None = None, counts: RunCounts = counts_always
+    ) -> Issue | None:
         """Run a candidate until it shows the failure, at most `times` times; return its issue, None if it passed."""
         shows = shows or self.tries.shows
         found: Issue | None = None
@@ -228,7 +241,7 @@ class _Work:
                 break
             # a run that is still going on after the deadline is cut off
             with anyio.CancelScope(deadline=self.deadline + GRACE) as scope:
-                found = await shows(candidate) or found
+                found = await shows(candidate, counts) or found
             self.cut = self.cut or scope.cancelled_caught
             if self.wanted(found):
                 break
