@@ -23,8 +23,23 @@ from otf.campaign.tries import RunCounts, Tries, counts_always, finished
 from otf.core import Oracle
 from otf.errors import OtfError, UsageError
 from otf.runner.files import put
-from otf.shrink import BEST, Ahead, Candidate, Issue, PausingSearch, Setting, again, issue_of, pausing, repeats
-from otf.shrink.issue import Thinking
+from otf.shrink import (
+    BEST,
+    Ahead,
+    AllowedInputs,
+    Candidate,
+    Issue,
+    ModelStep,
+    PausingSearch,
+    Setting,
+    StepPlan,
+    again,
+    issue_of,
+    pausing,
+    repeats,
+)
+from otf.shrink.issue import ANYWHERE, Thinking
+from otf.shrink.ways import ModelMap
 from otf.trace.record import Header
 
 FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
@@ -100,6 +115,10 @@ class _Work:
     rate: float = 1.0
     runs: int = 1
     cut: bool = False
+    ways: ModelMap = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ways = ModelMap(self.by.oracle)
 
     async def run(self) -> Shrunk:
         self.search(self.issue)  # refuses an unknown algorithm before the system is started
@@ -139,13 +158,14 @@ class _Work:
     async def driven(self, times: int, shows: CandidateFails) -> bool:
         """Run the search with candidates driven by `shows` until it ends (True) or the budget does (False)."""
         issue = self.shortest()  # fixed here: `Ahead` starts the search several times, each time from the same issue
-        ahead = Ahead(lambda: self.search(issue))
+        ahead = Ahead(lambda: self.search(issue), self.expected)
         while self.more() and not ahead.done:
             candidates = await self.thought(ahead.upcoming(self.by.jobs))
-            for answer in await self.answers(candidates, times, shows):
+            bets = [*ahead.bets]
+            for at, answer in enumerate(await self.answers(candidates, times, shows, bets)):
                 ahead.tell(answer)
-                if answer is not None:
-                    break  # the candidates after it assume that this one passes
+                if at < len(bets) and answer != bets[at]:
+                    break  # the candidates after it assume something else
         return ahead.done
 
     async def thought(self, thinking: Thinking[list[Candidate]]) -> list[Candidate]:
@@ -192,19 +212,33 @@ class _Work:
         while runs < first or (failed < runs < most):
             if (runs or self.tries.best is not None) and not self.more():
                 break
-            seen, cut = await self.answer(self.again(), 1), self.cut
-            if cut and not self.wanted(seen):
+            together = min(self.by.jobs, (first if runs < first else most) - runs)
+            seen = await self.answers([self.again()] * together, 1, self.tries.shows)
+            counted = [each for each in seen if self.wanted(each) or not self.cut]
+            if not counted:
                 break
-            failed += self.wanted(seen)
-            runs += 1
+            failed += sum(map(self.wanted, counted))
+            runs += len(counted)
         if runs:
             return failed / runs, runs
         return (1.0, 1) if self.tries.best else (0.0, 0)
 
-    async def answers(self, candidates: Sequence[Candidate], times: int, shows: CandidateFails) -> list[Issue | None]:
+    def expected(self, candidate: Candidate) -> Issue | None:
+        """Return the issue that a candidate shows if it fails at its last step; None if it has no steps."""
+        if isinstance(candidate, StepPlan):
+            steps = candidate.steps
+        else:
+            given = candidate.symbols if isinstance(candidate, AllowedInputs) else ()
+            steps = self.ways.along(ModelStep(ANYWHERE, symbol) for symbol in given)
+        return Issue((*steps[:-1], ModelStep(*steps[-1][:2])), self.issue.signature) if steps else None
+
+    async def answers(
+        self, candidates: Sequence[Candidate], times: int, shows: CandidateFails, bets: Sequence[Issue | None] = ()
+    ) -> list[Issue | None]:
         """Run candidates at the same time; return the issue that each shows.
 
-        A failure counts only if all candidates before it passed: so the result is that of one candidate at a time.
+        With `bets` a failure counts only if all candidates before it ended as these say: so the result is that of one
+        candidate at a time.
         """
         found: list[Issue | None] = [None] * len(candidates)
         judged = [anyio.Event() for _ in candidates]
@@ -212,7 +246,7 @@ class _Work:
         async def counts(at: int) -> bool:
             for before in range(at):
                 await judged[before].wait()
-            return all(each is None for each in found[:at])
+            return all(each == bet for each, bet in zip(found[:at], bets, strict=False))
 
         async def one(at: int) -> None:
             found[at] = await self.answer(candidates[at], times, shows, partial(counts, at))

@@ -28,7 +28,6 @@ from otf.shrink import Candidate, Issue, issue_of
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
 
-
 RunCounts: TypeAlias = Callable[[], Awaitable[bool]]
 """Waits until all candidates before this one are judged; returns whether its failure counts."""
 

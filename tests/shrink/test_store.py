@@ -27,7 +27,7 @@ def test_a_fault_of_a_store_is_shrunk_to_the_fewest_inputs(tmp_path: Path, fault
 
 def test_the_store_has_250_inputs_and_ids_that_do_not_recur() -> None:
     """Each value that is stored has an id of its own; about 250 inputs are enabled in each state."""
-    state, draw = StoreState(), random.Random(1)  # noqa: S311 -- no secret
+    state, draw = StoreState(), random.Random(1)
     for _ in range(100):
         enabled = [*inputs(state)]
         assert 200 <= len(enabled) <= 260
