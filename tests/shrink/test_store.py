@@ -12,6 +12,7 @@ from benchmarks.store import FAULTS, StoreState, bench, inputs, reply
 from otf.campaign import Settings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["stale", "expiries"])
 def test_a_fault_of_a_store_is_shrunk_to_the_fewest_inputs(tmp_path: Path, fault: str) -> None:
     """The result has at most one input more than a failing path needs, and one copy or two find the same."""
