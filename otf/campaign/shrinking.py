@@ -39,7 +39,7 @@ from otf.shrink import (
     repeats,
 )
 from otf.shrink.issue import ANYWHERE, Thinking
-from otf.shrink.ways import ModelMap
+from otf.shrink.ways import ModelMap, Patience
 from otf.trace.record import Header
 
 FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
@@ -57,6 +57,16 @@ INTERRUPTED: Final = "it was interrupted"
 SLICE: Final = 0.05  # seconds of thinking after which the event loop gets a turn: interruptions arrive there
 GRACE: Final = 0.5  # seconds after the deadline in which a run may still end by itself
 ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk again with more runs for each candidate
+
+
+def patience(bench: Bench) -> Patience:
+    """Return the patience of the bench's system: half of its pause, since a piece of work may end later."""
+
+    def waits() -> Callable[[], bool]:
+        until = monotonic() + bench.pause / 2
+        return lambda: monotonic() >= until
+
+    return waits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,7 +293,7 @@ class _Work:
         return found
 
     def search(self, issue: Issue) -> PausingSearch:
-        setting = Setting(self.by.oracle, self.by.bench.inputs, pause=self.by.bench.pause)
+        setting = Setting(self.by.oracle, self.by.bench.inputs, patience=patience(self.by.bench))
         return pausing(issue, setting, self.by.algorithm)
 
     def shortest(self) -> Issue:
@@ -295,7 +305,7 @@ class _Work:
         )
 
     def again(self) -> Candidate:
-        return again(self.shortest(), self.by.oracle, self.by.bench.pause)
+        return again(self.shortest(), self.by.oracle, patience(self.by.bench))
 
     def program(self) -> Path | None:
         """Write the program that shows the failure, and return its path; None if there is no such program."""
