@@ -13,6 +13,7 @@ from otf.campaign.journal import Journal
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings, header
+from otf.campaign.shrinking import patience
 from otf.core import Chooser
 from otf.core.pacing import Timers
 from otf.explore.steady import ask_again
@@ -48,7 +49,7 @@ async def rerun(
     oracle, steps = bench.oracle(), max(1, len(inputs))
     chooser: Chooser = Script(inputs)
     if recorded is not None and recorded.shrunk and settings.burst == 1:
-        candidate = again(issue_of(oracle, events), oracle, bench.pause)
+        candidate = again(issue_of(oracle, events), oracle, patience(bench))
         chooser, steps = candidate.chooser(), candidate.limit
     head = header(bench, replace(settings, mode="strict"), 1, strategy="script")
     if recorded is not None:

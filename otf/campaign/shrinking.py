@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -18,12 +19,27 @@ from otf.adapter.serial.keeping import keeping
 from otf.campaign.program import program
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.settings import Budget, Mode
-from otf.campaign.tries import Tries, finished
+from otf.campaign.tries import RunCounts, Tries, counts_always, finished
 from otf.core import Oracle
 from otf.errors import OtfError, UsageError
 from otf.runner.files import put
-from otf.shrink import BEST, Ahead, Candidate, Issue, PausingSearch, Setting, again, issue_of, pausing, repeats
-from otf.shrink.issue import Thinking
+from otf.shrink import (
+    BEST,
+    Ahead,
+    AllowedInputs,
+    Candidate,
+    Issue,
+    ModelStep,
+    PausingSearch,
+    Setting,
+    StepPlan,
+    again,
+    issue_of,
+    pausing,
+    repeats,
+)
+from otf.shrink.issue import ANYWHERE, Thinking
+from otf.shrink.ways import ModelMap, Patience
 from otf.trace.record import Header
 
 FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
@@ -32,7 +48,7 @@ FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
 
 ShrinkProgress = Callable[[int, int], None]
 OnShrunk = Callable[[Shrunk], None]
-CandidateFails = Callable[[Candidate], Awaitable[Issue | None]]
+CandidateFails = Callable[[Candidate, RunCounts], Awaitable[Issue | None]]
 
 ORIGINAL: Final = (1, 10)
 RESULT: Final = (4, 20)
@@ -41,6 +57,16 @@ INTERRUPTED: Final = "it was interrupted"
 SLICE: Final = 0.05  # seconds of thinking after which the event loop gets a turn: interruptions arrive there
 GRACE: Final = 0.5  # seconds after the deadline in which a run may still end by itself
 ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk again with more runs for each candidate
+
+
+def patience(bench: Bench) -> Patience:
+    """Return the patience of the bench's system: half of its pause, since a piece of work may end later."""
+
+    def waits() -> Callable[[], bool]:
+        until = monotonic() + bench.pause / 2
+        return lambda: monotonic() >= until
+
+    return waits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +136,10 @@ class _Work:
     rate: float = 1.0
     runs: int = 1
     cut: bool = False
+    ways: ModelMap = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ways = ModelMap(self.by.oracle)
 
     async def run(self) -> Shrunk:
         self.search(self.issue)  # refuses an unknown algorithm before the system is started
@@ -149,13 +179,14 @@ class _Work:
     async def driven(self, times: int, shows: CandidateFails) -> bool:
         """Run the search with candidates driven by `shows` until it ends (True) or the budget does (False)."""
         issue = self.shortest()  # fixed here: `Ahead` starts the search several times, each time from the same issue
-        ahead = Ahead(lambda: self.search(issue))
+        ahead = Ahead(lambda: self.search(issue), self.expected)
         while self.more() and not ahead.done:
             candidates = await self.thought(ahead.upcoming(self.by.jobs))
-            for answer in await self.answers(candidates, times, shows):
+            bets = [*ahead.bets]
+            for at, answer in enumerate(await self.answers(candidates, times, shows, bets)):
                 ahead.tell(answer)
-                if answer is not None:
-                    break  # the candidates after it assume that this one passes
+                if at < len(bets) and answer != bets[at]:
+                    break  # the candidates after it assume something else
         return ahead.done
 
     async def thought(self, thinking: Thinking[list[Candidate]]) -> list[Candidate]:
@@ -202,21 +233,45 @@ class _Work:
         while runs < first or (failed < runs < most):
             if (runs or self.tries.best is not None) and not self.more():
                 break
-            seen, cut = await self.answer(self.again(), 1), self.cut
-            if cut and not self.wanted(seen):
+            together = min(self.by.jobs, (first if runs < first else most) - runs)
+            seen = await self.answers([self.again()] * together, 1, self.tries.shows)
+            counted = [each for each in seen if self.wanted(each) or not self.cut]
+            if not counted:
                 break
-            failed += self.wanted(seen)
-            runs += 1
+            failed += sum(map(self.wanted, counted))
+            runs += len(counted)
         if runs:
             return failed / runs, runs
         return (1.0, 1) if self.tries.best else (0.0, 0)
 
-    async def answers(self, candidates: Sequence[Candidate], times: int, shows: CandidateFails) -> list[Issue | None]:
-        """Run candidates at the same time; return the issue that each shows."""
+    def expected(self, candidate: Candidate) -> Issue | None:
+        """Return the issue that a candidate shows if it fails at its last step; None if it has no steps."""
+        if isinstance(candidate, StepPlan):
+            steps = candidate.steps
+        else:
+            given = candidate.symbols if isinstance(candidate, AllowedInputs) else ()
+            steps = self.ways.along(ModelStep(ANYWHERE, symbol) for symbol in given)
+        return Issue((*steps[:-1], ModelStep(*steps[-1][:2])), self.issue.signature) if steps else None
+
+    async def answers(
+        self, candidates: Sequence[Candidate], times: int, shows: CandidateFails, bets: Sequence[Issue | None] = ()
+    ) -> list[Issue | None]:
+        """Run candidates at the same time; return the issue that each shows.
+
+        With `bets` a failure counts only if all candidates before it ended as these say: so the result is that of one
+        candidate at a time.
+        """
         found: list[Issue | None] = [None] * len(candidates)
+        judged = [anyio.Event() for _ in candidates]
+
+        async def counts(at: int) -> bool:
+            for before in range(at):
+                await judged[before].wait()
+            return all(each == bet for each, bet in zip(found[:at], bets, strict=False))
 
         async def one(at: int) -> None:
-            found[at] = await self.answer(candidates[at], times, shows)
+            found[at] = await self.answer(candidates[at], times, shows, partial(counts, at))
+            judged[at].set()
 
         if len(candidates) == 1:
             await one(0)
@@ -230,7 +285,9 @@ class _Work:
             raise group.exceptions[0] from None
         return found
 
-    async def answer(self, candidate: Candidate, times: int, shows: CandidateFails | None = None) -> Issue | None:
+    async def answer(
+        self, candidate: Candidate, times: int, shows: CandidateFails | None = None, counts: RunCounts = counts_always
+    ) -> Issue | None:
         """Run a candidate until it shows the failure, at most `times` times; return its issue, None if it passed."""
         shows = shows or self.tries.shows
         found: Issue | None = None
@@ -239,7 +296,7 @@ class _Work:
                 break
             # a run that is still going on after the deadline is cut off
             with anyio.CancelScope(deadline=self.deadline + GRACE) as scope:
-                found = await shows(candidate) or found
+                found = await shows(candidate, counts) or found
             self.cut = self.cut or scope.cancelled_caught
             if self.wanted(found):
                 break
@@ -247,7 +304,7 @@ class _Work:
         return found
 
     def search(self, issue: Issue) -> PausingSearch:
-        setting = Setting(self.by.oracle, self.by.bench.inputs, pause=self.by.bench.pause)
+        setting = Setting(self.by.oracle, self.by.bench.inputs, patience=patience(self.by.bench))
         return pausing(issue, setting, self.by.algorithm)
 
     def shortest(self) -> Issue:
@@ -259,7 +316,7 @@ class _Work:
         )
 
     def again(self) -> Candidate:
-        return again(self.shortest(), self.by.oracle, self.by.bench.pause)
+        return again(self.shortest(), self.by.oracle, patience(self.by.bench))
 
     def program(self) -> Path | None:
         """Write the program that shows the failure, and return its path; None if there is no such program."""

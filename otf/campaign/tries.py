@@ -6,12 +6,13 @@ that fail are then run strictly, and only the strict run counts.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from contextlib import suppress
 from dataclasses import replace
 from enum import Enum
 from itertools import count
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
@@ -26,6 +27,14 @@ from otf.runner.files import put, writing
 from otf.shrink import Candidate, Issue, issue_of
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
+
+RunCounts: TypeAlias = Callable[[], Awaitable[bool]]
+"""Waits until all candidates before this one are judged; returns whether its failure counts."""
+
+
+async def counts_always() -> bool:
+    """Return True: there is no candidate before this one."""
+    return True
 
 
 class EagerRuns(Enum):
@@ -77,13 +86,13 @@ class Tries:
         """Return whether candidates passed in eager runs, and no eager run ever showed the failure."""
         return self._eager_runs is EagerRuns.PASSED
 
-    async def shows(self, candidate: Candidate) -> Issue | None:
-        """Run a candidate strictly; return the issue that it shows, None if it passes."""
+    async def shows(self, candidate: Candidate, counts: RunCounts = counts_always) -> Issue | None:
+        """Run a candidate strictly; return the issue that it shows, None if it passes or does not count."""
         scratch = self._scratch()
         try:
             result = await self._run(candidate, scratch, "strict")
             failure = result.verdict.failure
-            if failure is None:
+            if failure is None or not await counts():
                 return None
             if failure.signature == self.signature:
                 # of two candidates of the same length the later is the simpler one
@@ -108,7 +117,7 @@ class Tries:
             return None
         return replace(issue_of(self.oracle, result.events), signature=failure.signature)
 
-    async def quickly(self, candidate: Candidate) -> Issue | None:
+    async def quickly(self, candidate: Candidate, counts: RunCounts = counts_always) -> Issue | None:
         """Run a candidate eagerly if the last one was no hit, otherwise strictly; return its issue, None if it passes.
 
         Hits come in rows. A candidate that fails eagerly is run strictly as well, and only the strict run counts: eager
@@ -122,7 +131,7 @@ class Tries:
                 self._eager_runs = EagerRuns.PASSED
             if seen is None or seen.signature in self.others:
                 return seen
-        issue = await self.shows(candidate)
+        issue = await self.shows(candidate, counts)
         hit = issue is not None and issue.signature == self.signature
         self._first = "strict" if hit else "eager"
         if hit and seen is not None:

@@ -20,7 +20,7 @@ from otf.shrink.ladder import climb
 from otf.shrink.parts import bypassed, without_chunks, without_parts
 from otf.shrink.search import Attempts, ShrinkSearch
 from otf.shrink.values import renamed, simplified, uniform
-from otf.shrink.ways import PAUSE, ModelMap
+from otf.shrink.ways import ModelMap, Patience, endless
 from otf.trace.verdict import Signature
 
 BEST: Final = "model"
@@ -65,7 +65,7 @@ def only(search: Shrinking, signature: Signature | None) -> Shrinking:
 class Setting:
     """What an algorithm needs besides the issue: the oracle, which inputs are enabled (`mode`), and a seed.
 
-    `pause` is how many seconds a run may plan while its system waits for the next input.
+    `patience` bounds the time in which a run plans while its system waits for the next input.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -76,7 +76,7 @@ class Setting:
     oracle: Oracle
     mode: InputMode = "uioco"
     seed: int = 0
-    pause: float = PAUSE
+    patience: Patience = endless
 
 
 MEANS: Final[tuple[Callable[[ShrinkSearch], Attempts], ...]] = (
@@ -95,7 +95,7 @@ def modelled(issue: Issue, setting: Setting) -> PausingSearch:
     """Yield guesses until one fails; then use each means in turn, as long as one of them finds less."""
     if not issue.steps:  # it failed before any input
         return issue
-    search = ShrinkSearch(issue, ModelMap(setting.oracle, setting.pause))
+    search = ShrinkSearch(issue, ModelMap(setting.oracle, setting.patience))
     yield from climb(search)
     best = None
     while search.best is not best:

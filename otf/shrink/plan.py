@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from time import monotonic
 from typing import Final
 
 from otf.core import Chooser, Oracle, Symbol, View
 from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, NodeSet
 from otf.shrink.traits import kind
-from otf.shrink.ways import PAUSE, ModelMap, ModelSteps
+from otf.shrink.ways import ModelMap, ModelSteps, Patience, endless
 
 SPARE: Final = 20  # inputs for detours, in addition to two for each step
 
@@ -21,7 +20,7 @@ class StepPlan:
     When the system chooses another way, the inputs are planned anew; `limit` has room for such detours.
 
     >>> from otf.core import Model, Oracle
-    >>> from otf.shrink.ways import PAUSE, ModelMap, ModelSteps
+    >>> from otf.shrink.ways import ModelMap
     >>> from otf.spec import Spec, goto
     >>> ways = ModelMap(Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"]))))
     >>> StepPlan(ways.steps(ways.start), ways).limit
@@ -41,11 +40,11 @@ class StepPlan:
         return _Following(self)
 
 
-def again(issue: Issue, oracle: Oracle, pause: float = PAUSE) -> Candidate:
+def again(issue: Issue, oracle: Oracle, patience: Patience = endless) -> Candidate:
     """Return the candidate that should show an issue again.
 
     It sends the same inputs; if the model leaves the system a choice on the way, it plans them as `StepPlan` does. The
-    system waits for a plan for at most `pause` seconds.
+    system waits for a plan no longer than its `patience`.
 
     >>> from otf.core import Model, Oracle, Symbol
     >>> from otf.shrink import Issue, ModelStep
@@ -55,7 +54,7 @@ def again(issue: Issue, oracle: Oracle, pause: float = PAUSE) -> Candidate:
     >>> again(Issue((ModelStep(frozenset([node]), press),)), oracle).limit
     1
     """
-    ways = ModelMap(oracle, pause)
+    ways = ModelMap(oracle, patience)
     if not any(ways.open(step) for step in issue.steps):
         return AllowedInputs(issue.inputs)
     ways.learn(issue.steps)
@@ -68,7 +67,7 @@ class _Following:
     def __init__(self, plan: StepPlan) -> None:
         self._steps = plan.steps
         self._ways = plan.ways.for_runs()
-        self._until = 0.0
+        self._over = plan.ways.patience()
         self._spare = plan.limit - len(plan.steps)
         self._at = 0
         self._given: ModelStep | None = None
@@ -76,7 +75,7 @@ class _Following:
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None at the end of the plan."""
         here = frozenset(view.nodes)
-        self._until = monotonic() + self._ways.pause / 2  # the other half is for the piece of work that ends later
+        self._over = self._ways.patience()
         self._look_back(here)
         while self._at < len(self._steps):
             step = self._steps[self._at]
@@ -118,7 +117,7 @@ class _Following:
     def _path(self, here: NodeSet, nodes: NodeSet) -> ModelSteps | None:
         thinking = self._ways.path(here, nodes)
         try:
-            while monotonic() < self._until:
+            while not self._over():
                 next(thinking)
         except StopIteration as done:
             way: ModelSteps | None = done.value

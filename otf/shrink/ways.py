@@ -12,12 +12,20 @@ from otf.core.view import view
 from otf.shrink.issue import ANYWHERE, ModelStep, NodeSet, Thinking
 
 SEARCHED: Final = 3000  # nodes that a search for a way examines; beyond, a known detour must do
-PAUSE: Final = 1.0  # seconds
 ASKED: Final = 20_000  # steps that one search for a way asks the model about
 ASKED_IN_ALL: Final = 100_000  # the same for all searches of one map: a model takes 10 to 100 microseconds for each
 
 ModelSteps: TypeAlias = tuple[ModelStep, ...]
 """Steps through the model, each from where the one before led."""
+
+
+Patience: TypeAlias = Callable[[], Callable[[], bool]]
+"""Is called when a system begins to wait for its next input; returns a function: has it waited long enough?"""
+
+
+def endless() -> Callable[[], bool]:
+    """Return the patience of a simulated system."""
+    return bool
 
 
 class Tree:
@@ -82,13 +90,13 @@ class Successor(NamedTuple):
 class ModelMap:
     """The model of an oracle as a map between sets of nodes: sets, since the system need not show what it chose.
 
-    `pause` is how many seconds a run may look for a way while its system waits for the next input.
+    `patience` bounds the time in which a run looks for a way while its system waits for the next input.
     """
 
     def __init__(
-        self, oracle: Oracle, pause: float = PAUSE, learnt: dict[tuple[NodeSet, Symbol], NodeSet] | None = None
+        self, oracle: Oracle, patience: Patience = endless, learnt: dict[tuple[NodeSet, Symbol], NodeSet] | None = None
     ) -> None:
-        self.pause: float = pause
+        self.patience: Patience = patience
         self._oracle = oracle
         self.model: Model = oracle.model
         self.start: NodeSet = self._open(frozenset([oracle.model.initial]))
@@ -110,7 +118,7 @@ class ModelMap:
         If runs and the search shared one, the search would depend on which runs came before.
         """
         if self._for_runs is None or self._for_runs.tired:
-            self._for_runs = ModelMap(self._oracle, self.pause, self._learnt)
+            self._for_runs = ModelMap(self._oracle, self.patience, self._learnt)
         return self._for_runs
 
     def learn(self, steps: Iterable[ModelStep]) -> None:

@@ -53,8 +53,8 @@ def test_a_wrong_output(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (None, "first after 9 steps\n"),
         (
-            replace(SHRUNK, minimal=False),
-            "the search was stopped early: fewer steps may be enough\n",
+            replace(SHRUNK, minimal=False, ended="it was interrupted"),
+            "the search was stopped early, since it was interrupted: fewer steps may be enough\n",
         ),
         (
             replace(SHRUNK, rate=0.0),
