@@ -212,7 +212,7 @@ class Bench:
 
     def at_speed(self, speed: float) -> Bench:
         """Return the bench with the clocks of its system at another speed. Raises UsageError for one that is none."""
-        return self if speed == self.speed else replace(self, life=replace(self.life or Life(), speed=speed))
+        return self if speed == self.speed else replace(self, life=replace(self.life or Life(), speed=float(speed)))
 
     def oracle(self) -> Oracle:
         """Return the oracle that judges this bench in its input mode."""
