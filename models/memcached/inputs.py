@@ -10,6 +10,7 @@ from typing import Final
 
 from otf.models.memcached.messages import CLIENTS, Command
 from otf.models.memcached.state import State
+from otf.spec import Elapse
 
 ALSO: Final = {
     "keys": "several keys in one gets over UDP",
@@ -26,22 +27,26 @@ _FLAGS: Final = (0, 7)
 _WIDE: Final = (_DATA, _FLAGS)
 _FEW: Final = (("x", "10"), (0,))
 _EXPIRED: Final = -1
+_SOON: Final = 1  # seconds
+WAIT: Final = Elapse(2.5)
+"""After this an item that expires in a second is gone: the server's clock ticks once a second, and may be late."""
 _NEVER: Final = 1  # a cas id that no test gets as far as: ids of a fresh server count up
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The keys, one of `ALSO` or "", whether all flags and data are tried, and whether keys are asked for together."""
+    """The keys, one of `ALSO` or "", and whether to try all flags and data, several keys in one get, and expiry."""
 
     keys: tuple[str, ...]
     also: str = ""
     wide: bool = False
     together: bool = True
+    expiry: bool = False
 
 
-def inputs(choice: Choice, state: State) -> list[Command]:
-    """Return the commands of both clients."""
-    found: list[Command] = []
+def inputs(choice: Choice, state: State) -> list[Command | Elapse]:
+    """Return the commands of both clients, and the wait after which an item has expired."""
+    found: list[Command | Elapse] = [WAIT] if choice.expiry else []
     for client in CLIENTS:
         for key in choice.keys:
             item = state.item(key)
@@ -54,7 +59,7 @@ def inputs(choice: Choice, state: State) -> list[Command]:
 
 @cache
 def _plain(choice: Choice, client: str, key: str, long: bool) -> tuple[Command, ...]:  # noqa: FBT001 -- of a cache
-    return (*_storing(choice, client, key, long=long), *_others(client, key), *_counting(client, key))
+    return (*_storing(choice, client, key, long=long), *_others(choice, client, key), *_counting(client, key))
 
 
 @cache
@@ -75,11 +80,14 @@ def _storing(choice: Choice, client: str, key: str, *, long: bool) -> Iterator[C
         yield Command(client, "set", (key, 0, 0), "9 1")
 
 
-def _others(client: str, key: str) -> Iterator[Command]:
+def _others(choice: Choice, client: str, key: str) -> Iterator[Command]:
     for name in ("get", "gets", "delete"):
         yield Command(client, name, (key,))
     yield Command(client, "touch", (key, 0))
     yield Command(client, "touch", (key, _EXPIRED))
+    if choice.expiry:
+        yield Command(client, "touch", (key, _SOON))
+        yield Command(client, "set", (key, 3, _SOON), "soon")
 
 
 def _counting(client: str, key: str) -> Iterator[Command]:

@@ -127,7 +127,11 @@ def driven(tested: Bench, pacing: Pacing, *inputs: object) -> tuple[Verdict, lis
     async def run() -> tuple[Verdict, list[Event], float]:
         session = Session(tested.oracle(), Script(inputs), pacing, steps=len(inputs))
         began = anyio.current_time()
-        verdict = await drive(tested, session, lambda event, _raw=None, /, **_more: events.append(event))
+
+        def record(event: Event, _raw: bytes | None = None, /, **_more: object) -> None:
+            events.append(event)
+
+        verdict = await drive(tested, session, record)
         return verdict, events, anyio.current_time() - began
 
     return virtually(run)
