@@ -200,6 +200,10 @@ def test_what_came_again_once_may_be_forgotten_all_the_same() -> None:
     memory.put(table, 200, 200)
     assert 200 in table
     assert 0 not in table
+    tiny, kept = Memory(1), dict[int, int]()
+    for number, owner in enumerate(owners[:3]):
+        tiny.put(kept, number, number, owner)
+    assert len(tiny) == len(kept) == 1
 
 
 def test_a_long_walk_keeps_no_more_states_than_are_remembered(forgetful: int) -> None:

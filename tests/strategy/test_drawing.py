@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -145,6 +146,34 @@ def test_a_fixed_list_is_looked_at_once() -> None:
     walk = Walk(judge, lambda inp: (inp,))
     walk.chosen(Strategy("random", "uioco", 1).path(1), 5)
     assert len({id(judge.model.offered(node)) for node in judge.model.nodes}) == 1
+
+
+def test_a_long_list_is_kept_when_its_state_comes_again_and_again() -> None:
+    """The function is called on each of the first four visits, and never after that."""
+    called = list[int]()
+
+    def inputs(state: int) -> list[int]:
+        called.append(state)
+        return list(range(FEW + 1))
+
+    model = Model(store(inputs))
+    drawn = [[model.offered(model.initial)[at].value for at in range(FEW + 1)] for _ in range(9)]
+    assert all(each == drawn[0] for each in drawn)
+    assert len(called) == 4
+
+
+def test_visits_of_states_that_never_come_again_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of more states than are counted, those visited once go: by the visits alone, whatever the model remembers."""
+    monkeypatch.setattr("otf.strategy.visits.STATES", 10)
+    strategy, judge = Strategy("random", "uioco", 1), Oracle(Model(store(range(10))))
+    view = judge.view(judge.start())
+    symbol = judge.model.symbol(2)
+    strategy.visits.note(view, symbol)
+    for state in range(10):
+        strategy.visits.note(view, symbol)
+        strategy.visits.note(replace(view, nodes=(judge.model.node(state + 1),)), symbol)
+    assert {node.value: times for node, times in strategy.visits.states.items()} == {0: 11}
+    assert strategy.visits.inputs[judge.model.initial][symbol] == 11
 
 
 def test_of_an_iterable_that_never_ends_the_first_are_taken() -> None:
