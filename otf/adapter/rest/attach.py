@@ -28,11 +28,15 @@ def attached(lines: Mapping[str, object], started: Collection[int], named: Colle
     finally:
         if not keep:
             own.close()
-    if keep:
-        return own
-    if not roots:
+    if not keep and not roots:
         raise Unseen("none of its ports leads to a process of this machine")
-    return System(roots | set(started), foreign=True)
+    system = own if keep else System(roots | set(started), foreign=True)
+    try:
+        system.examine()
+    except BaseException:
+        system.close()
+        raise
+    return system
 
 
 def _place(port: str, line: object) -> Place:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,7 @@ _OLDEST: Final = (6, 5)
 _NEEDED: Final = ("schedstat", "syscall", "children", "stat")
 
 
+@cache
 def unfit() -> str:
     """Return why no rest can be observed on this machine; empty where it can."""
     if sys.platform != "linux" or CALLS is None:
@@ -28,6 +30,7 @@ def unfit() -> str:
     return ""
 
 
+@cache
 def detours() -> str:
     """Return why what is sent over the loopback may be on its way while all sleep; empty where it never is."""
     version = tuple(int(each) for each in re.findall(r"\d+", os.uname().release)[:2])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Final, TypeAlias
 
 from otf.adapter.rest.calls import Timeout
@@ -57,7 +57,6 @@ class System:
             before = set[int]()
             while not self._listed(whole=False) and self.pids != before:
                 before = self.pids
-            self.examine()
         except BaseException:
             self.close()
             raise
@@ -88,10 +87,8 @@ class System:
 
     def examine(self) -> None:
         """Look for what makes its rest uncertain, and takes long to look for. Raises Unseen."""
-        kinds = [kind for process in self._processes.values() for kind in _examined(process)]
-        kinds += _own_descriptors()
-        sockets = {kind[len(_SOCKET) : -1] for kind in kinds if kind.startswith(_SOCKET)}
-        if other := outside(sockets):
+        sockets = _sockets(kind for process in self._processes.values() for kind in _examined(process))
+        if sockets and (other := outside(sockets, sockets | _sockets(_own_descriptors()))):
             raise Unseen(
                 f"it has a connection to {shown(other)}, which is no part of it: name the process with --pid,"
                 " if it is on this machine"
@@ -233,12 +230,15 @@ def _examined(process: Process) -> list[str]:
     return kinds
 
 
-def _own_descriptors() -> list[str]:
-    kinds: list[str] = []
-    for each in Path("/proc/self/fd").iterdir():
+def _own_descriptors() -> Iterable[str]:
+    for each in os.listdir("/proc/self/fd"):  # noqa: PTH208 -- names, and no paths
         with suppress(OSError):
-            kinds.append(str(each.readlink()))
-    return kinds
+            yield os.readlink(f"/proc/self/fd/{each}")  # noqa: PTH115 -- the same
+
+
+def _sockets(kinds: Iterable[str]) -> set[str]:
+    """Return the inodes of those descriptors that are sockets."""
+    return {kind[len(_SOCKET) : -1] for kind in kinds if kind.startswith(_SOCKET)}
 
 
 def _is_wide(pid: int) -> bool:

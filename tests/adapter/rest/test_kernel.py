@@ -246,11 +246,14 @@ def test_a_connection_to_a_process_that_is_no_part_of_the_system_is_a_reason_not
     child = python(call + SLEEPER)
     ended(other.pid)
     try:
-        system = System([child.pid, other.pid])
-        system.close()
+        both = System([child.pid, other.pid])
+        both.examine()
+        both.close()
         OURS.add(other.pid)  # a child of the tester that belongs to another run
+        alone = System([child.pid])
         with pytest.raises(Unseen, match="connection to 127"):
-            System([child.pid])
+            alone.examine()
+        alone.close()
     finally:
         stop(child)
         stop(other)
