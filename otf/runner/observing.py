@@ -22,8 +22,8 @@ Known: TypeAlias = Callable[[str], None]
 """Takes how the silences of a run are known: `OBSERVED`, or `timed` with the reason."""
 
 OBSERVED: Final = "observed"
-# Looks one after another: by then most systems have taken an input if they run alone. Beside busy processes, a tester that
-# spins any longer keeps the system from its processor: 210 steps/s with 20 looks, 410 with one, at a load of 27.
+# Looks one after another: by then most systems have taken an input if they run alone. Beside busy processes, a tester
+# that spins any longer keeps the system from its processor: 210 steps/s with 20 looks, 410 with one, at a load of 27.
 PROMPT: Final = 6
 FIRST: Final = 0.00005  # seconds until the look after these, and from look to look as many more …
 LONGEST: Final = 0.001  # … up to this

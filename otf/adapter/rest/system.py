@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from otf.adapter.rest.calls import Timeout
@@ -172,6 +173,8 @@ class System:
             try:
                 self._processes[pid] = Process(pid)
             except Gone:
+                if _is_hidden(pid):
+                    raise Unseen(f"the process {pid} belongs to the system, and is hidden (hidepid)") from None
                 self._dead.add(pid)  # it is listed until somebody asks how it ended
             except Hidden as hidden:
                 raise Unseen(f"the process {pid} belongs to the system, and {hidden}") from hidden
@@ -239,6 +242,19 @@ def _own_descriptors() -> Iterable[str]:
 def _sockets(kinds: Iterable[str]) -> set[str]:
     """Return the inodes of those descriptors that are sockets."""
     return {kind[len(_SOCKET) : -1] for kind in kinds if kind.startswith(_SOCKET)}
+
+
+def _is_hidden(pid: int) -> bool:
+    """Return whether a process is there, and not to be seen."""
+    if Path(f"/proc/{pid}").exists():
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return not Path(f"/proc/{pid}").exists()
 
 
 def _is_wide(pid: int) -> bool:
