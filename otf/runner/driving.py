@@ -27,7 +27,7 @@ _OF_A_DEATH: Final[set[FailureKind]] = {"ended", "missing", "late"}
 async def drive(bench: Bench, session: Session, record: EventRecord, known: Known = lambda _: None) -> Verdict:
     """Start a fresh copy of the system, conduct one run on it, stop it; return the verdict.
 
-    `known` is told how the silences of the run are known, before its first event, and again where that changes. Raises
+    `known` gets how the silences of the run are known, before its first event, and again where that changes. Raises
     ContactError if the system cannot be started or reached, ModelError if the model is broken, UsageError if the
     bench is.
     """

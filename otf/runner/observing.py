@@ -112,7 +112,7 @@ class Observer:
 async def observing(
     bench: Bench, wire: Wire, started: Collection[int], known: Known
 ) -> AsyncGenerator[Observer | None, None]:
-    """Observe the system behind a wire, if the bench wants that and it is possible; `known` is told which it is.
+    """Observe the system behind a wire, if the bench wants that and it is possible; `known` gets which it is.
 
     A system in this process has no silence that would have to be known.
     """

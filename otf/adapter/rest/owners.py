@@ -65,7 +65,7 @@ def outside(of: Collection[str], sockets: Collection[str]) -> str:
         # these tables take milliseconds to read, however few connections there are
         rows += [*_rows("tcp"), *_rows("tcp6")]
     ends = {(row.local, row.remote): row.inode for row in rows if row.state == _CONNECTED}
-    # a socket over UDP that is not connected hears everybody, and a connection nobody has accepted is its listener's
+    # a socket over UDP that is not connected hears everybody, and a connection that was not accepted is its listener's
     bound = {_port(row.local) for row in rows if row.state != _CONNECTED and row.inode in sockets}
     for row in rows:
         if row.inode not in of or row.state != _CONNECTED:

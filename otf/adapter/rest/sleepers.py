@@ -113,7 +113,7 @@ class Sleepers:
         return True
 
     def listed(self, at: float, tids: frozenset[Tid]) -> None:
-        """Take that exactly these threads were there, by lists that were read after that moment."""
+        """Record that exactly these threads were there, by lists that were read after that moment."""
         self._listed = at
         for tid in self._known.keys() - tids:
             del self._known[tid]

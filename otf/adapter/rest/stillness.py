@@ -49,7 +49,7 @@ class Stillness:
         return self.left <= (0.0 if due == ANYTIME else -self._wanted)
 
     def broken(self, at: float) -> None:
-        """Take that a thread was seen to run at that moment."""
+        """Record that a thread was seen to run at that moment."""
         self._count(at, still=False)
         self._since = None
 

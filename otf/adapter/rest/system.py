@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from otf.adapter.rest.calls import Timeout
-from otf.adapter.rest.kernel import RING, Gone, Hidden, Process
+from otf.adapter.rest.kernel import Gone, Hidden
 from otf.adapter.rest.orphans import Orphans, Strangers
 from otf.adapter.rest.owners import outside, shown
 from otf.adapter.rest.place import Unseen
+from otf.adapter.rest.process import RING, Process
 from otf.adapter.rest.sleepers import STOPPED, Reading, Sleepers, Tid, Wake
 from otf.values.cost import light
 

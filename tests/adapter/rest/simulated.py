@@ -42,7 +42,7 @@ class Thread:
 
 @dataclass
 class World:
-    """The threads of a system, the outputs that nobody has taken yet, and what comes next."""
+    """The threads of a system, the outputs that were not taken yet, and the next events."""
 
     random: Random
     now: float = 1.0

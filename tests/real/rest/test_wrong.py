@@ -13,8 +13,9 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from otf.adapter.rest import kernel
+from otf.adapter.rest import process
 from otf.adapter.rest.calls import NEVER
+from otf.adapter.rest.kernel import Thread
 from otf.adapter.rest.sleepers import ASLEEP, Reading, Tid, Wake
 from otf.adapter.rest.started import ended, started
 from otf.adapter.rest.stillness import Stillness
@@ -97,7 +98,7 @@ def test_a_believed_tick_misses_what_it_brings(late: str) -> None:
 
 
 def test_without_orphans_two_forks_are_missed(late: str) -> None:
-    """The grandchild belongs to nobody any more."""
+    """The grandchild has no parent in the system any more."""
     assert control([late, "forks", "9"], ANSWERS, system=Childless).missed >= ANSWERS - 1
 
 
@@ -106,7 +107,7 @@ def test_by_the_wall_a_system_that_computes_is_missed(late: str) -> None:
     assert control([late, "busy", "9"], ANSWERS, stillness=ByTheWall).missed > 0
 
 
-class _Sleepless(kernel.Thread):
+class _Sleepless(Thread):
     """Takes the call for a proof of sleep."""
 
     def reading(self) -> Reading:
@@ -117,7 +118,7 @@ class _Sleepless(kernel.Thread):
 
 def test_the_name_of_a_call_is_no_sleep(late: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A thread that was woken and waits for a processor still shows its old call."""
-    monkeypatch.setattr(kernel, "Thread", _Sleepless)
+    monkeypatch.setattr(process, "Thread", _Sleepless)
     monkeypatch.setattr("tests.real.rest.controls.CONTROL", 0.002)
     found = control([late, "plain"], 2000)
     if not found.missed and os.getloadavg()[0] > 1:
