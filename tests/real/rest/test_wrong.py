@@ -99,7 +99,7 @@ def test_a_believed_tick_misses_what_it_brings(late: str) -> None:
 
 def test_without_orphans_two_forks_are_missed(late: str) -> None:
     """The grandchild has no parent in the system any more."""
-    assert control([late, "forks", "9"], ANSWERS, system=Childless).missed >= ANSWERS - 1
+    assert control([late, "forks", "9"], ANSWERS, system=Childless).missed > ANSWERS // 2
 
 
 def test_by_the_wall_a_system_that_computes_is_missed(late: str) -> None:
@@ -128,7 +128,7 @@ def test_the_name_of_a_call_is_no_sleep(late: str, monkeypatch: pytest.MonkeyPat
 
 def test_a_time_out_that_was_misread_misses_the_answer(late: str) -> None:
     """What the pointer leads to once the thread has woken may be any number."""
-    assert control([late, "nanosleep", "9"], ANSWERS, system=Late).missed >= ANSWERS - 1
+    assert control([late, "nanosleep", "9"], ANSWERS, system=Late).missed > ANSWERS // 2
 
 
 NAGLE = """
