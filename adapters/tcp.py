@@ -14,7 +14,15 @@ from otf.adapter.exits import answered
 from otf.adapter.rest.place import Place
 from otf.adapter.rest.unsent import Unsent
 from otf.adapter.socket.address import LOOKUP, Address, read_address, resolved, show_address
-from otf.adapter.socket.connection import accepted, connected, hang_up, listening, prompt_reader
+from otf.adapter.socket.connection import (
+    accepted,
+    acknowledge,
+    connected,
+    hang_up,
+    listening,
+    prompt_reader,
+    saving_reader,
+)
 from otf.adapter.socket.socketline import OpenSocket, SocketLine
 from otf.adapter.socket.tls import encrypted, reading, say_the_end, writing
 from otf.adapter.waiting import Alarm, alarms
@@ -46,6 +54,13 @@ class TcpLine(SocketLine):
     def writer(self, sock: socket.socket) -> Callable[[bytes], int]:
         """Return what writes to the socket."""
         return writing(sock) if isinstance(sock, SSLSocket) else sock.send
+
+    def acknowledge(self, *, later: bool) -> None:
+        """Acknowledge what was read; if `later`, leave the next acknowledgements to inputs, or to the next call."""
+        sock = self._socket
+        if sock is not None and not isinstance(sock, SSLSocket):
+            self._read = (saving_reader if later else prompt_reader)(sock)
+            acknowledge(sock)
 
     def finish(self) -> None:
         """Close our half of the connection. Raises CodecError with TLS, which has no halves."""

@@ -22,9 +22,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.measure import command, positive, save
+from benchmarks.wire_loop import loop_pipe, loop_tcp, loop_udp
 from benchmarks.wires import ROUND_TRIPS, Server
 
 KINDS: Final = ("udp", "tcp", "pipe", "pty")
+CONTENDERS: Final = {("udp", "loop"): loop_udp, ("tcp", "loop"): loop_tcp, ("pipe", "loop"): loop_pipe, **ROUND_TRIPS}
 
 
 @contextmanager
@@ -38,7 +40,7 @@ def compiled(compiler: str) -> Generator[Path, None, None]:
 
 def contenders(kind: str) -> dict[str, Callable[[Server, int], float]]:
     """Return the contenders on a kind of wire."""
-    return {name: each for (where, name), each in ROUND_TRIPS.items() if where == kind}
+    return {name: each for (where, name), each in CONTENDERS.items() if where == kind}
 
 
 def measured(server: Server, steps: int, rounds: int) -> dict[str, float]:

@@ -27,6 +27,7 @@ PROGRAMS = {
     "stockfish": "stockfish",
     "socat": "socat",
     "tcpdump": "tcpdump",
+    "faketime": "faketime",
 }
 FILES = {
     "/usr/lib/u-boot/qemu_arm/u-boot.bin": "u-boot-qemu",

@@ -43,13 +43,16 @@ def bench(*, server: str = "", transport: str = "tcp", keys: int = 2, wide: bool
 
     `transport` is tcp or udp. `keys` is how many keys there are; `wide` offers more data and flags for each; `also` is
     one of `ALSO`.
+
+    >>> bench(transport="udp").name
+    'memcached'
     """
     chosen(also, ALSO)
     if transport not in TRANSPORTS:
         message = f"transport={transport}: choose one of {', '.join(TRANSPORTS)}"
         raise UsageError(message)
     udp = transport == "udp"
-    return Bench(
+    return Bench.on_ports(
         name="memcached",
         known_issues=expected(KNOWN, also),
         spec=memcached(Choice(tuple(f"k{number}" for number in range(keys)), also, wide, together=not udp)),

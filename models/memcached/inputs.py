@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import Final
 
@@ -38,24 +39,34 @@ class Choice:
     together: bool = True
 
 
-def inputs(choice: Choice, state: State) -> Iterator[Command]:
-    """Yield the commands of both clients."""
+def inputs(choice: Choice, state: State) -> list[Command]:
+    """Return the commands of both clients."""
+    found: list[Command] = []
     for client in CLIENTS:
         for key in choice.keys:
-            yield from _storing(choice, client, key, state)
-            yield from _others(client, key)
-            yield from _counting(client, key)
-            yield from _comparing(client, key, state)
-        if choice.together or choice.also == "keys":
-            yield Command(client, "gets", choice.keys)
-        yield Command(client, "flush_all")
-        yield Command(client, "bogus")
+            item = state.item(key)
+            # most commands are the same in every state: they are made once
+            found += _plain(choice, client, key, item is not None and len(item.data) > ENOUGH)
+            found += _comparing(client, key, state)
+        found += _of_all(choice, client)
+    return found
 
 
-def _storing(choice: Choice, client: str, key: str, state: State) -> Iterator[Command]:
-    item = state.item(key)
+@cache
+def _plain(choice: Choice, client: str, key: str, long: bool) -> tuple[Command, ...]:  # noqa: FBT001 -- of a cache
+    return (*_storing(choice, client, key, long=long), *_others(client, key), *_counting(client, key))
+
+
+@cache
+def _of_all(choice: Choice, client: str) -> tuple[Command, ...]:
+    together = choice.together or choice.also == "keys"
+    gets = (Command(client, "gets", choice.keys),) if together else ()
+    return (*gets, Command(client, "flush_all"), Command(client, "bogus"))
+
+
+def _storing(choice: Choice, client: str, key: str, *, long: bool) -> Iterator[Command]:
     for name in _STORING:
-        if item is not None and len(item.data) > ENOUGH and name in {"append", "prepend"}:
+        if long and name in {"append", "prepend"}:
             continue
         for data, flags in product(*(_WIDE if choice.wide else _FEW)):
             yield Command(client, name, (key, flags, 0), data)

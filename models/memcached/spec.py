@@ -24,7 +24,11 @@ Learning: TypeAlias = Callable[[tuple[Reply, ...]], list[State]]
 
 
 def memcached(choice: Choice) -> Spec[State, Command]:
-    """Return the spec; `unended` allows that the line END is missing, as it is over UDP."""
+    """Return the spec; `unended` allows that the line END is missing, as it is over UDP.
+
+    >>> memcached(Choice(("k",))).name
+    'memcached'
+    """
     return Spec(partial(_step, choice.also), State(), partial(inputs, choice), name="memcached")
 
 

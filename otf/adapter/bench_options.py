@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -56,6 +56,7 @@ class BenchOptions(TypedDict, total=False):
     quiescence: float | None
     latency: float
     busy: float
+    pause: float
     limits: Limits
     mutants: Mapping[str, str]
     parameters: Mapping[str, object]
@@ -68,6 +69,7 @@ class PortOptions(BenchOptions, total=False):
 
     life: Life | None
     barrier: Barrier | None
+    silence_key: Callable[[Any, Any], Hashable] | None
     retries: int
     silence: Silence
     pids: tuple[int, ...]

@@ -22,6 +22,7 @@ from typing import Final, TypeVar, cast
 
 import anyio
 
+from otf.core.calls import own_frames
 from otf.errors import USERS_OWN, ModelError
 
 
@@ -40,7 +41,8 @@ def blaming() -> Generator[None]:
 
 def blamed(error: BaseException) -> ModelError:
     """Return the error for code that would end the program."""
-    return ModelError(f"{where(error)}: {said(error)}: code of the bench or its model would have ended the program")
+    message = f"{where(error)}: {said(error)}: code of the bench or its model would have ended the program"
+    return ModelError(message + own_frames(error))
 
 
 def is_interruption(error: BaseException) -> bool:

@@ -1,4 +1,8 @@
-"""Confirming: a failure in eager mode is driven again in strict mode before the system is blamed."""
+"""Confirming: a failure is driven again in strict mode before the system is blamed.
+
+That is so for a failure in eager mode, and for one in strict mode if the machine stalled in that run: strict mode
+believes in the clock, and a clock goes on while nothing can run.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +12,24 @@ from typing import Final, NamedTuple
 import anyio
 
 from otf.adapter import Bench
-from otf.campaign.paths import PathRun
+from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import KnownIssueCount, PathResult, Summary
 from otf.campaign.settings import Settings, header
 from otf.core import Oracle
+from otf.core.pacing import Timers
 from otf.errors import ContactError, WriteError
 from otf.explore.steady import ask_again
 from otf.strategy import Script
 from otf.trace.events import Sent
 from otf.trace.record import Header
-from otf.trace.verdict import Signature, Verdict
+from otf.trace.verdict import FailureKind, Signature, Verdict
 
 TRIES: Final = 3  # strict re-runs; if all of them pass, the failure was seen in eager mode only
+STALLED: Final = 5
+"""Strict runs of which one failed beside a stall; if no other fails in the same way, the stall may be the reason."""
+CERTAIN: Final = frozenset[FailureKind]({"ended", "undecodable"})
+"""Failures that no stall explains."""
+ONCE: Final = "a failure was seen in eager mode only"
 TOGETHER: Final = 0.02
 """Seconds between the end of a system and an interruption of the tester within which one signal may have ended both."""
 
@@ -41,6 +51,7 @@ class Confirmer:
 
     def __init__(self, bench: Bench, settings: Settings, summary: Summary) -> None:
         self._bench = bench
+        self._own = bench.at_speed(1)
         self._settings = settings
         self._summary = summary
         # signatures of failures in eager mode, with the signatures of the same failures in strict mode
@@ -62,25 +73,32 @@ class Confirmer:
             return ConfirmedPath(result)
         if failure.kind == "ended":
             await self._uninterrupted(result)
-        if not doubtful:
+        if not doubtful and not is_stalled(result):
             return ConfirmedPath(result)
         if failure.signature in self._known:
             return ConfirmedPath(result, known=self._known[failure.signature])
-        seen = await self._driven(result, oracle)
+        seen = await self._driven(result, oracle, doubtful=doubtful)
         if seen.trouble is None and seen.result.verdict.failure is not None:
             self._known[failure.signature] = seen.result.verdict.failure.signature
         return seen
 
-    async def _driven(self, result: PathResult, oracle: Oracle) -> ConfirmedPath:
-        head = header(self._bench, replace(self._settings, mode="strict"), result.number, strategy="script")
+    async def _driven(self, result: PathResult, oracle: Oracle, *, doubtful: bool) -> ConfirmedPath:
+        head = header(self._own, replace(self._settings, mode="strict"), result.number, strategy="script")
+        oracle = oracle if self._bench is self._own else self._own.oracle()
+        first = "a failure was seen in eager mode" if doubtful else "a failure was seen while the machine stalled"
         try:
-            again, tries = await confirm(self._bench, oracle, head, result)
+            again, tries = await confirm(
+                self._own, oracle, head, result, strict=not doubtful, aftermath=self._settings.aftermath
+            )
+            if self._bench is not self._own and not again.verdict.failed:
+                why = f"a failure was seen with clocks {self._bench.speed:g} times as fast only: {tries} strict re-runs"
+                again = _doubted(result, f"{why} at the system's own speed passed")
         except ContactError as error:
-            lost = _unconfirmed(result, "there was no contact to see it again")
+            lost = _doubted(result, f"{first}, and there was no contact to see it again")
             return ConfirmedPath(lost, trouble=error)
         except (anyio.get_cancelled_exc_class(), WriteError) as error:
             what = "a trace could not be written" if isinstance(error, WriteError) else "an interruption came"
-            self._summary.add(_unconfirmed(result, f"{what} before it could be seen again"))
+            self._summary.add(_doubted(result, f"{first}, and {what} before it could be seen again"))
             raise
         return ConfirmedPath(again, tries)
 
@@ -93,23 +111,47 @@ class Confirmer:
             raise
 
 
-async def confirm(bench: Bench, oracle: Oracle, header: Header, failing: PathResult) -> tuple[PathResult, int]:
+def is_stalled(result: PathResult) -> bool:
+    """Return whether the machine may be to blame for a failing run: it stalled, and the failure may be due to that."""
+    verdict = result.verdict
+    return bool(verdict.stalled) and verdict.failure is not None and verdict.failure.kind not in CERTAIN
+
+
+async def confirm(  # noqa: PLR0913 -- what a run needs, each once
+    bench: Bench, oracle: Oracle, header: Header, failing: PathResult, *, strict: bool = False, aftermath: float = 0.0
+) -> tuple[PathResult, int]:
     """Return the strict run that fails too, or the original as inconclusive; with the number of tries.
 
-    The trace of the strict run lies beside the original as `….strict.jsonl`. Raises ContactError as a path does.
+    `strict`: the original is such a run, beside a stall. A run that fails beside a stall counts once another one fails
+    in the same way. `aftermath`: seconds for which the ports are heard after a failure. The trace of the strict run
+    lies beside the original as `….strict.jsonl`. Raises ContactError as a path does.
     """
     inputs = [event.input for event in failing.events if isinstance(event, Sent)]
     trace = failing.trace.with_suffix(".strict.jsonl")
-    for tries in range(1, TRIES + 1):
-        again = await PathRun(bench, oracle, header, trace).run(Script(inputs), len(inputs))
+    seen, tries = [failing] if strict else [], 0
+    while tries + strict < (STALLED if seen else TRIES):
+        tries += 1
+        pace = Pace("strict", header.burst, bench.timing, timers=Timers(last=True))
+        run = PathRun(bench, oracle, header, trace, aftermath=lambda _: aftermath)
+        again = await run.run(Script(inputs), len(inputs), pace.pacing())
         if again.verdict.failed:
-            return again, tries
-    why = f"a failure was seen in eager mode only: {TRIES} strict re-runs of the same inputs passed"
-    return _doubted(failing, why), TRIES
+            if not is_stalled(again) or _signature(again) in map(_signature, seen):
+                return again, tries
+            seen.append(again)
+    passed = f"{ONCE}: {TRIES} strict re-runs of the same inputs passed"
+    return _doubted(failing, _stall(seen) if seen else passed), tries
 
 
-def _unconfirmed(failing: PathResult, why: str) -> PathResult:
-    return _doubted(failing, f"a failure was seen in eager mode, and {why}")
+def _signature(failing: PathResult) -> Signature | None:
+    return None if failing.verdict.failure is None else failing.verdict.failure.signature
+
+
+def _stall(seen: list[PathResult]) -> str:
+    found = " and ".join(f"{_signature(each)}, beside a stall of {each.verdict.stalled:.3f} s" for each in seen)
+    return (
+        f"a failure was seen once in {STALLED} strict runs of the same inputs ({found}), and while a machine stalls "
+        "neither tester nor system can run"
+    )
 
 
 def _at_once(failing: PathResult) -> PathResult:
@@ -120,6 +162,10 @@ def _at_once(failing: PathResult) -> PathResult:
 def _doubted(failing: PathResult, why: str) -> PathResult:
     # eager mode may be wrong about an output that should have come by now, but not about a system that has ended; and
     # a system that died and that the bench cannot start again cannot be driven again
-    if failing.verdict.failure is not None and failing.verdict.failure.kind == "ended":
+    failure = failing.verdict.failure
+    if failure is None or failure.kind == "ended":
         return failing
+    # a system that restarted tells so once, and its text is the only trace of that
+    after = [line for line in failure.note.splitlines() if line.startswith("afterwards")]
+    why = "; ".join([why, f"seen: {failure.seen}", *after])
     return replace(failing, verdict=Verdict("inconclusive", why=why), events=())

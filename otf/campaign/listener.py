@@ -17,6 +17,20 @@ class Listener:
     """Is notified of what happens in a campaign; this one does nothing, subclasses show progress.
 
     With several jobs paths run at the same time: `number` identifies the path.
+
+    >>> import anyio
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from otf.campaign import Campaign, Settings
+    >>> from otf.models.coffee import bench
+    >>> class Names(Listener):
+    ...     def path(self, result, summary):
+    ...         print(result.number, result.verdict.outcome)
+    >>> with TemporaryDirectory() as folder:
+    ...     campaign = Campaign(bench(), Settings(out=Path(folder, "out"), traces=2, steps=10), Names())
+    ...     _ = anyio.run(campaign.run)
+    1 pass
+    2 pass
     """
 
     def offered(self, number: int, view: View) -> None:

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench
-from otf.adapter.acting import bounded, excused
 from otf.adapter.exits import blaming, said, where
 from otf.adapter.faults import planned
 from otf.campaign.recorder import LongTraceError, OnEvent, Recorder, reread
 from otf.campaign.results import PathResult
 from otf.campaign.settings import LARGEST, Mode
-from otf.core import Chooser, Node, Oracle, Pacing, Session, Symbol, Timing
+from otf.core import Chooser, Oracle, Pacing, Session, Timing
 from otf.core.eager import Eager
 from otf.core.pacing import Timers
 from otf.core.strict import Burst, Strict
 from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
 from otf.runner import TraceWriter, drive
+from otf.runner.driving import Aftermath
 from otf.simulate import Walk
-from otf.simulate.walk import Act
+from otf.simulate.walk import Act, bounded, excused
 from otf.trace.events import Event
 from otf.trace.record import Header
 from otf.trace.verdict import Verdict
 
 TURN: Final = 100  # steps of a system in this process after which the event loop gets a turn
+SLICE: Final = 0.05  # seconds that these steps may take: if they take longer, the next turn comes after fewer steps
 INTERRUPTED = Verdict("inconclusive", why="interrupted")
 
 
@@ -46,7 +48,9 @@ class PathRun:
         on_event: OnEvent | None = None,
         *,
         largest: int = LARGEST,
+        aftermath: Aftermath = lambda _: 0.0,
     ) -> None:
+        self.aftermath = aftermath
         self.bench = bench
         self.oracle = oracle
         self.header = header
@@ -121,9 +125,11 @@ class PathRun:
 
     async def _walked(self, chooser: Chooser, steps: int, make: Callable[[], Act]) -> Verdict:
         """Walk through a system in this process; the event loop gets its turns, so that interruptions arrive."""
-        walk, verdict, recorded = Walk(self.oracle, bounded(_made(make)), keep=TURN), None, 0
+        walk, verdict, recorded, turn = Walk(self.oracle, bounded(_made(make)), keep=TURN), None, 0, 1
         while verdict is None and not self._record.full and walk.steps < steps:
-            verdict = walk.chosen(chooser, min(TURN, steps - walk.steps))
+            began = monotonic()
+            verdict = walk.chosen(chooser, min(turn, steps - walk.steps))
+            turn = max(1, turn // 2) if monotonic() - began > SLICE else min(TURN, turn * 2)
             for event in walk.events(recorded):
                 self._record(event)
             recorded = walk.steps
@@ -136,7 +142,7 @@ class PathRun:
         for attempt in range(self.bench.retries + 1):
             session = self._session = Session(self.oracle, chooser, pacing, steps=steps, barrier=self.bench.barrier)
             try:
-                return await drive(self.bench, session, self._record, self._known)
+                return await drive(self.bench, session, self._record, self._known, self.aftermath)
             except ContactError:
                 # after the first event the path is spent: a second start would be another path under the same name
                 if attempt == self.bench.retries or self._record.begun:
@@ -164,7 +170,7 @@ class Pace:
     mode: Mode
     burst: int
     timing: Timing
-    proven: set[tuple[Node, Symbol]] = field(default_factory=set[tuple[Node, Symbol]])
+    proven: set[Hashable] = field(default_factory=set[Hashable])
     timers: Timers = field(default_factory=Timers)
     waits: bool = True
 

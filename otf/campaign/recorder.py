@@ -61,6 +61,9 @@ class Recorder:
 
     def __call__(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
         """Record an event."""
+        if more.get("aftermath"):
+            self._writer.event(event, raw, **more)
+            return
         if not self.begun:
             # seconds count from the start of the system, which may be long after the header was written
             self.begun = True

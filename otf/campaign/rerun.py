@@ -31,13 +31,24 @@ async def rerun(
     model may not allow an input any more: it is skipped, but for a shrunk trace the way is planned anew. `recorded` is
     the header of the trace: a layer of faults injects the same ones again. Raises ContactError if the system cannot be
     reached, ModelError if the model is broken.
+
+    >>> import anyio
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from otf.models.coffee import Button, Coin, bench
+    >>> from otf.trace import Sent
+    >>> events = [Sent(Coin(10), "line", 0.0), Sent(Button(), "line", 0.1)]
+    >>> with TemporaryDirectory() as folder:
+    ...     result = anyio.run(rerun, bench(fault="dry"), events, Settings(out=Path(folder, "out")))
+    >>> result.verdict.outcome, result.steps
+    ('fail', 2)
     """
     events = list(events)
     inputs = [event.input for event in events if isinstance(event, Sent)]
     oracle, steps = bench.oracle(), max(1, len(inputs))
     chooser: Chooser = Script(inputs)
     if recorded is not None and recorded.shrunk and settings.burst == 1:
-        candidate = again(issue_of(oracle, events), oracle)
+        candidate = again(issue_of(oracle, events), oracle, bench.pause)
         chooser, steps = candidate.chooser(), candidate.limit
     head = header(bench, replace(settings, mode="strict"), 1, strategy="script")
     if recorded is not None:
@@ -46,7 +57,8 @@ async def rerun(
         trace = _unused(settings.out)
         with journal.path(head.run, 1, trace) as done:
             pacing = Pace("strict", settings.burst, bench.timing, timers=Timers(last=True)).pacing()
-            result = await PathRun(bench, oracle, head, trace).run(chooser, steps, pacing)
+            path = PathRun(bench, oracle, head, trace, aftermath=lambda _: settings.aftermath)
+            result = await path.run(chooser, steps, pacing)
             if result.verdict.failed:
                 ask_again(oracle.model, bench.oracle(), result.events)
             done(result)

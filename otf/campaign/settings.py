@@ -13,11 +13,13 @@ from uuid import uuid4
 from otf.adapter import Bench
 from otf.errors import UsageError
 from otf.shrink import ALGORITHMS, BEST
-from otf.spec.fingerprint import fingerprint
+from otf.spec.spec import fingerprint
 from otf.strategy import StrategyKind
 from otf.trace.record import Header
 
 LARGEST: Final = 1 << 30  # bytes
+
+MINUTE: Final = 60
 
 Keep = Literal["all", "failures"]
 Mode = Literal["strict", "eager"]
@@ -25,7 +27,11 @@ Mode = Literal["strict", "eager"]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The bounds of shrinking one failure: transitions (inputs sent), resets (copies started), and seconds."""
+    """The bounds of shrinking one failure: transitions (inputs sent), resets (copies started), and seconds.
+
+    >>> Budget(seconds=60).transitions
+    20000
+    """
 
     transitions: int = 20_000
     resets: int = 5_000
@@ -48,6 +54,7 @@ class Settings:
     | `mode` | when inputs are sent: `strict` after quiescence, `eager` at once where no output can come |
     | `burst` | inputs that are sent without waiting in between |
     | `largest` | bytes of a trace after which its path ends and the next one begins |
+    | `aftermath` | seconds for which the ports are heard after a new failure; what comes is not judged |
     | `jobs` | paths that run at the same time, each against its own copy of the system |
     | `keep` | which traces are kept: `all`, or only those of `failures` |
     | `stop_first` | whether the campaign ends at its first failure |
@@ -58,6 +65,13 @@ class Settings:
     | `where` | the addresses of the system where they differ from the bench's: kept failures belong to one address |
 
     Raises UsageError for values that mean nothing.
+
+    >>> from pathlib import Path
+    >>> Settings(out=Path("out"), traces=100, seed=1).steps
+    50
+    >>> Settings(out=Path("out"), traces=0)
+    Traceback (most recent call last):
+    otf.errors.UsageError: traces=0: at least 1 is needed
     """
 
     out: Path
@@ -70,6 +84,7 @@ class Settings:
     mode: Mode = "eager"
     burst: int = 1
     largest: int = LARGEST
+    aftermath: float = 0.2
     jobs: int = 1
     keep: Keep = "all"
     stop_first: bool = False
@@ -87,6 +102,9 @@ class Settings:
                 raise UsageError(message)
         if self.algorithm not in ALGORITHMS:
             message = f"there is no algorithm {self.algorithm!r}; there are {', '.join(ALGORITHMS)}"
+            raise UsageError(message)
+        if not 0 <= self.aftermath <= MINUTE:
+            message = f"aftermath={self.aftermath}: a number of seconds from 0 to {MINUTE} is needed"
             raise UsageError(message)
         if self.time is not None and not self.time > 0:
             message = f"time={self.time}: a positive number of seconds is needed"
@@ -106,6 +124,7 @@ class SettingsKeywords(TypedDict, total=False):
     mode: Mode
     burst: int
     largest: int
+    aftermath: float
     jobs: int
     keep: Keep
     stop_first: bool
@@ -128,11 +147,12 @@ def header(bench: Bench, settings: Settings, path: int, *, strategy: str = "") -
         mode=settings.mode,
         burst=settings.burst,
         inputs=bench.inputs,
-        quiescence=bench.timing.quiescence,
+        quiescence=bench.timing.quiescence * bench.speed,
         latency=bench.latency,
         busy=bench.busy,
         versions={"otf": _version(), "python": platform.python_version()},
         path=path,
+        speed=bench.speed,
     )
 
 

@@ -6,9 +6,11 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench
 from otf.adapter.serial.keeping import keeping
@@ -20,7 +22,8 @@ from otf.campaign.tries import Tries, finished
 from otf.core import Oracle
 from otf.errors import OtfError, UsageError
 from otf.runner.files import put
-from otf.shrink import BEST, Ahead, Candidate, Issue, Setting, Shrinking, again, issue_of, repeats, shrinking
+from otf.shrink import BEST, Ahead, Candidate, Issue, PausingSearch, Setting, again, issue_of, pausing, repeats
+from otf.shrink.issue import Thinking
 from otf.trace.record import Header
 
 FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
@@ -34,6 +37,9 @@ CandidateFails = Callable[[Candidate], Awaitable[Issue | None]]
 ORIGINAL: Final = (1, 10)
 RESULT: Final = (4, 20)
 """The number of runs that measure the failure rate: the first if all of these fail, otherwise up to the second."""
+INTERRUPTED: Final = "it was interrupted"
+SLICE: Final = 0.05  # seconds of thinking after which the event loop gets a turn: interruptions arrive there
+GRACE: Final = 0.5  # seconds after the deadline in which a run may still end by itself
 ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk again with more runs for each candidate
 
 
@@ -44,6 +50,17 @@ class Shrinker:
     `jobs` candidates run at a time, each against its own copy. `found` is called with each shorter result, so that it
     is known if the search is interrupted. `mode` is the mode of the candidates: in eager mode most of them run eagerly,
     and those that fail are run strictly; in strict mode all of them run strictly.
+
+    >>> import anyio
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from otf.campaign import Campaign, Settings
+    >>> from otf.models.coffee import bench
+    >>> with TemporaryDirectory() as folder:
+    ...     campaign = Campaign(bench(fault="dry"), Settings(out=Path(folder, "out"), traces=1, seed=1))
+    ...     summary = anyio.run(campaign.run)  # shrinks with a Shrinker of its own
+    >>> [group.shrunk.steps for group in summary.failures.values()]
+    [2]
     """
 
     bench: Bench
@@ -80,6 +97,7 @@ class _Work:
     """The shrinking of one failure.
 
     `rate` is the failure rate of the shortest trace so far in `runs` runs, `before` that of the original in `tried`.
+    `cut` is whether a run was cut off at the deadline.
     """
 
     by: Shrinker
@@ -91,18 +109,19 @@ class _Work:
     tried: int = 1
     rate: float = 1.0
     runs: int = 1
+    cut: bool = False
 
     async def run(self) -> Shrunk:
         self.search(self.issue)  # refuses an unknown algorithm before the system is started
         self.before, self.tried = await self.measured(*ORIGINAL)
         if self.tries.best is None:
-            self.rate = 0.0
-            return self.shrunk(minimal=False)
+            self.before = self.rate = 0.0
+            return self.shrunk(self.why())
         minimal = await self.rounds(repeats(self.before))
         await self.spared(repeats(self.rate))
-        if minimal:
-            finished(self.tries.trace)
-        return replace(self.shrunk(minimal=minimal), program=self.program())
+        ended = "" if minimal else self.why()
+        finished(self.tries.trace, ended)
+        return replace(self.shrunk(ended), program=self.program())
 
     async def rounds(self, times: int) -> bool:
         """Shrink, and again if the result fails too rarely for that many runs; return whether the search ended."""
@@ -132,11 +151,27 @@ class _Work:
         issue = self.shortest()  # fixed here: `Ahead` starts the search several times, each time from the same issue
         ahead = Ahead(lambda: self.search(issue))
         while self.more() and not ahead.done:
-            for answer in await self.answers(ahead.candidates(self.by.jobs), times, shows):
+            candidates = await self.thought(ahead.upcoming(self.by.jobs))
+            for answer in await self.answers(candidates, times, shows):
                 ahead.tell(answer)
                 if answer is not None:
                     break  # the candidates after it assume that this one passes
         return ahead.done
+
+    async def thought(self, thinking: Thinking[list[Candidate]]) -> list[Candidate]:
+        """Return the result of work on the model; empty if the time is over before."""
+        turn = monotonic() + SLICE
+        try:
+            while True:
+                next(thinking)
+                if monotonic() >= turn:
+                    await checkpoint()
+                    if not self.more():
+                        return []
+                    turn = monotonic() + SLICE
+        except StopIteration as done:
+            candidates: list[Candidate] = done.value
+            return candidates
 
     async def calmer(self, times: int) -> None:
         """Look for the smallest burst that still fails: a failure of single inputs is explained without a race."""
@@ -167,9 +202,14 @@ class _Work:
         while runs < first or (failed < runs < most):
             if (runs or self.tries.best is not None) and not self.more():
                 break
-            failed += self.wanted(await self.answer(self.again(), 1))
+            seen, cut = await self.answer(self.again(), 1), self.cut
+            if cut and not self.wanted(seen):
+                break
+            failed += self.wanted(seen)
             runs += 1
-        return (failed / runs, runs) if runs else (1.0, 1)
+        if runs:
+            return failed / runs, runs
+        return (1.0, 1) if self.tries.best else (0.0, 0)
 
     async def answers(self, candidates: Sequence[Candidate], times: int, shows: CandidateFails) -> list[Issue | None]:
         """Run candidates at the same time; return the issue that each shows."""
@@ -197,14 +237,18 @@ class _Work:
         for turn in range(times):
             if turn and not self.more():
                 break
-            found = await shows(candidate) or found
+            # a run that is still going on after the deadline is cut off
+            with anyio.CancelScope(deadline=self.deadline + GRACE) as scope:
+                found = await shows(candidate) or found
+            self.cut = self.cut or scope.cancelled_caught
             if self.wanted(found):
                 break
         self.tell(found)
         return found
 
-    def search(self, issue: Issue) -> Shrinking:
-        return shrinking(issue, Setting(self.by.oracle, self.by.bench.inputs), self.by.algorithm)
+    def search(self, issue: Issue) -> PausingSearch:
+        setting = Setting(self.by.oracle, self.by.bench.inputs, pause=self.by.bench.pause)
+        return pausing(issue, setting, self.by.algorithm)
 
     def shortest(self) -> Issue:
         best = self.tries.best
@@ -215,7 +259,7 @@ class _Work:
         )
 
     def again(self) -> Candidate:
-        return again(self.shortest(), self.by.oracle)
+        return again(self.shortest(), self.by.oracle, self.by.bench.pause)
 
     def program(self) -> Path | None:
         """Write the program that shows the failure, and return its path; None if there is no such program."""
@@ -233,16 +277,22 @@ class _Work:
         return answer is not None and answer.signature == self.tries.signature
 
     def more(self) -> bool:
-        return anyio.current_time() < self.deadline and self.tries.within(self.by.budget)
+        return not self.why()
+
+    def why(self) -> str:
+        """Return why the search may not go on, "" if it may."""
+        if anyio.current_time() >= self.deadline:
+            return f"the time of {self.by.budget.seconds:.3g} s was used up"
+        return self.tries.used_up(self.by.budget)
 
     def tell(self, answer: Issue | None) -> None:
         best = self.tries.best
         if self.by.found is not None and best is not None and answer is not None:
-            self.by.found(self.shrunk(minimal=False))
+            self.by.found(self.shrunk(INTERRUPTED))
         if self.by.progress is not None:
             self.by.progress(self.failing.steps if best is None else best.steps, self.tries.transitions)
 
-    def shrunk(self, *, minimal: bool) -> Shrunk:
+    def shrunk(self, ended: str) -> Shrunk:
         best = self.tries.best or self.failing
         return Shrunk(
             trace=best.trace,
@@ -251,7 +301,8 @@ class _Work:
             resets=self.tries.resets,
             rate=self.rate,
             verdict=best.verdict,
-            minimal=minimal,
+            minimal=not ended and self.tries.best is not None,
+            ended=ended,
             events=best.events,
             runs=self.runs,
             before=self.before,

@@ -6,6 +6,7 @@ that fail are then run strictly, and only the strict run counts.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from contextlib import suppress
 from dataclasses import replace
 from enum import Enum
@@ -18,7 +19,7 @@ from otf.adapter import Bench
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Budget, Mode
-from otf.core import Node, Oracle, Symbol
+from otf.core import Oracle
 from otf.core.pacing import Timers
 from otf.errors import WriteError
 from otf.runner.files import put, writing
@@ -51,13 +52,17 @@ class Tries:
         self.others: dict[Signature, PathResult] = {}
         self._numbers = count(1)
         # pairs after which strict runs waited for quiescence
-        self._proven: set[tuple[Node, Symbol]] = set()
+        self._proven: set[Hashable] = set()
         self._first: Mode = "strict"
         self._eager_runs = EagerRuns.NONE
 
-    def within(self, budget: Budget) -> bool:
-        """Return whether the budget allows one more candidate."""
-        return self.transitions < budget.transitions and self.resets < budget.resets
+    def used_up(self, budget: Budget) -> str:
+        """Return which part of the budget allows no more candidates, "" if there is none."""
+        if self.transitions >= budget.transitions:
+            return f"the budget of {budget.transitions:,} inputs was used up"
+        if self.resets >= budget.resets:
+            return f"the budget of {budget.resets:,} starts of the system was used up"
+        return ""
 
     @property
     def waits(self) -> bool:
@@ -128,7 +133,9 @@ class Tries:
         return self.source.with_suffix(f".candidate-{next(self._numbers)}.jsonl")
 
     def _learnt(self, issue: Issue) -> Issue:
-        self._proven.update((node, step.input) for step in issue.steps[:-1] for node in step.nodes)
+        self._proven.update(
+            self.oracle.silence_of(node, step.input) for step in issue.steps[:-1] for node in step.nodes
+        )
         return issue
 
     async def _run(self, candidate: Candidate, scratch: Path, mode: Mode) -> PathResult:
@@ -155,9 +162,10 @@ def _moved(result: PathResult, trace: Path) -> PathResult:
     return replace(result, trace=trace)
 
 
-def finished(trace: Path) -> None:
-    """Mark a trace as minimal in its header: the search for a shorter one has ended."""
+def finished(trace: Path, ended: str = "") -> None:
+    """Mark a trace as minimal in its header, or with the reason why the search for a shorter one ended early."""
     with writing(trace, "the trace"):
         first, rest = trace.read_bytes().split(b"\n", 1)
-    header = msgspec.json.encode(msgspec.json.decode(first) | {"minimal": True})
+    mark = {"ended": ended} if ended else {"minimal": True}
+    header = msgspec.json.encode(msgspec.json.decode(first) | mark)
     put(trace, header + b"\n" + rest)

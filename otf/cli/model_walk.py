@@ -9,6 +9,8 @@ from typing import Final, TypeAlias
 from otf.cli.output import say
 from otf.core import Model, Node, Symbol
 from otf.core.nodes import Move
+from otf.spec import TimerStop
+from otf.spec.transition import in_words
 from otf.values import show
 
 FAR: Final = 20_000  # states searched for a way to one
@@ -157,5 +159,11 @@ class StepWalk:
             for inp, move in ways_of(self.model, self.states[-1])
         ]
         return [
-            (f"{text}  ->  {', '.join(filter(None, move.texts)) or 'no output'}", move.target) for text, move in every
+            (f"{text}  ->  {', '.join(filter(None, move.texts)) or 'no output'}{_times(move)}", move.target)
+            for text, move in every
         ]
+
+
+def _times(move: Move) -> str:
+    words = in_words(move.within, (*move.starts, *map(TimerStop, sorted(move.stops))), move.after)
+    return f"  [{words}]" if words else ""

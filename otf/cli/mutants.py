@@ -100,7 +100,14 @@ def _one(
     loaded = load(bench, {**sets, "fault": name})
     steps = min(STEPS, budget)
     settings = Settings(
-        out=out, reference=bench, traces=-(-budget // steps), steps=steps, seed=seed, keep="failures", stop_first=True
+        out=out,
+        reference=bench,
+        traces=-(-budget // steps),
+        steps=steps,
+        seed=seed,
+        keep="failures",
+        stop_first=True,
+        aftermath=0.0,
     )
     campaign = Campaign(loaded, settings)
 

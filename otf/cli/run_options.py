@@ -1,4 +1,4 @@
-"""What options of `otf run` do: --scenario, --silence, --pid, --strategy, --until and --calibrate."""
+"""What options of `otf run` do: --scenario, --silence, --pid, --strategy, --until, --speed and --calibrate."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from otf.adapter import Bench
 from otf.adapter.bench_options import Silence
 from otf.campaign import Settings
 from otf.campaign.calibrate import Calibration, calibrate
+from otf.campaign.speed import greatest_speed
 from otf.cli.benches import named
 from otf.cli.output import document, say, warn
 from otf.cli.signals import interruptible
@@ -119,6 +120,21 @@ def parsed(until: str) -> Until:
     except ValueError as error:
         message = f"--until {until}: write one of {', '.join(KINDS)}, optionally with a share or a number: states=0.9"
         raise UsageError(message) from error
+
+
+def faster(bench: Bench, settings: Settings, speed: str) -> Bench:
+    """Return the bench with the clocks of its system at this speed. Raises UsageError for one that cannot be had."""
+    if speed != "auto":
+        try:
+            return bench.at_speed(float(speed))
+        except ValueError:
+            message = f"--speed {speed}: write a number, such as 20, or auto"
+            raise UsageError(message) from None
+    found = interruptible(lambda: greatest_speed(bench, settings))
+    if found.value is None:
+        raise UsageError("--speed auto: interrupted before a speed was found")
+    warn(f"note: the clocks of the system run {found.value:g} times as fast")
+    return bench.at_speed(found.value)
 
 
 def measured(bench: Bench, settings: Settings, *, as_json: bool) -> int:

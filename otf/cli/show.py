@@ -77,6 +77,7 @@ def show(
     if form in CHARTS:
         say(CHARTS[form](chart(judgement.events, judgement.verdict.failure)).rstrip("\n"))
         return PASS
+    rows += [_after(each) for each in reader.aftermath]
     header = judgement.header
     lines = [f"{trace}: bench {header.bench}, seed {header.seed}, path {header.path}", *_table(rows)]
     say("\n".join([*lines, explanation(judgement.verdict), *(f"note: {note}" for note in notes(judgement))]))
@@ -99,6 +100,14 @@ def _row(traced: TracedEvent, monitor: Monitor) -> dict[str, Any]:
     }
 
 
+def _after(traced: TracedEvent) -> dict[str, Any]:
+    """Return the row of an event after the failure, which was not judged."""
+    kind, what = _described(traced.event)
+    row = {"line": traced.line, "at": traced.event.at, "kind": kind, "port": getattr(traced.event, "port", "")}
+    raw = traced.raw.hex(" ") if traced.raw is not None else ""
+    return {**row, "what": f"{what}  (afterwards)", "states": [], "raw": raw, "failed": False}
+
+
 def _described(event: Event) -> tuple[str, str]:
     match event:
         case Sent(value):
@@ -107,8 +116,8 @@ def _described(event: Event) -> tuple[str, str]:
             return "<-", text(value)
         case Closed(_, reason):
             return "<-", f"the port ended: {reason}"
-        case Quiet():
-            return "quiet", ""
+        case Quiet(by=by):
+            return "quiet", f"({by})" if by else ""
         case _:
             return "taken", ""
 

@@ -28,6 +28,14 @@ def pending(belief: Belief, latency: float) -> float | None:
     return max((by for by in dues if by < FOREVER), default=None)
 
 
+def since(belief: Belief) -> float:
+    """Return since when, at the earliest, a window runs; `FOREVER` if there is none."""
+    windows = (
+        window for each in belief.hypotheses for window in (*_windows(each), *(timer.window for timer in each.timers))
+    )
+    return min((window.trigger.a for window in windows), default=FOREVER)
+
+
 def silent(model: Model, belief: Belief) -> bool:
     """Return whether no explanation has an output outstanding or possible, once all inputs in flight are taken."""
     if belief.silent is None:

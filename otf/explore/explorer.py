@@ -10,10 +10,11 @@ from otf.core.calls import CURRENT, own_frames
 from otf.core.compile import spread
 from otf.core.expectations import texts_of
 from otf.errors import ModelError, OtfError, UsageError
-from otf.explore.graph import OPEN, SPONTANEOUS, Graph
+from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph
 from otf.explore.naming import Alike, is_flat, name, output_name
 from otf.spec import Accept, Spec, Transition
 from otf.spec.offering import INPUTS, TRANSITIONS, Always, limited
+from otf.spec.transition import in_words
 from otf.values import Values, show
 from otf.values.front import name_of
 
@@ -184,7 +185,7 @@ class _Explorer:
         if way.__class__ is not Transition:
             self._odd(inp, way)
             return
-        graph, state, outputs = self.graph, way.state, way.outputs
+        graph, state, outputs, number = self.graph, way.state, way.outputs, len(self.graph.target)
         target = self._found.get(named := name(state))
         if target is None:
             target = self._new(state, named)
@@ -194,6 +195,16 @@ class _Explorer:
             graph.input.append(inp)
             graph.output.append(each)
             graph.target.append(target)
+        if way.within or way.timers or way.after:
+            self._timed(number, in_words(way.within, way.timers, way.after))
+
+    def _timed(self, first: int, words: str) -> None:
+        """Note the times of the transitions from the entry `first` of the table on."""
+        graph, source = self.graph, len(self.graph.begin) - 1
+        for at in range(first, len(graph.target)):
+            arc = Arc(source, graph.input[at], graph.output[at], graph.target[at])
+            known = graph.times.get(arc, words)
+            graph.times[arc] = words if known == words else f"{known}; or {words}"
 
     def _odd(self, inp: int, way: Any) -> None:  # noqa: ANN401 -- as above
         if _is_transition(way):  # a subclass
@@ -206,6 +217,8 @@ class _Explorer:
         graph.input.append(inp)
         graph.output.append(self._output((way,), (f"outputs accepted on {way.port or 'the port'}",)))
         graph.target.append(OPEN)
+        if words := in_words(way.within, way.timers, way.after):
+            self._timed(len(graph.target) - 1, words)
 
     def _new(self, state: object, named: Hashable) -> int | None:
         if self._states is not None and not self._states(state):

@@ -85,6 +85,8 @@ class Graph:
     bounds: dict[str, str] = field(default_factory=dict[str, str])
     edge: list[int] = field(default_factory=list[int])
     accepting: Any = None
+    # windows and timers in words, of the transitions that have some
+    times: dict[Arc, str] = field(default_factory=dict[Arc, str])
 
     @property
     def whole(self) -> bool:

@@ -64,8 +64,13 @@ def state_text(graph: Graph, state: int) -> str:
 
 
 def arc_text(graph: Graph, arc: Arc) -> str:
-    """Return a transition as text: input / outputs."""
-    return str(taken(graph, arc.input, arc.outputs))
+    """Return a transition as text: input / outputs, and its times in brackets."""
+    return f"{taken(graph, arc.input, arc.outputs)}{_times(graph, arc)}"
+
+
+def _times(graph: Graph, arc: Arc) -> str:
+    words = graph.times.get(arc)
+    return f"  [{words}]" if words else ""
 
 
 def lines(texts: list[str], most: int = LINES) -> list[str]:
@@ -125,10 +130,10 @@ def state_label(graph: Graph, state: int) -> str:
 
 
 def arc_label(graph: Graph, arc: Arc) -> str:
-    """Return the label of a transition in a picture: input / outputs."""
-    inp = "(unasked)" if arc.input == SPONTANEOUS else compact(graph.inputs[arc.input])
+    """Return the label of a transition in a picture: input / outputs, and its times in brackets."""
+    inp = "(spontaneous)" if arc.input == SPONTANEOUS else compact(graph.inputs[arc.input])
     outputs = [text for each in graph.outputs[arc.outputs] if (text := compact(each)) != "{}"]
-    return f"{inp} / {', '.join(outputs) or 'nothing'}"
+    return f"{inp} / {', '.join(outputs) or 'nothing'}{_times(graph, arc)}"
 
 
 def arrows(graph: Graph) -> dict[tuple[int, int], list[Arc]]:

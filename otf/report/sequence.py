@@ -36,7 +36,12 @@ class SequenceRow:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The ports in the order of their first use, and the events; `earlier` events were left out before them."""
+    """The ports in the order of their first use, and the events; `earlier` events were left out before them.
+
+    >>> from otf.trace import Seen, Sent
+    >>> len(chart([Sent("coin", "line", 0.0), Seen("tea", "line", 0.1)]).rows)
+    2
+    """
 
     ports: tuple[str, ...]
     rows: tuple[SequenceRow, ...]
@@ -44,7 +49,12 @@ class Chart:
 
 
 def chart(events: Iterable[Event], failure: Failure | None = None, most: int = MOST) -> Chart:
-    """Return the last events of a run as a chart, up to the one that failed."""
+    """Return the last events of a run as a chart, up to the one that failed.
+
+    >>> from otf.trace import Seen, Sent
+    >>> chart([Sent("coin", "line", 0.0), Seen("tea", "line", 0.1)]).ports
+    ('line',)
+    """
     rows: list[SequenceRow] = []
     for number, event in enumerate(events, 1):
         failed = failure is not None and failure.event == number
@@ -65,8 +75,9 @@ def _row(number: int, event: Event, *, failed: bool) -> SequenceRow:
             return SequenceRow(number, at, "closed", plain(port), plain(f"the port ended: {reason}"), failed)
         case Taken(upto, at):
             return SequenceRow(number, at, "taken", "", f"taken up to input {upto}", failed)
-        case Quiet(at):
-            return SequenceRow(number, at, "quiet", "", "nothing more" if failed else "quiet", failed)
+        case Quiet(at, by=by):
+            known = f" ({by})" if by else ""
+            return SequenceRow(number, at, "quiet", "", f"{'nothing more' if failed else 'quiet'}{known}", failed)
         case _:
             assert_never(event)
 

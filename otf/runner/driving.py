@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from otf.adapter import Bench, Line
 from otf.adapter.exits import is_interruption, said, where
@@ -15,21 +15,42 @@ from otf.core import Session
 from otf.errors import ContactError, OtfError, UsageError
 from otf.runner.observing import Known, observing
 from otf.runner.path import Conduct
+from otf.runner.time_spent import spent
 from otf.runner.wire import Wire
 from otf.runner.writer import EventRecord
 from otf.trace.verdict import FailureKind, Verdict
 from otf.values import show
 
+Aftermath: TypeAlias = Callable[[Verdict], float]
+LINES: Final = 20  # of the aftermath that are remarks; its trace has all of it
 _COUNTS: Final = Path("/proc/vmstat")
 _OF_A_DEATH: Final[set[FailureKind]] = {"ended", "missing", "late"}
 
 
-async def drive(bench: Bench, session: Session, record: EventRecord, known: Known = lambda _: None) -> Verdict:
+async def drive(
+    bench: Bench,
+    session: Session,
+    record: EventRecord,
+    known: Known = lambda _: None,
+    aftermath: Aftermath = lambda _: 0.0,
+) -> Verdict:
     """Start a fresh copy of the system, conduct one run on it, stop it; return the verdict.
 
-    `known` gets how the silences of the run are known, before its first event, and again where that changes. Raises
+    `known` gets how the silences of the run are known, before its first event, and again where that changes.
+    `aftermath` returns for how many seconds the ports are heard after a failure. Raises
     ContactError if the system cannot be started or reached, ModelError if the model is broken, UsageError if the
     bench is.
+
+    >>> import anyio
+    >>> from otf.core.strict import Strict
+    >>> from otf.models.coffee import Button, Coin, bench
+    >>> from otf.strategy import Script
+    >>> made, seen = bench(), []
+    >>> session = Session(made.oracle(), Script([Coin(10), Button()]), Strict(made.timing), steps=2)
+    >>> anyio.run(drive, made, session, lambda event, *rest: seen.append(type(event).__name__)).outcome
+    'pass'
+    >>> seen
+    ['Sent', 'Quiet', 'Sent', 'Seen', 'Quiet']
     """
     if bench.codec is None:
         raise UsageError("the bench has no codec: its system is in this process, and nothing can be driven over ports")
@@ -37,9 +58,16 @@ async def drive(bench: Bench, session: Session, record: EventRecord, known: Know
     if bench.silence == "observed":
         adopt()
     with starting() as started:
-        async with opened(bench) as lines, Wire(lines) as wire, observing(bench, wire, started, known) as observer:
-            verdict = await Conduct(session, wire, bench.codec, bench.port, record, observer).run()
-            return _remarked(excused(verdict, killed_for_memory() - before), wire)
+        async with (
+            spent().starting(opened(bench)) as lines,
+            Wire(lines) as wire,
+            observing(bench, wire, started, known) as observer,
+        ):
+            conduct = Conduct(session, wire, bench.codec, bench.port, record, observer)
+            verdict = await conduct.run()
+            seconds = aftermath(verdict) if verdict.failed else 0.0
+            after = await conduct.listen(seconds) if seconds else []
+            return _remarked(excused(verdict, killed_for_memory() - before), wire, after)
 
 
 @asynccontextmanager
@@ -89,8 +117,8 @@ def excused(verdict: Verdict, killed: int) -> Verdict:
     return Verdict("inconclusive", why=f"{why}: give it more memory, and see `journalctl -k` for which they were")
 
 
-def _remarked(verdict: Verdict, wire: Wire) -> Verdict:
+def _remarked(verdict: Verdict, wire: Wire, after: list[str]) -> Verdict:
     if verdict.failure is None:
         return verdict
     remarks = [f"{port}: {remark}" for port, line in wire.lines.items() for remark in line.remarks()]
-    return replace(verdict, failure=replace(verdict.failure, note="\n".join(remarks)))
+    return replace(verdict, failure=replace(verdict.failure, note="\n".join([*remarks, *after[:LINES]])))

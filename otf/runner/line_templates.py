@@ -76,8 +76,8 @@ class LineTemplates:
         second = micros - moments.start
         if not 0 <= second < SECOND or began is not moments.began:
             second = moments.micros(began, micros)
-        return b'%b%b%06d%b","n":%d,"at":%d.%06d%b' % (
-            head, moments.prefix, second, moments.zone, number, *divmod(micros, SECOND), rest
+        return b'%b%b%06d%b","n":%d,"at":%.6f%b' % (
+            head, moments.prefix, second, moments.zone, number, micros / SECOND, rest
         )  # fmt: skip
 
     def learn(self, event: Event, raw: bytes, line: bytes) -> None:

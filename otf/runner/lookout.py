@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
 from anyio.lowlevel import checkpoint
 
 from otf.core import Session
+from otf.core.due import since
 from otf.core.pacing import PATIENCE
+from otf.core.stalls import CpuUse, Stalls
+from otf.runner.cpu_use import cpu_use, in_real_time
 from otf.runner.observing import Observer
+from otf.runner.time_spent import spent
 from otf.runner.waiting import TURN
 from otf.runner.wire import Arrived, Wire
 from otf.trace.events import Event
@@ -35,11 +40,10 @@ class Lookout:
         self._model = session.monitor.oracle.model  # `timed` as soon as a timed state is known
         self._stamping = False
         self._slack = 0.0
-
-    @property
-    def waited(self) -> bool:
-        """Return whether the last silence was waited for, though the system is observed."""
-        return self._observer is not None and not self.observed
+        self._spent = spent()
+        self.stalls: Stalls = Stalls()
+        self._late = 0.0
+        self._cpu_use: Callable[[], CpuUse] = cpu_use if in_real_time() else CpuUse
 
     @property
     def overdue(self) -> bool:
@@ -65,8 +69,8 @@ class Lookout:
         self.observed = False
         return await self._timed(until)
 
-    async def _timed(self, until: float) -> float | None:
-        wire = self._wire
+    async def _timed(self, asked: float) -> float | None:
+        wire, until = self._wire, self.stalls.until(asked)
         await self._look(until)
         if wire.waiting or not wire.over(until):
             return None
@@ -76,7 +80,7 @@ class Lookout:
             return None
         # the last look before silence is believed: the loop may have been late, and the output in time
         wire.poll()
-        if wire.waiting or not wire.over(self._silent_by(until)):
+        if wire.waiting or not wire.over(self._silent_by(until)) or self._lost(asked):
             return None
         return max(until, wire.now)
 
@@ -104,18 +108,38 @@ class Lookout:
         if self.observed:
             self.looked = wire.now
 
+    def _lost(self, asked: float) -> bool:
+        """Return whether the wait that was to end at `asked` goes on, since the system could not run in it."""
+        return self.stalls.lost(asked, self._session.times.event, self._late, self._wire.now, self._cpu_use())
+
+    def excuse(self) -> None:
+        """Set the slack for an event that is too late: the time that the system lost since its timers were started."""
+        now, session = self._wire.now, self._session
+        began = max(0.0, min(since(session.monitor.belief), session.times.input))
+        self.stalls.read(now, self._cpu_use(), began)
+        session.monitor.slack += self.stalls.since(began)
+
+    def stalled(self) -> float:
+        """Return the longest stall of the run, up to now."""
+        self.stalls.read(self._wire.now, self._cpu_use(), self._session.times.input)
+        return self.stalls.longest
+
     async def _look(self, until: float) -> None:
         wire = self._wire
         began = wire.now
         busy = began - self.looked
-        if not wire.spun(until):
-            await wire.sleep(until)
-        self.looked = now = wire.now
+        try:
+            if not wire.spun(until):
+                await wire.sleep(until)
+        finally:
+            self.looked = now = wire.now
+            self._spent.waited(now - began, silent=not wire.waiting)
         if self._model.timed and not self._stamping:
             self._stamping = True
             wire.stamp()
         # between two looks, and when it wakes up too late, the tester does not see arrivals
-        late = now - max(began, until)
+        late = self._late = now - max(began, until)
+        self.stalls.note(now, late)
         self._slack = self._session.monitor.slack = max(busy, late, 0.0)
 
     def _silent_by(self, until: float) -> float:

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
+
+from anyio import CancelScope
 
 from otf.adapter import Ending, Frame, Line, LineLost
 from otf.adapter.exits import blaming, said, where
 from otf.adapter.line import Acting
 from otf.codec import Codec, PortAction
 from otf.core import Ping, Send, Session, Wait
+from otf.core.calls import own_frames
 from otf.errors import CodecError, ModelError, OtfError, UsageError, WriteError
 from otf.runner.codec_cache import CodecCache
 from otf.runner.fast_path import FastPath
 from otf.runner.lookout import Lookout
 from otf.runner.observing import Observer
+from otf.runner.time_spent import spent
 from otf.runner.waiting import AT_ONCE
 from otf.runner.wire import Arrived, Wire
 from otf.runner.writer import EventRecord
-from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
+from otf.spec import Elapse
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Undecodable
 from otf.trace.verdict import Verdict
 from otf.values import show
 
 AT_FAULT: Final = "the line was at fault"
+AFTERMATH: Final = 200  # events
+HEAVY: Final = 1 << 18  # bytes of them
 
 
 class _LineAtFault(Exception):  # noqa: N818 -- a state of the line, not an error of the user
@@ -30,7 +39,21 @@ class _LineAtFault(Exception):  # noqa: N818 -- a state of the line, not an erro
 
 
 class Conduct:
-    """Conducts one run on an open wire."""
+    """Conducts one run on an open wire.
+
+    >>> import anyio
+    >>> from otf.core.strict import Strict
+    >>> from otf.models.coffee import Button, Coin, bench
+    >>> from otf.strategy import Script
+    >>> from otf.runner.driving import opened
+    >>> async def run():
+    ...     made = bench()
+    ...     session = Session(made.oracle(), Script([Coin(10), Button()]), Strict(made.timing), steps=2)
+    ...     async with opened(made) as lines, Wire(lines) as wire:
+    ...         return await Conduct(session, wire, made.codec, made.port, lambda event, *rest: None).run()
+    >>> anyio.run(run).outcome
+    'pass'
+    """
 
     def __init__(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
         self,
@@ -48,6 +71,7 @@ class Conduct:
         self.record = record
         self._model = session.monitor.oracle.model
         self._lookout = Lookout(session, wire, observer)
+        self._spent = spent()
         self._fast_path = FastPath(session, wire, self.codec, self._bytes, record)
 
     async def run(self) -> Verdict:
@@ -64,9 +88,26 @@ class Conduct:
         except _LineAtFault as fault:
             # an earlier verdict holds
             verdict = self.session.verdict or Verdict("inconclusive", why=f"{AT_FAULT}: {fault}")
+        if verdict.failed:
+            verdict = replace(verdict, stalled=self._lookout.stalled())
         lost = self.wire.lost()
         # the time of the loss is unknown: seen outputs may have another explanation, and missing ones may have come
         return Verdict("inconclusive", why=f"{AT_FAULT}: {lost}") if lost else verdict
+
+    async def listen(self, seconds: float) -> list[str]:
+        """Record what arrives in the next seconds as the aftermath of a failure; return it as text for people.
+
+        It is not judged: a boot banner or the dump of a panic often names the cause. Interruptions wait meanwhile.
+        """
+        until, texts, size = self.wire.now + seconds, list[str](), 0
+        with CancelScope(shield=True), suppress(_LineAtFault, WriteError):
+            while len(texts) < AFTERMATH and size < HEAVY and not self.wire.over(until):
+                await self.wire.wait(until)
+                for event, raw in map(self._event, self.wire.arrived()[: AFTERMATH - len(texts)]):
+                    self.record(event, raw, aftermath=True)
+                    size += len(raw or b"")
+                    texts.append(_after(event))
+        return texts
 
     async def _run(self) -> Verdict:
         while True:
@@ -93,15 +134,17 @@ class Conduct:
             self._take(arrived)
 
     def _take(self, arrived: Arrived) -> None:
+        event: Event
         event, raw = self._event(arrived)
-        if arrived.stamped and not self.session.monitor.would(event):
-            event = self._lookout.between(event, arrived)
+        if self._model.timed and not self.session.monitor.would(event):
+            event = self._lookout.between(event, arrived) if arrived.stamped else event
+            self._lookout.excuse()
         if self.session.probing and isinstance(event, Seen) and self.session.pong(event):
             self._believe(self.session.proven(event.at))
         else:
             self._tell(event, raw)
 
-    def _event(self, arrived: Arrived) -> tuple[Event, bytes | None]:
+    def _event(self, arrived: Arrived) -> tuple[Seen | Closed, bytes | None]:
         # an arrival from before the last input comes after it in the trace, where time does not run backwards
         port, what, at = arrived.port, arrived.what, arrived.at
         at = max(at, self.session.times.input, self._lookout.floor)
@@ -122,11 +165,15 @@ class Conduct:
 
     async def _send(self, value: object) -> None:
         port, data = self._bytes(value)
+        if data is None:
+            self._tell(Sent(value, port, self.wire.now))
+            return
         begun = self.wire.now
         if await self._handed(port, value, data):
             # the time before the write, so that a timer that is in time does not look early; but if the write had to
             # wait for the other side to read, the input was on its way only at its end
             now = self.wire.now
+            self._spent.wire += now - begun
             moment = begun if now - begun < AT_ONCE else now
             self._tell(Sent(value, port, moment), data if isinstance(data, bytes) else None)
             if self._lookout.overdue:
@@ -150,9 +197,10 @@ class Conduct:
             raise UsageError(message) from error
         return True
 
-    def _bytes(self, value: object) -> tuple[str, bytes | PortAction]:
+    def _bytes(self, value: object) -> tuple[str, bytes | PortAction | None]:
+        """Return the port of an input and its bytes; None for one that only waits."""
         port = self.port(value)
-        return port, self._encoded(port, value)
+        return port, None if isinstance(value, Elapse) else self._encoded(port, value)
 
     def _encoded(self, port: str, value: object) -> bytes | PortAction:
         if port not in self.wire.lines:
@@ -166,7 +214,7 @@ class Conduct:
             raise ModelError(message) from error
         except Exception as error:
             message = f"the codec raised for the input {show(value)}: {type(error).__name__}: {error}"
-            raise ModelError(message) from error
+            raise ModelError(message + own_frames(error)) from error
         if isinstance(data, bytes | PortAction):  # pyright: ignore[reportUnnecessaryIsInstance] -- a user's codec may return anything
             return data
         message = f"the codec gave {show(data)} for the input {show(value)}, which is no bytes; use text.encode()"
@@ -188,14 +236,15 @@ class Conduct:
     async def _wait(self, until: float) -> None:
         at = await self._lookout.silent(until)
         if at is not None:
+            if self._model.timed and not self.session.monitor.would(Quiet(at)):
+                self._lookout.excuse()
             if lost := self.wire.lost():
                 raise _LineAtFault(lost)
-            waited = {"silence": "timed"} if self._lookout.waited else {}
-            self._believe(self.session.silence(at), **waited)
+            self._believe(self.session.silence(at, "observed" if self._lookout.observed else "timed"))
 
-    def _believe(self, event: Event | None, **more: str) -> None:
+    def _believe(self, event: Event | None) -> None:
         if event is not None:
-            self.record(event, **more, **self._beside())
+            self.record(event, **self._beside())
 
     def _tell(self, event: Event, raw: bytes | None = None) -> None:
         belated = self.session.late
@@ -214,6 +263,11 @@ class Conduct:
         if faults := self.wire.noted():
             more["faults"] = faults
         return more
+
+
+def _after(event: Seen | Closed) -> str:
+    what = f"the port ended: {event.reason}" if isinstance(event, Closed) else show(event.output)
+    return f"afterwards on {event.port}: {what}"
 
 
 async def _performed(line: Line, port_action: PortAction) -> None:

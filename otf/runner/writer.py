@@ -32,6 +32,20 @@ class TraceWriter:
     """The trace file of one run; `began` is the moment to which the seconds of the events are added.
 
     `trouble` is the first error in writing it, empty if there was none.
+
+    >>> from datetime import UTC, datetime
+    >>> from tempfile import TemporaryDirectory
+    >>> from otf.trace import Quiet
+    >>> from otf.trace.record import Header
+    >>> header = Header("1", "coffee", {}, "", 0, "random", "strict", "uioco", 0.1, 0.002, 0.002)
+    >>> with TemporaryDirectory() as folder:
+    ...     writer = TraceWriter(Path(folder, "trace.jsonl"), header, datetime.now(UTC))
+    ...     writer.event(Quiet(0.2))
+    ...     writer.end(Verdict("pass"))
+    ...     writer.close()
+    ...     lines = writer.path.read_text().splitlines()
+    >>> len(lines), writer.trouble
+    (3, '')
     """
 
     def __init__(self, path: Path, header: Header, began: datetime) -> None:

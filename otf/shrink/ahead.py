@@ -12,7 +12,7 @@ from collections.abc import Callable
 from math import ceil, log
 from typing import Final
 
-from otf.shrink.issue import Candidate, Issue, Shrinking
+from otf.shrink.issue import Candidate, Issue, PausingSearch, Thinking, completed
 
 CONFIDENCE: Final = 0.95
 MOST: Final = 50  # runs; the confidence is less for a failure that is rarer than one in seventeen runs
@@ -34,13 +34,13 @@ class Ahead:
     ([2, 1], False)
     """
 
-    def __init__(self, make: Callable[[], Shrinking]) -> None:
+    def __init__(self, make: Callable[[], PausingSearch]) -> None:
         self._make = make
+        self._search = make()
         self._answers: list[Issue | None] = []
         self._asked = deque[Candidate]()
+        self._to_send = deque[Issue | None]([None])  # a search is started with None
         self._over = False
-        self._search = make()
-        self._step(lambda: next(self._search))
 
     @property
     def done(self) -> bool:
@@ -49,8 +49,12 @@ class Ahead:
 
     def candidates(self, most: int) -> list[Candidate]:
         """Return at most `most` candidates; the first is the one that `tell` judges next."""
+        return completed(self.upcoming(most))
+
+    def upcoming(self, most: int) -> Thinking[list[Candidate]]:
+        """Return what `candidates` does, with pauses."""
         while len(self._asked) < most and not self._over:
-            self._step(lambda: self._search.send(None))
+            yield from self._forward(self._to_send.popleft() if self._to_send else None)
         return [*self._asked][:most]
 
     def tell(self, answer: Issue | None) -> None:
@@ -58,27 +62,27 @@ class Ahead:
         self._answers.append(answer)
         self._asked.popleft()
         if answer is None:
-            if not self._asked and not self._over:
-                self._step(lambda: self._search.send(None))
-        elif self._asked or self._over:
-            self._again()
+            return
+        if self._asked or self._over:
+            self._asked.clear()
+            self._over = False
+            self._search = self._make()
+            self._to_send.extend([None, *self._answers])
         else:
-            self._step(lambda: self._search.send(answer))
+            self._to_send.append(answer)
 
-    def _step(self, ask: Callable[[], Candidate]) -> None:
+    def _forward(self, answer: Issue | None) -> Thinking[None]:
+        """Send an answer to the search; its next candidate is one to run, unless its answer is known."""
         try:
-            self._asked.append(ask())
+            candidate = self._search.send(answer)
+            while candidate is None:
+                yield None
+                candidate = self._search.send(None)
         except StopIteration:
             self._over = True
-
-    def _again(self) -> None:
-        self._asked.clear()
-        self._over = False
-        self._search = self._make()
-        next(self._search)
-        for answer in self._answers[:-1]:
-            self._search.send(answer)
-        self._step(lambda: self._search.send(self._answers[-1]))
+        else:
+            if not self._to_send:
+                self._asked.append(candidate)
 
 
 def repeats(rate: float) -> int:

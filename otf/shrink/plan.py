@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Final
 
 from otf.core import Chooser, Oracle, Symbol, View
 from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, NodeSet
 from otf.shrink.traits import kind
-from otf.shrink.ways import ModelMap
+from otf.shrink.ways import PAUSE, ModelMap, Walk
 
 SPARE: Final = 20  # inputs for detours, in addition to two for each step
 
@@ -20,14 +21,14 @@ class StepPlan:
     When the system chooses another way, the inputs are planned anew; `limit` has room for such detours.
 
     >>> from otf.core import Model, Oracle
-    >>> from otf.shrink.ways import ModelMap
+    >>> from otf.shrink.ways import PAUSE, ModelMap, Walk
     >>> from otf.spec import Spec, goto
     >>> ways = ModelMap(Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"]))))
     >>> StepPlan(ways.steps(ways.start), ways).limit
     23
     """
 
-    steps: tuple[ModelStep, ...]
+    steps: Walk
     ways: ModelMap = field(compare=False)
 
     @property
@@ -40,10 +41,11 @@ class StepPlan:
         return _Following(self)
 
 
-def again(issue: Issue, oracle: Oracle) -> Candidate:
+def again(issue: Issue, oracle: Oracle, pause: float = PAUSE) -> Candidate:
     """Return the candidate that should show an issue again.
 
-    It sends the same inputs; if the model leaves the system a choice on the way, it plans them as `StepPlan` does.
+    It sends the same inputs; if the model leaves the system a choice on the way, it plans them as `StepPlan` does. The
+    system waits for a plan for at most `pause` seconds.
 
     >>> from otf.core import Model, Oracle, Symbol
     >>> from otf.shrink import Issue, ModelStep
@@ -53,7 +55,7 @@ def again(issue: Issue, oracle: Oracle) -> Candidate:
     >>> again(Issue((ModelStep(frozenset([node]), press),)), oracle).limit
     1
     """
-    ways = ModelMap(oracle)
+    ways = ModelMap(oracle, pause)
     if not any(ways.open(step) for step in issue.steps):
         return AllowedInputs(issue.inputs)
     ways.learn(issue.steps)
@@ -65,7 +67,8 @@ class _Following:
 
     def __init__(self, plan: StepPlan) -> None:
         self._steps = plan.steps
-        self._ways = plan.ways
+        self._ways = plan.ways.for_runs()
+        self._until = 0.0
         self._spare = plan.limit - len(plan.steps)
         self._at = 0
         self._given: ModelStep | None = None
@@ -73,6 +76,7 @@ class _Following:
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None at the end of the plan."""
         here = frozenset(view.nodes)
+        self._until = monotonic() + self._ways.pause / 2  # the other half is for the piece of work that ends later
         self._look_back(here)
         while self._at < len(self._steps):
             step = self._steps[self._at]
@@ -105,14 +109,24 @@ class _Following:
         """Return the first input of the way to the nodes, None if there is no way or they are reached."""
         if self._spare <= 0 or _meet(here, nodes):
             return None
-        way = self._ways.path(here, nodes)
+        way = self._path(here, nodes)
         if not way:
             return None
         self._spare -= 1
         return way[0].input
 
+    def _path(self, here: NodeSet, nodes: NodeSet) -> Walk | None:
+        thinking = self._ways.path(here, nodes)
+        try:
+            while monotonic() < self._until:
+                next(thinking)
+        except StopIteration as done:
+            way: Walk | None = done.value
+            return way
+        return None
+
     def _reach(self, here: NodeSet, nodes: NodeSet) -> bool:
-        return _meet(here, nodes) or self._ways.path(here, nodes) is not None
+        return _meet(here, nodes) or self._path(here, nodes) is not None
 
 
 def _meet(here: NodeSet, there: NodeSet) -> bool:

@@ -95,6 +95,29 @@ def _is_window(window: object) -> bool:
             return False
 
 
+def in_words(within: tuple[float, float] | None, timers: Iterable[TimerAction] = (), after: str = "") -> str:
+    """Return the times of a transition as text for people; "" if it has none.
+
+    >>> in_words((0.4, 0.7), [start("retry", 1, 2), stop("session")])
+    'within 0.4 to 0.7 s, starts retry (1 to 2 s), stops session'
+    >>> in_words(None, after="retry")
+    'when retry expires'
+    """
+    caused = [f"when {after} expires"] if after else []
+    window = [f"within {_seconds(*within)}"] if within is not None else []
+    return ", ".join([*caused, *window, *map(_action, timers)])
+
+
+def _action(timer: TimerAction) -> str:
+    if isinstance(timer, TimerStop):
+        return f"stops {timer.name}"
+    return f"starts {timer.name} ({_seconds(timer.lo, timer.hi)})"
+
+
+def _seconds(lo: float, hi: float) -> str:
+    return f"{lo:g} s or more" if hi == EVER else f"{lo:g} to {hi:g} s"
+
+
 State = TypeVar("State")
 
 

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Final, NoReturn
 import msgspec
 
 from otf.errors import TraceError
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
+from otf.trace.events import Closed, Event, KnownBy, Quiet, Seen, Sent, Taken
 from otf.trace.record import FORMAT, Header, TraceLine
 from otf.trace.tagged import Registry
 from otf.values import show
@@ -18,6 +18,7 @@ LONGEST: Final = (
     1 << 20
 )  # bytes of one line: a datagram of 64 KiB, twice in hexadecimal and with its value, is far below
 
+AFTERMATH: Final = 1_000  # events after a failure that are kept
 
 LATEST: Final = 1e10
 """Seconds: three centuries, so that the times of logs fit; sums and fractions of such times stay finite."""
@@ -41,12 +42,15 @@ class TraceReader:
     """A trace being read, line by line in constant memory.
 
     `header` is available at once; `events` yields the events; then `end` is the last line, None if the trace is cut
-    off. Raises TraceError with the name and the line for anything that cannot be read.
+    off, and `aftermath` has what came after the failure and is not judged.
+
+    Raises TraceError with the name and the line for anything that cannot be read.
     """
 
     def __init__(self, source: Iterable[bytes], name: str) -> None:
         self.name = name
         self.end: TraceLine | None = None
+        self.aftermath: list[TracedEvent] = []
         self.cut: bool = False
         self._lines = self._decoded(source)
         self.header: Header = self._header()
@@ -59,7 +63,11 @@ class TraceReader:
                 return
             if line["event"] not in _EVENTS:
                 self.fail(number, f"the event {show(line['event'])} is not known; known: {', '.join(_EVENTS)}, end")
-            yield self._traced(number, line, registry)
+            traced = self._traced(number, line, registry)
+            if line.get("aftermath") is not True:
+                yield traced
+            elif len(self.aftermath) < AFTERMATH:
+                self.aftermath.append(traced)
         self.cut = True
 
     def fail(self, number: int, why: str) -> NoReturn:
@@ -135,7 +143,12 @@ def _event(line: TraceLine, registry: Registry) -> Event:
         case "taken":
             return Taken(msgspec.convert(line["upto"], int), at)
         case _:
-            return Quiet(at, line.get("restless") is True)
+            return Quiet(at, line.get("restless") is True, _known_by(line.get("by", "")))
+
+
+def _known_by(data: object) -> KnownBy:
+    known: KnownBy = msgspec.convert(data, KnownBy)
+    return known
 
 
 def _seconds(data: object) -> float:

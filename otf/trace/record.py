@@ -39,6 +39,8 @@ class Header:
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     path: int = 1
     burst: int = 1
+    # of the clocks of the system; the quiescence time is in seconds of these clocks
+    speed: float = 1.0
     # the only faults that were injected, named as in events; None: faults by the seed
     faults: tuple[str, ...] | None = None
     shrunk: bool = False
@@ -46,6 +48,8 @@ class Header:
     minimal: bool = False
     # "observed", or "timed" with the reason: how the silences of this run are known, its barriers aside
     silence: str = "timed"
+    # of a shrunk trace: why the search ended early
+    ended: str = ""
     format: int = FORMAT
 
 
@@ -54,6 +58,8 @@ def header_line(header: Header, timestamp: str) -> TraceLine:
     data = asdict(header)
     # L and R are the names that the documentation and the literature use for the two bounds
     data["L"], data["R"] = data.pop("latency"), data.pop("busy")
+    if not header.ended:
+        del data["ended"]
     return {"event": "start", "level": "info", "timestamp": timestamp, **data}
 
 
@@ -92,8 +98,9 @@ def event_line(number: int, event: Event, timestamp: str, raw: bytes | None = No
         line["port"], line["reason"] = event.port, event.reason
     elif isinstance(event, Taken):
         line["upto"] = event.upto
-    elif event.restless:
-        line["restless"] = True
+    else:
+        line |= {"restless": True} if event.restless else {}
+        line |= {"by": event.by} if event.by else {}
     if raw is not None:
         line["raw"] = raw.hex()
     line.update(more)
@@ -104,6 +111,7 @@ def end_line(verdict: Verdict, timestamp: str, steps: int) -> TraceLine:
     """Return the last line of a trace."""
     level = {"pass": "info", "inconclusive": "warning", "fail": "error"}[verdict.outcome]
     reason = asdict(verdict.failure) if verdict.failure else None
+    stalled = {"stalled": round(verdict.stalled, 6)} if verdict.stalled else {}
     return {
         "event": "end",
         "level": level,
@@ -114,4 +122,5 @@ def end_line(verdict: Verdict, timestamp: str, steps: int) -> TraceLine:
         "why": verdict.why,
         "late": list(verdict.late),
         "reason": reason,
+        **stalled,
     }

@@ -157,7 +157,7 @@ class Started:
 
 def campaign(tested: Bench, out: Path, listener: Listener | None = None, **settings: Any) -> Campaign:  # noqa: ANN401
     """Return a campaign, strict by default."""
-    given: dict[str, Any] = {"out": out, "mode": "strict"}
+    given: dict[str, Any] = {"out": out, "mode": "strict", "aftermath": 0.0}
     return Campaign(tested, Settings(**{**given, **settings}), listener)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pytest
 from otf.adapters.inprocess import Reply
 from otf.campaign import Listener, Summary
 from otf.campaign.confirm import TOGETHER
+from otf.runner.lookout import Lookout
 from otf.trace.events import Closed, Event, Quiet
 from tests.campaign.machine import (
     DIES,
@@ -196,3 +197,40 @@ def died(folder: Path, mode: str, *, cut: float) -> Summary:
 
     virtually(interrupted)
     return machines.summary
+
+
+@pytest.fixture
+def stalled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the machine stall for a quarter of a second in each run."""
+    monkeypatch.setattr(Lookout, "stalled", lambda _: 0.25)
+
+
+@pytest.mark.usefixtures("stalled")
+@pytest.mark.parametrize("mode", ["strict", "eager"])
+def test_a_failure_that_was_seen_once_beside_a_stall(tmp_path: Path, mode: str) -> None:
+    """It is driven again, and inconclusive if no other of five runs shows it, with the stall and its length."""
+    machines = iter([Machine((TEA,))] * (1 if mode == "strict" else 2))
+    tested = made_by(lambda: replace(next(machines, Machine())))
+    summary = run(tested, tmp_path, mode=mode, seed=4, steps=200, traces=1)
+    [result] = summary.inconclusive
+    assert not summary.failures
+    assert "seen once in 5 strict runs" in result.verdict.why
+    assert "beside a stall of 0.250 s" in result.verdict.why
+
+
+@pytest.mark.usefixtures("stalled")
+@pytest.mark.parametrize("mode", ["strict", "eager"])
+def test_a_failure_that_is_seen_twice_beside_a_stall(tmp_path: Path, mode: str) -> None:
+    """A busy machine hides no failure: one that comes again counts."""
+    summary = run(bench(TEA), tmp_path, mode=mode, seed=4, steps=200, traces=1)
+    [group] = summary.failures.values()
+    assert group.tries == (1 if mode == "strict" else 2)
+
+
+@pytest.mark.usefixtures("stalled")
+def test_a_death_beside_a_stall(tmp_path: Path) -> None:
+    """A death is a death, however busy the machine."""
+    machines = iter([Machine((DIES,))])
+    summary = run(made_by(lambda: next(machines, Machine())), tmp_path, seed=2, steps=200, traces=1)
+    [group] = summary.failures.values()
+    assert (group.signature.kind, group.tries) == ("ended", 0)

@@ -132,7 +132,7 @@ def test_every_candidate_has_a_fresh_system(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("budget", "resets"),
-    [(Budget(resets=1), 1), (Budget(resets=5), 5), (Budget(transitions=1), 1), (Budget(seconds=1e-6), 1)],
+    [(Budget(resets=1), 1), (Budget(resets=5), 5), (Budget(transitions=1), 1)],
 )
 def test_a_budget_ends_the_search(tmp_path: Path, budget: Budget, resets: int) -> None:
     """When the budget is used up, the result is the shortest trace so far, marked as not minimal."""
@@ -141,6 +141,15 @@ def test_a_budget_ends_the_search(tmp_path: Path, budget: Budget, resets: int) -
     assert (shrunk.resets, shrunk.minimal, shrunk.rate) == (resets, False, 1.0)
     assert shrunk.steps == len(LONG) - 5 + 21 - (resets - 1)  # the first of them is the original
     assert judged(shrunk.trace).recorded == "fail"
+
+
+def test_the_time_cuts_off_a_run(tmp_path: Path) -> None:
+    """A run that is still going on half a second after the time is cut off; the reason is part of the result."""
+    shrunk = _shrunk(bench(TEA), tmp_path, LONG, budget=Budget(seconds=1e-6), mode="strict")
+    assert (shrunk.tried, shrunk.rate, shrunk.minimal) == (0, 0.0, False)
+    assert shrunk.ended == "the time of 1e-06 s was used up"
+    assert (shrunk.trace, shrunk.steps) == (tmp_path / "path-0001.jsonl", len(LONG) - 2)
+    assert [path.name for path in tmp_path.iterdir()] == ["path-0001.jsonl"]
 
 
 def test_a_budget_of_nothing(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final, TypeAlias
 
+from otf.adapter.child.faster import current
 from otf.adapter.child.guard import Guard
 from otf.adapter.rest.started import ended, started
 from otf.errors import ContactError, UsageError
@@ -157,12 +158,18 @@ class Child:
 
 
 def _started(argv: Sequence[str], env: Mapping[str, str] | None, cwd: Folder, io: int) -> subprocess.Popen[bytes]:
+    clock = current()
+    if clock is not None:
+        env = clock.environment(env)
     try:
-        return subprocess.Popen(  # noqa: S603 -- to start what the user names is the purpose
+        started = subprocess.Popen(  # noqa: S603 -- to start what the user names is the purpose
             argv, bufsize=0, stdin=io, stdout=io, stderr=io, env=env, cwd=cwd, start_new_session=True
         )
     except OSError as error:
         raise _not_started(argv, cwd, error) from error
+    if clock is not None:
+        clock.pids.append(started.pid)
+    return started
 
 
 def _not_started(argv: Sequence[str], cwd: Folder, error: OSError) -> ContactError:

@@ -1,0 +1,97 @@
+"""Stalls: times in which the tester or the system could not run. They are no silence, and no system is blamed for them.
+
+The machine is read elsewhere; what follows from it is decided here. Times are seconds.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from otf.core.pacing import PATIENCE
+
+NOISE: Final = 0.001
+"""Lost time that does not matter: waking a process on an idle machine takes less."""
+
+STALL: Final = 0.002
+"""Time lost at once that is recorded: it is as long as L and R of most benches, which it may break."""
+
+STEP: Final = 0.01
+"""Time until the next look at a process that is ready to run: the kernel counts its time every few milliseconds."""
+
+KEPT: Final = 1_000
+
+
+class CpuUse(NamedTuple):
+    """What the processes of the system have done so far, summed up.
+
+    `waited`: the seconds in which they could have run and got no processor. `ran`: those in which they ran. `ready`:
+    one of them could run now. `known`: the processes are those of the system; if not, `waited` is that of the machine.
+    """
+
+    waited: float = 0.0
+    ran: float = 0.0
+    ready: bool = False
+    known: bool = False
+
+
+class Stall(NamedTuple):
+    """Time that was lost at once; it was over at `at`."""
+
+    at: float
+    seconds: float
+
+
+@dataclass(slots=True)
+class Stalls:
+    """The stalls of one run, and the end of the present wait, which lost time prolongs; `longest` is in seconds."""
+
+    longest: float = 0.0
+    _stalls: deque[Stall] = field(default_factory=lambda: deque[Stall](maxlen=KEPT))
+    _use: CpuUse = field(default_factory=CpuUse)
+    _looked: float = 0.0  # when `_use` was read
+    _asked: float = -1.0
+    _until: float = 0.0
+
+    def until(self, asked: float) -> float:
+        """Return the end of a wait that is to last until the time `asked`: later if time was lost in it."""
+        return self._until if asked == self._asked else asked
+
+    def note(self, at: float, seconds: float) -> None:
+        """Note time that was lost at once, by the tester or the system."""
+        if seconds >= STALL:
+            self._stalls.append(Stall(at, seconds))
+            self.longest = max(self.longest, seconds)
+
+    def read(self, now: float, use: CpuUse, since: float) -> float:
+        """Take what the system has done by now; return the time that it lost since the last reading and `since`."""
+        span = now - max(since, self._looked)
+        waited, ran = use.waited - self._use.waited, use.ran - self._use.ran
+        # the time of a process that waits is counted only when it gets a processor; one that computes has got one
+        stuck = use.ready and ran < span / 2
+        lost = max(0.0, min(waited, now - since), STEP if stuck else 0.0)
+        self._use, self._looked = use, now
+        self.note(now, lost)
+        return lost
+
+    def lost(self, asked: float, began: float, late: float, now: float, use: CpuUse) -> bool:
+        """Return whether a wait goes on, to `until(asked)`, since time was lost in it.
+
+        It began at `began`, and the tester woke up `late`. If the system is known, only its own time counts. A machine
+        that is busy for ever must not keep a tester: a wait becomes at most eleven times as long, and twice as long if
+        only the machine is known.
+        """
+        more = asked == self._asked
+        lost = self.read(now, use, self._looked if more else began)
+        if not use.known:
+            lost = max(lost, late if late >= STALL else 0.0)
+        if lost < NOISE:
+            return False
+        most = asked + (PATIENCE if use.known else 1) * (asked - began)
+        self._asked, self._until = asked, min(now + lost, most)
+        return self._until > now
+
+    def since(self, moment: float) -> float:
+        """Return how much time was lost since a moment."""
+        return sum(min(each.seconds, each.at - moment) for each in self._stalls if each.at > moment)

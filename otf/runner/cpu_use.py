@@ -1,0 +1,71 @@
+"""What the kernel shows of the time that processes got: of those that the tester started, or else of the machine."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from otf.core.stalls import CpuUse
+
+PROC: Final = Path("/proc")
+MOST: Final = 200  # processes, and threads of one: a fork bomb must not keep a tester
+_SECOND: Final = 1e9  # nanoseconds
+
+
+def cpu_use(proc: Path = PROC) -> CpuUse:
+    """Return what the descendants of the tester have done so far; without any, how long the machine kept tasks waiting.
+
+    Where the kernel shows nothing of that (it is not Linux, or the folder is not mounted), all is zero.
+    """
+    processes = list(_descendants(proc, os.getpid()))
+    if not processes:
+        return CpuUse(_pressure(proc))
+    waited = ran = 0.0
+    ready = False
+    for thread in (thread for process in processes for thread in _threads(process)):
+        # a process may end at any moment
+        with suppress(OSError, ValueError, IndexError):
+            used, queued = (thread / "schedstat").read_bytes().split()[:2]
+            ran, waited = ran + int(used) / _SECOND, waited + int(queued) / _SECOND
+            # the name of the program comes before the state, in brackets, and may have brackets itself
+            ready = ready or (thread / "stat").read_bytes().rpartition(b")")[2].split()[0] == b"R"
+    return CpuUse(waited, ran, ready, known=True)
+
+
+def _descendants(proc: Path, pid: int) -> Iterator[Path]:
+    found = [pid]
+    for process in found:
+        for thread in _threads(proc / str(process)):
+            with suppress(OSError, ValueError):
+                found += [int(each) for each in (thread / "children").read_bytes().split()]
+        if len(found) > MOST:
+            break
+    yield from (proc / str(process) for process in found[1:])
+
+
+def _threads(process: Path) -> list[Path]:
+    with suppress(OSError):
+        return [process / "task" / name for name in os.listdir(process / "task")[:MOST]]  # noqa: PTH208 -- half the time
+    return []
+
+
+def _pressure(proc: Path) -> float:
+    with suppress(OSError, ValueError, IndexError):
+        some = (proc / "pressure" / "cpu").read_bytes().splitlines()[0]
+        return int(some.rpartition(b"total=")[2]) / 1e6
+    return 0.0
+
+
+def in_real_time() -> bool:
+    """Return whether the clock of the event loop is that of the machine: virtual time does not stall."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        trio = sys.modules.get("trio")
+        return trio is not None and type(trio.lowlevel.current_clock()).__name__ == "SystemClock"
+    return type(loop).time is asyncio.BaseEventLoop.time or type(loop).__module__.startswith("uvloop")

@@ -1,0 +1,148 @@
+"""A machine that keeps the tester or the system from running is no evidence against the system."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from otf.adapter import Bench
+from otf.core.stalls import CpuUse
+from otf.runner import lookout
+from otf.runner.cpu_use import cpu_use, in_real_time
+from otf.spec import Transition, goto
+from tests.runner.playing import Played, on_function, play, spec, virtually
+
+STALL = 0.4
+
+
+def _busy() -> CpuUse:
+    """Return what the kernel shows of a system that could not run at the beginning, for `STALL` seconds."""
+    return CpuUse(waited=min(STALL, anyio.current_time()), known=True)
+
+
+@pytest.fixture
+def stalled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the machine stall, in virtual time."""
+    monkeypatch.setattr(lookout, "in_real_time", lambda: True)
+    monkeypatch.setattr(lookout, "cpu_use", _busy)
+
+
+def _perhaps(state: int, inp: str) -> Iterator[Transition[int]]:
+    """Answer `p.ping` or not, and everything else."""
+    if inp == "p.ping":
+        yield goto(state)
+    yield goto(state, "p.pong" if inp == "p.ping" else "p.sure")
+
+
+def _late(after: float, **more: object) -> Bench:
+    answers = {b"ping": (after, b"pong"), b"sure?": (0.0, b"sure")}
+    given = {"spec": spec(_perhaps), "quiescence": 0.2, "latency": 0.01, "busy": 0.0, **more}
+    return on_function(lambda: lambda frame: [answers[frame]], **given)
+
+
+def test_an_answer_that_comes_after_the_quiescence_time() -> None:
+    """On a machine that does not stall it belongs to the next step, where nothing allows it."""
+    played = play(_late(0.3), "p.ping", "p.sure?")
+    assert played.failure.kind == "wrong"
+    assert played.verdict.stalled == 0.0
+
+
+@pytest.mark.usefixtures("stalled")
+def test_an_answer_that_is_late_by_a_stall() -> None:
+    """Silence does not count while the system cannot run: the answer is seen in its own step."""
+    played = play(_late(0.3), "p.ping", "p.sure?")
+    assert not played.verdict.failed
+    assert played.script[:4] == ["0 > p.ping", "0.3 < p.pong", "0.7 quiet", "0.7 > p.sure?"]
+
+
+@pytest.mark.usefixtures("stalled")
+def test_an_answer_that_is_late_by_more_than_a_stall() -> None:
+    """A stall excuses no more than its length."""
+    played = play(_late(0.7), "p.ping", "p.sure?")
+    assert played.failure.kind == "wrong"
+    assert played.verdict.stalled == pytest.approx(0.2)
+
+
+def _within_a_second(state: int, _inp: str) -> Iterator[Transition[int]]:
+    yield goto(state, "p.pong", within=(0.0, 1.0))
+
+
+def _timed(after: float) -> Played:
+    return play(_late(after, spec=spec(_within_a_second)), "p.ping")
+
+
+@pytest.mark.usefixtures("stalled")
+def test_a_window_that_was_missed_by_a_stall() -> None:
+    """An output that is too late by no more than a stall is inconclusive, with the length of the stall."""
+    verdict = _timed(1.3).verdict
+    assert verdict.outcome == "inconclusive"
+    assert "for 0.400 s the tester did not look, or the system could not run" in verdict.why
+
+
+@pytest.mark.usefixtures("stalled")
+def test_a_window_that_was_missed_by_more_than_a_stall() -> None:
+    """An output that is later than the stall fails, and so does one that never comes."""
+    assert _timed(1.5).failure.kind == "late"
+    assert _timed(100.0).failure.kind == "missing"
+
+
+def test_what_the_kernel_shows_of_processes() -> None:
+    """A process that computes has run, and it is one of the tester's."""
+    before = cpu_use()
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
+        use = cpu_use()
+        while use.ran - before.ran < 0.01:
+            use = cpu_use()
+        busy.kill()
+    assert use.known
+    assert use.ready
+
+
+def _proc(folder: Path, *, pid: int, children: str = "", stat: str = "1 (a) S 0", schedstat: str = "0 0 0") -> None:
+    task = folder / str(pid) / "task" / str(pid)
+    task.mkdir(parents=True)
+    for name, text in (("children", children), ("stat", stat), ("schedstat", schedstat)):
+        (task / name).write_text(text)
+
+
+def test_the_descendants_of_the_tester(tmp_path: Path) -> None:
+    """Their times are summed up; one that has ended, or whose line is strange, is left out."""
+    _proc(tmp_path, pid=os.getpid(), children="7 8", schedstat="9 9 9")
+    _proc(tmp_path, pid=7, children="70 71", schedstat="1000000000 500000000 3", stat="7 (a) b) R 1")
+    _proc(tmp_path, pid=70, schedstat="2000000000 250000000 3")
+    _proc(tmp_path, pid=71, schedstat="?")
+    assert cpu_use(tmp_path) == CpuUse(0.75, 3.0, ready=True, known=True)
+
+
+def test_a_tester_that_has_started_nothing(tmp_path: Path) -> None:
+    """Then the pressure of the machine counts, if the kernel shows it."""
+    assert cpu_use(tmp_path) == CpuUse()
+    (tmp_path / "pressure").mkdir()
+    pressure = tmp_path / "pressure" / "cpu"
+    pressure.write_text("some avg10=1.00 avg60=1.00 avg300=1.00 total=2500000\nfull avg10=0.00 total=0\n")
+    assert cpu_use(tmp_path) == CpuUse(2.5)
+    pressure.write_text("")
+    assert cpu_use(tmp_path) == CpuUse()
+
+
+def test_more_processes_than_are_counted(tmp_path: Path) -> None:
+    """A tester whose system forks without end goes on."""
+    _proc(tmp_path, pid=os.getpid(), children=" ".join(map(str, range(10**8, 10**8 + 300))))
+    assert cpu_use(tmp_path).known
+
+
+def test_whether_the_machine_matters() -> None:
+    """In virtual time it does not; in real time it does, on asyncio and on trio."""
+
+    async def real() -> bool:
+        return in_real_time()
+
+    assert not virtually(real)
+    assert anyio.run(real, backend="trio")
+    assert anyio.run(real, backend="asyncio")
