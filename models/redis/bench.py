@@ -21,6 +21,9 @@ def bench(*, server: str = "", keys: int = 2) -> Bench:
     """Return the bench of a redis server; `server` is its command line, with {host} and {port}.
 
     `keys` is how many keys there are; any of them may hold a string or a list.
+
+    >>> bench().name
+    'redis'
     """
     return Bench(
         name="redis",

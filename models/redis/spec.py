@@ -40,7 +40,11 @@ class Done(NamedTuple):
 
 
 def redis(keys: tuple[str, ...]) -> Spec[State, Command | Elapse]:
-    """Return the spec with these keys; what a client may not ask is left out by its guard."""
+    """Return the spec with these keys; what a client may not ask is left out by its guard.
+
+    >>> redis(("k",)).name
+    'redis'
+    """
     return Spec(_step, State(), partial(inputs, keys), name="redis", guarded=True)
 
 

@@ -24,6 +24,11 @@ class EnabledInputs:
     In a list of more than `FEW` that a function of the state returns, an input that is there twice is drawn twice as
     often: to find that out, all would have to be compared. `kept`: whether a state or a view may hold on to it: all
     states share it, or it is short.
+
+    >>> from otf.core import Symbol
+    >>> inputs = EnabledInputs(1_000_000, lambda at: Symbol(at, at))
+    >>> len(inputs), inputs[999_999].value
+    (1000000, 999999)
     """
 
     __slots__ = ("_all", "_at", "_size", "kept")
