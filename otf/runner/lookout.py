@@ -62,8 +62,9 @@ class Lookout:
             await self._look(silent)
             return False
         # the last look before silence is believed: the loop may have been late, and the output in time
+        lost = self._lost(asked)  # before that look: the system may have run only now
         wire.poll()
-        return not wire.waiting and wire.over(self._silent_by(until)) and not self._lost(asked)
+        return not lost and not wire.waiting and wire.over(self._silent_by(until))
 
     def _lost(self, asked: float) -> bool:
         """Return whether the wait that was to end at `asked` goes on, since the system could not run in it."""
