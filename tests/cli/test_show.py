@@ -17,7 +17,7 @@ def test_the_failing_step_is_marked(trace: Path) -> None:
         "       quiet (timed)",
         " " * 13 + "{ 10 }",
         "slot   ->    Button()   [62 75 74 74 6f 6e]",
-        "       quiet (timed)   <== here",
+        "       quiet (timed)  <== here",
     ]
     assert "  possible state: 10\n    allows:        Coffee()\n                   -> 0\n" in done.out
     assert done.out.endswith("  seen:            nothing\n  and then:        nothing more\n")
