@@ -40,7 +40,7 @@ def _run(out: Path, *more: Reply, broken: int = 100, **settings: Any) -> Summary
     def make() -> FrameHandler:
         return Machine() if next(left, None) is None else Panicking(*more)
 
-    given = {"out": out, "mode": "strict", "traces": 1, "steps": 10, "shrink": False, **settings}
+    given: dict[str, Any] = {"out": out, "mode": "strict", "traces": 1, "steps": 10, "shrink": False, **settings}
     return virtually(Campaign(made_by(make), Settings(**given)).run)
 
 
