@@ -202,7 +202,11 @@ def died(folder: Path, mode: str, *, cut: float) -> Summary:
 @pytest.fixture
 def stalled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the machine stall for a quarter of a second in each run."""
-    monkeypatch.setattr(Lookout, "stalled", lambda _: 0.25)
+
+    def stalled(_lookout: Lookout) -> float:
+        return 0.25
+
+    monkeypatch.setattr(Lookout, "stalled", stalled)
 
 
 @pytest.mark.usefixtures("stalled")

@@ -6,6 +6,7 @@ import json
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import pytest
 
@@ -194,9 +195,9 @@ def test_depth_bounds_and_inputs_bound() -> None:
 def test_windows_and_timers_are_shown() -> None:
     """A transition has its times in brackets, in tables, pictures and data; two with the same outputs have both."""
 
-    def step(_state: str, _inp: str) -> list[object]:
+    def step(_state: str, _inp: str) -> list[Any]:
         opened = goto("open", "hi", within=(0, 0.1), timers=[start("session", 0.4, 0.7)])
-        return [opened, goto("open", "hi", within=(1, float("inf"))), Accept(lambda _: [], within=(2, 3))]
+        return [opened, goto("open", "hi", within=(1, float("inf"))), Accept(list, within=(2, 3))]
 
     graph = explore(Spec(step, "shut", ["open"], emits=lambda _: [goto("shut", "bye", after="session")]))
     text = "within 0 to 0.1 s, starts session (0.4 to 0.7 s); or within 1 s or more"
