@@ -13,7 +13,8 @@ from typing import TypeAlias, cast
 import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port
-from otf.adapter.exits import said
+from otf.adapter.exits import describe
+from otf.adapter.rest.attach import Place
 from otf.adapter.waiting import Alarm, alarms
 from otf.errors import USERS_OWN, ContactError, UsageError
 from otf.framing.frame import LARGEST, too_long
@@ -77,6 +78,10 @@ class InprocessLine:
             self._over = isinstance(arrived[-1], Ending)
         return arrived
 
+    def place(self) -> Place:
+        """Return that the other end is in this process."""
+        return Place(inside=True)
+
     def remarks(self) -> list[str]:
         """Return the traceback of a function that raised."""
         return list(self._remarks)
@@ -103,7 +108,7 @@ class InprocessLine:
             raise
         except BaseException as error:  # noqa: BLE001 -- whatever it raises, the system under test has died of it
             self._remarks.append("".join(traceback.format_exception(error)).rstrip())
-            return Ending(f"raised {said(error)}")
+            return Ending(f"raised {describe(error)}")
         return reply
 
     def _plan(self, delay: float, what: bytes | Ending) -> None:
@@ -151,7 +156,7 @@ def _made(make: Callable[[], FrameHandler], port: str) -> FrameHandler:
     except USERS_OWN:
         raise
     except BaseException as error:
-        message = f"the function behind port {port!r} cannot be made: {said(error)}; see {make!r}"
+        message = f"the function behind port {port!r} cannot be made: {describe(error)}; see {make!r}"
         raise ContactError(message) from error
 
 

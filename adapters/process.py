@@ -16,6 +16,7 @@ from otf.adapter import Arrival, Ending, Frame, LineLost, Port, Trouble
 from otf.adapter.child.child import Child, Program, words
 from otf.adapter.child.guard import halted
 from otf.adapter.child.reading import PATIENCE, Reading
+from otf.adapter.rest.attach import Place
 from otf.adapter.stream import PATIENCE as UNREAD
 from otf.adapter.waiting import Alarm, alarms
 from otf.codec import PortAction
@@ -103,6 +104,10 @@ class ProcessLine:
             remarks.append(f"it {ending}, and later: {ended}")
         return remarks
 
+    def place(self) -> Place:
+        """Return that the other end is the process."""
+        return Place(self.pid)
+
     def lost(self) -> str:
         """Return that the process is stopped; empty where it runs."""
         return "" if self._reading.ended else halted(self.pid)
@@ -159,9 +164,12 @@ class ProcessLine:
 
     def _written(self, data: bytes) -> int:
         try:
-            return os.write(self._child.stdin, data)
+            written = os.write(self._child.stdin, data)
         except BlockingIOError:
             return 0
+        if self._child.on_terminal:
+            self._child.settle()
+        return written
 
     async def _lost(self) -> LineLost:
         # a pipe breaks a moment before its process has ended, and how that ended is what one wants to know

@@ -11,6 +11,7 @@ import anyio
 import msgspec
 
 from otf.adapter import Ending, LineLost, Port, Trouble
+from otf.adapter.rest.attach import Place
 from otf.adapter.serial.carrier import is_network
 from otf.adapter.serial.device import Device
 from otf.adapter.serial.keeping import OpenPort, held
@@ -36,6 +37,10 @@ class SerialLine(StreamLine):
         super().__init__(carrier.descriptor, carrier.read, carrier.write, framing, alarm)
         self.port: Any = carrier.port
         self._held = held
+
+    def place(self) -> Place:
+        """Return that a device at the other end has no processes here."""
+        return Place(hidden="a serial port, and what is at its other end is not on this machine or not known")
 
     def remarks(self) -> list[str]:
         """Return what the port could not do, what was too long, and what has begun."""

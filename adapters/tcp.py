@@ -11,10 +11,19 @@ from typing import Final, TypeAlias
 
 from otf.adapter import Port
 from otf.adapter.exits import answered
+from otf.adapter.rest.attach import Place
+from otf.adapter.rest.machine import Unsent
 from otf.adapter.socket.address import LOOKUP, Address, read_address, resolved, show_address
-from otf.adapter.socket.connection import accepted, connected, hang_up, listening, prompt_reader
-from otf.adapter.socket.socketline import OpenSocket, SocketLine
-from otf.adapter.socket.tls import encrypted, reading, say_the_end, writing
+from otf.adapter.socket.connection import (
+    accepted,
+    acknowledge,
+    connected,
+    hang_up,
+    listening,
+    prompt_reader,
+    saving_reader,
+)
+from otf.adapter.socket.socketline import OpenSocket, SocketLine, encrypted, reading, say_the_end, writing
 from otf.adapter.waiting import Alarm, alarms
 from otf.errors import CodecError, UsageError
 from otf.framing import Framing, lines
@@ -31,9 +40,12 @@ class TcpLine(SocketLine):
     `address` is the (host, port) of our own side, `peer` that of the other, as long as there is a connection.
     """
 
+    _unsent: Unsent | None = None
+
     def reader(self, sock: socket.socket) -> Callable[[], bytes]:
         """Return what reads the socket, and set it up."""
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._forget()
         self.address: Address = sock.getsockname()[:2]
         self.peer: Address = sock.getpeername()[:2]
         return reading(sock, self._more) if isinstance(sock, SSLSocket) else prompt_reader(sock)
@@ -41,6 +53,13 @@ class TcpLine(SocketLine):
     def writer(self, sock: socket.socket) -> Callable[[bytes], int]:
         """Return what writes to the socket."""
         return writing(sock) if isinstance(sock, SSLSocket) else sock.send
+
+    def acknowledge(self, *, later: bool) -> None:
+        """Acknowledge what was read; if `later`, leave the next acknowledgements to inputs, or to the next call."""
+        sock = self._socket
+        if sock is not None and not isinstance(sock, SSLSocket):
+            self._read = (saving_reader if later else prompt_reader)(sock)
+            acknowledge(sock)
 
     def finish(self) -> None:
         """Close our half of the connection. Raises CodecError with TLS, which has no halves."""
@@ -52,7 +71,25 @@ class TcpLine(SocketLine):
         """Close the connection, with TLS so that the system knows that nothing was cut off."""
         if isinstance(self._socket, SSLSocket):
             say_the_end(self._socket)
+        self._forget()
         super().close()
+
+    def _forget(self) -> None:
+        unsent, self._unsent = self._unsent, None
+        if unsent is not None:
+            unsent.close()
+
+    def place(self) -> Place:
+        """Return that the other end is the process that holds the address of the peer."""
+        return Place() if self._socket is None else Place(transport="tcp", address=self.peer)
+
+    def unsent(self) -> int:
+        """Return how many bytes the peer has written that have not arrived. Raises OSError where that is hidden."""
+        if self._socket is None:
+            return 0
+        if self._unsent is None:
+            self._unsent = Unsent(self._socket)
+        return self._unsent.bytes()
 
     def _more(self) -> None:
         self._wake()

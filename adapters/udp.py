@@ -15,6 +15,7 @@ import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port
 from otf.adapter.line import NEVER
+from otf.adapter.rest.attach import Place
 from otf.adapter.socket.address import HIGHEST, Address, facing, read_address, resolved, show_address
 from otf.adapter.socket.datagrams import LARGEST, Stamps, ask_for_stamps, datagram_socket, dropped, refusals, stamped
 from otf.adapter.waiting import clock
@@ -138,6 +139,11 @@ class UdpLine:
         self._over, self._gone = True, "closed"
         anyio.notify_closing(self._socket)
         self._socket.close()
+
+    def place(self) -> Place:
+        """Return that the other end is the process that holds the address of the peer."""
+        peer = self.peer
+        return Place(hidden="it has no peer yet") if peer is None else Place(transport="udp", address=peer)
 
     def lost(self) -> str:
         """Return how many datagrams the kernel has dropped; empty where it has none."""

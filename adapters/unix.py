@@ -11,6 +11,7 @@ from typing import Final
 
 from otf.adapter import Port
 from otf.adapter.child.guard import halted
+from otf.adapter.rest.attach import Place
 from otf.adapter.socket.connection import CHUNK, connected
 from otf.adapter.socket.socketline import SocketLine
 from otf.adapter.waiting import alarms
@@ -32,6 +33,10 @@ class UnixLine(SocketLine):
         peer = sock.getsockopt(socket.SOL_SOCKET, _PEER, _CREDENTIALS.size) if _PEER else bytes(_CREDENTIALS.size)
         self.pid: int = _CREDENTIALS.unpack(peer)[0]
         return partial(sock.recv, CHUNK)
+
+    def place(self) -> Place:
+        """Return that the other end is the process that listened there."""
+        return Place(self.pid) if self.pid else Place(hidden="the kernel does not tell who is at its other end")
 
     def lost(self) -> str:
         """Return that the system is stopped; empty if it runs, or if that is unknown."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
 from benchmarks.subjects import TICK, Subject
-from otf.core import Limits, Model, Monitor, Node, Oracle, Pacing, Routes, Session, Symbol, Timing
+from otf.core import Limits, Model, Monitor, Oracle, Pacing, Routes, Session, Timing
 from otf.core.eager import Eager
 from otf.core.pacing import Timers
 from otf.core.strict import Burst, Strict
@@ -27,7 +27,7 @@ CAP: Final = Limits(hypotheses=1000)  # fewer than by default: a path that excee
 class Notes:
     """The memory of pacings over the paths of a campaign."""
 
-    proven: set[tuple[Node, Symbol]] = field(default_factory=set[tuple[Node, Symbol]])
+    proven: set[Hashable] = field(default_factory=set[Hashable])
     timers: Timers = field(default_factory=Timers)
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from otf.cli.picture import picture
+from otf.cli.explore import picture
 from otf.explore import Graph, explore
+from otf.explore.exports import dot
 from otf.explore.marks import marks
-from otf.explore.pictures import dot
 from otf.models import altbit, coffees, laundry, queue, stack, tea, vending
 from otf.models.absolute import ABSOLUTE
 from otf.models.coffee import coffee

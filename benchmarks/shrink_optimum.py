@@ -57,8 +57,8 @@ class _Look:
     def on(self) -> int | None:
         """Take every step from the next pair of states; return the length of a run that fails."""
         ways, state, depth = self.todo.popleft()
-        for symbol, table in ways.tables.items():
-            inp = symbol.value
+        for symbol in ways.view.specified + ways.view.others:
+            inp, table = symbol.value, ways.tables[symbol]
             if inp not in self.inputs:
                 continue
             then, outputs = self.react(state, inp)

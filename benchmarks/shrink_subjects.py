@@ -117,7 +117,7 @@ class Remembered(Simulated):
             spot.then[inp] = None
             return None
         then, outputs = self.react(spot.state, inp.value)
-        table = spot.ways.tables.setdefault(inp, {})
+        table = spot.ways.tables[inp]
         ways = follow(self.oracle, spot.ways, inp.value, table, outputs)
         after = signature(self.oracle, spot.ways, inp.value, outputs) if ways is None else self._spot(ways, then)
         spot.then[inp] = after

@@ -20,7 +20,7 @@ async def turns(oracle: Oracle, act: Act, random: Random, steps: int) -> Verdict
     """Walk with inputs drawn uniformly from the specified ones; the event loop goes round once in each step."""
     ways, history, turn = MacroSteps.start(oracle), list[WalkStep](), _turn()
     for _ in range(steps):
-        if not ways.size:
+        if ways.size < 1 and not ways.specified():
             break
         inp, table = ways.inputs[int(random.random() * ways.size)]
         outputs = tuple(act(inp))

@@ -1,4 +1,4 @@
-"""Round trips per second over a wire: otf with checking and tracing on, a bare blocking socket, a plain anyio loop.
+"""Round trips per second over a wire: otf with checking and tracing on, a loop by hand, a blocking socket, anyio.
 
 `python -m benchmarks.wire`: one request of 32 bytes outstanding, tester and a C
 echo server (compiled here with `cc`) on one core, medians of rounds in which all take their turns. A path of otf
@@ -22,9 +22,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.measure import command, positive, save
+from benchmarks.wire_loop import loop_pipe, loop_tcp, loop_udp
 from benchmarks.wires import ROUND_TRIPS, Server
 
 KINDS: Final = ("udp", "tcp", "pipe", "pty")
+CONTENDERS: Final = {("udp", "loop"): loop_udp, ("tcp", "loop"): loop_tcp, ("pipe", "loop"): loop_pipe, **ROUND_TRIPS}
 
 
 @contextmanager
@@ -38,7 +40,7 @@ def compiled(compiler: str) -> Generator[Path, None, None]:
 
 def contenders(kind: str) -> dict[str, Callable[[Server, int], float]]:
     """Return the contenders on a kind of wire."""
-    return {name: each for (where, name), each in ROUND_TRIPS.items() if where == kind}
+    return {name: each for (where, name), each in CONTENDERS.items() if where == kind}
 
 
 def measured(server: Server, steps: int, rounds: int) -> dict[str, float]:
@@ -59,7 +61,8 @@ def show(kind: str, found: dict[str, float]) -> None:
     """Print the rates of one kind of wire."""
     print(f"\n{kind}")
     for name, rate in found.items():
-        share = "" if kind == "pty" else f"  {rate / found['blocking']:5.2f} x blocking"
+        shares = (f"  {rate / found[other]:5.2f} x {other}" for other in ("blocking", "loop") if other in found)
+        share = "" if kind == "pty" else "".join(shares)
         print(f"  {name:14} {rate:10,.1f} {'µs of CPU' if kind == 'pty' else '/s'}{share}")
 
 

@@ -131,12 +131,18 @@ def _blocking_files(out: int, back: int, steps: int) -> float:
     began = perf_counter()
     for _ in range(steps):
         os.write(out, REQUEST)
-        got = b""
-        while len(got) < len(REQUEST):
-            ready, _, _ = select.select([back], [], [], TIMEOUT)
-            assert ready
-            got += os.read(back, 65_536)
+        assert read_frame(back) == REQUEST
     return perf_counter() - began
+
+
+def read_frame(back: int) -> bytes:
+    """Wait for an answer with a time-out, and read it."""
+    got = b""
+    while len(got) < len(REQUEST):
+        ready, _, _ = select.select([back], [], [], TIMEOUT)
+        assert ready
+        got += os.read(back, 65_536)
+    return got
 
 
 # A plain anyio loop

@@ -98,7 +98,7 @@ def bench(*, fault: str = "none") -> Bench:
     if fault not in {"none", *FAULTS}:
         message = f"fault={fault}: the machine has no such fault; it has none, {', '.join(FAULTS)}"
         raise UsageError(message)
-    return Bench(
+    return Bench.on_ports(
         name="coffee",
         spec=coffee,
         codec=codec,

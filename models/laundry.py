@@ -74,7 +74,7 @@ Input: TypeAlias = Act | Choose
 ORDER: Final[tuple[Act | None, ...]] = (
     Act.PAY, Act.LOAD, None, Act.CLOSE, Act.LOCK, Act.FILL, Act.WARM_UP, Act.WASH, Act.DRAIN, Act.UNLOCK, Act.EMPTY,
 )  # fmt: skip
-"""A round; None stands for the choice of a programme."""
+"""A round; None is the choice of a programme."""
 
 SAYS: Final = {Act.PAY: Said.PAID, Act.CLOSE: Said.CLOSED, Act.LOCK: Said.LOCKED, Act.DRAIN: Said.DONE}
 

@@ -48,7 +48,7 @@ def program(name: str, package: str) -> str:
 
 
 def known_issue(says: str, *words: str) -> KnownIssue:
-    """Return the known departure that shows where all these words stand in a failure's last inputs and its output."""
+    """Return the known issue that shows where all these words stand in a failure's last inputs and its output."""
     return KnownIssue(lambda failure: all(word in f"{failure.input} {failure.seen}" for word in words), says)
 
 
@@ -60,7 +60,7 @@ def chosen(also: str, groups: Iterable[str]) -> None:
 
 
 def expected(known: Mapping[str, KnownIssue], also: str) -> tuple[KnownIssue, ...]:
-    """Return the known departures that a group of inputs brings to light."""
+    """Return the known issues that a group of inputs brings to light."""
     return (known[also],) if also in known else ()
 
 

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import wraps
 from importlib import import_module
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 RENAMED: Final[Mapping[str, Mapping[str, str]]] = {
     "otf.adapter": {"Departure": "otf.adapter.KnownIssue"},
@@ -97,6 +97,14 @@ def old_keywords(**names: str) -> Callable[[T], T]:
         return cls
 
     return change
+
+
+def old_method(owner: object, old: str, new: str) -> Callable[..., Any]:
+    """Return the method of an object by its new name, or by the old one if its class still defines that."""
+    if not hasattr(owner, old):
+        return cast("Callable[..., Any]", getattr(owner, new))
+    _warn(f"{type(owner).__name__}.{old}", f"{type(owner).__name__}.{new}")
+    return cast("Callable[..., Any]", getattr(owner, old))
 
 
 def _reader(owner: str, old: str, new: str) -> Callable[[object], object]:

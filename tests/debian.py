@@ -23,10 +23,12 @@ PROGRAMS = {
     "ngircd": "ngircd",
     "beanstalkd": "beanstalkd",
     "memcached": "memcached",
+    "redis-server": "redis-server",
     "gnugo": "gnugo",
     "stockfish": "stockfish",
     "socat": "socat",
     "tcpdump": "tcpdump",
+    "faketime": "faketime",
 }
 FILES = {
     "/usr/lib/u-boot/qemu_arm/u-boot.bin": "u-boot-qemu",
@@ -35,7 +37,7 @@ FILES = {
 BESIDE = ("tftpd-hpa",)
 """Packages that are unpacked only: they conflict with others."""
 
-SERVICES = ("atftpd", "beanstalkd", "memcached", "ngircd")
+SERVICES = ("atftpd", "beanstalkd", "memcached", "ngircd", "redis-server")
 POLICY = Path("/usr/sbin/policy-rc.d")
 FETCHING = 120.0
 """Seconds for each call that asks another host: where none answers, the tests must not wait for long."""

@@ -9,28 +9,10 @@ from types import ModuleType
 
 import pytest
 
-PACKAGES = (
-    "otf.channels",
-    "otf.campaign.run",
-    "otf.adapter",
-    "otf.adapters",
-    "otf.codec",
-    "otf.compat",
-    "otf.compose",
-    "otf.explore",
-    "otf.framing",
-    "otf.fronts",
-    "otf.laws",
-    "otf.logic",
-    "otf.renamed",
-    "otf.runner",
-    "otf.shrink",
-    "otf.spec",
-    "otf.suite",
-    "otf.testing",
-    "otf.trace",
-    "otf.values",
-)
+import otf
+
+WITHOUT = {"otf.__main__", "otf.errors", "otf.pytest_plugin"}  # a script, exceptions, fixtures
+PACKAGES = sorted({f"otf.{each.name}" for each in pkgutil.iter_modules(otf.__path__)} - WITHOUT)
 
 
 def modules(name: str) -> list[ModuleType]:

@@ -1,8 +1,11 @@
 """The contracts of the import linter say the same thing about the same layers."""
 
 import tomllib
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
+
+import grimp
 
 ROOT = Path(__file__).parents[1]
 CONTRACTS: dict[str, dict[str, Any]] = {
@@ -23,3 +26,11 @@ def test_every_layer_below_the_adapter_is_held_pure() -> None:
     layers: list[str] = CONTRACTS["layers"]["layers"]
     below = [name.strip(" ()") for row in layers[layers.index("adapter") + 1 :] for name in row.split(":")]
     assert sorted(CONTRACTS["pure"]["source_modules"]) == sorted(f"otf.{layer}" for layer in below if exists(layer))
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    """The modules of otf can be ordered so that each imports earlier ones only; imports in functions count."""
+    graph = grimp.build_graph("otf")
+    imported = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    TopologicalSorter(imported).prepare()  # a CycleError names the circle
+    assert len(imported) > 200

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+from collections import defaultdict
+from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +15,7 @@ import otf
 import otf.adapter
 
 MOST = 30
+ROOT = Path(__file__).parents[1]
 
 
 def test_the_top_has_few_names() -> None:
@@ -34,3 +39,47 @@ def test_a_bench_is_made_of_what_is_in_one_package() -> None:
         assert name in otf.adapter.__all__
     assert dataclasses.is_dataclass(otf.adapter.Bench)
     assert all(hasattr(otf.adapter, name) for name in otf.adapter.__all__)
+
+
+def test_a_type_name_means_one_thing() -> None:
+    """No public class or type alias of otf/ and adapters/ is defined twice, fewer than five in all; models apart."""
+    twice = {name: files for name, files in defined().items() if len(files) > 1}
+    assert {name: files for name, files in twice.items() if not name.startswith("_")} == {}
+    assert len(twice) < 5
+
+
+def test_a_name_that_is_defined_twice_is_found() -> None:
+    """Classes, aliases and annotated aliases count; type variables, constants and functions do not."""
+    aliases = "Both = int | str\nAlias: TypeAlias = int\n"
+    found = types(f'class A: ...\n{aliases}D = TypeVar("D")\nE = 1\nF: Final = 2\ndef H(): ...')
+    assert list(found) == ["A", "Both", "Alias"]
+
+
+def defined() -> dict[str, list[str]]:
+    """Return the files in which each type name is defined."""
+    found = defaultdict[str, list[str]](list)
+    for file in (*ROOT.glob("otf/**/*.py"), *ROOT.glob("adapters/**/*.py")):
+        inner = file.relative_to(ROOT).parts
+        if inner[:2] not in {("otf", "adapters"), ("otf", "models")}:  # links to folders beside otf/
+            for name in types(file.read_text(encoding="utf-8")):
+                found[name].append("/".join(inner))
+    return found
+
+
+def types(source: str) -> Iterator[str]:
+    """Yield the names of the classes and type aliases at the top of a file, type variables apart."""
+    for node in ast.parse(source).body:
+        match node:
+            case ast.ClassDef(name=name):
+                yield name
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Name(id="TypeAlias")):
+                yield name
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp() | ast.Subscript()) if is_camel(name):
+                yield name
+            case _:
+                pass
+
+
+def is_camel(name: str) -> bool:
+    """Return whether a name is written like that of a type."""
+    return name.lstrip("_")[:1].isupper() and not name.isupper()

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from otf.adapter import Bench, KnownIssue
+from otf.campaign import Listener
+from otf.campaign.listener import callback
 from otf.renamed import RENAMED
 from otf.spec import Spec
 
@@ -64,3 +66,22 @@ def test_an_old_keyword_replaces_too() -> None:
     with warnings.catch_warnings(record=True) as seen:
         assert replace(made(mutants=MUTANTS), name="other").mutants == MUTANTS
     assert seen == []
+
+
+def test_an_old_method_of_a_listener_is_called() -> None:
+    """A listener that defines `offered` is notified by it, with a warning that names `enabled`."""
+
+    class Old(Listener):
+        def __init__(self) -> None:
+            self.seen: list[tuple[int, object]] = []
+
+        def offered(self, number: int, view: object) -> None:
+            self.seen.append((number, view))
+
+    old = Old()
+    with pytest.warns(DeprecationWarning, match=r"Old\.offered has a new name: Old\.enabled"):
+        notify = callback(old, "enabled", 3)
+    assert notify is not None
+    notify("the view")
+    assert old.seen == [(3, "the view")]
+    assert callback(Listener(), "enabled", 3) is None

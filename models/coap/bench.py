@@ -28,7 +28,7 @@ KNOWN: Final = {
     "post": known_issue("libcoap 4.3.1 carries a POST out twice that came twice", "POST", "2.04"),
     "renew": known_issue("libcoap 4.3.1 gives a notification no greater number than the one before", "stale"),
 }
-"""The departures that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` brings to light."""
 
 
 @trace_may_set(also=ALSO)
@@ -36,9 +36,12 @@ def bench(*, server: str = "", also: str = "") -> Bench:
     """Return the bench of a CoAP server; `server` is its command line, with {host} and {port} where these belong.
 
     Clients must be able to create at least two resources. `also` is one of `ALSO`.
+
+    >>> bench().name
+    'coap'
     """
     chosen(also, ALSO)
-    return Bench(
+    return Bench.on_ports(
         name="coap",
         known_issues=expected(KNOWN, also),
         spec=coap(also),

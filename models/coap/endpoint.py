@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from otf.adapter import Arrival, Frame, Line
+from otf.adapter.rest.attach import Place, Placed
 from otf.errors import CodecError
 from otf.models.coap.codec import IDS, TWICE
 from otf.models.coap.messages import Id
@@ -52,6 +53,10 @@ class Endpoint:
     def receive(self) -> list[Arrival]:
         """Return what has come, with a message id that says what it means: its place in `IDS`."""
         return [self._classified(arrival) for arrival in self._line.receive()]
+
+    def place(self) -> Place:
+        """Return that of the line."""
+        return self._line.place() if isinstance(self._line, Placed) else Place(hidden="its line does not tell")
 
     def remarks(self) -> list[str]:
         """Return those of the line."""

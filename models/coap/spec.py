@@ -31,7 +31,11 @@ from otf.spec import AnyOrder, Spec, Transition, Where, goto, on
 
 
 def coap(also: str = "") -> Spec[State, Input]:
-    """Return the spec; `also` names inputs of `ALSO` that are tried too."""
+    """Return the spec; `also` names inputs of `ALSO` that are tried too.
+
+    >>> coap().name
+    'coap'
+    """
     return Spec(_step, State(), partial(inputs, also), _emits, name="coap")
 
 

@@ -40,11 +40,14 @@ def bench(  # noqa: PLR0913 -- each is a parameter that `--set` changes
     `entity` is the command line of the program to test (default: the reference entity); the bench adds `--id`,
     `--listen` and `--peer` to it. `fault` is one of the reference entity's 27 faults. `ready_timeout`: seconds until
     the line `ready` must have come. Raises UsageError for sizes or a fault that do not exist.
+
+    >>> bench().name
+    'conference'
     """
     sizes = Sizes(entities, nicknames, conferences, messages)
     _check(sizes, fault, entity)
     codec = ConferenceCodec(ME, entities)
-    return Bench(
+    return Bench.on_ports(
         name="conference",
         spec=conference(sizes),
         codec=codec,

@@ -35,12 +35,20 @@ Members: TypeAlias = tuple[tuple[int, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """In no conference."""
+    """In no conference.
+
+    >>> Idle() == Idle()
+    True
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Conf:
-    """In a conference under a nickname, with the other entities that take part and their nicknames, by id."""
+    """In a conference under a nickname, with the other entities that take part and their nicknames, by id.
+
+    >>> Conf("a", "ann").members
+    ()
+    """
 
     conf: str
     nick: str
@@ -52,7 +60,11 @@ State: TypeAlias = Idle | Conf
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How many entities, nicknames, conferences and messages there are; with fewer than 3, 2, 2, 2 some faults hide."""
+    """How many entities, nicknames, conferences and messages there are; with fewer than 3, 2, 2, 2 some faults hide.
+
+    >>> Sizes(nicknames=1).confs
+    ['c1', 'c2']
+    """
 
     entities: int = 3
     nicknames: int = 2
@@ -81,7 +93,11 @@ class Sizes:
 
 
 def conference(sizes: Sizes) -> Spec[State, Input]:
-    """Return the specification of the entity with id 1; what it does not mention is left unspecified."""
+    """Return the specification of the entity with id 1; what it does not mention is left unspecified.
+
+    >>> conference(Sizes()).initial
+    Idle()
+    """
 
     def step(state: State, inp: Input) -> Iterable[Transition[State]]:
         match state:

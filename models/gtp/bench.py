@@ -26,7 +26,7 @@ KNOWN: Final = {
     "color": known_issue("GNU Go 3.8 calls a wrong colour no syntax error", "invalid color"),
     "many": known_issue("GNU Go 3.8 takes a move with too many arguments", "'a1', 'a2'"),
 }
-"""The departures that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` brings to light."""
 SIZES: Final = range(2, LARGEST + 1)  # on one point there is no legal move
 PING: Final = Command(("known_command", "quit"), MOST)
 
@@ -36,12 +36,15 @@ def bench(*, engine: str = "", size: int = 4, also: str = "") -> Bench:
     """Return the bench of a Go engine; `engine` is its command line (default: GNU Go at its lowest level).
 
     Boards of `size` are played on. `also` is one of `ALSO`: commands with such arguments are sent as well.
+
+    >>> bench(size=3).name
+    'gtp'
     """
     if size not in SIZES:
         message = f"size={size}: a board of the protocol has 2 to {LARGEST} lines"
         raise UsageError(message)
     chosen(also, ALSO)
-    return Bench(
+    return Bench.on_ports(
         name="gtp",
         known_issues=expected(KNOWN, also),
         spec=go(size, also),

@@ -22,7 +22,11 @@ from otf.spec import Accept, OneOf, Spec, Transition, Where, goto
 
 
 def go(size: int, also: str = "") -> Spec[State, Input]:
-    """Return the spec, with boards of this size; `also` names commands of `ALSO` that are tried too."""
+    """Return the spec, with boards of this size; `also` names commands of `ALSO` that are tried too.
+
+    >>> go(3).name
+    'gtp'
+    """
     return Spec(step, Unset(), partial(inputs, size, also), name="gtp")
 
 

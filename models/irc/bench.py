@@ -25,7 +25,7 @@ KNOWN: Final = {
     "invite": known_issue("ngircd 26.1 answers INVITE in the name of the guest, with the nickname first", "'341'"),
     "nick": known_issue("ngircd 26.1 has another error for NICK without a nickname", "'461'", "'NICK'"),
 }
-"""The departures that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` brings to light."""
 CONFIGURATION: Final = """\
 [Global]
 Name = irc.test
@@ -59,9 +59,12 @@ def bench(*, server: str = "", also: str = "") -> Bench:
     """Return the bench of a chat server; `server` is its command line, with {host}, {port} and {folder} in it.
 
     In the folder is a configuration for ngircd, ngircd.conf. `also` is one of `ALSO`.
+
+    >>> bench().name
+    'irc'
     """
     chosen(also, ALSO)
-    return Bench(
+    return Bench.on_ports(
         name="irc",
         known_issues=expected(KNOWN, also),
         spec=irc(also),

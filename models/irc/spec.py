@@ -19,7 +19,11 @@ from otf.spec import AnyOrder, OneOf, Spec, goto
 
 
 def irc(also: str = "") -> Spec[Channel, Say]:
-    """Return the spec; `also` is one of `ALSO`."""
+    """Return the spec; `also` is one of `ALSO`.
+
+    >>> irc().name
+    'irc'
+    """
     return Spec(partial(_step, also), Channel(), partial(inputs, also), name="irc")
 
 

@@ -22,7 +22,7 @@ KNOWN: Final = {
     "number": known_issue("beanstalkd 1.12 takes what is no number for the time-out 0", "reserve-with-timeout", "'x'"),
     "missing": known_issue("beanstalkd 1.12 does not know a command without its arguments", "UNKNOWN_COMMAND"),
 }
-"""The departures that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` brings to light."""
 LOST: Final = KnownIssue(
     lambda failure: (
         failure.kind == "missing"
@@ -40,9 +40,12 @@ def bench(*, server: str = "", also: str = "") -> Bench:
     """Return the bench of a job queue; `server` is its command line, with {host} and {port} where these belong.
 
     `also` is one of `ALSO`: such a command is tried as well.
+
+    >>> bench().name
+    'jobs'
     """
     chosen(also, ALSO)
-    return Bench(
+    return Bench.on_ports(
         name="jobs",
         known_issues=(LOST, *expected(KNOWN, also)),
         spec=jobs(also),

@@ -18,7 +18,11 @@ from otf.spec import Spec, Transition, goto
 
 
 def jobs(also: str = "") -> Spec[State, Command]:
-    """Return the spec; `also` names inputs of `ALSO` that are tried too."""
+    """Return the spec; `also` names inputs of `ALSO` that are tried too.
+
+    >>> jobs().name
+    'jobs'
+    """
     return Spec(_step, State(), partial(inputs, also), _emits, name="jobs")
 
 

@@ -37,22 +37,34 @@ _PINGS: Final = {client: Command(client, "mn") for client in CLIENTS}  # the no-
 _QUESTION: Final = b"version\r\n"
 
 
-@trace_may_set(transport=TRANSPORTS, also=ALSO)
-def bench(*, server: str = "", transport: str = "tcp", keys: int = 2, wide: bool = False, also: str = "") -> Bench:
+@trace_may_set(transport=TRANSPORTS, also=ALSO, expiry=(False, True))
+def bench(  # noqa: PLR0913 -- the parameters of a bench, each with its name
+    *,
+    server: str = "",
+    transport: str = "tcp",
+    keys: int = 2,
+    wide: bool = False,
+    expiry: bool = False,
+    also: str = "",
+) -> Bench:
     """Return the bench of a memcached server; `server` is its command line, with {host} and {port}.
 
-    `transport` is tcp or udp. `keys` is how many keys there are; `wide` offers more data and flags for each; `also` is
-    one of `ALSO`.
+    `transport` is tcp or udp. `keys` is how many keys there are; `wide` offers more data and flags for each; with
+    `expiry` items expire, and waits of seconds are tried. `also` is one of `ALSO`.
+
+    >>> bench(transport="udp").name
+    'memcached'
     """
     chosen(also, ALSO)
     if transport not in TRANSPORTS:
         message = f"transport={transport}: choose one of {', '.join(TRANSPORTS)}"
         raise UsageError(message)
     udp = transport == "udp"
-    return Bench(
+    names = tuple(f"k{number}" for number in range(keys))
+    return Bench.on_ports(
         name="memcached",
         known_issues=expected(KNOWN, also),
-        spec=memcached(Choice(tuple(f"k{number}" for number in range(keys)), also, wide, together=not udp)),
+        spec=memcached(Choice(names, also, wide, together=not udp, expiry=expiry)),
         codec=MemcachedCodec(udp),
         connect=_connect(server, udp=udp),
         outputs=CLIENTS,

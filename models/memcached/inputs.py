@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import Final
 
 from otf.models.memcached.messages import CLIENTS, Command
 from otf.models.memcached.state import State
+from otf.spec import Elapse
 
 ALSO: Final = {
     "keys": "several keys in one gets over UDP",
@@ -25,37 +27,51 @@ _FLAGS: Final = (0, 7)
 _WIDE: Final = (_DATA, _FLAGS)
 _FEW: Final = (("x", "10"), (0,))
 _EXPIRED: Final = -1
+_SOON: Final = 1  # seconds
+WAIT: Final = Elapse(2.5)
+"""After this an item that expires in a second is gone: the server's clock ticks once a second, and may be late."""
 _NEVER: Final = 1  # a cas id that no test gets as far as: ids of a fresh server count up
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The keys, one of `ALSO` or "", whether all flags and data are tried, and whether keys are asked for together."""
+    """The keys, one of `ALSO` or "", and whether to try all flags and data, several keys in one get, and expiry."""
 
     keys: tuple[str, ...]
     also: str = ""
     wide: bool = False
     together: bool = True
+    expiry: bool = False
 
 
-def inputs(choice: Choice, state: State) -> Iterator[Command]:
-    """Yield the commands of both clients."""
+def inputs(choice: Choice, state: State) -> list[Command | Elapse]:
+    """Return the commands of both clients, and the wait after which an item has expired."""
+    found: list[Command | Elapse] = [WAIT] if choice.expiry else []
     for client in CLIENTS:
         for key in choice.keys:
-            yield from _storing(choice, client, key, state)
-            yield from _others(client, key)
-            yield from _counting(client, key)
-            yield from _comparing(client, key, state)
-        if choice.together or choice.also == "keys":
-            yield Command(client, "gets", choice.keys)
-        yield Command(client, "flush_all")
-        yield Command(client, "bogus")
+            item = state.item(key)
+            # most commands are the same in every state: they are made once
+            found += _plain(choice, client, key, item is not None and len(item.data) > ENOUGH)
+            found += _comparing(client, key, state)
+        found += _of_all(choice, client)
+    return found
 
 
-def _storing(choice: Choice, client: str, key: str, state: State) -> Iterator[Command]:
-    item = state.item(key)
+@cache
+def _plain(choice: Choice, client: str, key: str, long: bool) -> tuple[Command, ...]:  # noqa: FBT001 -- of a cache
+    return (*_storing(choice, client, key, long=long), *_others(choice, client, key), *_counting(client, key))
+
+
+@cache
+def _of_all(choice: Choice, client: str) -> tuple[Command, ...]:
+    together = choice.together or choice.also == "keys"
+    gets = (Command(client, "gets", choice.keys),) if together else ()
+    return (*gets, Command(client, "flush_all"), Command(client, "bogus"))
+
+
+def _storing(choice: Choice, client: str, key: str, *, long: bool) -> Iterator[Command]:
     for name in _STORING:
-        if item is not None and len(item.data) > ENOUGH and name in {"append", "prepend"}:
+        if long and name in {"append", "prepend"}:
             continue
         for data, flags in product(*(_WIDE if choice.wide else _FEW)):
             yield Command(client, name, (key, flags, 0), data)
@@ -64,11 +80,14 @@ def _storing(choice: Choice, client: str, key: str, state: State) -> Iterator[Co
         yield Command(client, "set", (key, 0, 0), "9 1")
 
 
-def _others(client: str, key: str) -> Iterator[Command]:
+def _others(choice: Choice, client: str, key: str) -> Iterator[Command]:
     for name in ("get", "gets", "delete"):
         yield Command(client, name, (key,))
     yield Command(client, "touch", (key, 0))
     yield Command(client, "touch", (key, _EXPIRED))
+    if choice.expiry:
+        yield Command(client, "touch", (key, _SOON))
+        yield Command(client, "set", (key, 3, _SOON), "soon")
 
 
 def _counting(client: str, key: str) -> Iterator[Command]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Final, TypeAlias
 
-from otf.models.memcached.inputs import Choice, inputs
+from otf.models.memcached.inputs import WAIT, Choice, inputs
 from otf.models.memcached.messages import Command, Reply, Value
 from otf.models.memcached.state import Item, State
-from otf.spec import Accept, Spec, Transition, Where, goto, on
+from otf.spec import Accept, Elapse, Spec, Transition, Where, goto, on
 
 WRAP: Final = 2**64
 """Numbers have 64 bits."""
@@ -23,12 +24,26 @@ Yields: TypeAlias = Iterator[Transition[State] | Accept]
 Learning: TypeAlias = Callable[[tuple[Reply, ...]], list[State]]
 
 
-def memcached(choice: Choice) -> Spec[State, Command]:
-    """Return the spec; `unended` allows that the line END is missing, as it is over UDP."""
+def memcached(choice: Choice) -> Spec[State, Command | Elapse]:
+    """Return the spec of a server that is asked for these keys.
+
+    >>> memcached(Choice(("k",))).name
+    'memcached'
+    """
     return Spec(partial(_step, choice.also), State(), partial(inputs, choice), name="memcached")
 
 
-def _step(also: str, state: State, inp: Command) -> Yields:
+def _step(also: str, state: State, inp: Command | Elapse) -> Yields:
+    if isinstance(inp, Elapse):
+        if inp.seconds >= WAIT.seconds:
+            yield goto(state.lasting())
+        return
+    found = [list(_carried_out(also, now, inp)) for now in state.perhaps(inp.words)]
+    # what is left open while the item is there is left open
+    yield from chain.from_iterable(found if all(found) else [])
+
+
+def _carried_out(also: str, state: State, inp: Command) -> Yields:
     match inp.name, inp.words:
         case (("get" | "gets"), keys):
             yield from _fetched(state, inp, [str(key) for key in keys])
@@ -58,7 +73,8 @@ class _Storing:
 
     def into(self, state: State) -> State:
         """Return the state with the item; a negative expiration time means that it has expired already."""
-        return state.without(self.key) if self.seconds < 0 else state.having(self.key, Item(self.flags, self.data))
+        item = Item(self.flags, self.data, expiring=self.seconds > 0)
+        return state.without(self.key) if self.seconds < 0 else state.having(self.key, item)
 
 
 def _stored(state: State, inp: Command, new: _Storing, name: str) -> Yields:
@@ -67,7 +83,7 @@ def _stored(state: State, inp: Command, new: _Storing, name: str) -> Yields:
         yield goto(state, _line(inp, "NOT_STORED"))
     elif old is not None and name in {"append", "prepend"}:
         data = old.data + new.data if name == "append" else new.data + old.data
-        yield goto(state.having(new.key, Item(old.flags, data)), _line(inp, "STORED"))
+        yield goto(state.having(new.key, Item(old.flags, data, expiring=old.expiring)), _line(inp, "STORED"))
     else:
         yield goto(new.into(state), _line(inp, "STORED"))
 
@@ -90,7 +106,8 @@ def _touched(state: State, inp: Command, key: str, seconds: int) -> Yields:
     if item is None:
         yield goto(state, _line(inp, "NOT_FOUND"))
         return
-    then = state.without(key) if seconds < 0 else state
+    touched = replace(item, expiring=seconds > 0)
+    then = state.without(key) if seconds < 0 else state.having(key, touched, stored=False)
     yield goto(then, _line(inp, "TOUCHED"))
 
 
@@ -108,7 +125,7 @@ def _counted(also: str, state: State, inp: Command, key: str, amount: int) -> Yi
         return
     new = str((number + amount) % WRAP if inp.name == "incr" else max(0, number - amount))
     for data in dict.fromkeys((new, new.ljust(len(item.data)))):
-        yield goto(state.having(key, Item(item.flags, data)), _line(inp, new))
+        yield goto(state.having(key, Item(item.flags, data, expiring=item.expiring)), _line(inp, new))
 
 
 def _fetched(state: State, inp: Command, keys: list[str]) -> Yields:

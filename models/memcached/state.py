@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain, combinations
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """The flags and the data of an item; `unique` is its cas id once `gets` reported it, `used` the last one before."""
+    """The flags and the data of an item; `unique` is its cas id once `gets` reported it, `used` the last one before.
+
+    An item that is `expiring` may be gone at any time: how long a second is, a server under load decides.
+    """
 
     flags: int
     data: str
     unique: int | None = None
     used: tuple[int, ...] = ()
+    expiring: bool = False
 
     def number(self) -> int | None:
         """Return the data as a decimal number of 64 bits, which spaces may follow; None where it is none."""
@@ -30,6 +36,16 @@ class State:
     def item(self, key: str) -> Item | None:
         """Return the item under a key, None where there is none."""
         return next((item for name, item in self.items if name == key), None)
+
+    def perhaps(self, keys: tuple[object, ...]) -> Iterator[State]:
+        """Yield the state with and without each of these items that may have expired."""
+        at_stake = [name for name, item in self.items if item.expiring and name in keys]
+        for gone in chain.from_iterable(combinations(at_stake, size) for size in range(len(at_stake) + 1)):
+            yield State(tuple(pair for pair in self.items if pair[0] not in gone))
+
+    def lasting(self) -> State:
+        """Return the state without the items that expire."""
+        return State(tuple(pair for pair in self.items if not pair[1].expiring))
 
     def without(self, key: str) -> State:
         """Return the state without the item under a key."""

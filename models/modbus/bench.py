@@ -25,7 +25,7 @@ KNOWN: Final = {
     "quantity": known_issue("pymodbus 3.16.1 refuses a quantity in the name of the function 0", "Refused(function=0"),
     "value": known_issue("pymodbus 3.16.1 takes any value for a coil", "Written(function=5"),
 }
-"""The departures that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` brings to light."""
 SERVER: Final = Path(__file__).with_name("server.py")
 GAP: Final = 0.010
 TURNAROUND: Final = 0.100
@@ -40,9 +40,12 @@ def bench(*, port: str = "", also: str = "") -> Bench:
     """Return the bench of a Modbus RTU server with the number 1; `port` is a serial port with one of your own.
 
     It must have 16 coils and 16 registers, all 0 when a path begins. `also` is one of `ALSO`.
+
+    >>> bench().name
+    'modbus'
     """
     chosen(also, ALSO)
-    return Bench(
+    return Bench.on_ports(
         name="modbus",
         known_issues=expected(KNOWN, also),
         spec=modbus(also),

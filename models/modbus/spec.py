@@ -47,7 +47,11 @@ class Memory:
 
 
 def modbus(also: str = "") -> Spec[Memory, Request]:
-    """Return the spec; `also` names inputs of `ALSO` that are tried too."""
+    """Return the spec; `also` names inputs of `ALSO` that are tried too.
+
+    >>> modbus().name
+    'modbus'
+    """
     return Spec(_step, Memory(), partial(_inputs, also), name="modbus")
 
 

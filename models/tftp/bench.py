@@ -44,7 +44,7 @@ KNOWN: Final = {
     "repeat": known_issue("atftpd 0.8.0 does not acknowledge a block that comes a third time", "Data(", "nothing more"),
     "duplicate": known_issue("atftpd 0.8.0 answers a duplicate acknowledgement with data", "Ack(", "Data("),
 }
-"""The departures that each of `ALSO` brings to light in atftpd."""
+"""The known issues that each of `ALSO` brings to light in atftpd."""
 
 
 @trace_may_set(server=SERVERS, also=ALSO)
@@ -52,6 +52,9 @@ def bench(*, server: str = "atftpd", timeout: float = 0.0, also: str = "") -> Be
     """Return the bench of a TFTP server: atftpd, hpa, or a command line with {host}, {port} and {folder} in it.
 
     `timeout` is the time in seconds after which an unknown server sends again. `also` is one of `ALSO`.
+
+    >>> bench().name
+    'tftp'
     """
     chosen(also, ALSO)
     if server not in SERVERS and not timeout:
@@ -60,7 +63,7 @@ def bench(*, server: str = "atftpd", timeout: float = 0.0, also: str = "") -> Be
     timer = SERVERS[server][2] if server in SERVERS else Timer(timeout)
     if also == "first":
         timer = replace(timer, first=True)
-    return Bench(
+    return Bench.on_ports(
         name="tftp",
         known_issues=(KNOWN[also],) if also in KNOWN and server == "atftpd" else (),
         spec=tftp(timer, also),

@@ -102,7 +102,11 @@ class Timer:
 
 
 def tftp(timer: Timer, also: str = "") -> Spec[State, Input]:
-    """Return the spec of a server with this timer; `also` is one of `ALSO`."""
+    """Return the spec of a server with this timer; `also` is one of `ALSO`.
+
+    >>> tftp(Timer(1.0)).name
+    'tftp'
+    """
     start = State(tuple(sorted(FILES.items())))
     return Spec(_step, start, partial(_inputs, also), partial(_emits, timer), name="tftp")
 

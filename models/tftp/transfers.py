@@ -10,6 +10,7 @@ from typing import Any, Final
 import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost
+from otf.adapter.rest.attach import Place
 from otf.adapter.socket.address import Address
 from otf.adapter.socket.datagrams import datagram_socket, refusals
 from otf.errors import ContactError
@@ -69,6 +70,10 @@ class TransferLine:
                 continue
             arrived += [Frame(data)] if self._is_ours(sender) else []
         return arrived
+
+    def place(self) -> Place:
+        """Return that the other end is the server, whatever port it answers from."""
+        return Place(transport="udp", address=self._server)
 
     def remarks(self) -> list[str]:
         """Return how many packets of strangers were ignored."""

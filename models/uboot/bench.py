@@ -22,7 +22,7 @@ from otf.models.uboot.messages import COUNTDOWN, PORT, PROMPT, UbootCodec, promp
 from otf.models.uboot.spec import ALSO, BASE, uboot
 
 KNOWN: Final = {"zero": known_issue("U-Boot 2023.01 hangs on a division by zero", "5 / 0")}
-"""The departures that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` brings to light."""
 FIRMWARE: Final = "/usr/lib/u-boot/qemu_arm/u-boot.bin"
 READY: Final = 20.0
 BAUDRATE: Final = 115_200
@@ -30,9 +30,13 @@ BAUDRATE: Final = 115_200
 
 @trace_may_set(also=ALSO)
 def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
-    """Return the bench of U-Boot; `firmware` is the image for QEMU's board `virt`. `also` is one of `ALSO`."""
+    """Return the bench of U-Boot; `firmware` is the image for QEMU's board `virt`. `also` is one of `ALSO`.
+
+    >>> bench().name
+    'uboot'
+    """
     chosen(also, ALSO)
-    return Bench(
+    return Bench.on_ports(
         name="uboot",
         known_issues=expected(KNOWN, also),
         spec=uboot(also),

@@ -51,7 +51,11 @@ Result: TypeAlias = tuple[Prompt, tuple[str, ...]]
 
 
 def uboot(also: str = "", memory: tuple[int, int] = (0, 0)) -> Spec[State, Type]:
-    """Return the spec of a board with these words at `BASE`; `also` names inputs of `ALSO` that are tried too."""
+    """Return the spec of a board with these words at `BASE`; `also` names inputs of `ALSO` that are tried too.
+
+    >>> uboot().name
+    'uboot'
+    """
     return Spec(_step, Prompt(memory=memory), partial(_inputs, also), name="uboot")
 
 

@@ -21,7 +21,7 @@ KNOWN: Final = {
     "order": known_issue("Stockfish 15.1 takes what follows searchmoves for moves", "Info(kind='depth'"),
     "mate": known_issue("Stockfish 15.1 has a best move that is no move", "(none)"),
 }
-"""The departures that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` brings to light."""
 READY: Final = 10.0
 """Seconds that an engine may take to load what it knows of chess."""
 
@@ -31,9 +31,12 @@ def bench(*, engine: str = "", also: str = "") -> Bench:
     """Return the bench of a chess engine; `engine` is its command line (default: Stockfish).
 
     `also` is one of `ALSO`: such inputs are tried as well.
+
+    >>> bench().name
+    'uci'
     """
     chosen(also, ALSO)
-    return Bench(
+    return Bench.on_ports(
         name="uci",
         known_issues=expected(KNOWN, also),
         spec=chess(also),

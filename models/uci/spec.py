@@ -64,7 +64,11 @@ Input: TypeAlias = Say | Position | Go
 
 
 def chess(also: str = "") -> Spec[State, Input]:
-    """Return the spec; `also` names some of `ALSO` that are tried as well."""
+    """Return the spec; `also` names some of `ALSO` that are tried as well.
+
+    >>> chess().name
+    'uci'
+    """
     return Spec(_step, Idle(), partial(_inputs, also), _emits, name="uci")
 
 
@@ -160,7 +164,7 @@ ALSO: Final[dict[str, tuple[Input, ...]]] = {
     "order": (Go(("searchmoves e2e4", "depth 1")),),
     "mate": (Position("mate"), Position("stalemate")),
 }
-"""What brings a known departure of Stockfish to light, by its name."""
+"""What brings a known issue of Stockfish to light, by its name."""
 
 
 def _inputs(also: str, state: State) -> Iterator[Input]:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from otf.adapter.bench import Bench
 from otf.adapter.bench_options import Connect, KnownIssue, Opener, trace_may_set
-from otf.adapter.life import Life
+from otf.adapter.child.server import Listening
+from otf.adapter.life import Expect, Life
 from otf.adapter.line import Arrival, Ending, Line, LineLost, Port, Trouble
 from otf.channels import duplicating, lossy, reordering
 from otf.codec import Codec, PortAction, lines
@@ -36,6 +37,7 @@ __all__ = [
     "Connect",
     "Ended",
     "Ending",
+    "Expect",
     "Frame",
     "Framer",
     "Framing",
@@ -45,6 +47,7 @@ __all__ = [
     "Limits",
     "Line",
     "LineLost",
+    "Listening",
     "Opener",
     "Port",
     "PortAction",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Hashable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Final, Unpack
 
@@ -14,6 +14,7 @@ from otf.adapter.bench_options import (
     Opener,
     PortOptions,
     ProcessOptions,
+    Silence,
     check_codec,
     check_options,
     check_ports,
@@ -24,11 +25,13 @@ from otf.adapter.life import Life, living
 from otf.adapter.line import Line
 from otf.codec import Codec
 from otf.core import Barrier, InputMode, Limits, Model, Oracle, Relation, Routes
+from otf.core.calls import own_frames
 from otf.core.timing import Learnt, Timing
 from otf.errors import ModelError, OtfError, UsageError
 from otf.renamed import old_keywords
 from otf.simulate.walk import Act
-from otf.spec import Spec, total
+from otf.spec import Elapse, Spec, total
+from otf.spec.spec import at_speed
 from otf.trace.events import Event
 from otf.values import show
 
@@ -61,11 +64,15 @@ class Bench:
     | `latency` | 0.002 | L: seconds that one way through any port takes at most |
     | `busy` | 0.002 | R: seconds that the system takes for one input at most |
     | `barrier` | None | pings whose answers prove quiescence, instead of waiting for it |
+    | `silence_key` | None | what eager mode remembers a silence under, a function of state and input; None: both |
     | `retries` | 1 | how often a start that failed is tried again |
+    | `pause` | 1.0 | seconds that the system may have to wait between two inputs while otf plans |
     | `limits` | `Limits()` | how many possible states are kept; beyond that a run is inconclusive |
     | `mutants` | none | values of the parameter `fault` that `otf mutants` tries, each with a line of text |
     | `parameters` | none | the parameters that the bench was made with, for the trace |
     | `known_issues` | none | failures that are known: a campaign counts them and goes on |
+    | `silence` | "observed" | how it is known: "observed" by a look at the processes of the system, or "timed" |
+    | `pids` | none | processes of the system that are not started by the bench and hold none of its ports |
     | `foreign` | None | makes an event of a line (decoded JSON) of a log of another program, or None |
 
     >>> from otf.spec import Spec, goto
@@ -91,20 +98,27 @@ class Bench:
     latency: float = 0.002
     busy: float = 0.002
     barrier: Barrier | None = None
+    silence_key: Callable[[Any, Any], Hashable] | None = None
     retries: int = 1
+    pause: float = 1.0
     limits: Limits = field(default_factory=Limits)
     mutants: Mapping[str, str] = field(default_factory=dict[str, str])
     parameters: Mapping[str, object] = field(default_factory=dict[str, object])
     known_issues: tuple[KnownIssue, ...] = ()
     foreign: Callable[[Any], Event | None] | None = None
+    silence: Silence = "observed"
+    pids: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a bench without a way to its system, or with times that are none."""
-        for name in ("quiescence", "latency", "busy"):
+        for name in ("quiescence", "latency", "busy", "pause"):
             seconds: float | None = getattr(self, name)
             # not `seconds < 0`: compared with NaN everything is false, and no silence would ever be long enough
             if seconds is not None and not 0 <= seconds < FOREVER:
                 raise UsageError(f"{name}={seconds}: a number of seconds is needed, 0 or more")
+        if self.system is not None and self.speed > 1:
+            message = "a system in this process has no clock of its own, and answers before any time passes"
+            raise UsageError(f"speed={self.speed:g}: {message}; leave the speed out")
         if self.system is None and self.codec is None:
             message = "a bench needs a codec and ports, or a system in this process"
             raise UsageError(f"{message}: Bench.on_ports(spec, codec, ports) or Bench.in_process(spec, system)")
@@ -183,21 +197,42 @@ class Bench:
     def timing(self) -> Timing:
         """Return the times of the bench; one object, so that what is learnt in one path serves the next."""
         if self.quiescence is None:
-            return Learnt(FIRST, self.latency, self.busy)
-        return Timing(self.quiescence, self.latency, self.busy)
+            return Learnt(FIRST, self.latency, self._busy)
+        return Timing(self.quiescence / self.speed, self.latency, self._busy)
+
+    @property
+    def _busy(self) -> float:
+        # a faster clock shortens waits and no computation: R stays as long as the machine may need anyway, which is L
+        return max(self.busy / self.speed, min(self.busy, self.latency))
+
+    @property
+    def speed(self) -> float:
+        """Return how many times as fast the clocks of the system run: see `Life`."""
+        return 1.0 if self.life is None else self.life.speed
+
+    def at_speed(self, speed: float) -> Bench:
+        """Return the bench with the clocks of its system at another speed. Raises UsageError for one that is none."""
+        return self if speed == self.speed else replace(self, life=replace(self.life or Life(), speed=float(speed)))
 
     def oracle(self) -> Oracle:
         """Return the oracle that judges this bench in its input mode."""
-        judged = total(self.spec) if self.inputs in {"all", "mixed"} else self.spec
+        spec = at_speed(self.spec, self.speed)
+        judged = total(spec) if self.inputs in {"all", "mixed"} else spec
         relation: Relation = "any" if self.inputs == "any" else "uioco"
-        return Oracle(Model(judged, Routes(self._output_ports, self.port)), relation, self.limits, self.timing)
+        model = Model(judged, Routes(self._output_ports, self.port))
+        return Oracle(model, relation, self.limits, self.timing, self.silence_key)
 
     @property
     def _output_ports(self) -> tuple[str, ...]:
         return self.outputs or tuple(self.ports) or ((SYSTEM,) if self.system is not None else ())
 
     def port(self, value: object) -> str:
-        """Return the port of a value, by the codec, or the only one there is. Raises ModelError where that raises."""
+        """Return the port of a value, by the codec, or the only one there is; "" for an input that only waits.
+
+        Raises ModelError where the codec raises.
+        """
+        if isinstance(value, Elapse):
+            return ""
         if self.codec is None:
             return next(iter(self.outputs), SYSTEM)
         try:
@@ -206,7 +241,7 @@ class Bench:
             raise
         except Exception as error:
             message = f"the codec raised on the port of {show(value)}: {type(error).__name__}: {error}"
-            raise ModelError(message) from error
+            raise ModelError(message + own_frames(error)) from error
         if not isinstance(named, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- a codec of the user's may give anything
             message = f"the codec gave {show(named)} as the port of {show(value)}; a port is a name"
             raise ModelError(message)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Final, TypedDict, TypeVar
+from typing import Any, Final, Literal, TypedDict, TypeVar
 
 from otf.adapter.life import Life
 from otf.adapter.line import Line
@@ -24,6 +24,9 @@ Opener = Callable[[], AbstractAsyncContextManager[Line]]
 
 Connect = Callable[[], AbstractAsyncContextManager[Mapping[str, Line]]]
 """Opens the lines of all ports."""
+
+Silence = Literal["observed", "timed"]
+"""How silence is known: by a look at the processes of the system, where that is possible, or by a time alone."""
 
 _OF_CODEC: Final = ("types", "port", "encode", "decode")
 _OLD: Final = {"faults", "departures"}  # `Bench` itself still takes them
@@ -53,6 +56,7 @@ class BenchOptions(TypedDict, total=False):
     quiescence: float | None
     latency: float
     busy: float
+    pause: float
     limits: Limits
     mutants: Mapping[str, str]
     parameters: Mapping[str, object]
@@ -65,7 +69,10 @@ class PortOptions(BenchOptions, total=False):
 
     life: Life | None
     barrier: Barrier | None
+    silence_key: Callable[[Any, Any], Hashable] | None
     retries: int
+    silence: Silence
+    pids: tuple[int, ...]
 
 
 class ProcessOptions(BenchOptions, total=False):

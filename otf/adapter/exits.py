@@ -5,12 +5,19 @@ of several without a word. Such errors are reported and are no verdict; only the
 
 Calls that may never return run in daemon threads, bounded in time. The interpreter waits for the threads of anyio's
 pool when it ends: one that is stuck in a driver would keep it from ending for ever.
+
+Reports a model that hangs: after a second, which of its functions is at work, and on what.
+
+A thread looks at the question that the model is working on. It cannot report code that keeps all threads from
+running, as one call of a C library may.
 """
 
 from __future__ import annotations
 
 import asyncio
 import socket
+import sys
+import threading
 import traceback
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
@@ -22,7 +29,9 @@ from typing import Final, TypeVar, cast
 
 import anyio
 
+from otf.core.calls import CURRENT, ModelCall, own_frames
 from otf.errors import USERS_OWN, ModelError
+from otf.values import show
 
 
 @contextmanager
@@ -40,7 +49,8 @@ def blaming() -> Generator[None]:
 
 def blamed(error: BaseException) -> ModelError:
     """Return the error for code that would end the program."""
-    return ModelError(f"{where(error)}: {said(error)}: code of the bench or its model would have ended the program")
+    message = f"{where(error)}: {describe(error)}: code of the bench or its model would have ended the program"
+    return ModelError(message + own_frames(error))
 
 
 def is_interruption(error: BaseException) -> bool:
@@ -59,10 +69,10 @@ def where(error: BaseException) -> str:
     return f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else "somewhere"
 
 
-def said(error: BaseException) -> str:
+def describe(error: BaseException) -> str:
     """Return an error as one line.
 
-    >>> said(SystemExit(0)), said(asyncio.CancelledError())
+    >>> describe(SystemExit(0)), describe(asyncio.CancelledError())
     ('SystemExit: 0', 'CancelledError')
     """
     name, text = type(error).__name__, str(error)
@@ -132,3 +142,51 @@ def _start(call: Callable[[], T], future: Future[T], done: Callable[[], object])
 def _undone(undo: Callable[[T], object], future: Future[T]) -> None:
     with suppress(Exception):
         undo(future.result())
+
+
+PATIENCE: Final = 1.0  # seconds
+LOOKS: Final = 4  # in that time
+_ONE: Final = threading.Lock()  # two that watch the same would report everything twice
+_TOLD: Final = frozenset(10**power * LOOKS for power in range(6))  # after a second, after ten, a hundred …
+
+Tell = Callable[[str], object]
+
+
+def warn(text: str) -> None:
+    """Report on standard error, if there is one."""
+    if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison] -- it is None where it was closed
+        sys.stderr.write(f"otf: {text}\n")
+        sys.stderr.flush()
+
+
+@contextmanager
+def watched(tell: Tell = warn, patience: float = PATIENCE) -> Generator[None]:
+    """Watch the model while the context is open; `tell` is called from another thread."""
+    if not _ONE.acquire(blocking=False):
+        yield
+        return
+    over = threading.Event()
+    threading.Thread(target=watch, args=(over, tell, patience), name="otf watchdog", daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
+        _ONE.release()
+
+
+def watch(over: threading.Event, tell: Tell, patience: float) -> None:
+    """Look at what the model is asked, four times in `patience` seconds, until it is over."""
+    seen, looks = CURRENT.now, 0
+    while not over.wait(patience / LOOKS):
+        now = CURRENT.now
+        looks = looks + 1 if now is not None and now is seen else 0
+        seen = now
+        if now is not None and looks in _TOLD:
+            tell(
+                f"the model has been at work for {looks / LOOKS * patience:g} s: {_text(now)}; Ctrl-C breaks out of it"
+            )
+
+
+def _text(question: ModelCall) -> str:
+    function, arguments = question
+    return f"{function}({', '.join(map(show, arguments))})"

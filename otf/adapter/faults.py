@@ -69,6 +69,9 @@ class Faults:
     `only` is the direction that has faults: "in" for inputs, "out" for outputs, "" for both.
 
     `late` has to be well below the bench's L: the oracle blames the system for anything later.
+
+    >>> Faults(drop=0.1, only="in").drop
+    0.1
     """
 
     _: KW_ONLY

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from otf.adapter.exits import said, where
+from otf.adapter.exits import describe, where
 from otf.adapter.line import NEVER, Arrival, Ending, Trouble
 from otf.adapter.waiting import Alarm, clock
 from otf.errors import ModelError
@@ -65,7 +65,7 @@ class Inflow:
         except Exception as error:
             # the framing is not called again: it would raise once more while the line, and the system, are closed
             self._framer, self._steady = _Broken(), False
-            raise ModelError(f"{where(error)}: the framing raised {said(error)}") from error
+            raise ModelError(f"{where(error)}: the framing raised {describe(error)}") from error
 
     def _remember(self, chunk: bytes, frames: list[Frame]) -> None:
         if len(self._whole) >= _KEPT:

@@ -2,52 +2,103 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+import re
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
 import anyio
 
-from otf.adapter.child.child import Child, Program, words
+from otf.adapter.child.child import Program
+from otf.adapter.child.faster import FASTEST, FasterClock, under
 from otf.adapter.child.hook import Hook, obey
-from otf.adapter.child.reading import Reading
+from otf.adapter.child.server import Ready, Server, peers
 from otf.adapter.line import Ending, Line, LineLost, Trouble
-from otf.adapter.waiting import alarms, spawning
-from otf.errors import ContactError
-from otf.framing import lines
+from otf.adapter.serial.keeping import campaigns_end
+from otf.errors import ContactError, UsageError
 
 OpenLines = Mapping[str, Line]
 Connected = Callable[[], AbstractAsyncContextManager[OpenLines]]
 
-_LAST: Final = 5.0
 _LOOK: Final = 0.005
+_SHOWN: Final = 80  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """In a sequence of `Life.inband`: wait until a frame with `pattern` (a regular expression) comes on a port.
+
+    Other frames on the port are dropped. If none comes within so many `seconds`, the reset has failed.
+
+    >>> [("console", b"reset"), Expect("console", rb"=> $", 5.0)][1].seconds
+    5.0
+    """
+
+    port: str
+    pattern: bytes
+    seconds: float = 5.0
+
+
+@dataclass(slots=True, eq=False)
+class Lasting:
+    """What lasts from path to path: the server that is kept, and how often the power was cycled."""
+
+    server: Server | None = None
+    cycles: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Life:
     """What is done with a system before each path and after it; each part may be left out. Times are seconds.
 
-    In this order: `reset` (a power cycle, a script that brings the test bed into order); `server` is started in a
-    session of its own, and is there once it has printed the line `ready` (None: at once); the ports are opened;
-    `inband` is sent, frames by port, in a sequence that brings the system into its initial state; for `settle` seconds
-    all output is dropped; `health` checks that the system is well. After the path the ports are closed and the
-    server is stopped with all that it started.
+    In this order: `reset` (a script that brings the test bed into order); `server` is started in a session of its own,
+    and `ready` shows when it is there: a line that it prints, a pattern (`re.compile`) in a line, a port (`Listening`),
+    or a function (None: at once); the ports are opened; `inband` is sent, frames by port, in a sequence that brings the
+    system into its initial state, with an `Expect` wherever an answer is waited for; for `settle` seconds all output is
+    dropped; `health` checks that the system is well. After the path the ports are closed and the server is stopped with
+    all that it started. A server that has ended by then, or whose ports another process holds, is no system to judge.
+
+    With `keep` the server lives for the whole campaign, and `inband` alone resets it between the paths. If that fails,
+    the server is started again; if that fails too, the hook `power` cycles the power, at most `power_cycles` times in
+    the life of the bench, and all is tried once more.
+
+    `speed` is how many times as fast the clocks of the system run, under libfaketime: of `server` and of all processes
+    that the ports start, not of hooks. The quiescence time, R and the time windows of the model stay in seconds of the
+    system; L does not change. A system that cannot follow is refused, with the reason.
 
     `timeout` bounds each hook and the start. What fails is trouble with the test bed, and no failure of the system: the
     start is tried again as often as the bench says in `retries`, and then the campaign is inconclusive.
+
+    >>> from pathlib import Path
+    >>> Life(reset=lambda: Path("store").unlink(missing_ok=True), settle=0.1).settle
+    0.1
     """
 
     reset: Hook | None = None
     server: Program | None = None
-    ready: str | None = None
-    inband: Sequence[tuple[str, bytes]] = ()
+    ready: Ready | None = None
+    inband: Sequence[tuple[str, bytes] | Expect] = ()
     settle: float = 0.0
     health: Hook | None = None
     timeout: float = 10.0
     grace: float = 0.2
     env: Mapping[str, str] | None = field(default=None, repr=False)
+    keep: bool = False
+    power: Hook | None = None
+    power_cycles: int = 10
+    speed: float = 1.0
+    lasting: Lasting = field(default_factory=Lasting, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a speed that is none."""
+        if not 1 <= self.speed <= FASTEST:
+            raise UsageError(f"speed={self.speed}: a number from 1 to {FASTEST:g} is needed; 1 is the clock as it is")
+        if self.keep and self.speed > 1:
+            raise UsageError(
+                "speed: a server that is kept over a campaign runs by its own clock; give `speed` or `keep`"
+            )
 
 
 @asynccontextmanager
@@ -56,18 +107,101 @@ async def living(life: Life, connect: Connected) -> AsyncGenerator[OpenLines, No
     async with AsyncExitStack() as stack:
         if life.reset is not None:
             await obey(life.reset, "the reset hook", life.timeout)
-        if life.server is not None:
-            await stack.enter_async_context(_serving(life, life.server))
-        opened = await stack.enter_async_context(connect())
+        clock = FasterClock(life.speed) if life.speed > 1 else None
+        if clock is not None:
+            stack.callback(clock.clean)
+        with under(clock):
+            opened = await _escalated(life, connect, stack)
+        if clock is not None:
+            await clock.check()
+        yield opened
+
+
+async def _escalated(life: Life, connect: Connected, stack: AsyncExitStack) -> OpenLines:
+    """Try the start; after a failure again with a fresh server, and then with the power cycled."""
+    reasons = list[str]()
+    try:
+        return await _tried(life, connect, stack)
+    except ContactError as error:
+        reasons.append(str(error))
+    if life.lasting.server is not None:
+        await _dropped(life)
+        try:
+            return await _tried(life, connect, stack)
+        except ContactError as error:
+            reasons.append(f"after the server was started again: {error}")
+    if life.power is not None:
+        await _cycled(life, life.power, reasons)
+        try:
+            return await _tried(life, connect, stack)
+        except ContactError as error:
+            reasons.append(f"after power cycle {life.lasting.cycles}: {error}")
+    raise ContactError("; ".join(reasons))
+
+
+async def _cycled(life: Life, power: Hook, reasons: list[str]) -> None:
+    if life.lasting.cycles >= life.power_cycles:
+        used = f"all {life.power_cycles} power cycles are used up; see to the test bed, or raise power_cycles"
+        raise ContactError("; ".join([*reasons, used]))
+    life.lasting.cycles += 1
+    await _dropped(life)
+    await obey(power, "the power hook", life.timeout)
+
+
+async def _tried(life: Life, connect: Connected, stack: AsyncExitStack) -> OpenLines:
+    async with AsyncExitStack() as attempt:
+        server = await _server(life, attempt)
+        opened = await attempt.enter_async_context(connect())
+        there = [each for line in opened.values() for each in peers(line)]
+        if server is not None:
+            await server.check(there)
         await _quieten(life, opened)
         if life.health is not None:
             await obey(life.health, "the health check", life.timeout)
-        yield opened
+        if server is not None:
+            await server.check(there)
+        await stack.enter_async_context(attempt.pop_all())
+        return opened
+
+
+async def _server(life: Life, attempt: AsyncExitStack) -> Server | None:
+    """Return the server of a life, started if it does not run; one that is not kept ends with the attempt."""
+    if life.server is None:
+        return None
+    campaign = campaigns_end() if life.keep else None
+    kept = life.lasting.server
+    if campaign is not None and kept is not None and not kept.child.ended():
+        return kept
+    await _dropped(life)
+    server = Server(life.server, life.env, life.ready)
+    if campaign is None:
+        attempt.push_async_callback(_stopped, server, life.grace)
+    else:
+        life.lasting.server = server
+        campaign.push_async_callback(_dropped, life)
+    await server.until_ready(life.timeout)
+    return server
+
+
+async def _dropped(life: Life) -> None:
+    """Stop the server that was kept, if there is one."""
+    server, life.lasting.server = life.lasting.server, None
+    if server is not None:
+        await _stopped(server, life.grace)
+
+
+async def _stopped(server: Server, grace: float) -> None:
+    with anyio.CancelScope(shield=True):
+        await server.stop(grace)
 
 
 async def _quieten(life: Life, opened: OpenLines) -> None:
     """Bring the system into its initial state, and drop its answers to that."""
-    for port, data in life.inband:
+    for each in life.inband:
+        if isinstance(each, Expect):
+            await _expected(opened[each.port], each)
+            continue
+        port, data = each
         try:
             await opened[port].send(data)
         except LineLost as lost:
@@ -76,80 +210,32 @@ async def _quieten(life: Life, opened: OpenLines) -> None:
     until = anyio.current_time() + life.settle
     while life.settle:
         for port, line in opened.items():
-            _drop(port, line)
+            deque(_dropped_frames(port, line, "was to settle"), maxlen=0)
         if anyio.current_time() >= until:
             return
         await anyio.sleep(_LOOK)
 
 
-def _drop(port: str, line: Line) -> None:
+async def _expected(line: Line, expect: Expect) -> None:
+    """Wait for a frame; the last ones that came instead are named where it does not come."""
+    pattern, until = re.compile(expect.pattern), anyio.current_time() + expect.seconds
+    last: bytes | None = None
+    while True:
+        for data in _dropped_frames(expect.port, line, "was to be reset"):
+            last = data
+            if pattern.search(data):
+                return
+        if anyio.current_time() >= until:
+            came = "nothing came" if last is None else f"the last that came is {last[-_SHOWN:]!r}"
+            missed = f"no frame with {expect.pattern!r} within {expect.seconds:g} s"
+            raise ContactError(f"the reset over port {expect.port!r} failed: {missed}; {came}")
+        await anyio.sleep(_LOOK)
+
+
+def _dropped_frames(port: str, line: Line, what: str) -> Iterator[bytes]:
     while batch := line.receive():
         for arrival in batch:
             if isinstance(arrival, (Ending, Trouble)):
-                message = f"port {port!r} ended while the system was to settle: {arrival.reason}"
+                message = f"port {port!r} ended while the system {what}: {arrival.reason}"
                 raise ContactError(message)
-
-
-@asynccontextmanager
-async def _serving(life: Life, command: Program) -> AsyncGenerator[None, None]:
-    async with alarms() as alarm:
-        child = Child(words(command), life.env)
-        reading = Reading(child, lines()(), alarm)
-        try:
-            if life.ready is not None:
-                await _printed(reading, life.ready, life.timeout, child.command)
-            # nothing else reads its output, and full pipes would stop it
-            async with spawning() as start:
-                start(_drained, reading)
-                yield
-        finally:
-            with anyio.CancelScope(shield=True):
-                await _stopped(child, reading, life.grace)
-
-
-async def _printed(reading: Reading, ready: str, seconds: float, command: str) -> None:
-    with anyio.move_on_after(seconds):
-        while True:
-            reading.look()
-            while reading.inflow.queue:
-                arrival = reading.inflow.queue.popleft()
-                if isinstance(arrival, Ending):
-                    raise _unready(f"`{command}` was never ready: {arrival.reason}", reading)
-                if getattr(arrival, "data", b"") == ready.encode():
-                    return
-            await reading.more()
-    raise _unready(f"`{command}` did not print the line {ready!r} within {seconds:g} s", reading)
-
-
-def _unready(why: str, reading: Reading) -> ContactError:
-    errors = (
-        "".join(f"\n  stderr: {line}" for line in reading.tail.lines()) or "\n  it printed nothing on standard error"
-    )
-    return ContactError(f"{why}; start it by hand to see why{errors}")
-
-
-async def _drained(reading: Reading) -> None:
-    while reading.descriptors():
-        await reading.more()
-        reading.look()
-        reading.inflow.queue.clear()
-
-
-async def _stopped(child: Child, reading: Reading, grace: float) -> None:
-    """Stop a server and all that it started: by SIGTERM, and after the grace by SIGKILL."""
-    for descriptor in (child.stdin, *reading.descriptors()):
-        anyio.notify_closing(descriptor)
-    for number, seconds in ((signal.SIGTERM, grace), (signal.SIGKILL, _LAST)):
-        child.signal(number)
-        with anyio.move_on_after(seconds):
-            await _until_ended(reading)
-    reading.close()
-    child.close()
-
-
-async def _until_ended(reading: Reading) -> None:
-    reading.look()
-    while not reading.ended and reading.descriptors():
-        await reading.more()
-        reading.look()
-        reading.inflow.queue.clear()
+            yield arrival.data

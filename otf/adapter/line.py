@@ -16,7 +16,11 @@ NEVER: Final = float("-inf")
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The port ended; nothing arrives after it. `reason` is one of few words ("exit status 3", "end of stream")."""
+    """The port ended; nothing arrives after it. `reason` is one of few words ("exit status 3", "end of stream").
+
+    >>> Ending("end of stream").reason
+    'end of stream'
+    """
 
     reason: str
 
@@ -26,6 +30,9 @@ class Trouble:
     """The line itself is at fault, not the system: datagrams were dropped, a device was unplugged.
 
     What arrived before still counts. After that nothing can be concluded, and the run is inconclusive.
+
+    >>> Trouble("the device was unplugged").reason
+    'the device was unplugged'
     """
 
     reason: str
@@ -110,6 +117,15 @@ class Packing(Protocol):
 
 
 @runtime_checkable
+class Acknowledging(Protocol):
+    """A line that acknowledges at once what it reads, which takes a packet of its own each time."""
+
+    def acknowledge(self, *, later: bool) -> None:
+        """Acknowledge what was read. If `later`, leave the next acknowledgements to inputs, or to the next call."""
+        ...
+
+
+@runtime_checkable
 class Stamping(Protocol):
     """A line that knows when a frame arrived, however late it is read. This costs time, so it is off by default."""
 
@@ -124,6 +140,10 @@ class Port:
 
     `kind` is the name of the adapter, `framing` what it cuts a stream with (None where frames come as such), `at`
     makes the same port, with all its options, at another address; `url` is its address, where it has one.
+
+    >>> from otf.adapters.tcp import tcp
+    >>> isinstance(tcp("127.0.0.1:7000"), Port), tcp("127.0.0.1:7000").url
+    (True, '127.0.0.1:7000')
     """
 
     open: Callable[[], AbstractAsyncContextManager[Line]]

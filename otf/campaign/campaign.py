@@ -11,9 +11,9 @@ from typing import Final, Self
 import anyio
 
 from otf.adapter import Bench
-from otf.adapter.exits import blaming
+from otf.adapter.child.faster import refused
+from otf.adapter.exits import blaming, watched
 from otf.adapter.serial.keeping import keeping
-from otf.adapter.watchdog import watched
 from otf.campaign.confirm import ConfirmedPath, Confirmer
 from otf.campaign.journal import Journal
 from otf.campaign.listener import Listener, callback, listened
@@ -21,14 +21,19 @@ from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings, header
-from otf.campaign.shrinking import Shrinker
+from otf.campaign.shrinking import INTERRUPTED, Shrinker
+from otf.campaign.speed import check_speed
 from otf.core import Oracle
 from otf.errors import ContactError, OtfError
 from otf.runner.files import writing
 from otf.runner.path import AT_FAULT
+from otf.runner.time_spent import spending
 from otf.strategy import Strategy
 from otf.trace.verdict import Verdict
 
+SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
+LEAST: Final = 0.2  # seconds: in less, nothing is shrunk
+LOST: Final = "the contact to the system was lost"
 SELDOM: Final = 100  # the oldest objects are searched for garbage this many times less often than usual
 
 
@@ -37,6 +42,15 @@ class Campaign:
 
     Each of n jobs takes every n-th path and has its own memory: the same seed and number of jobs give the same paths,
     whatever the speed of each job.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from otf.models.coffee import bench
+    >>> with TemporaryDirectory() as folder:
+    ...     campaign = Campaign(bench(), Settings(out=Path(folder, "out"), traces=2, steps=10))
+    ...     summary = anyio.run(campaign.run)
+    >>> summary.verdict, summary.paths
+    ('pass', 2)
     """
 
     def __init__(self, bench: Bench, settings: Settings, listener: Listener | None = None) -> None:
@@ -45,7 +59,11 @@ class Campaign:
         self.listener: Listener = listener or Listener()
         self.summary: Summary = Summary(known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues])
         self._lanes = [_Lane.of(bench, settings) for _ in range(min(settings.jobs, settings.traces))]
+        # what is reported was seen at the system's own speed: a program may follow a faster clock in part only
+        self._own = bench.at_speed(1)
         self._confirmer = Confirmer(bench, settings, self.summary)
+        if bench.speed > 1 and settings.burst > 1:
+            raise refused(bench.speed, "a failure in a burst cannot be driven again at the system's own speed")
         self._stop = False
         self._deadline = float("inf")
 
@@ -53,7 +71,7 @@ class Campaign:
         """Run all paths, then shrink; return the summary. Raises ModelError if the model is broken."""
         if self.settings.time is not None:
             self._deadline = anyio.current_time() + self.settings.time
-        with Journal(self.settings.out) as journal, undisturbed(), watched():
+        with Journal(self.settings.out) as journal, undisturbed(), watched(), spending(self.summary.spent):
             async with keeping():
                 with blaming():
                     await self._all(journal)
@@ -61,11 +79,13 @@ class Campaign:
 
     async def _all(self, journal: Journal) -> None:
         await self._retry(journal)
+        await check_speed(self.bench, self.settings)
         await self._paths(journal)
         self.summary.admit()
-        for group in self.summary.failures.values():
+        groups = [*self.summary.failures.values()]
+        for at, group in enumerate(groups):
             if self.settings.shrink:
-                await self._shrink(group, journal)
+                await self._shrink(group, journal, (self._deadline - anyio.current_time()) / (len(groups) - at))
             self._keep(group)
 
     async def _retry(self, journal: Journal) -> None:
@@ -75,7 +95,7 @@ class Campaign:
             return
         try:
             # an oracle of its own: its memory of these runs must not change the paths
-            async with aclosing(saved.retried(self.bench, self.bench.oracle(), self.settings.out)) as retried:
+            async with aclosing(saved.retried(self._own, self._own.oracle(), self.settings.out)) as retried:
                 async for each in retried:
                     self.summary.saved.append(each)
                     journal.retried(each)
@@ -91,7 +111,7 @@ class Campaign:
     def _saved(self) -> Saved | None:
         if self.settings.saved is None:
             return None
-        head = header(self.bench, replace(self.settings, mode="strict"), 0, strategy="script")
+        head = header(self._own, replace(self.settings, mode="strict"), 0, strategy="script")
         return Saved(self.settings.saved, head, self.settings.where)
 
     async def _paths(self, journal: Journal) -> None:
@@ -109,16 +129,24 @@ class Campaign:
     async def _lane(self, first: int, journal: Journal) -> None:
         lane = self._lanes[first - 1]
         for number in range(first, self.settings.traces + 1, len(self._lanes)):
-            if self._stop or anyio.current_time() >= self._deadline:
+            if self._stop or anyio.current_time() >= self._paths_end:
                 return
             try:
                 with blaming():
                     result = await self._path(number, lane, journal)
-                    path = await self._confirmer.confirmed(result, lane.oracle, doubtful=lane.pace.doubtful)
+                    doubtful = lane.pace.doubtful or self.bench.speed > 1
+                    path = await self._confirmer.confirmed(result, lane.oracle, doubtful=doubtful)
             except ContactError as error:
                 self._lost(error)
                 return
             self._finish(path)
+
+    @property
+    def _paths_end(self) -> float:
+        """Return when the last path begins: once there is a failure to shrink, some of the time is left for that."""
+        if not self.summary.failures or not self.settings.shrink or self.settings.time is None:
+            return self._deadline
+        return self._deadline - SHARE * self.settings.time
 
     async def _path(self, number: int, lane: _Lane, journal: Journal) -> PathResult:
         """Run a path; run it again if the line was at fault, as often as the bench allows."""
@@ -136,10 +164,11 @@ class Campaign:
             run = PathRun(
                 self.bench, lane.oracle, head, trace, on_event, largest=self.settings.largest, aftermath=self._aftermath
             )
-            offered = callback(self.listener, "offered", number)
-            chooser = listened(lane.strategy.path(number), self._deadline, offered)
+            enabled = callback(self.listener, "enabled", number)
+            chooser = listened(lane.strategy.path(number), self._paths_end, enabled)
             result = await run.run(chooser, self.settings.steps, lane.pace.pacing())
             done(result)
+        self.summary.cut |= lane.oracle.model.cut
         return result
 
     def _aftermath(self, verdict: Verdict) -> float:
@@ -163,29 +192,40 @@ class Campaign:
         self.summary.trouble = f"{error}{before}"
         self._stop = True
 
-    async def _shrink(self, group: FailureGroup, journal: Journal) -> None:
+    async def _shrink(self, group: FailureGroup, journal: Journal, seconds: float) -> None:
+        """Shrink a failure, in at most so many seconds."""
+        if seconds < LEAST:
+            group.unshrunk = "the time of the run was used up"
+            return
+
         def progress(length: int, transitions: int) -> None:
             self.listener.shrinking(group, length, transitions)
 
         def found(shrunk: Shrunk) -> None:
             group.shrunk = shrunk
 
+        budget = self.settings.budget
         shrinker = Shrinker(
-            bench=self.bench,
-            oracle=self._lanes[0].oracle,
-            header=header(self.bench, replace(self.settings, mode="strict"), group.first.number, strategy="script"),
+            bench=self._own,
+            oracle=self._lanes[0].oracle if self.bench is self._own else self._own.oracle(),
+            header=header(self._own, replace(self.settings, mode="strict"), group.first.number, strategy="script"),
             algorithm=self.settings.algorithm,
-            budget=self.settings.budget,
+            budget=replace(budget, seconds=min(budget.seconds, seconds)),
             jobs=self.settings.jobs,
             mode=self.settings.mode,
             progress=progress,
             found=found,
         )
+        group.unshrunk = INTERRUPTED
         try:
-            group.shrunk = await shrinker.run(group.first)
+            shrunk = await shrinker.run(group.first)
+            group.shrunk, group.unshrunk = (shrunk, "") if shrunk.tried else (None, shrunk.ended)
         except ContactError as error:
             # the failure stays found, as short as it is now
             self._lost(error)
+            group.unshrunk = LOST
+            if group.shrunk is not None:
+                group.shrunk = replace(group.shrunk, ended=LOST)
         journal.shrunk(group)
 
 

@@ -128,7 +128,10 @@ class Journal:
                 trace=str(done.trace),
                 steps=done.steps,
                 transitions=done.transitions,
+                ended=done.ended,
             )
+        elif group.unshrunk:
+            self._log.warning("failure not shrunk", signature=str(group.signature), why=group.unshrunk)
 
 
 class _Sink:

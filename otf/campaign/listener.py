@@ -10,6 +10,7 @@ import anyio
 
 from otf.campaign.results import FailureGroup, PathResult, Summary
 from otf.core import Chooser, Symbol, View
+from otf.renamed import old_method
 from otf.trace.events import Event
 
 
@@ -17,9 +18,23 @@ class Listener:
     """Is notified of what happens in a campaign; this one does nothing, subclasses show progress.
 
     With several jobs paths run at the same time: `number` identifies the path.
+
+    >>> import anyio
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from otf.campaign import Campaign, Settings
+    >>> from otf.models.coffee import bench
+    >>> class Names(Listener):
+    ...     def path(self, result, summary):
+    ...         print(result.number, result.verdict.outcome)
+    >>> with TemporaryDirectory() as folder:
+    ...     campaign = Campaign(bench(), Settings(out=Path(folder, "out"), traces=2, steps=10), Names())
+    ...     _ = anyio.run(campaign.run)
+    1 pass
+    2 pass
     """
 
-    def offered(self, number: int, view: View) -> None:
+    def enabled(self, number: int, view: View) -> None:
         """Take the inputs that a path may send next, with the possible states."""
 
     def event(self, number: int, event: Event) -> None:
@@ -32,29 +47,29 @@ class Listener:
         """Take a step of shrinking: the length so far, and the transitions spent so far."""
 
 
-def callback(listener: Listener, name: Literal["event", "offered"], number: int) -> Callable[[Any], None] | None:
+def callback(listener: Listener, name: Literal["event", "enabled"], number: int) -> Callable[[Any], None] | None:
     """Return the method of a listener for one path, None if its class does not override it."""
-    method = getattr(listener, name)
+    method = old_method(listener, "offered", "enabled") if name == "enabled" else listener.event
     return None if getattr(method, "__func__", None) is getattr(Listener, name) else partial(method, number)
 
 
-def listened(chooser: Chooser, deadline: float, offered: Callable[[View], None] | None) -> Chooser:
-    """Return a chooser that notifies `offered` of each choice, and that ends the path at the deadline."""
+def listened(chooser: Chooser, deadline: float, enabled: Callable[[View], None] | None) -> Chooser:
+    """Return a chooser that notifies `enabled` of each choice, and that ends the path at the deadline."""
     # every step makes a choice: with no deadline and no listener, the strategy itself is asked
-    return chooser if deadline == float("inf") and offered is None else _Timed(chooser, deadline, offered)
+    return chooser if deadline == float("inf") and enabled is None else _Timed(chooser, deadline, enabled)
 
 
 class _Timed:
     """Ends a path once the campaign's time is over, after the quiescence of its last step."""
 
-    def __init__(self, chooser: Chooser, deadline: float, offered: Callable[[View], None] | None) -> None:
+    def __init__(self, chooser: Chooser, deadline: float, enabled: Callable[[View], None] | None) -> None:
         self._chooser = chooser
         self._deadline = deadline
-        self._offered = offered
+        self._enabled = enabled
 
     def choose(self, view: View) -> Symbol | None:
-        if self._offered is not None:
-            self._offered(view)
+        if self._enabled is not None:
+            self._enabled(view)
         # reading the clock at each step would cost time: without a deadline it is not read
         over = self._deadline < float("inf") and anyio.current_time() >= self._deadline
         return None if over else self._chooser.choose(view)

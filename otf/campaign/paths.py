@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench
-from otf.adapter.acting import bounded, excused
-from otf.adapter.exits import blaming, said, where
+from otf.adapter.exits import blaming, describe, where
 from otf.adapter.faults import planned
 from otf.campaign.recorder import LongTraceError, OnEvent, Recorder, reread
 from otf.campaign.results import PathResult
 from otf.campaign.settings import LARGEST, Mode
-from otf.core import Chooser, Node, Oracle, Pacing, Session, Symbol, Timing
+from otf.core import Chooser, Oracle, Pacing, Session, Timing
 from otf.core.eager import Eager
 from otf.core.pacing import Timers
 from otf.core.strict import Burst, Strict
@@ -26,12 +26,13 @@ from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
 from otf.runner import TraceWriter, drive
 from otf.runner.driving import Aftermath
 from otf.simulate import Walk
-from otf.simulate.walk import Act
+from otf.simulate.walk import Act, bounded, excused
 from otf.trace.events import Event
 from otf.trace.record import Header
 from otf.trace.verdict import Verdict
 
 TURN: Final = 100  # steps of a system in this process after which the event loop gets a turn
+SLICE: Final = 0.05  # seconds that these steps may take: if they take longer, the next turn comes after fewer steps
 INTERRUPTED = Verdict("inconclusive", why="interrupted")
 
 
@@ -56,6 +57,7 @@ class PathRun:
         self.trace = trace
         self.largest = largest
         self._on_event = on_event
+        self.silence: str = ""
         self._session: Session | None = None
         self._writer: TraceWriter
         self._record: Recorder
@@ -84,7 +86,9 @@ class PathRun:
             self._writer.close()
         kept = self._events() if verdict.failed else ()
         faults, writer = tuple(self._record.faults), self._writer
-        return PathResult(self.header.path, verdict, writer.steps, self.trace, kept, faults, writer.trouble)
+        return PathResult(
+            self.header.path, verdict, writer.steps, self.trace, kept, faults, writer.trouble, self.silence
+        )
 
     def _finish(self, verdict: Verdict) -> None:
         try:
@@ -96,6 +100,12 @@ class PathRun:
 
     def _events(self) -> Sequence[Event]:
         return self._record.events if self._record.whole else reread(self.trace, self.bench)
+
+    def _known(self, silence: str) -> None:
+        """Record how the silences of the path are known; its header says it as long as no event was recorded."""
+        self.silence = silence
+        if not self._record.begun:
+            self._writer.known(silence)
 
     def _end(self) -> None:
         """Send no more inputs: the path ends."""
@@ -115,9 +125,11 @@ class PathRun:
 
     async def _walked(self, chooser: Chooser, steps: int, make: Callable[[], Act]) -> Verdict:
         """Walk through a system in this process; the event loop gets its turns, so that interruptions arrive."""
-        walk, verdict, recorded = Walk(self.oracle, bounded(_made(make)), keep=TURN), None, 0
+        walk, verdict, recorded, turn = Walk(self.oracle, bounded(_made(make)), keep=TURN), None, 0, 1
         while verdict is None and not self._record.full and walk.steps < steps:
-            verdict = walk.chosen(chooser, min(TURN, steps - walk.steps))
+            began = monotonic()
+            verdict = walk.chosen(chooser, min(turn, steps - walk.steps))
+            turn = max(1, turn // 2) if monotonic() - began > SLICE else min(TURN, turn * 2)
             for event in walk.events(recorded):
                 self._record(event)
             recorded = walk.steps
@@ -130,7 +142,7 @@ class PathRun:
         for attempt in range(self.bench.retries + 1):
             session = self._session = Session(self.oracle, chooser, pacing, steps=steps, barrier=self.bench.barrier)
             try:
-                return await drive(self.bench, session, self._record, self.aftermath)
+                return await drive(self.bench, session, self._record, self._known, self.aftermath)
             except ContactError:
                 # after the first event the path is spent: a second start would be another path under the same name
                 if attempt == self.bench.retries or self._record.begun:
@@ -144,7 +156,7 @@ def _made(make: Callable[[], Act]) -> Act:
     except (OtfError, *USERS_OWN):
         raise
     except BaseException as error:
-        message = f"the system cannot be made: {where(error)}: {said(error)}"
+        message = f"the system cannot be made: {where(error)}: {describe(error)}"
         raise ContactError(message) from error
 
 
@@ -158,7 +170,7 @@ class Pace:
     mode: Mode
     burst: int
     timing: Timing
-    proven: set[tuple[Node, Symbol]] = field(default_factory=set[tuple[Node, Symbol]])
+    proven: set[Hashable] = field(default_factory=set[Hashable])
     timers: Timers = field(default_factory=Timers)
     waits: bool = True
 

@@ -8,11 +8,12 @@ from itertools import count
 from pathlib import Path
 
 from otf.adapter import Bench
-from otf.adapter.watchdog import watched
+from otf.adapter.exits import watched
 from otf.campaign.journal import Journal
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings, header
+from otf.campaign.shrinking import patience
 from otf.core import Chooser
 from otf.core.pacing import Timers
 from otf.explore.steady import ask_again
@@ -31,13 +32,24 @@ async def rerun(
     model may not allow an input any more: it is skipped, but for a shrunk trace the way is planned anew. `recorded` is
     the header of the trace: a layer of faults injects the same ones again. Raises ContactError if the system cannot be
     reached, ModelError if the model is broken.
+
+    >>> import anyio
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from otf.models.coffee import Button, Coin, bench
+    >>> from otf.trace import Sent
+    >>> events = [Sent(Coin(10), "line", 0.0), Sent(Button(), "line", 0.1)]
+    >>> with TemporaryDirectory() as folder:
+    ...     result = anyio.run(rerun, bench(fault="dry"), events, Settings(out=Path(folder, "out")))
+    >>> result.verdict.outcome, result.steps
+    ('fail', 2)
     """
     events = list(events)
     inputs = [event.input for event in events if isinstance(event, Sent)]
     oracle, steps = bench.oracle(), max(1, len(inputs))
     chooser: Chooser = Script(inputs)
     if recorded is not None and recorded.shrunk and settings.burst == 1:
-        candidate = again(issue_of(oracle, events), oracle)
+        candidate = again(issue_of(oracle, events), oracle, patience(bench))
         chooser, steps = candidate.chooser(), candidate.limit
     head = header(bench, replace(settings, mode="strict"), 1, strategy="script")
     if recorded is not None:

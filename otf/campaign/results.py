@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from otf.errors import FAIL, INCONCLUSIVE, PASS
+from otf.runner.time_spent import TimeSpent
 from otf.trace.events import Event
 from otf.trace.verdict import Outcome, Signature, Verdict
 
@@ -16,7 +17,12 @@ class PathResult:
     """One path: its number, verdict, steps and trace; a failing path keeps its events for the shrinker.
 
     `faults` are the injected faults, as the trace records them; `unwritten` is the reason why part of the trace of a
-    failure is missing.
+    failure is missing. `silence` says how its silences are known.
+
+    >>> from pathlib import Path
+    >>> from otf.trace import Verdict
+    >>> PathResult(1, Verdict("pass"), 20, Path("out/path-0001.jsonl")).verdict.outcome
+    'pass'
     """
 
     number: int
@@ -26,6 +32,7 @@ class PathResult:
     events: Sequence[Event] = ()
     faults: tuple[str, ...] = ()
     unwritten: str = ""
+    silence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +41,15 @@ class Shrunk:
 
     `rate` is the share of `runs` runs of the result that showed the failure, `before` that of `tried` runs of the
     original. Both are 0 if the failure never showed again, and `trace` is then the original one. `minimal` is false if
-    a budget or an interruption ended the search. `events` are those of the trace. `others` are failures with other
+    a budget or an interruption ended the search, and `ended` is the reason then. `tried` is 0 if not even the original
+    was driven to its end in the time. `events` are those of the trace. `others` are failures with other
     signatures that the search met, each with its own trace; `program` is a pytest test that shows the failure.
+
+    >>> from pathlib import Path
+    >>> from otf.trace import Verdict
+    >>> shrunk = Shrunk(Path("out/a.jsonl"), steps=2, transitions=40, resets=12, rate=1.0, verdict=Verdict("fail"))
+    >>> shrunk.minimal, shrunk.runs
+    (True, 1)
     """
 
     trace: Path
@@ -51,6 +65,7 @@ class Shrunk:
     tried: int = 1
     others: Sequence[PathResult] = ()
     program: Path | None = None
+    ended: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +73,10 @@ class Retried:
     """A failure that an earlier campaign saved, driven again: `result` is the run that showed it, None if none did.
 
     `why` is the reason why it could not be driven: its trace no longer fits the bench.
+
+    >>> from pathlib import Path
+    >>> Retried(Path("saved/a.jsonl"), why="the bench has no input 'tea'").result is None
+    True
     """
 
     trace: Path
@@ -75,7 +94,15 @@ class FailureGroup:
     """All failures of one signature: the first path that showed it, the number of such paths, and the shrunk trace.
 
     `count` is 0 if only the run of a saved failure showed it. `tries` is the number of strict re-runs until a failure
-    of eager mode showed again (0: none was needed).
+    of eager mode showed again (0: none was needed). `unshrunk` is the reason why there is no shrunk trace, "" if
+    none was asked for.
+
+    >>> from pathlib import Path
+    >>> from otf.trace import Signature, Verdict
+    >>> signature = Signature("missing", "int", "Button", "Coffee", "nothing")
+    >>> group = FailureGroup(signature, PathResult(1, Verdict("fail"), 20, Path("out/path-0001.jsonl")))
+    >>> group.count, group.shrunk
+    (1, None)
     """
 
     signature: Signature
@@ -83,6 +110,7 @@ class FailureGroup:
     count: int = 1
     tries: int = 0
     shrunk: Shrunk | None = None
+    unshrunk: str = ""
 
 
 @dataclass(slots=True)
@@ -99,7 +127,15 @@ class Summary:
     """The result of a campaign so far; `trouble` is the error that ended contact with the system.
 
     `saved` are the failures of earlier campaigns; their runs count neither as paths nor as steps. A path that shows one
-    of the `known_issues` of the bench is no failure.
+    of the `known_issues` of the bench is no failure. `silence` counts the paths by how their silences are known,
+    `spent` is where the time went. `cut`: a state enabled more inputs than were drawn from.
+
+    >>> from pathlib import Path
+    >>> from otf.trace import Verdict
+    >>> summary = Summary()
+    >>> summary.add(PathResult(1, Verdict("pass"), 20, Path("out/path-0001.jsonl")))
+    >>> summary.verdict, summary.paths, summary.steps
+    ('pass', 1, 20)
     """
 
     paths: int = 0
@@ -113,6 +149,9 @@ class Summary:
     trouble: str = ""
     interrupted: bool = False
     unwritten: list[str] = field(default_factory=list[str])
+    silence: dict[str, int] = field(default_factory=dict[str, int])
+    spent: TimeSpent = field(default_factory=TimeSpent)
+    cut: bool = False
 
     @property
     def verdict(self) -> Outcome:
@@ -138,6 +177,8 @@ class Summary:
         `known` is the signature of the same failure in strict mode; `known_issue` is the issue that its failure shows.
         """
         self.paths += 1
+        if result.silence:
+            self.silence[result.silence] = self.silence.get(result.silence, 0) + 1
         self.unwritten += [result.unwritten] * bool(result.unwritten)
         self.steps += result.steps
         self.truncated += result.verdict.truncated

@@ -64,7 +64,12 @@ def _passed(summary: Summary) -> Summary:
 
 
 def decided(summary: Summary) -> Summary:
-    """Return a summary without failures. Raises ContactError or InconclusiveError if it is inconclusive."""
+    """Return a summary without failures. Raises ContactError or InconclusiveError if it is inconclusive.
+
+    >>> from otf.campaign import Summary
+    >>> decided(Summary(paths=1, steps=20)).verdict
+    'pass'
+    """
     if summary.trouble:
         raise ContactError(summary.trouble)
     if summary.verdict == "inconclusive":

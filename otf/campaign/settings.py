@@ -13,7 +13,7 @@ from uuid import uuid4
 from otf.adapter import Bench
 from otf.errors import UsageError
 from otf.shrink import ALGORITHMS, BEST
-from otf.spec.fingerprint import fingerprint
+from otf.spec.spec import fingerprint
 from otf.strategy import StrategyKind
 from otf.trace.record import Header
 
@@ -27,7 +27,11 @@ Mode = Literal["strict", "eager"]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The bounds of shrinking one failure: transitions (inputs sent), resets (copies started), and seconds."""
+    """The bounds of shrinking one failure: transitions (inputs sent), resets (copies started), and seconds.
+
+    >>> Budget(seconds=60).transitions
+    20000
+    """
 
     transitions: int = 20_000
     resets: int = 5_000
@@ -61,6 +65,13 @@ class Settings:
     | `where` | the addresses of the system where they differ from the bench's: kept failures belong to one address |
 
     Raises UsageError for values that mean nothing.
+
+    >>> from pathlib import Path
+    >>> Settings(out=Path("out"), traces=100, seed=1).steps
+    50
+    >>> Settings(out=Path("out"), traces=0)
+    Traceback (most recent call last):
+    otf.errors.UsageError: traces=0: at least 1 is needed
     """
 
     out: Path
@@ -136,11 +147,12 @@ def header(bench: Bench, settings: Settings, path: int, *, strategy: str = "") -
         mode=settings.mode,
         burst=settings.burst,
         inputs=bench.inputs,
-        quiescence=bench.timing.quiescence,
+        quiescence=bench.timing.quiescence * bench.speed,
         latency=bench.latency,
         busy=bench.busy,
         versions={"otf": _version(), "python": platform.python_version()},
         path=path,
+        speed=bench.speed,
     )
 
 

@@ -5,22 +5,41 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench
+from otf.adapter.exits import watched
 from otf.adapter.serial.keeping import keeping
-from otf.adapter.watchdog import watched
 from otf.campaign.program import program
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.settings import Budget, Mode
-from otf.campaign.tries import Tries, finished
+from otf.campaign.tries import RunCounts, Tries, counts_always, finished
 from otf.core import Oracle
 from otf.errors import OtfError, UsageError
 from otf.runner.files import put
-from otf.shrink import BEST, Ahead, Candidate, Issue, Setting, Shrinking, again, issue_of, repeats, shrinking
+from otf.shrink import (
+    BEST,
+    Ahead,
+    AllowedInputs,
+    Candidate,
+    Issue,
+    ModelStep,
+    PausingSearch,
+    Setting,
+    StepPlan,
+    again,
+    issue_of,
+    pausing,
+    repeats,
+)
+from otf.shrink.issue import ANYWHERE, Thinking
+from otf.shrink.ways import ModelMap, Patience
 from otf.trace.record import Header
 
 FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
@@ -29,12 +48,25 @@ FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
 
 ShrinkProgress = Callable[[int, int], None]
 OnShrunk = Callable[[Shrunk], None]
-CandidateFails = Callable[[Candidate], Awaitable[Issue | None]]
+CandidateFails = Callable[[Candidate, RunCounts], Awaitable[Issue | None]]
 
 ORIGINAL: Final = (1, 10)
 RESULT: Final = (4, 20)
 """The number of runs that measure the failure rate: the first if all of these fail, otherwise up to the second."""
+INTERRUPTED: Final = "it was interrupted"
+SLICE: Final = 0.05  # seconds of thinking after which the event loop gets a turn: interruptions arrive there
+GRACE: Final = 0.5  # seconds after the deadline in which a run may still end by itself
 ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk again with more runs for each candidate
+
+
+def patience(bench: Bench) -> Patience:
+    """Return the patience of the bench's system: half of its pause, since a piece of work may end later."""
+
+    def waits() -> Callable[[], bool]:
+        until = monotonic() + bench.pause / 2
+        return lambda: monotonic() >= until
+
+    return waits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +76,17 @@ class Shrinker:
     `jobs` candidates run at a time, each against its own copy. `found` is called with each shorter result, so that it
     is known if the search is interrupted. `mode` is the mode of the candidates: in eager mode most of them run eagerly,
     and those that fail are run strictly; in strict mode all of them run strictly.
+
+    >>> import anyio
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from otf.campaign import Campaign, Settings
+    >>> from otf.models.coffee import bench
+    >>> with TemporaryDirectory() as folder:
+    ...     campaign = Campaign(bench(fault="dry"), Settings(out=Path(folder, "out"), traces=1, seed=1))
+    ...     summary = anyio.run(campaign.run)  # shrinks with a Shrinker of its own
+    >>> [group.shrunk.steps for group in summary.failures.values()]
+    [2]
     """
 
     bench: Bench
@@ -80,6 +123,7 @@ class _Work:
     """The shrinking of one failure.
 
     `rate` is the failure rate of the shortest trace so far in `runs` runs, `before` that of the original in `tried`.
+    `cut` is whether a run was cut off at the deadline.
     """
 
     by: Shrinker
@@ -91,18 +135,23 @@ class _Work:
     tried: int = 1
     rate: float = 1.0
     runs: int = 1
+    cut: bool = False
+    ways: ModelMap = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ways = ModelMap(self.by.oracle)
 
     async def run(self) -> Shrunk:
         self.search(self.issue)  # refuses an unknown algorithm before the system is started
         self.before, self.tried = await self.measured(*ORIGINAL)
         if self.tries.best is None:
-            self.rate = 0.0
-            return self.shrunk(minimal=False)
+            self.before = self.rate = 0.0
+            return self.shrunk(self.why())
         minimal = await self.rounds(repeats(self.before))
         await self.spared(repeats(self.rate))
-        if minimal:
-            finished(self.tries.trace)
-        return replace(self.shrunk(minimal=minimal), program=self.program())
+        ended = "" if minimal else self.why()
+        finished(self.tries.trace, ended)
+        return replace(self.shrunk(ended), program=self.program())
 
     async def rounds(self, times: int) -> bool:
         """Shrink, and again if the result fails too rarely for that many runs; return whether the search ended."""
@@ -130,13 +179,30 @@ class _Work:
     async def driven(self, times: int, shows: CandidateFails) -> bool:
         """Run the search with candidates driven by `shows` until it ends (True) or the budget does (False)."""
         issue = self.shortest()  # fixed here: `Ahead` starts the search several times, each time from the same issue
-        ahead = Ahead(lambda: self.search(issue))
+        ahead = Ahead(lambda: self.search(issue), self.expected)
         while self.more() and not ahead.done:
-            for answer in await self.answers(ahead.candidates(self.by.jobs), times, shows):
+            candidates = await self.thought(ahead.upcoming(self.by.jobs))
+            bets = [*ahead.bets]
+            for at, answer in enumerate(await self.answers(candidates, times, shows, bets)):
                 ahead.tell(answer)
-                if answer is not None:
-                    break  # the candidates after it assume that this one passes
+                if at < len(bets) and answer != bets[at]:
+                    break  # the candidates after it assume something else
         return ahead.done
+
+    async def thought(self, thinking: Thinking[list[Candidate]]) -> list[Candidate]:
+        """Return the result of work on the model; empty if the time is over before."""
+        turn = monotonic() + SLICE
+        try:
+            while True:
+                next(thinking)
+                if monotonic() >= turn:
+                    await checkpoint()
+                    if not self.more():
+                        return []
+                    turn = monotonic() + SLICE
+        except StopIteration as done:
+            candidates: list[Candidate] = done.value
+            return candidates
 
     async def calmer(self, times: int) -> None:
         """Look for the smallest burst that still fails: a failure of single inputs is explained without a race."""
@@ -167,16 +233,45 @@ class _Work:
         while runs < first or (failed < runs < most):
             if (runs or self.tries.best is not None) and not self.more():
                 break
-            failed += self.wanted(await self.answer(self.again(), 1))
-            runs += 1
-        return (failed / runs, runs) if runs else (1.0, 1)
+            together = min(self.by.jobs, (first if runs < first else most) - runs)
+            seen = await self.answers([self.again()] * together, 1, self.tries.shows)
+            counted = [each for each in seen if self.wanted(each) or not self.cut]
+            if not counted:
+                break
+            failed += sum(map(self.wanted, counted))
+            runs += len(counted)
+        if runs:
+            return failed / runs, runs
+        return (1.0, 1) if self.tries.best else (0.0, 0)
 
-    async def answers(self, candidates: Sequence[Candidate], times: int, shows: CandidateFails) -> list[Issue | None]:
-        """Run candidates at the same time; return the issue that each shows."""
+    def expected(self, candidate: Candidate) -> Issue | None:
+        """Return the issue that a candidate shows if it fails at its last step; None if it has no steps."""
+        if isinstance(candidate, StepPlan):
+            steps = candidate.steps
+        else:
+            given = candidate.symbols if isinstance(candidate, AllowedInputs) else ()
+            steps = self.ways.along(ModelStep(ANYWHERE, symbol) for symbol in given)
+        return Issue((*steps[:-1], ModelStep(*steps[-1][:2])), self.issue.signature) if steps else None
+
+    async def answers(
+        self, candidates: Sequence[Candidate], times: int, shows: CandidateFails, bets: Sequence[Issue | None] = ()
+    ) -> list[Issue | None]:
+        """Run candidates at the same time; return the issue that each shows.
+
+        With `bets` a failure counts only if all candidates before it ended as these say: so the result is that of one
+        candidate at a time.
+        """
         found: list[Issue | None] = [None] * len(candidates)
+        judged = [anyio.Event() for _ in candidates]
+
+        async def counts(at: int) -> bool:
+            for before in range(at):
+                await judged[before].wait()
+            return all(each == bet for each, bet in zip(found[:at], bets, strict=False))
 
         async def one(at: int) -> None:
-            found[at] = await self.answer(candidates[at], times, shows)
+            found[at] = await self.answer(candidates[at], times, shows, partial(counts, at))
+            judged[at].set()
 
         if len(candidates) == 1:
             await one(0)
@@ -190,21 +285,27 @@ class _Work:
             raise group.exceptions[0] from None
         return found
 
-    async def answer(self, candidate: Candidate, times: int, shows: CandidateFails | None = None) -> Issue | None:
+    async def answer(
+        self, candidate: Candidate, times: int, shows: CandidateFails | None = None, counts: RunCounts = counts_always
+    ) -> Issue | None:
         """Run a candidate until it shows the failure, at most `times` times; return its issue, None if it passed."""
         shows = shows or self.tries.shows
         found: Issue | None = None
         for turn in range(times):
             if turn and not self.more():
                 break
-            found = await shows(candidate) or found
+            # a run that is still going on after the deadline is cut off
+            with anyio.CancelScope(deadline=self.deadline + GRACE) as scope:
+                found = await shows(candidate, counts) or found
+            self.cut = self.cut or scope.cancelled_caught
             if self.wanted(found):
                 break
         self.tell(found)
         return found
 
-    def search(self, issue: Issue) -> Shrinking:
-        return shrinking(issue, Setting(self.by.oracle, self.by.bench.inputs), self.by.algorithm)
+    def search(self, issue: Issue) -> PausingSearch:
+        setting = Setting(self.by.oracle, self.by.bench.inputs, patience=patience(self.by.bench))
+        return pausing(issue, setting, self.by.algorithm)
 
     def shortest(self) -> Issue:
         best = self.tries.best
@@ -215,7 +316,7 @@ class _Work:
         )
 
     def again(self) -> Candidate:
-        return again(self.shortest(), self.by.oracle)
+        return again(self.shortest(), self.by.oracle, patience(self.by.bench))
 
     def program(self) -> Path | None:
         """Write the program that shows the failure, and return its path; None if there is no such program."""
@@ -233,16 +334,22 @@ class _Work:
         return answer is not None and answer.signature == self.tries.signature
 
     def more(self) -> bool:
-        return anyio.current_time() < self.deadline and self.tries.within(self.by.budget)
+        return not self.why()
+
+    def why(self) -> str:
+        """Return why the search may not go on, "" if it may."""
+        if anyio.current_time() >= self.deadline:
+            return f"the time of {self.by.budget.seconds:.3g} s was used up"
+        return self.tries.used_up(self.by.budget)
 
     def tell(self, answer: Issue | None) -> None:
         best = self.tries.best
         if self.by.found is not None and best is not None and answer is not None:
-            self.by.found(self.shrunk(minimal=False))
+            self.by.found(self.shrunk(INTERRUPTED))
         if self.by.progress is not None:
             self.by.progress(self.failing.steps if best is None else best.steps, self.tries.transitions)
 
-    def shrunk(self, *, minimal: bool) -> Shrunk:
+    def shrunk(self, ended: str) -> Shrunk:
         best = self.tries.best or self.failing
         return Shrunk(
             trace=best.trace,
@@ -251,7 +358,8 @@ class _Work:
             resets=self.tries.resets,
             rate=self.rate,
             verdict=best.verdict,
-            minimal=minimal,
+            minimal=not ended and self.tries.best is not None,
+            ended=ended,
             events=best.events,
             runs=self.runs,
             before=self.before,

@@ -6,11 +6,13 @@ that fail are then run strictly, and only the strict run counts.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Hashable
 from contextlib import suppress
 from dataclasses import replace
 from enum import Enum
 from itertools import count
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
@@ -18,13 +20,21 @@ from otf.adapter import Bench
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Budget, Mode
-from otf.core import Node, Oracle, Symbol
+from otf.core import Oracle
 from otf.core.pacing import Timers
 from otf.errors import WriteError
 from otf.runner.files import put, writing
 from otf.shrink import Candidate, Issue, issue_of
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
+
+RunCounts: TypeAlias = Callable[[], Awaitable[bool]]
+"""Waits until all candidates before this one are judged; returns whether its failure counts."""
+
+
+async def counts_always() -> bool:
+    """Return True: there is no candidate before this one."""
+    return True
 
 
 class EagerRuns(Enum):
@@ -51,13 +61,17 @@ class Tries:
         self.others: dict[Signature, PathResult] = {}
         self._numbers = count(1)
         # pairs after which strict runs waited for quiescence
-        self._proven: set[tuple[Node, Symbol]] = set()
+        self._proven: set[Hashable] = set()
         self._first: Mode = "strict"
         self._eager_runs = EagerRuns.NONE
 
-    def within(self, budget: Budget) -> bool:
-        """Return whether the budget allows one more candidate."""
-        return self.transitions < budget.transitions and self.resets < budget.resets
+    def used_up(self, budget: Budget) -> str:
+        """Return which part of the budget allows no more candidates, "" if there is none."""
+        if self.transitions >= budget.transitions:
+            return f"the budget of {budget.transitions:,} inputs was used up"
+        if self.resets >= budget.resets:
+            return f"the budget of {budget.resets:,} starts of the system was used up"
+        return ""
 
     @property
     def waits(self) -> bool:
@@ -72,13 +86,13 @@ class Tries:
         """Return whether candidates passed in eager runs, and no eager run ever showed the failure."""
         return self._eager_runs is EagerRuns.PASSED
 
-    async def shows(self, candidate: Candidate) -> Issue | None:
-        """Run a candidate strictly; return the issue that it shows, None if it passes."""
+    async def shows(self, candidate: Candidate, counts: RunCounts = counts_always) -> Issue | None:
+        """Run a candidate strictly; return the issue that it shows, None if it passes or does not count."""
         scratch = self._scratch()
         try:
             result = await self._run(candidate, scratch, "strict")
             failure = result.verdict.failure
-            if failure is None:
+            if failure is None or not await counts():
                 return None
             if failure.signature == self.signature:
                 # of two candidates of the same length the later is the simpler one
@@ -103,7 +117,7 @@ class Tries:
             return None
         return replace(issue_of(self.oracle, result.events), signature=failure.signature)
 
-    async def quickly(self, candidate: Candidate) -> Issue | None:
+    async def quickly(self, candidate: Candidate, counts: RunCounts = counts_always) -> Issue | None:
         """Run a candidate eagerly if the last one was no hit, otherwise strictly; return its issue, None if it passes.
 
         Hits come in rows. A candidate that fails eagerly is run strictly as well, and only the strict run counts: eager
@@ -117,7 +131,7 @@ class Tries:
                 self._eager_runs = EagerRuns.PASSED
             if seen is None or seen.signature in self.others:
                 return seen
-        issue = await self.shows(candidate)
+        issue = await self.shows(candidate, counts)
         hit = issue is not None and issue.signature == self.signature
         self._first = "strict" if hit else "eager"
         if hit and seen is not None:
@@ -128,7 +142,9 @@ class Tries:
         return self.source.with_suffix(f".candidate-{next(self._numbers)}.jsonl")
 
     def _learnt(self, issue: Issue) -> Issue:
-        self._proven.update((node, step.input) for step in issue.steps[:-1] for node in step.nodes)
+        self._proven.update(
+            self.oracle.silence_of(node, step.input) for step in issue.steps[:-1] for node in step.nodes
+        )
         return issue
 
     async def _run(self, candidate: Candidate, scratch: Path, mode: Mode) -> PathResult:
@@ -155,9 +171,10 @@ def _moved(result: PathResult, trace: Path) -> PathResult:
     return replace(result, trace=trace)
 
 
-def finished(trace: Path) -> None:
-    """Mark a trace as minimal in its header: the search for a shorter one has ended."""
+def finished(trace: Path, ended: str = "") -> None:
+    """Mark a trace as minimal in its header, or with the reason why the search for a shorter one ended early."""
     with writing(trace, "the trace"):
         first, rest = trace.read_bytes().split(b"\n", 1)
-    header = msgspec.json.encode(msgspec.json.decode(first) | {"minimal": True})
+    mark = {"ended": ended} if ended else {"minimal": True}
+    header = msgspec.json.encode(msgspec.json.decode(first) | mark)
     put(trace, header + b"\n" + rest)

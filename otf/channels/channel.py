@@ -6,18 +6,162 @@ that has not arrived yet, a copy that changes nothing and no copy, a copy and th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final, TypeGuard
 
-from otf.channels.net import InNet, NetMessage, NetState, NetWay, aged, fewest, full, same, whole, with_one
-from otf.channels.outlet import coming
-from otf.channels.reactions import Reactions
-from otf.channels.trouble import FOREVER, Rules
+from otf.channels.net import (
+    InNet,
+    NetMessage,
+    NetState,
+    NetWay,
+    aged,
+    fewest,
+    full,
+    instead,
+    same,
+    silent,
+    whole,
+    with_one,
+    without_one,
+)
+from otf.channels.outlet import coming, passings, window
+from otf.channels.trouble import FOREVER, NONE, Rules
 from otf.errors import ModelError
+from otf.spec.offering import Elapse
 from otf.spec.outputs import Accept, AnyOrder
+from otf.spec.spec import Spec
 from otf.spec.transition import Transition
-from otf.values import show
+from otf.values import key, show
+
+REMEMBERED: Final = 100_000  # answers
+
+
+class SpecAnswers:
+    """The transitions of one spec, by state and input: each is computed once.
+
+    This is not for speed. A spec may yield a new `lambda` at each call. In the net, outputs with different functions
+    would be different messages, and there would be no end of states.
+    """
+
+    def __init__(self) -> None:
+        self._answers: dict[Hashable, list[Any]] = {}
+
+    def __len__(self) -> int:
+        """Return the number of remembered answers."""
+        return len(self._answers)
+
+    def answer(self, function: Callable[..., object], *arguments: object) -> list[Any]:
+        """Return what the function yields for these arguments. Raises ModelError if that is no iterable."""
+        name = tuple(map(key, arguments))
+        answer = self._answers.get(name)
+        if answer is None:
+            if len(self._answers) >= REMEMBERED:
+                self._answers.clear()
+            answer = self._answers[name] = _listed(function(*arguments))
+        return answer
+
+
+def _listed(yields: object) -> list[Any]:
+    if _iterable(yields):
+        return list(yields)
+    message = f"it returned {show(yields)}; yield transitions (goto(state, output, …)), or return a list of them"
+    raise ModelError(message)
+
+
+def _iterable(yields: object) -> TypeGuard[Iterable[Any]]:
+    return isinstance(yields, Iterable)
+
+
+@dataclass(frozen=True, slots=True)
+class Reactions:
+    """The transitions of a system, with their outputs sent through the net."""
+
+    base: Spec[Any, Any]
+    rules: Rules
+    memory: SpecAnswers
+
+    def on_input(self, net: NetState, inp: object) -> list[NetWay]:
+        """Return the transitions of the system on an input, without the net; none if its spec does not specify it."""
+        return self.memory.answer(self.base.step, net.state, inp)
+
+    def out(self, net: NetState, ways: Iterable[NetWay], *, late: bool = False) -> Iterator[NetWay]:
+        """Yield these transitions of the system as they are seen in front of the net."""
+        for way in ways:
+            if isinstance(way, Accept):
+                yield self._accepting(net, way)
+            elif not whole(way):
+                yield way  # the oracle reports what is wrong with it
+            else:
+                for outputs, kept in passings(way.outputs, net.outputs, self.rules, late=late):
+                    yield replace(way, state=InNet(way.state, net.inputs, kept), outputs=outputs)
+
+    def taken(self, net: NetState, held: NetMessage, ways: Iterable[NetWay], *, late: bool = False) -> Iterator[NetWay]:
+        """Yield what may happen when the system takes an input out of the net by one of these transitions."""
+        copies = self.rules.of_input(held.item).copies
+        left = NetMessage(held.item, held.left, held.more, sure=held.sure and not copies)
+        inputs = instead(net.inputs, held, left)
+        gone = InNet(net.state, without_one(inputs, left), net.outputs)
+        stays = InNet(net.state, inputs, net.outputs) if copies else gone
+        for way in ways:
+            seen = list(self.out(stays, [way], late=late))
+            # Copies that change nothing and need no output are not counted: that would be one state for each number.
+            # Other copies are counted: otherwise a system that counts its inputs would have no end of states.
+            counted = copies and not (any(map(silent, seen)) and whole(way) and same(way.state, net.state))
+            yield from self.out(gone, [way], late=late) if counted else seen
+
+    def by_itself(self, net: NetState) -> Iterator[NetWay]:
+        """Yield the spontaneous transitions of the system, and those on inputs in flight."""
+        yield from map(self._restarted, self.out(net, self._spontaneous(net), late=True))
+        for held in net.inputs:
+            yield from self.arriving(net, held)
+
+    def again(self, net: NetState) -> Iterator[NetWay]:
+        """Yield those of them that have outputs and keep the state of the system, so that they may repeat forever."""
+        yield from self.out(net, _staying(net, self._spontaneous(net)), late=True)
+        for held in net.inputs:
+            yield from self.taken(net, held, _staying(net, self._late(net, held)), late=True)
+
+    def arriving(self, net: NetState, held: NetMessage) -> Iterator[NetWay]:
+        """Yield what may happen when an input in flight arrives at the system."""
+        within = window(held, self.rules.of_input(held.item))
+        for way in self.taken(net, held, self._late(net, held), late=True):
+            # the window of the answer counts from the time at which the system takes the input, which is unknown
+            yield replace(way, within=within) if isinstance(way, Accept) or whole(way) else way
+
+    def _late(self, net: NetState, held: NetMessage) -> list[NetWay]:
+        ways = self.on_input(net, held.item)
+        if ways:
+            return ways
+        message = (
+            f"{show(held.item)} may arrive late or again, and the spec does not specify it in the state "
+            f"{show(net.state)}; specify it there, or let the spec ignore it: total(spec)"
+        )
+        raise ModelError(message)
+
+    def _spontaneous(self, net: NetState) -> list[NetWay]:
+        return self.memory.answer(self.base.emits, net.state) if self.base.emits is not None else []
+
+    def _restarted(self, way: NetWay) -> NetWay:
+        # for the oracle, a move in the net changes the state: so it does not know when the system entered its own state
+        within = getattr(way, "within", None)
+        return replace(way, within=(0.0, within[1])) if within and self.rules.kept else way
+
+    def _accepting(self, net: NetState, way: Accept) -> Accept:
+        ports = way.port if isinstance(way.port, tuple) else (way.port,)
+        if any(self.rules.of_output(port) != NONE for port in ports):
+            where = f"on the port {way.port!r}" if way.port else "on the only port"
+            message = f"an Accept {where}, where outputs may be lost, duplicated or delayed: it could not know its end"
+            raise ModelError(message)
+
+        def then(seen: Any) -> list[NetState]:  # noqa: ANN401 -- what the Accept asks for
+            return [InNet(state, net.inputs, net.outputs) for state in way.then(seen)]
+
+        return replace(way, then=then)
+
+
+def _staying(net: NetState, ways: Iterable[NetWay]) -> list[NetWay]:
+    return [way for way in ways if whole(way) and way.outputs and same(way.state, net.state)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +174,9 @@ class Channel:
     def step(self, net: NetState, inp: object) -> list[NetWay]:
         """Return what may happen when an input enters the net; nothing if the system's spec does not specify it."""
         ways: list[NetWay] = []
+        if isinstance(inp, Elapse):
+            # it goes through no net, so nothing delayed has to arrive before it
+            return fewest([self._full(way) for way in self.system.out(net, self.system.on_input(net, inp))])
         for before, early in self._overdue(net):
             then = list(self._entered(self._aged(before, inp), inp))
             if not then:

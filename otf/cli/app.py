@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 from typer.core import TyperGroup
 
-from otf.cli.completion import VARIABLE, prepare
+from otf.cli.options import VARIABLE, prepare
 from otf.cli.output import STDOUT_ERRORS, document, error_document, say, stdout_failed, warn
 from otf.errors import FAIL, INCONCLUSIVE, USAGE, USERS_OWN
 
@@ -30,7 +30,7 @@ class Entry(NamedTuple):
 COMMANDS: Final[Mapping[str, Entry]] = {
     "run": Entry("run", "run", "Drive the system and judge everything that comes back."),
     "replay": Entry("replay", "replay", "Judge recorded traces again, without the system."),
-    "rerun": Entry("rerun", "rerun", "Drive the system again with the inputs of a trace."),
+    "rerun": Entry("shrink", "rerun", "Drive the system again with the inputs of a trace."),
     "shrink": Entry("shrink", "shrink", "Find the shortest trace with the same failure."),
     "show": Entry("show", "show", "Show a trace as a table, with the failing step."),
     "report": Entry("report", "report", "Make a report of a campaign, for people and for CI."),
@@ -41,7 +41,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "step": Entry("step", "step", "Walk through a model by hand."),
     "new": Entry("new", "new", "Write a commented bench to start from."),
     "list": Entry("listing", "listing", "List the shipped benches and the strategies."),
-    "completion": Entry("completion", "completion", "Print the completion script of a shell."),
+    "completion": Entry("options", "completion", "Print the completion script of a shell."),
 }
 
 

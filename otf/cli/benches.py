@@ -9,6 +9,7 @@ import pkgutil
 import re
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -152,9 +153,10 @@ def _shipped_names() -> list[str]:
 
 
 def _unknown(where: str) -> str:
-    near = get_close_matches(where, _shipped_names(), n=1)
-    near += [file for file in [f"{where}.py"] if where and Path(file).is_file()]
-    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    # a file of this very name is certain; a similar name is a guess
+    file = f"{where}.py"
+    near = [file] if where and Path(file).is_file() else get_close_matches(where, _shipped_names(), n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
     return f"there is no bench {where!r}; {hint}{_FORMS}"
 
 
@@ -202,9 +204,14 @@ def _executed(path: Path) -> ModuleType:
 
 @contextmanager
 def _located(name: str, path: Path | None = None) -> Generator[None]:
-    """Turn errors that the user's own code raises into a UsageError with the place; `path` is the file of that code."""
+    """Turn errors of the user's own code into a UsageError with file and line; `path` is the file of that code.
+
+    Warnings of otf's old names are shown: outside of scripts and tests Python hides them by default.
+    """
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("default", r".* has a new (name|home)", DeprecationWarning)
+            yield
     except OtfError as error:
         raise type(error)(f"{name}{_line(error, path)}: {error}") from error
     except SystemExit as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from otf.adapter import Bench
+from otf.campaign.shrinking import INTERRUPTED
 from otf.cli.traces import bench_of, reading
 from otf.core import Model, Monitor
 from otf.errors import UsageError
@@ -100,7 +101,8 @@ class _Gathering:
         for shrunk in sorted(file.parent.glob(f"{file.stem}.*shrunk.jsonl")):
             judgement = self._read(shrunk).judgement
             if judgement.verdict.failure is not None:
-                yield _found(judgement, shrunk)
+                ended = "" if judgement.header.minimal else judgement.header.ended or INTERRUPTED
+                yield replace(_found(judgement, shrunk), ended=ended)
 
     def _read(self, file: Path, *, follow: bool = False) -> Read:
         started, seconds = "", 0.0

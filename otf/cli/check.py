@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from otf.adapter.watchdog import watched
+from otf.adapter.exits import watched
 from otf.cli.benches import named, parsed
 from otf.cli.explore import as_law, bar, model, summary
 from otf.cli.options import AsJson, BenchName, Sets

@@ -2,31 +2,56 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Final, TextIO, TypeGuard
 
 import typer
 
-from otf.adapter.watchdog import watched
+from otf.adapter.exits import watched
 from otf.cli.benches import load, named, parsed
 from otf.cli.options import AsJson, BenchName, Sets
 from otf.cli.output import document, guarded, say
-from otf.cli.picture import picture
 from otf.compose import composed
 from otf.errors import FAIL, PASS, UsageError
 from otf.explore import Graph
 from otf.explore import explore as explored
 from otf.explore.analysis import general, known, liveness, safety
-from otf.explore.exports import as_data, aut, graphml, listed
+from otf.explore.exports import as_data, aut, dot, graphml, listed, mermaid
 from otf.explore.finding import Finding
 from otf.explore.marks import Marks, marks
-from otf.explore.pictures import dot, mermaid
 from otf.explore.refine import drawable
 from otf.fronts import read_aut, read_dot
 from otf.spec import Spec
+
+SECONDS: Final = 60
+PROGRAM: Final = """
+import sys, pygraphviz
+text, form = sys.stdin.buffer.read().decode(), sys.argv[1]
+sys.stdout.buffer.write(pygraphviz.AGraph(text).draw(format=form, prog="dot"))
+"""
+
+
+def picture(dot: str, form: str, seconds: float = SECONDS) -> bytes:
+    """Return the picture of a graph in the language of Graphviz, as `svg` or `png`. Raises UsageError."""
+    if find_spec("pygraphviz") is None:
+        message = "pictures need pygraphviz: pip install 'otf[pictures]'; dot and mermaid need nothing"
+        raise UsageError(message)
+    command = [sys.executable, "-I", "-W", "ignore", "-c", PROGRAM, form]
+    try:
+        done = subprocess.run(command, input=dot.encode(), capture_output=True, timeout=seconds, check=False)  # noqa: S603 -- as above
+    except subprocess.TimeoutExpired as error:
+        message = f"Graphviz took longer than {seconds:g} s; draw fewer states (--limit, --depth), or use --format dot"
+        raise UsageError(message) from error
+    if done.returncode or not done.stdout:
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["it printed nothing"]
+        raise UsageError(f"Graphviz could not draw it: {last[0]}")
+    return done.stdout
+
 
 FORMATS: Final = ("text", "json", "dot", "svg", "png", "mermaid", "graphml", "aut")
 DRAWN: Final = ("dot", "svg", "png", "mermaid")

@@ -11,8 +11,7 @@ from typing import BinaryIO, Final
 
 from otf.adapter import Bench
 from otf.cli.signals import SIGNALS
-from otf.offline.captured import Captured
-from otf.offline.listed import listed
+from otf.offline.captured import Captured, listed
 from otf.offline.logs import ForeignJudge, Noted, Opinion, timed
 from otf.trace.pcap import MAGIC, Capture
 from otf.trace.reading import LONGEST, bounded

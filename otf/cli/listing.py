@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from otf.adapter.serial.refused import ports
+from otf.adapter.serial.device import ports
 from otf.cli.benches import TIMES, load, parameters, shipped
 from otf.cli.options import AsJson
 from otf.cli.output import document, guarded, say

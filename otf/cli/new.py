@@ -117,7 +117,7 @@ OBJECT: Final = """
 
 @trace_may_set(broken=(False, True))
 def bench(broken: bool = False) -> Bench:
-    return Bench(spec, system=lambda: Lamp(broken).take, types=(Level,))
+    return Bench.in_process(spec, lambda: Lamp(broken).take, types=(Level,))
 
 
 # 4. The system: your own Python object. It takes an input and returns a list of outputs.
@@ -152,9 +152,9 @@ PORT: Final = """
 def bench(url: str = "", broken: bool = False) -> Bench:
     if not url:
         simulated = inprocess(lambda: Lamp(broken).take)
-        return Bench(spec, ports={"line": simulated}, codec=codec, quiescence=0.0, latency=0.0, busy=0.0)
+        return Bench.on_ports(spec, codec, {"line": simulated}, quiescence=0.0, latency=0.0, busy=0.0)
     port = $opened
-    return Bench(spec, ports={"line": port}, codec=codec, quiescence=$quiet, latency=$late, busy=$busy)
+    return Bench.on_ports(spec, codec, {"line": port}, quiescence=$quiet, latency=$late, busy=$busy)
 
 
 # 5. The simulated system.
@@ -171,10 +171,10 @@ PROGRAM: Final = """
 @trace_may_set(broken=(False, True))
 def bench(program: str = "", broken: bool = False) -> Bench:
     own = [sys.executable, __file__, *(["broken"] if broken else [])]
-    return Bench(
+    return Bench.on_ports(
         spec,
-        ports={"line": process(program or own)},
-        codec=codec,
+        codec,
+        {"line": process(program or own)},
         quiescence=0.02,
         latency=0.005,
         busy=0.005,

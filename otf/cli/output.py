@@ -11,7 +11,6 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
-from pathlib import Path
 from typing import Annotated, Any, Final, NoReturn, ParamSpec, TextIO
 
 import typer
@@ -22,7 +21,6 @@ from otf.errors import USERS_OWN, ModelError, OtfError
 P = ParamSpec("P")
 STDOUT_ERRORS: Final[list[str]] = []
 """Why standard output accepts nothing more; empty while it does."""
-FRAMES: Final = 8  # of a model that are shown with its error: the innermost
 DEBUG: Final = ContextVar("debug", default=False)
 """Whether errors come with the whole traceback."""
 Debug = Annotated[
@@ -77,36 +75,17 @@ def fail(error: OtfError, *, as_json: bool) -> NoReturn:
 
 
 def report_error(error: OtfError) -> None:
-    """Print an error to standard error; a model's with the model's own frames, any with all frames if `--debug`."""
+    """Print an error to standard error, with all frames if `--debug`; the message of a model's has the model's own."""
     show_traceback(error)
     warn(str(error))
-    if isinstance(error, ModelError) and not DEBUG.get() and (frames := model_frames(error)):
-        _print_error("\n".join([*frames, "  --debug shows the whole traceback"]))
+    if isinstance(error, ModelError) and error.__cause__ is not None and not DEBUG.get():
+        _print_error("  --debug shows the whole traceback")
 
 
 def show_traceback(error: OtfError) -> None:
     """Print the whole traceback of an error to standard error, if `--debug` asks for it."""
     if DEBUG.get():
         _print_error("".join(traceback.format_exception(error)).rstrip())
-
-
-def model_frames(error: OtfError) -> list[str]:
-    """Return the frames of the user's own code that an error of a model came through, the innermost last."""
-    cause, seen = error.__cause__, set[int]()
-    while cause is not None and id(cause) not in seen:
-        seen.add(id(cause))
-        # it was caught where the engine calls the model: above that are frames of otf alone
-        if frames := [frame for frame in traceback.extract_tb(cause.__traceback__) if _is_own(frame.filename)]:
-            left = len(frames) - FRAMES
-            shown = [f"  {each.filename}, line {each.lineno}, in {each.name}: {each.line}" for each in frames[-FRAMES:]]
-            return [f"  … {left} more frames", *shown] if left > 0 else shown
-        cause = cause.__cause__
-    return []
-
-
-def _is_own(filename: str) -> bool:
-    path, package = Path(filename), Path(__file__).parents[1]
-    return not path.is_relative_to(package) or path.is_relative_to(package / "models")
 
 
 def error_document(why: str) -> dict[str, str]:

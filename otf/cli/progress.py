@@ -47,7 +47,7 @@ class Figures:
     _steps: dict[int, int] = field(default_factory=dict[int, int])
     _node: dict[int, Node | None] = field(default_factory=dict[int, Node | None])
 
-    def offered(self, number: int, view: View) -> None:
+    def enabled(self, number: int, view: View) -> None:
         """Note the possible states of a path."""
         self.possible = len(view.nodes)
         self._node[number] = node = view.nodes[0] if len(view.nodes) == 1 else None
@@ -126,9 +126,9 @@ class Moving(Listener):
         self.bars = bars
         self._task = task
 
-    def offered(self, number: int, view: View) -> None:
+    def enabled(self, number: int, view: View) -> None:
         """Note the possible states."""
-        self._figures.offered(number, view)
+        self._figures.enabled(number, view)
 
     def event(self, number: int, event: Event) -> None:
         """Count an event."""

@@ -13,10 +13,10 @@ from otf.adapter import Bench
 from otf.campaign import Budget, Campaign, FailureGroup, Settings, Summary
 from otf.campaign.settings import LARGEST
 from otf.cli.benches import load, parsed
-from otf.cli.options import ROOT, AsJson, BenchName, Out, Quiescence, Sets, Suts, fresh
+from otf.cli.options import ROOT, AsJson, BenchName, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, report_error, warn
 from otf.cli.progress import listening
-from otf.cli.run_options import chosen, counting, measured, under
+from otf.cli.run_options import chosen, counting, faster, measured, under, watched
 from otf.cli.signals import Done, interruptible
 from otf.cli.summary import headline, print_failures, print_summary
 from otf.cli.suts import addressed
@@ -67,6 +67,8 @@ def run(
         ),
     ] = None,
     quiescence: Quiescence = None,
+    silence: SilenceOption = None,
+    pids: Pids = None,
     jobs: Annotated[
         int,
         typer.Option(metavar="NUMBER", help="How many paths at the same time, each with its own copy of the system."),
@@ -102,6 +104,13 @@ def run(
         bool,
         typer.Option("--calibrate", help="Only measure how fast the system answers, and print the times that fit."),
     ] = False,
+    speed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER|auto",
+            help="How many times as fast the clocks of the system run, with libfaketime; auto: as fast as it follows.",
+        ),
+    ] = None,
     sut: Suts = None,
     sets: Sets = None,
     as_json: AsJson = False,
@@ -112,6 +121,7 @@ def run(
     the words of the model, and shrunk to the few inputs that matter.
     """
     loaded = under(addressed(_bench(bench, parsed(sets), inputs, quiescence), sut), scenario)
+    loaded = watched(loaded, silence, pids)
     seed = secrets.randbelow(1_000_000) if seed is None else seed
     settings = Settings(
         out=out or fresh(loaded.name, seed),
@@ -133,6 +143,8 @@ def run(
         saved=ROOT / "failures" if saved else None,
         where=tuple(sut or ()),
     )
+    if speed is not None:
+        loaded = faster(loaded, settings, speed)
     if calibrate:
         return measured(loaded, replace(settings, traces=min(traces, 2)), as_json=as_json)
     settings, covered = counting(loaded, settings, until)
@@ -189,10 +201,12 @@ def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[
         "steps": summary.steps,
         "truncated": summary.truncated,
         "late": summary.late,
+        "silence": summary.silence,
         "seed": settings.seed,
         "out": str(settings.out),
         "interrupted": summary.interrupted,
         "trouble": summary.trouble,
+        "time": {name: round(seconds, 3) for name, seconds in summary.spent.shares().items()},
         "saved": [
             {"signature": str(each.signature or ""), "trace": str(each.trace), "came": str(each)}
             for each in summary.saved
@@ -215,5 +229,12 @@ def _group(group: FailureGroup) -> dict[str, Any]:
         "steps": group.first.steps,
         "shrunk": None
         if shrunk is None
-        else {"trace": str(shrunk.trace), "steps": shrunk.steps, "rate": shrunk.rate, "minimal": shrunk.minimal},
+        else {
+            "trace": str(shrunk.trace),
+            "steps": shrunk.steps,
+            "rate": shrunk.rate,
+            "minimal": shrunk.minimal,
+            "ended": shrunk.ended,
+        },
+        "unshrunk": group.unshrunk,
     }

@@ -1,13 +1,17 @@
-"""What options of `otf run` do: --scenario, --strategy, --until and --calibrate."""
+"""What options of `otf run` do: --scenario, --silence, --pid, --strategy, --until, --speed and --calibrate."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, cast, get_args
 
 from otf.adapter import Bench
+from otf.adapter.bench_options import Silence
 from otf.campaign import Settings
 from otf.campaign.calibrate import Calibration, calibrate
+from otf.campaign.speed import greatest_speed
 from otf.cli.benches import named
 from otf.cli.output import document, say, warn
 from otf.cli.signals import interruptible
@@ -19,6 +23,7 @@ from otf.strategy import Coverage, StrategyKind, Until, covering, own
 from otf.strategy.coverage import KINDS
 from otf.strategy.kinds import known
 
+_NUMBER: Final = 20  # bytes of a file that holds the number of a process
 LOOKED: Final = 20_000  # states of a model, to count coverage
 
 
@@ -27,6 +32,31 @@ def under(bench: Bench, scenario: str | None) -> Bench:
     if scenario is None:
         return bench
     return replace(bench, spec=guided(bench.spec, checked(bench.spec, scenario)))
+
+
+def watched(bench: Bench, silence: str | None, pids: Sequence[str] | None) -> Bench:
+    """Return the bench with its kind of silence, and with further processes of its system."""
+    if silence not in {None, *get_args(Silence)}:
+        message = f"--silence {silence}: choose one of {', '.join(get_args(Silence))}"
+        raise UsageError(message)
+    kind = cast("Silence", silence or bench.silence)
+    return replace(bench, silence=kind, pids=(*bench.pids, *map(_pid, pids or ())))
+
+
+def _pid(text: str) -> int:
+    """Return the number of a process, given as it is or by a file. Raises UsageError."""
+    where, found = f"--pid {text}", text
+    if not text.isascii() or not text.isdigit():
+        try:
+            with Path(text).open("rb") as file:
+                found = file.read(_NUMBER).decode("ascii", "replace").strip()
+        except OSError as error:
+            message = f"{where}: neither a number nor a file that can be read: {error.strerror}"
+            raise UsageError(message) from error
+    if not found.isascii() or not found.isdigit() or not Path(f"/proc/{int(found)}").is_dir():
+        message = f"{where}: {found!r} is no process of this machine; `ps -e` lists them"
+        raise UsageError(message)
+    return int(found)
 
 
 def chosen(strategy: str) -> str | StrategyKind:
@@ -90,6 +120,21 @@ def parsed(until: str) -> Until:
     except ValueError as error:
         message = f"--until {until}: write one of {', '.join(KINDS)}, optionally with a share or a number: states=0.9"
         raise UsageError(message) from error
+
+
+def faster(bench: Bench, settings: Settings, speed: str) -> Bench:
+    """Return the bench with the clocks of its system at this speed. Raises UsageError for one that cannot be had."""
+    if speed != "auto":
+        try:
+            return bench.at_speed(float(speed))
+        except ValueError:
+            message = f"--speed {speed}: write a number, such as 20, or auto"
+            raise UsageError(message) from None
+    found = interruptible(lambda: greatest_speed(bench, settings))
+    if found.value is None:
+        raise UsageError("--speed auto: interrupted before a speed was found")
+    warn(f"note: the clocks of the system run {found.value:g} times as fast")
+    return bench.at_speed(found.value)
 
 
 def measured(bench: Bench, settings: Settings, *, as_json: bool) -> int:

@@ -1,4 +1,4 @@
-"""`otf shrink`: find the shortest trace with the same failure."""
+"""`otf shrink`: find the shortest trace with the same failure. `otf rerun`: drive the system again with a trace."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import typer
 
 from otf.adapter import Bench
 from otf.campaign import Budget, PathResult, Settings, Shrinker, Shrunk
+from otf.campaign import rerun as drive_again
 from otf.campaign.settings import header
 from otf.campaign.table import table
 from otf.cli.benches import parsed
-from otf.cli.options import AsJson, FromBench, Sets, Suts, TraceName
+from otf.cli.options import AsJson, FromBench, Out, Pids, Sets, SilenceOption, Suts, TraceName, fresh
 from otf.cli.output import document, guarded, say
 from otf.cli.replay import STATUS
+from otf.cli.run_options import watched
 from otf.cli.signals import Done, interruptible
 from otf.cli.summary import counted, notes
 from otf.cli.suts import addressed
@@ -47,6 +49,8 @@ def shrink(
     ] = None,
     sut: Suts = None,
     sets: Sets = None,
+    silence: SilenceOption = None,
+    pids: Pids = None,
     as_json: AsJson = False,
 ) -> int:
     """Find the shortest trace with the same failure; its name ends in .shrunk.jsonl.
@@ -54,7 +58,7 @@ def shrink(
     Inputs are left out one group after another; each time a fresh copy of the system is driven with the remaining ones.
     """
     with reading(trace) as reader:
-        loaded = addressed(bench_of(reader, bench, parsed(sets), drives=True), sut)
+        loaded = watched(addressed(bench_of(reader, bench, parsed(sets), drives=True), sut), silence, pids)
         judgement = judge(reader, loaded, keep=True)
     if not judgement.verdict.failed:
         return _nothing(judgement, trace, as_json=as_json)
@@ -120,6 +124,7 @@ def _json(shrunk: Shrunk) -> dict[str, Any]:
         "before": shrunk.before,
         "tried": shrunk.tried,
         "minimal": shrunk.minimal,
+        "ended": shrunk.ended,
         "program": None if shrunk.program is None else str(shrunk.program),
         "others": [
             {"signature": str(other.verdict.failure.signature), "trace": str(other.trace), "steps": other.steps}
@@ -139,3 +144,58 @@ def _report(shrunk: Shrunk, failing: PathResult, bench: Bench) -> None:
     if shrunk.program is not None:
         say(f"as a test: pytest {shrunk.program}")
     say(f"trace: {shrunk.trace}")
+
+
+@guarded
+def rerun(
+    trace: TraceName,
+    bench: FromBench = None,
+    out: Out = None,
+    sut: Suts = None,
+    sets: Sets = None,
+    silence: SilenceOption = None,
+    pids: Pids = None,
+    as_json: AsJson = False,
+) -> int:
+    """Drive a fresh copy of the system with the inputs of a trace, and judge its outputs this time.
+
+    The bench gets the parameters that the trace was recorded with; --set changes them, as in `--set fault=none`. The
+    new trace goes to a folder below otf-runs, or to that of --out. The exit status is 1 if the system fails.
+    """
+    with reading(trace) as reader:
+        loaded = watched(addressed(bench_of(reader, bench, parsed(sets), drives=True), sut), silence, pids)
+        judgement = judge(reader, loaded, keep=True)
+    header = judgement.header
+    settings = Settings(
+        out=out or fresh("rerun"),
+        reference=bench or header.bench,
+        seed=header.seed,
+        mode="strict",
+        burst=burst_as_recorded(header, judgement.steps),
+    )
+    done = interruptible(lambda: drive_again(loaded, judgement.events, settings, header))
+    _report_rerun(done.value, settings, as_json=as_json)
+    return done.status(INCONCLUSIVE) if done.value is None else STATUS[done.value.verdict.outcome]
+
+
+def _report_rerun(result: PathResult | None, settings: Settings, *, as_json: bool) -> None:
+    if as_json:
+        document(_rerun_json(result, settings))
+    elif result is None:
+        say(f"INTERRUPTED; traces: {settings.out}/")
+    else:
+        say(explanation(result.verdict, result.events))
+        say(f"trace: {result.trace}")
+
+
+def _rerun_json(result: PathResult | None, settings: Settings) -> dict[str, object]:
+    if result is None:
+        return {"verdict": "inconclusive", "interrupted": True, "out": str(settings.out)}
+    failure = result.verdict.failure
+    return {
+        "verdict": result.verdict.outcome,
+        "why": result.verdict.why,
+        "steps": result.steps,
+        "signature": str(failure.signature) if failure else None,
+        "trace": str(result.trace),
+    }

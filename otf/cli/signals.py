@@ -18,7 +18,8 @@ from typing import Final, Generic, NamedTuple, TypeVar, cast
 from otf.errors import Interruption
 
 T = TypeVar("T")
-PATIENCE: Final = 2.0  # seconds in which the event loop must react; then it hangs, most likely in a model's code
+PATIENCE: Final = 0.4  # seconds in which the event loop must react; then it hangs, most likely in a model's code
+AGAIN: Final = 2.0  # the same after the first reaction: what is being stopped may be slow
 
 
 class Stuck(Interruption):
@@ -67,7 +68,7 @@ class Signals:
         finally:
             self.reporting()
             self.reached()
-            _alarm(0)
+            _alarm(0, 0)
 
     def reporting(self) -> None:
         """Note that the result is being reported: a signal comes too late to change it."""
@@ -80,7 +81,7 @@ class Signals:
     def _halt(self, _number: int) -> None:
         self._unanswered = True
         self._stop()
-        _alarm(PATIENCE)
+        _alarm(PATIENCE, AGAIN)
 
     def _check(self, _number: int, _frame: FrameType | None) -> None:
         # a model with an endless loop never returns to the event loop: break out of its code
@@ -98,10 +99,10 @@ def _endings() -> tuple[signal.Signals, ...]:
     return signal.SIGINT, signal.SIGTERM, hung_up
 
 
-def _alarm(seconds: float) -> None:
+def _alarm(seconds: float, then: float) -> None:
     # repeated, since the next path may hang as well
     if sys.platform != "win32":
-        signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
+        signal.setitimer(signal.ITIMER_REAL, seconds, then)
 
 
 def _leave(number: int) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Final, TextIO
 import typer
 
 from otf.adapter import Bench
-from otf.adapter.watchdog import watched
+from otf.adapter.exits import watched
 from otf.campaign import Settings
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult

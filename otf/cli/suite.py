@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from otf.adapter import Bench
-from otf.adapter.watchdog import watched
+from otf.adapter.exits import watched
 from otf.campaign import Campaign, Settings
 from otf.campaign.settings import Mode
 from otf.cli import adaptive_suites, stored_suites

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -14,10 +14,21 @@ from otf.campaign import FailureGroup, PathResult, Settings, Shrunk, Summary
 from otf.cli.benches import is_shipped
 from otf.cli.output import say
 from otf.cli.traces import repeated
+from otf.core.enabled import ITERATED
 from otf.trace.explain import explanation
 from otf.trace.reading import bounded
 
 LONGEST: Final = 60  # bytes of a frame that are shown
+SLOW: Final = 10.0  # seconds after which a user may ask where the time went
+LEAST: Final = 0.005  # the least share of the time that is shown
+
+_SHARES: Final = {
+    "silence": ("waiting for silence", "--calibrate suggests shorter times, and a barrier needs no silence; or --jobs"),
+    "wire": ("waiting for outputs", "the system takes this time to answer; --jobs N runs N copies of it at once"),
+    "starts": ("starting and stopping the system", "fewer, longer paths (--traces, --steps), or a reset instead"),
+    "model": ("the model's functions", "make them faster, or let states recur: each is called once for each state"),
+    "otf": ("otf itself", "states that recur cost least; to use more cores, run other seeds at the same time"),
+}
 
 
 def spaced(data: bytes) -> str:
@@ -48,7 +59,8 @@ def print_summary(summary: Summary, settings: Settings, bench: Bench, seconds: f
         say(f"stopped: {summary.trouble}")
     took = f"{counted(summary.paths, 'path')}, {counted(summary.steps, 'step')}, {seconds:.1f} s, seed {settings.seed}"
     say(f"{headline(summary)} ({took})")
-    for note in (*_known_issues(summary, settings, bench), *_notes(summary)):
+    notes = (*_known_issues(summary, settings, bench), *_notes(summary))
+    for note in (*notes, *_time_spent(summary, seconds, own=bench.system is not None)):
         say(note)
     say(f"traces: {settings.out}/")
 
@@ -77,13 +89,15 @@ def counted(number: int, what: str) -> str:
 
 def notes(shrunk: Shrunk) -> Iterator[str]:
     """Yield what a user must know about a shrunk failure besides its steps."""
-    if not shrunk.rate:
+    if not shrunk.tried:
+        yield f"nothing was shrunk: {shrunk.ended} before the failure was seen again"
+    elif not shrunk.rate:
         yield "the failure did not recur when the same inputs were sent: it depends on chance or on timing"
     elif shrunk.rate < 1 or shrunk.before < 1:
         after, before = _of(shrunk.rate, shrunk.runs), _of(shrunk.before, shrunk.tried)
         yield f"it depends on chance: these steps failed in {after}, the original in {before}"
     if shrunk.rate and not shrunk.minimal:
-        yield "the search was stopped early: fewer steps may be enough"
+        yield f"the search was stopped early, since {shrunk.ended}: fewer steps may be enough"
     for other in shrunk.others:
         failure = other.verdict.failure
         yield f"another failure was found on the way, {failure.signature if failure else ''}: {other.trace}"
@@ -121,10 +135,31 @@ def _notes(summary: Summary) -> Iterator[str]:
     if summary.paths and not summary.steps:
         yield "note: nothing was sent and nothing was tested: the model enables no input in its initial state"
     yield from (f"note: {each}" for each in summary.unwritten)
+    if summary.cut:
+        yield f"note: only the first {ITERATED:,} inputs of a state were tried; from a list, all are drawn"
     if summary.truncated:
         yield f"{counted(summary.truncated, 'path')} ended early: an input arrived where the model does not specify it"
+    yield from _silence(summary.silence)
     if summary.late:
         yield f"{counted(summary.late, 'output')} came after the quiescence time, but before quiescence was concluded"
+
+
+def _silence(known: Mapping[str, int]) -> Iterator[str]:
+    """Yield how the silences of the paths are known."""
+    for how, paths in known.items():
+        several = f" ({counted(paths, 'path')})" if len(known) > 1 else ""
+        yield f"silence: {how}{several}"
+
+
+def _time_spent(summary: Summary, seconds: float, *, own: bool) -> Iterator[str]:
+    """Yield where the time of a slow campaign went, and how to save most of it; `own`: its system is an object."""
+    shares, whole = summary.spent.shares(), sum(summary.spent.shares().values())
+    if seconds < SLOW or not whole:
+        return
+    named = {name: _SHARES[name][0] for name in shares} | ({"otf": "otf and the system itself"} if own else {})
+    shown = [f"{share / whole:.0%} {named[name]}" for name, share in shares.items() if share >= LEAST * whole]
+    yield f"time: {', '.join(shown)}"
+    yield f"  to save time:    {_SHARES[next(iter(shares))][1]}"
 
 
 def _failure(group: FailureGroup, summary: Summary, settings: Settings, bench: Bench) -> Iterator[str]:
@@ -156,7 +191,7 @@ def _bytes(result: PathResult | Shrunk) -> Iterator[str]:
 def _after(group: FailureGroup) -> str:
     steps, shrunk = f"after {counted(group.first.steps, 'step')}", group.shrunk
     if shrunk is None:
-        return steps
+        return f"{steps}, not shrunk: {group.unshrunk}" if group.unshrunk else steps
     if not shrunk.rate:
         return f"{steps}; it did not recur when the same inputs were sent: it depends on chance or on timing"
     return f"{steps}, shrunk to {shrunk.steps} (with {counted(shrunk.transitions, 'step')} of the system)"

@@ -1,10 +1,9 @@
 """Composition: models that share actions, and scenarios that restrict them."""
 
 from otf.compose.actions import Action, Pattern, any_action, does, out
-from otf.compose.guided import Guided, composed, guided
+from otf.compose.guided import Guided, Machine, Scenario, composed, guided, scenario
 from otf.compose.product import Product, product
 from otf.compose.regex import expression
-from otf.compose.scenario import Machine, Scenario, scenario
 
 __all__ = [
     "Action",

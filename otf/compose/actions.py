@@ -1,12 +1,16 @@
-"""Actions, and the patterns of which scenarios consist."""
+"""Actions, the patterns of which scenarios consist, and the vocabulary of a model: all its actions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, is_dataclass
 from enum import Enum
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
+from otf.errors import UsageError
+from otf.spec import Accept, AnyOrder, On, OneOf, Spec, Transition
+from otf.spec.offering import Always, declared
+from otf.spec.outputs import vague
 from otf.values import key, likeness, show
 
 
@@ -113,3 +117,114 @@ def _input_pattern(says: str, holds: Callable[[Any], bool]) -> Pattern:
         return not action.spontaneous and holds(action.input)
 
     return Pattern(says, matches, matches)
+
+
+Owns: TypeAlias = Callable[[Any], bool]
+STATES: Final = 10_000  # of a model that are searched for its actions
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The actions of a model, as functions that return whether an input, or a spontaneous output, is its own."""
+
+    inputs: Owns
+    spontaneous: Owns
+
+    def shares(self, outputs: tuple[Any, ...]) -> bool:
+        """Return whether one of these spontaneous outputs is its own."""
+        return any(self.spontaneous(value) for item in outputs for value in values_of(item))
+
+
+def listed(items: Iterable[object]) -> Vocabulary:
+    """Return the vocabulary of names, classes and values."""
+    patterns = [pattern(item) for item in items]
+
+    def owns(value: Any) -> bool:  # noqa: ANN401 -- an input or output
+        as_input, spontaneous = Action(value), Action(None, (value,), spontaneous=True)
+        return any(each.matches(as_input) or each.matches(spontaneous) for each in patterns)
+
+    return Vocabulary(owns, owns)
+
+
+def found(spec: Spec[Any, Any], *, spontaneous: bool) -> Vocabulary:
+    """Return the vocabulary of a spec, from the types that it declares or the actions of its states.
+
+    `spontaneous`: its spontaneous outputs matter, too. An action is known by its name, as in a scenario: a spec with
+    the input `Push(1)` owns every `Push`. Raises UsageError if the spec has too many states.
+    """
+    inputs = _declared(spec)
+    if inputs is not None and not spontaneous:
+        return Vocabulary(inputs, lambda value: False)  # noqa: ARG005 -- any value
+    by_input, by_output = _searched(spec, spontaneous=spontaneous)
+    return Vocabulary(inputs or (lambda value: called(value) in by_input), lambda value: called(value) in by_output)
+
+
+def called(value: Any) -> Hashable:  # noqa: ANN401 -- any input or output
+    """Return the name of an action: its class, with its own name if it has one; otherwise the value itself."""
+    kind: Any = value.__class__
+    if isinstance(value, Enum) or kind.__module__ == "builtins" or vague(value):
+        return likeness(value)
+    own = getattr(value, "name", None)
+    return (kind, own) if isinstance(own, str) else (kind,)
+
+
+def values_of(item: Any) -> Iterator[Any]:  # noqa: ANN401 -- an item of outputs
+    """Yield the values that an item of outputs may be."""
+    if isinstance(item, On):
+        yield from values_of(item.item)
+    elif isinstance(item, AnyOrder | OneOf):
+        for part in item.items:
+            yield from values_of(part)
+    else:
+        yield item
+
+
+def _declared(spec: Spec[Any, Any]) -> Owns | None:
+    """Return the inputs by the classes that `step` declares; None if it declares no classes that name actions."""
+    kinds = declared(spec.step)
+    if not kinds or not all(_names_an_action(kind) for kind in kinds):
+        return None
+    return lambda value: type(value) in kinds
+
+
+def _names_an_action(kind: Any) -> bool:  # noqa: ANN401 -- any annotation
+    # a class with subclasses, or whose objects have names of their own, may be the input type of several models
+    if not isinstance(kind, type) or type(kind).__subclasses__(kind):
+        return False
+    made: Any = kind
+    named = hasattr(made, "name") or "name" in getattr(made, "__annotations__", {})
+    return issubclass(kind, Enum) or ((is_dataclass(made) or hasattr(made, "_fields")) and not named)
+
+
+def _searched(spec: Spec[Any, Any], *, spontaneous: bool) -> tuple[dict[Hashable, Any], dict[Hashable, Any]]:
+    inputs, outputs = dict[Hashable, Any](), dict[Hashable, Any]()
+    if isinstance(spec.inputs, Always) and not spontaneous:
+        return {called(inp): inp for inp in spec.inputs.inputs}, outputs
+    states, seen = [spec.initial], {key(spec.initial)}
+    for state in states:
+        offered = list(spec.inputs(state))
+        inputs |= {called(inp): inp for inp in offered}
+        alone = list(plain(spec.emits(state) if spec.emits else ()))
+        outputs |= {called(value): value for way in alone for item in way.outputs for value in values_of(item)}
+        for way in [*alone, *(way for inp in offered for way in plain(spec.step(state, inp)))]:
+            if (named := key(way.state)) not in seen:
+                seen.add(named)
+                states.append(way.state)
+        if len(states) > STATES:
+            raise UsageError(_many(spec, [*inputs.values(), *outputs.values()]))
+    return inputs, outputs
+
+
+def plain(ways: Iterable[Transition[Any] | Accept]) -> Iterator[Transition[Any]]:
+    """Yield the transitions. Raises UsageError for an `Accept`, which a product cannot contain."""
+    for way in ways:
+        if isinstance(way, Accept):
+            raise UsageError(f"a product cannot contain {show(way)}: outputs decide its next state")
+        yield way
+
+
+def _many(spec: Spec[Any, Any], met: list[Any]) -> str:
+    return (
+        f"product(): {spec.name} has more than {STATES:,} states, so its actions cannot be determined; the first ones "
+        f"are {', '.join(map(show, met[:10]))}: give actions=[…], for each model the names or classes of its actions"
+    )

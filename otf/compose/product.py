@@ -6,8 +6,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from itertools import product as every
 from typing import Any, TypeAlias
 
+from otf.compose.actions import Vocabulary, found, listed, plain
 from otf.compose.guided import Restricted
-from otf.compose.vocabulary import Vocabulary, found, listed, plain
 from otf.errors import ModelError, UsageError
 from otf.spec import Spec, Transition
 from otf.values import key, likeness, show

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from otf.core.barrier import Barrier
 from otf.core.compile import Routes
+from otf.core.enabled import FEW, EnabledInputs
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.monitor import Monitor, Oracle
@@ -20,8 +21,10 @@ if not TYPE_CHECKING:  # type checkers are to refuse old names
     __getattr__ = old_names(__name__)
 
 __all__ = [
+    "FEW",
     "Barrier",
     "Chooser",
+    "EnabledInputs",
     "InputMode",
     "Limits",
     "Model",

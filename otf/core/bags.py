@@ -102,4 +102,4 @@ class Chains:
 
     def only(self, port: str, symbol: Symbol) -> Emitted:
         """Return the outputs of a move that emits one value."""
-        return self._memory.put(self.alone, symbol, ((port, self.of([(Exact(symbol),)])),))
+        return self._memory.put(self.alone, symbol, ((port, self.of([(Exact(symbol),)])),), symbol)

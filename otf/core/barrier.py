@@ -17,6 +17,10 @@ class Barrier:
 
     `pings` has one input for each port; a port without one is not proven, and must have no spontaneous outputs.
     `pong(port, output)` returns whether an output is such an answer. The model must not mention either.
+
+    >>> barrier = Barrier({"tcp": b"ping"}, lambda port, output: output == b"pong")
+    >>> barrier.pong("tcp", b"pong")
+    True
     """
 
     pings: Mapping[str, object]

@@ -6,12 +6,12 @@ from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
 from otf.core.hypothesis import Hypothesis, renumbered
-from otf.core.memory import Memory
+from otf.core.memory import Memory, Remembered
 from otf.core.nodes import UNCONSTRAINED, Node
 from otf.core.view import View
 
 
-class Belief:
+class Belief(Remembered):
     """All explanations of what was seen so far.
 
     `at_rest`: every explanation is a state of the model and nothing more: no output, input or timer is open. `settled`:
@@ -42,6 +42,8 @@ class Belief:
     )
 
     def __init__(self, hypotheses: tuple[Hypothesis, ...]) -> None:
+        self.born = 0
+        self.recurs = False
         self.hypotheses: tuple[Hypothesis, ...] = hypotheses
         positions = dict.fromkeys(each[0] for each in hypotheses)
         self.nodes: tuple[Node, ...] = tuple(each for each in positions if isinstance(each, Node))
@@ -89,11 +91,16 @@ class Beliefs:
         found = dict.fromkeys(hypotheses)
         # a set made from a dictionary reuses its hashes
         name = frozenset(found)
-        return self._known.get(name) or self.memory.put(self._known, name, Belief(tuple(found)))
+        known = self._known.get(name)
+        if known is None:
+            belief = Belief(tuple(found))
+            return self.memory.put(self._known, name, belief, belief)
+        self.memory.met(known)
+        return known
 
     def remember(self, before: Belief, event: Hashable, result: EventResult) -> None:
         """Remember the result of an event."""
-        self.memory.put(before.after, event, result)
+        self.memory.put(before.after, event, result, before)
 
 
 def counted(found: Iterable[Hypothesis]) -> tuple[Iterable[Hypothesis], tuple[int, ...]]:

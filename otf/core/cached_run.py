@@ -18,7 +18,6 @@ from otf.core.eager import Eager
 from otf.core.ledger import Ledger, done_by
 from otf.core.memory import Symbol
 from otf.core.monitor import Oracle
-from otf.core.nodes import Node
 from otf.core.session import Session
 from otf.core.timing import Timing
 from otf.core.view import View
@@ -31,13 +30,13 @@ PortFrame: TypeAlias = tuple[str, bytes]
 
 @light
 class CachedInput:
-    """An input sent before from this belief: its bytes, the next belief, and the transitions to be proven quiet."""
+    """An input sent before from this belief: its bytes, the next belief, and what must be proven quiet after it."""
 
     symbol: Symbol
     port: str
     data: bytes
     cached: CachedSteps
-    proofs: frozenset[tuple[Node, Symbol]]
+    proofs: frozenset[Hashable]
 
 
 @light
@@ -61,8 +60,8 @@ class CachedSteps:
     def __init__(self, belief: Belief, codec: object) -> None:
         self.belief: Belief = belief
         self.codec: object = codec
-        # not needed for a belief with an input in flight
-        self.view: View | None = belief.view
+        # not needed for a belief with an input in flight; one with a long list of inputs is not kept
+        self.view: View | None = belief.view if belief.view and belief.view.enabled.kept else None
         self.inputs: dict[Symbol, CachedInput] = {}
         self.frames: dict[PortFrame, CachedOutput] = {}
 
@@ -72,22 +71,24 @@ class CachedSteps:
         cached = belief.ahead.get(CachedSteps)
         if not isinstance(cached, CachedSteps) or cached.codec is not codec:
             cached = CachedSteps(belief, codec)
-            oracle.model.memory.put(belief.ahead, CachedSteps, cached)
+            oracle.model.memory.put(belief.ahead, CachedSteps, cached, belief)
         return cached
 
     def view_of(self, oracle: Oracle) -> View:
         """Return the view of the belief."""
-        self.view = oracle.view(self.belief)
-        return self.view
+        found = oracle.view(self.belief)
+        if found.enabled.kept:
+            self.view = found
+        return found
 
     def learn_input(self, oracle: Oracle, symbol: Symbol, port: str, data: bytes) -> CachedInput | None:
         """Return an input that was sent before without these bytes; None if it was not, or has no answer."""
         result = _known_result(oracle, self.belief, ("sent", port, symbol))
         if result is None or silent(oracle.model, result.belief):
             return None
-        proofs = frozenset((node, symbol) for node in self.view_of(oracle).nodes)
+        proofs = frozenset(oracle.silence_of(node, symbol) for node in self.view_of(oracle).nodes)
         go = CachedInput(symbol, port, data, CachedSteps.of(oracle, result.belief, self.codec), proofs)
-        return oracle.model.memory.put(self.inputs, symbol, go)
+        return oracle.model.memory.put(self.inputs, symbol, go, self.belief)
 
     def learn_output(self, oracle: Oracle, frame: PortFrame, output: object) -> CachedOutput | None:
         """Return the output of a frame not looked up before; None if it is new, or needs the monitor."""
@@ -98,7 +99,7 @@ class CachedSteps:
         if quiescence_predicted and result.belief.in_flight:
             return None
         then = CachedOutput(output, frame[1], CachedSteps.of(oracle, result.belief, self.codec), quiescence_predicted)
-        return oracle.model.memory.put(self.frames, frame, then)
+        return oracle.model.memory.put(self.frames, frame, then, self.belief)
 
 
 def _known_result(oracle: Oracle, belief: Belief, event: Hashable) -> EventResult | None:

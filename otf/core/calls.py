@@ -21,11 +21,14 @@ SHOWN: Final = 8  # the innermost lines: a recursion without end has a thousand
 class CurrentCall:
     """Holds the call that runs now, None between two calls; each call is an object of its own.
 
-    A watchdog in another thread reads it, to report a model that hangs.
+    A watchdog in another thread reads it, to report a model that hangs. `seconds` is the time that all calls took by
+    `clock`; the core has no clock of its own, and the default stands still.
     """
 
     def __init__(self) -> None:
         self.now: ModelCall | None = None
+        self.clock: Callable[[], float] = float
+        self.seconds: float = 0.0
 
 
 CURRENT: Final = CurrentCall()
@@ -39,7 +42,8 @@ def own_frames(error: BaseException, function: Callable[..., Any] | None = None)
     """
     frames = [each for each in traceback.walk_tb(error.__traceback__) if _is_own(each[0].f_code.co_filename)]
     lines = "".join(traceback.StackSummary.extract(iter(frames[-SHOWN:])).format()).rstrip()
-    return f"\n{lines}" if lines else _definition(function)
+    left = f"\n  … {len(frames) - SHOWN} more frames" if len(frames) > SHOWN else ""
+    return f"{left}\n{lines}" if lines else _definition(function)
 
 
 def _definition(function: Callable[..., Any] | None) -> str:

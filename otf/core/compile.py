@@ -13,21 +13,26 @@ from otf.core.expectations import Either, Exact, Expectation, Instance, Such, is
 from otf.core.memory import Symbol
 from otf.core.nodes import UNKNOWN, Midway, Move, Node, OpenAccept, Position
 from otf.errors import ModelError
-from otf.spec import Accept, AnyOrder, On, OneOf, TimerAction, TimerStart, TimerStop, Transition, Where
+from otf.spec import Accept, AnyOrder, Elapse, On, OneOf, TimerAction, TimerStart, TimerStop, Transition, Where
 from otf.spec.offering import TRANSITIONS, limited
 from otf.values import show
 
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """The ports of a bench: the names of the output ports, and the function that returns the port of a value."""
+    """The ports of a bench: the names of the output ports, and the function that returns the port of a value.
+
+    >>> routes = Routes(("left", "right"), port=lambda value: value[0])
+    >>> routes.into(("left", "knock"))
+    'left'
+    """
 
     outputs: tuple[str, ...] = ("sut",)
     port: Callable[[Any], str] | None = None
 
     def into(self, value: object) -> str:
-        """Return the port that an input is sent to; "" if the bench does not say."""
-        return "" if self.port is None else self.port(value)
+        """Return the port that an input is sent to; "" if the bench does not say, or if the input only waits."""
+        return "" if self.port is None or isinstance(value, Elapse) else self.port(value)
 
     def of(self, value: object) -> str:
         """Return the port of an output; a single port needs no look."""

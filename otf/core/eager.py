@@ -6,12 +6,11 @@ possible, there is nothing to wait for.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Final
 
 from otf.core.due import silent
-from otf.core.memory import Symbol
-from otf.core.nodes import Node
 from otf.core.pacing import Moment, Pause, SentInput, Timers, learn_reply, silence
 from otf.core.timing import Timing
 
@@ -25,13 +24,14 @@ REMEMBERED: Final = 100_000  # transitions known to be followed by silence; a fo
 class Eager:
     """Sends the next input as soon as all answers to the last are there, if quiescence was seen there once before.
 
-    `proven` holds the transitions of the model after which silence was observed: keep it over the paths of a campaign.
+    `proven` holds the transitions of the model after which silence was observed, or what the bench remembers them under
+    (`Oracle.silence_of`): keep it over the paths of a campaign.
     Before an input goes to another port than inputs not proven taken, the pacing waits until they must have been taken:
     L after the last, and R for each that may still have been before it.
     """
 
     timing: Timing
-    proven: set[tuple[Node, Symbol]] = field(default_factory=set[tuple[Node, Symbol]])
+    proven: set[Hashable] = field(default_factory=set[Hashable])
     timers: Timers = field(default_factory=Timers)
     # the last input that was found proven: it is checked several times a step
     _trusted: SentInput | None = None
@@ -65,15 +65,16 @@ class Eager:
             self.proven.clear()
             self._trusted = None
         if moment.last is not None:
-            self.proven.update((node, moment.last.input) for node in moment.last.nodes)
+            silence_of = moment.monitor.oracle.silence_of
+            self.proven.update(silence_of(node, moment.last.input) for node in moment.last.nodes)
 
     def _sure(self, moment: Moment) -> bool:
         last = moment.last
         if last is None or last is self._trusted:
             return last is not None
-        proven, inp = self.proven, last.input
+        proven, inp, silence_of = self.proven, last.input, moment.monitor.oracle.silence_of
         for node in last.nodes:
-            if (node, inp) not in proven:
+            if silence_of(node, inp) not in proven:
                 return False
         self._trusted = last
         return True

@@ -7,6 +7,7 @@ before is one look-up, however many outputs it has.
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
 
@@ -32,18 +33,24 @@ StepTable: TypeAlias = dict[tuple[Any, ...], StepEnd]
 
 
 class MacroSteps:
-    """The macro steps from a settled belief: for each enabled input, the next belief for each list of outputs."""
+    """The macro steps from a settled belief: for each input taken there, the next belief for each list of outputs."""
 
     __slots__ = ("belief", "inputs", "size", "tables", "view")
 
     def __init__(self, oracle: Oracle, belief: Belief) -> None:
         self.belief: Belief = belief
         self.view: View = oracle.view(belief)
-        self.tables: dict[Symbol, StepTable] = {inp: {} for inp in self.view.specified + self.view.others}
-        self.inputs: tuple[tuple[object, StepTable], ...] = tuple(
-            (inp.value, self.tables[inp]) for inp in self.view.specified
-        )
-        self.size: int = len(self.inputs)
+        self.tables: defaultdict[Symbol, StepTable] = defaultdict(dict)
+        # attributes and no property, since a walk reads them at each step
+        self.inputs: tuple[tuple[object, StepTable], ...] = ()
+        self.size: int = -1
+
+    def specified(self) -> int:
+        """Return how many inputs the model specifies, from then on in `inputs` and `size`; it asks about all."""
+        if self.size < 0:
+            self.inputs = tuple((inp.value, self.tables[inp]) for inp in self.view.specified)
+            self.size = len(self.inputs)
+        return self.size
 
     @property
     def verdict(self) -> Verdict:
@@ -61,7 +68,9 @@ class MacroSteps:
         ways = belief.ahead.get(MacroSteps)
         if not isinstance(ways, MacroSteps):
             ways = MacroSteps(oracle, belief)
-            oracle.model.memory.put(belief.ahead, MacroSteps, ways)
+            oracle.model.memory.put(belief.ahead, MacroSteps, ways, belief)
+        else:
+            oracle.model.memory.met(belief)
         return ways
 
 
@@ -94,7 +103,7 @@ def find(
     then = StepEnd(MacroSteps.of(oracle, monitor.belief), None if all(map(_exact, outputs)) else shape(outputs))
     if table is None:
         return then
-    return table.get(outputs) or oracle.model.memory.put(table, outputs, then)
+    return table.get(outputs) or oracle.model.memory.put(table, outputs, then, ways.belief)
 
 
 def follow(

@@ -1,7 +1,7 @@
 """Symbols, and the bounded tables of the core.
 
-Symbols are values with a typed key and its hash at hand. The oldest answer of all tables is dropped for each new one,
-so that forgetting never pauses a run.
+Symbols are values with a typed key and its hash at hand. For each new answer an old one is dropped, so that forgetting
+never pauses a run: first those about states that did not come again.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ The conference protocol with all its inputs needs 46,000; if states never come a
 """
 
 
+LATER: Final = 1_000  # answers found between two visits that make a state one that comes again: more than a few steps
+TRIED: Final = 100  # answers looked at to find one to forget
+OLD: Final = 0.9  # the share of the memory that answers about recurring states may take
+
 OFTEN: Final = 4_000  # answers forgotten between two collections of young garbage
 
 
@@ -32,35 +36,67 @@ class ForgettingTable(Protocol):
         ...
 
 
+class Remembered:
+    """A state, a value or a belief that answers are about: whether it came again, long after it was found."""
+
+    __slots__ = ("born", "recurs")
+
+    born: int
+    recurs: bool
+
+
 class Memory:
     """All tables of an oracle, by the order in which their answers were found.
 
-    A forgotten answer is found again when it is needed: this costs time, never a verdict. One bound holds for all
-    tables, since they refer to each other: a belief holds the next belief for each event.
+    An answer whose owner has come again is kept longer than the others: states that never recur cannot flush it. A
+    forgotten answer is found again when it is needed: this costs time, never a verdict. One bound holds for all tables,
+    since they refer to each other: a belief holds the next belief for each event.
     """
 
-    __slots__ = ("_entries", "_forgotten", "limit")
+    __slots__ = ("_forgotten", "_new", "_old", "found", "limit")
 
     def __init__(self, limit: int = REMEMBERED) -> None:
         self.limit = limit
         self._forgotten = 0
-        self._entries: deque[tuple[ForgettingTable, Hashable]] = deque()
+        self.found: int = 0
+        self._new: deque[tuple[ForgettingTable, Hashable, Remembered | None]] = deque()
+        self._old: deque[tuple[ForgettingTable, Hashable, Remembered | None]] = deque()
 
     def __len__(self) -> int:
         """Return how many answers are remembered."""
-        return len(self._entries)
+        return len(self._new) + len(self._old)
 
-    def put(self, table: dict[Question, Answer], question: Question, answer: Answer) -> Answer:
-        """Remember the answer to a question in its table, and return it."""
+    def put(
+        self, table: dict[Question, Answer], question: Question, answer: Answer, owner: Remembered | None = None
+    ) -> Answer:
+        """Remember the answer to a question in its table, and return it; it is about the `owner`."""
         table[question] = answer
-        self._entries.append((table, question))
-        while len(self._entries) > self.limit:
+        self.found += 1
+        if owner is not None and not owner.born:
+            owner.born = self.found
+        self._new.append((table, question, owner))
+        while len(self._new) + len(self._old) > self.limit:
             self._forget()
         return answer
 
+    def met(self, owner: Remembered) -> None:
+        """Note that a state or a value has come again, if not just now."""
+        if self.found - owner.born > LATER:
+            owner.recurs = True
+
+    def _oldest(self) -> tuple[ForgettingTable, Hashable, Remembered | None]:
+        for _ in range(min(TRIED, len(self._new))):
+            if len(self._old) > OLD * self.limit:
+                return self._old.popleft()
+            entry = self._new.popleft()
+            if entry[2] is None or not entry[2].recurs:
+                return entry
+            self._old.append(entry)
+        return self._old.popleft()
+
     def _forget(self) -> None:
-        oldest, name = self._entries.popleft()
-        oldest.pop(cast("Never", name), None)
+        table, name, _ = self._oldest()
+        table.pop(cast("Never", name), None)
         self._forgotten += 1
         # as many objects are freed as made: by its count, Python has no reason to collect young garbage until there are
         # half a million of them, and the tester stops for half a second
@@ -68,12 +104,19 @@ class Memory:
             gc.collect(1)
 
 
-class Symbol:
-    """A value that is compared by its typed key: `Symbol(True) != Symbol(1)`."""
+class Symbol(Remembered):
+    """A value that is compared by its typed key: `Symbol(True) != Symbol(1)`.
+
+    >>> from otf.values import key
+    >>> Symbol(True, key(True)) == Symbol(1, key(1))
+    False
+    """
 
     __slots__ = ("_hash", "heavy", "key", "value")
 
     def __init__(self, value: object, key: Hashable) -> None:
+        self.born = 0
+        self.recurs = False
         self.value: object = value
         self.key: Hashable = key
         self._hash = hash(key)

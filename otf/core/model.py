@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Sequence
+from itertools import islice
 from typing import Any, Final, TypeVar
 
 from otf.core.bags import Chains
 from otf.core.calls import CURRENT, own_frames
 from otf.core.compile import Compiler, Routes
+from otf.core.enabled import FEW, ITERATED, KEPT, EnabledInputs
 from otf.core.memory import Memory, Symbol
 from otf.core.nodes import Move, Node, TransitionWindows
 from otf.errors import USERS_OWN, ModelError, OtfError
-from otf.spec import Spec
-from otf.spec.offering import INPUTS, limited
+from otf.spec import Elapse, Spec
+from otf.spec.offering import INPUTS, Always, limited
 from otf.values import key, likeness, show
 from otf.values.cost import weight
 
 Answered = TypeVar("Answered")
 HEAVY: Final = 8_192  # bytes of a value that is not remembered
+AGAIN: Final = 4  # visits after which a long list of inputs is kept with its state
 LATELY: Final = 4096  # objects that are recognised without a look at their contents
 
 
@@ -25,6 +28,12 @@ class Model:
     """The answers of a spec, remembered; one model serves all runs of a campaign.
 
     Raises ModelError if the spec raises, or returns something that it may not.
+
+    >>> from otf.spec import Spec, goto
+    >>> model = Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"]))
+    >>> node, press = model.node(False), model.symbol("press")
+    >>> [move.target.value for move in model.moves(node, press)]
+    [True]
     """
 
     def __init__(self, spec: Spec[Any, Any], routes: Routes | None = None, memory: Memory | None = None) -> None:
@@ -38,6 +47,9 @@ class Model:
         self._same: dict[int, tuple[object, Symbol]] = {}
         # whether any move so far had a time window
         self.timed: bool = False
+        # whether more inputs were enabled than can be drawn, by an iterable that is no sequence
+        self.cut: bool = False
+        self._fixed: EnabledInputs | None = None
         self.initial: Node = self.node(spec.initial)
 
     @property
@@ -48,7 +60,12 @@ class Model:
     def node(self, state: object) -> Node:
         """Return the node of a state."""
         name = _key("state", state)
-        return self._nodes.get(name) or self.memory.put(self._nodes, name, Node(state, name))
+        known = self._nodes.get(name)
+        if known is None:
+            node = Node(state, name)
+            return self.memory.put(self._nodes, name, node, node)
+        self.memory.met(known)
+        return known
 
     def symbol(self, value: object) -> Symbol:
         """Return the symbol of an input or output."""
@@ -56,12 +73,16 @@ class Model:
         if same is not None:
             return same[1]
         name = _key("value", value)
-        symbol = self._symbols.get(name) or Symbol(value, name)
-        if weight(value) > HEAVY:
-            symbol.heavy = True
-            return symbol
-        if name not in self._symbols:
-            self.memory.put(self._symbols, name, symbol)
+        symbol = self._symbols.get(name)
+        if symbol is None:
+            symbol = Symbol(value, name)
+            # a value is weighed once: that takes as long as its key
+            if weight(value) > HEAVY:
+                symbol.heavy = True
+                return symbol
+            self.memory.put(self._symbols, name, symbol, symbol)
+        else:
+            self.memory.met(symbol)
         if len(self._same) >= LATELY:
             self._same.clear()
         self._same[id(value)] = value, symbol
@@ -79,7 +100,11 @@ class Model:
         """Return the moves on an input; empty if the model does not specify it."""
         moves = node.moves.get(inp)
         if moves is None:
-            moves = self.memory.put(node.moves, inp, self._ask(node, "step", self.spec.step, inp.value))
+            if isinstance(inp.value, Elapse):
+                found = self._elapsing(node, inp.value)
+            else:
+                found = self._ask(node, "step", self.spec.step, inp.value)
+            moves = self.memory.put(node.moves, inp, found, node)
         return moves
 
     def spontaneous(self, node: Node) -> tuple[Move, ...]:
@@ -88,7 +113,7 @@ class Model:
             return ()
         moves = node.moves.get(None)
         if moves is None:
-            moves = self.memory.put(node.moves, None, self._ask(node, "emits", self.spec.emits))
+            moves = self.memory.put(node.moves, None, self._ask(node, "emits", self.spec.emits), node)
             node.windows = tuple((at, *move.within) for at, move in enumerate(moves) if move.within)
             node.expiring = frozenset(move.after for move in moves if move.after)
         return moves
@@ -100,21 +125,37 @@ class Model:
     def enabled_inputs(self, node: Node) -> tuple[Symbol, ...]:
         """Return the enabled inputs of a state, each once, in the order of the model."""
         if node.enabled_inputs is None:
-            node.enabled_inputs = _guard(
-                lambda: tuple(dict.fromkeys(self._enabled(node.value))), self.spec.inputs, "inputs", node.value
-            )
+            fixed = isinstance(self.spec.inputs, Always)
+            node.enabled_inputs = self.offered(node).all if fixed else self._each_once(node)
         return node.enabled_inputs
+
+    def offered(self, node: Node) -> EnabledInputs:
+        """Return the enabled inputs of a state to draw from; a fixed list is looked at once for all states."""
+        if node.offered is not None:
+            return node.offered
+        if isinstance(self.spec.inputs, Always):
+            if self._fixed is None:
+                self._fixed = EnabledInputs.fixed(self._each_once(node))
+            return self._fixed
+        found = _guard(lambda: self._drawable(node), self.spec.inputs, "inputs", node.value)
+        # a long list is kept when its state comes again and again: of states that never do, only lists would be left
+        node.asked += 1
+        if node.asked >= AGAIN and FEW < len(found) <= KEPT:
+            found = EnabledInputs.fixed(map(found.__getitem__, range(len(found))))
+        if found.kept:
+            node.offered = found
+        return found
 
     def specified(self, node: Node, inp: Symbol) -> bool:
         """Return whether the model itself, before any completion, specifies an input."""
-        if self.spec.partial is None:
+        if self.spec.partial is None or isinstance(inp.value, Elapse):
             return bool(self.moves(node, inp))
         if node.specified is None:
             node.specified = {}
         known = node.specified.get(inp)
         if known is None:
             moves = self._ask(node, "step", self.spec.partial.step, inp.value)
-            known = self.memory.put(node.specified, inp, bool(moves))
+            known = self.memory.put(node.specified, inp, bool(moves), node)
         return known
 
     def independent(self, node: Node, one: Symbol, other: Symbol) -> bool:
@@ -128,9 +169,20 @@ class Model:
         if known is None:
             both = self._after(node, one, other), self._after(node, other, one)
             known = both[0] is not None and both[0] == both[1]
-            self.memory.put(node.independent, (one, other), known)
-            self.memory.put(node.independent, (other, one), known)
+            self.memory.put(node.independent, (one, other), known, node)
+            self.memory.put(node.independent, (other, one), known, node)
         return known
+
+    def _elapsing(self, node: Node, inp: Elapse) -> tuple[Move, ...]:
+        """Return the moves on an input that only waits: those of the model itself, else one that changes nothing."""
+        # a completed spec would enter the state anew, which may restart its timers
+        ignored = self.spec.partial is not None and not self._ask(node, "step", self.spec.partial.step, inp)
+        moves = () if ignored else self._ask(node, "step", self.spec.step, inp)
+        return moves or (Move(node, (), (), stays=True),)
+
+    def called(self, name: str, function: Callable[..., object], *arguments: object) -> Hashable:
+        """Return the key of what a function of the user returns. Raises ModelError if it raises."""
+        return _guard(lambda: key(function(*arguments)), function, name, *arguments)
 
     def _after(self, node: Node, first: Symbol, second: Symbol) -> frozenset[Hashable] | None:
         """Return the results of two inputs; None if their order may matter even so."""
@@ -149,8 +201,27 @@ class Model:
                 found.add((other.position, outstanding))
         return frozenset(found) if moves else None
 
-    def _enabled(self, state: object) -> Iterator[Symbol]:
-        return map(self.symbol, limited(self.spec.inputs(state), INPUTS, "inputs"))
+    def _each_once(self, node: Node) -> tuple[Symbol, ...]:
+        return _guard(
+            lambda: tuple(dict.fromkeys(map(self.symbol, limited(self.spec.inputs(node.value), INPUTS, "inputs")))),
+            self.spec.inputs,
+            "inputs",
+            node.value,
+        )
+
+    def _drawable(self, node: Node) -> EnabledInputs:
+        given = self.spec.inputs(node.value)
+        values = given if isinstance(given, Sequence) else tuple(islice(given, ITERATED + 1))
+        size = len(values)
+        if values is not given and size > ITERATED:
+            size, self.cut = ITERATED, True
+        if size <= FEW:
+            return EnabledInputs.fixed(dict.fromkeys(map(self.symbol, values)))
+
+        def drawn(at: int) -> Symbol:
+            return _guard(lambda: self.symbol(values[at]), self.spec.inputs, "inputs", node.value)
+
+        return EnabledInputs(size, drawn)
 
     def _timed(self, move: Move) -> bool:
         return bool(move.within or move.starts or (isinstance(move.position, Node) and self.windows(move.position)))
@@ -168,7 +239,7 @@ class Model:
 
 
 def _guard(call: Callable[[], Answered], own: Callable[..., object], name: str, *arguments: object) -> Answered:
-    CURRENT.now = name, arguments
+    CURRENT.now, began = (name, arguments), CURRENT.clock()
     try:
         return call()
     except USERS_OWN:
@@ -180,6 +251,7 @@ def _guard(call: Callable[[], Answered], own: Callable[..., object], name: str, 
         raise ModelError(message) from error
     finally:
         CURRENT.now = None
+        CURRENT.seconds += CURRENT.clock() - began
 
 
 def _key(what: str, value: object, naming: Callable[[Any], Hashable] = key) -> Hashable:

@@ -6,9 +6,10 @@ clock (times come with the events), no randomness and no input or output.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from otf.core.belief import Belief, Beliefs, EventResult, counted
 from otf.core.due import due, pending, times
@@ -30,18 +31,31 @@ PASS: Final = Verdict("pass")
 TRUNCATED: Final = Verdict("pass", truncated=True)
 DOUBT: Final = "more spontaneous outputs may be unseen than are followed (the bench's cap)"
 
+VIEWED: Final = 32  # views kept with a long list of inputs: one for each path that runs at the same time, and more
+
 _Finder: TypeAlias = Callable[[Search, Iterable[Hypothesis]], Iterable[Hypothesis]]
 
 
 @dataclass(slots=True)
 class Oracle:
-    """The parts that all runs against one spec share: the model, the relation, the limits and the beliefs."""
+    """The parts that all runs against one spec share: the model, the relation, the limits and the beliefs.
+
+    `silence_key` makes of a state and an input what a silence after that transition is remembered under.
+
+    >>> from otf.core import Model
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit, "on" if not lit else "off")], False, ["press"])))
+    >>> [node.value for node in oracle.view(oracle.start()).nodes]
+    [False]
+    """
 
     model: Model
     relation: Relation = "uioco"
     limits: Limits = field(default_factory=Limits)
     timing: Timing = field(default_factory=Timing)
+    silence_key: Callable[[Any, Any], Hashable] | None = None
     beliefs: Beliefs = field(init=False)
+    _viewed: deque[Belief] = field(init=False, default_factory=deque["Belief"], repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Remember beliefs in the memory of the model."""
@@ -59,11 +73,25 @@ class Oracle:
             for node in nodes
         )
 
+    def silence_of(self, node: Node, inp: Symbol) -> Hashable:
+        """Return what silence after a transition is remembered under. Raises ModelError if the user's function does."""
+        if self.silence_key is None:
+            return node, inp
+        return self.model.called("silence_key", self.silence_key, node.value, inp.value)
+
     def view(self, belief: Belief) -> View:
-        """Return what a chooser sees in a belief, found once for each."""
-        if belief.view is None:
-            belief.view = view(self.model, self.relation, self.limits, belief.hypotheses)
-        return belief.view
+        """Return what a chooser sees in a belief, found once for each.
+
+        A view with a long list of inputs is dropped when many others came after it.
+        """
+        found = belief.view
+        if found is None:
+            found = belief.view = view(self.model, self.relation, self.limits, belief.hypotheses)
+            if not found.enabled.kept:
+                self._viewed.append(belief)
+                if len(self._viewed) > VIEWED:
+                    self._viewed.popleft().view = None
+        return found
 
 
 class Monitor:
@@ -72,6 +100,16 @@ class Monitor:
     `tell` judges the events in order and returns a verdict as soon as there is one; `end` returns the verdict of a run
     that ended without. `belief` holds the possible states, `ledger` the facts about the inputs. `slack` is set by code
     that measures how late the tester is.
+
+    >>> from otf.core import Model
+    >>> from otf.spec import Spec, goto
+    >>> from otf.trace import Seen, Sent
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit, "on" if not lit else "off")], False, ["press"])))
+    >>> monitor = Monitor(oracle)
+    >>> monitor.tell(Sent("press", "sut", 0.0)), monitor.tell(Seen("on", "sut", 0.1))
+    (None, None)
+    >>> monitor.tell(Seen("off", "sut", 0.2)).outcome
+    'fail'
     """
 
     def __init__(self, oracle: Oracle, belief: Belief | None = None) -> None:
@@ -134,7 +172,11 @@ class Monitor:
 
     def _judge(self, event: Event) -> None:
         name, find = self._question(event)
-        result = self.belief.after.get(name) or self._searched(event, name, find)
+        result = self.belief.after.get(name)
+        if result is None:
+            result = self._searched(event, name, find)
+        elif not result.belief.recurs:
+            self.oracle.model.memory.met(result.belief)
         if result.belief.sure:
             self._advance(event, result)
         else:

@@ -27,6 +27,9 @@ class Limits:
     """How much is kept: hypotheses in a set, spontaneous outputs unseen on one port.
 
     Until quiescence settles which of them are possible, a set may be five times as large.
+
+    >>> Limits(spontaneous=1).hypotheses
+    2000
     """
 
     hypotheses: int = 2_000
@@ -93,7 +96,7 @@ class Moves:
         if moves:
             self.specified.add(number)
             after = taken(now, port)
-            if windows is None or windows.never(after, moves, loose):
+            if moves[0].stays or windows is None or windows.never(after, moves, loose):
                 return [Next(moved(after, move), move, in_flight, port) for move in moves]
             return [Next(windows.triggered(after, move, number, loose), move, in_flight, port) for move in moves]
         self.unspecified.add(number)

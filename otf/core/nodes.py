@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from typing import Final, NamedTuple, TypeAlias
 
 from otf.core.bags import Emitted
+from otf.core.enabled import EnabledInputs
 from otf.core.expectations import texts_of
 from otf.core.memory import Symbol
 from otf.spec import Accept, TimerStart
@@ -18,9 +19,15 @@ class Node(Symbol):
     """A state of the model, with the answers of the spec: each function is called once for the same arguments.
 
     `moves` has an entry for each input that was needed, and under None the spontaneous ones.
+
+    >>> from otf.spec import Spec, goto
+    >>> from otf.core import Model
+    >>> node = Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"])).node(False)
+    >>> node.value
+    False
     """
 
-    __slots__ = ("enabled_inputs", "expiring", "independent", "moves", "specified", "windows")
+    __slots__ = ("asked", "enabled_inputs", "expiring", "independent", "moves", "offered", "specified", "windows")
 
     def __init__(self, value: object, key: Hashable) -> None:
         super().__init__(value, key)
@@ -32,6 +39,9 @@ class Node(Symbol):
         self.windows: TransitionWindows = ()
         self.expiring: frozenset[str] = frozenset()
         self.enabled_inputs: tuple[Symbol, ...] | None = None
+        # to draw from, if they are kept; and how often they were asked for
+        self.offered: EnabledInputs | None = None
+        self.asked: int = 0
 
 
 class Unconstrained:
@@ -84,10 +94,11 @@ class Move:
     """A compiled transition: the next position, and the outputs on each port.
 
     `target` is the state at its end, None if an `Accept` decides; `position` is where the system is right after it.
-    `starts` and `stops` are the timers that it starts and stops, `after` is the timer that causes it.
+    `starts` and `stops` are the timers that it starts and stops, `after` is the timer that causes it. A move that
+    `stays` changes nothing: the state is not entered anew, and all timers run on.
     """
 
-    __slots__ = ("_shown", "after", "emitted", "opening", "position", "starts", "stops", "target", "within")
+    __slots__ = ("_shown", "after", "emitted", "opening", "position", "starts", "stays", "stops", "target", "within")
 
     def __init__(  # noqa: PLR0913 -- what a transition is made of
         self,
@@ -101,7 +112,9 @@ class Move:
         starts: tuple[TimerStart, ...] = (),
         stops: frozenset[str] = frozenset(),
         after: str = "",
+        stays: bool = False,
     ) -> None:
+        self.stays: bool = stays
         self.position: Position = position
         self.target: Node | None = position if isinstance(position, Node) else target
         self.emitted: Emitted = emitted

@@ -9,6 +9,7 @@ from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
 from otf.core.nodes import Node
 from otf.core.timing import ROUNDING, Timing
+from otf.spec import Elapse
 from otf.trace.events import Event, Seen, Sent, Taken
 from otf.values.cost import light
 
@@ -60,6 +61,14 @@ class Moment:
 
     `quiet`: quiescence was seen and nothing has happened since. `burst`: inputs sent since quiescence. `last`: the last
     of them. `port`: that of the next input, None if there is none. `next`: that input.
+
+    >>> from otf.core import Model, Monitor, Oracle
+    >>> from otf.core.pacing import Times
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit, "on" if not lit else "off")], False, ["press"])))
+    >>> moment = Moment(Monitor(oracle), Times(), quiet=True)
+    >>> moment.quiet, moment.burst
+    (True, 0)
     """
 
     monitor: Monitor
@@ -77,6 +86,9 @@ class Pause:
 
     `rested`: all inputs were taken and answered, and only outputs that a window of time obliges come. `window`: the in
     it (seconds); silence that would fail is waited out many times as long.
+
+    >>> Pause(until=0.5, means="rested", window=0.2).until
+    0.5
     """
 
     until: float
@@ -103,9 +115,12 @@ class Pacing(Protocol):
 def learn_reply(timing: Timing, moment: Moment) -> None:
     """Let the timing learn how long the answers to one input took; for several together, that is not known.
 
-    A spontaneous output is no answer. Learnt from such outputs, a window would become longer than the pauses between
-    retransmissions, and there would never be silence again.
+    A spontaneous output is no answer, and neither is one that comes while an input only waits. Learnt from such
+    outputs, a window would become longer than the pauses between retransmissions, and there would never be silence
+    again.
     """
+    if moment.last is not None and isinstance(moment.last.input.value, Elapse):
+        return
     if moment.burst == 1 and moment.times.reply > moment.times.input and not _restless(moment):
         timing.learn(moment.times.reply - moment.times.input)
 

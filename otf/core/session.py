@@ -15,7 +15,8 @@ from otf.core.monitor import DOUBT, Monitor, Oracle
 from otf.core.nodes import UNCONSTRAINED
 from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times
 from otf.core.view import View
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
+from otf.spec import Elapse
+from otf.trace.events import Closed, Event, KnownBy, Quiet, Seen, Sent, Taken
 from otf.trace.verdict import Verdict
 from otf.values.cost import light
 
@@ -24,14 +25,23 @@ FLOOD: Final = 1 << 26  # bytes: a system that never stops may send few but larg
 
 @light
 class Send:
-    """Send this input now."""
+    """Send this input now.
+
+    >>> from otf.core import Symbol
+    >>> Send(Symbol("press", "press")).input.value
+    'press'
+    """
 
     input: Symbol
 
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """Send this input of a barrier now and confirm it with `pinged`; its answer goes to `pong` and is not judged."""
+    """Send this input of a barrier now and confirm it with `pinged`; its answer goes to `pong` and is not judged.
+
+    >>> Ping("tcp", "are you there?").port
+    'tcp'
+    """
 
     port: str
     input: object
@@ -39,14 +49,23 @@ class Ping:
 
 @light
 class Wait:
-    """Wait for an output until this time (seconds since the start of the run); then call `silence`."""
+    """Wait for an output until this time (seconds since the start of the run); then call `silence`.
+
+    >>> Wait(until=0.25).until
+    0.25
+    """
 
     until: float
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The run is over."""
+    """The run is over.
+
+    >>> from otf.trace import Verdict
+    >>> Stop(Verdict("pass")).verdict.outcome
+    'pass'
+    """
 
     verdict: Verdict
 
@@ -68,6 +87,20 @@ class Session:
     More than `flood` outputs, or 64 MiB of them, without an input or quiescence between them are a verdict of their
     own: a system that never stops must not keep a tester for ever. Outputs that the model demands do not count. With a
     `barrier`, pings prove quiescence instead of waiting.
+
+    >>> from otf.spec import Spec, goto
+    >>> from otf.core import Model
+    >>> from otf.core.strict import Strict
+    >>> from otf.strategy import Script
+    >>> from otf.trace import Quiet, Seen, Sent
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit, "on" if not lit else "off")], False, ["press"])))
+    >>> session = Session(oracle, Script(["press"]), Strict(oracle.timing), steps=1)
+    >>> session.command().input.value
+    'press'
+    >>> session.tell(Sent("press", "sut", 0.0)), session.tell(Seen("on", "sut", 0.01)), session.tell(Quiet(0.2))
+    (None, None, None)
+    >>> session.command().verdict.outcome
+    'pass'
     """
 
     def __init__(  # noqa: PLR0913 -- what a run needs, each once
@@ -89,6 +122,7 @@ class Session:
         self._patient = False
         self._outputs = self._bytes = 0
         self._pause = Pause(0.0)
+        self._elapses = 0.0  # by when an input that only waits is over; 0 if none is under way
         self._barrier = barrier
         self._round: Round | None = None
         # pings overtaken by an input are answered all the same
@@ -118,15 +152,28 @@ class Session:
         """Return the verdict, if there is one already."""
         return self.monitor.verdict
 
+    @property
+    def doubting(self) -> bool:
+        """Return whether silence was seen that would fail, and is waited for once more."""
+        return self._patient
+
+    @property
+    def restful(self) -> bool:
+        """Return whether a rest of the system, seen by other means, ends the present wait: then call `silence`.
+
+        After quiescence only time brings what is waited for, and a window may oblige the system never to rest.
+        """
+        return self._pause.means != "rested" and not self.moment.quiet
+
     def command(self) -> SessionCommand:
         """Return the next command."""
         moment = self.moment
         monitor = moment.monitor
         if monitor.verdict is not None or monitor.belief.done:
             return Stop(self._verdict())
-        if self.pacing.ready(moment):
+        if not self._elapses and self.pacing.ready(moment):
             self._choose()
-        pause = self.pacing.pause(moment)
+        pause = self._elapsing() if self._elapses else self.pacing.pause(moment)
         if pause is None and moment.next is not None:
             return Send(moment.next)
         if pause is None and self.over and moment.quiet:
@@ -148,6 +195,8 @@ class Session:
             self._note(event)
         moment = self.moment
         self._patient, moment.quiet, monitor = False, kind is Quiet, moment.monitor
+        if kind is Quiet and event.at >= self._elapses:
+            self._elapses = 0.0
         if monitor.tell(event) is None:
             if self._outputs > self.flood:
                 monitor.verdict = _flood(monitor, f"more than {self.flood} outputs without a pause")
@@ -183,14 +232,14 @@ class Session:
         self.tell(event)
         return event
 
-    def silence(self, at: float) -> Event | None:
-        """Note silence until the time of the last `Wait`; return the event to record if it is believed."""
+    def silence(self, at: float, by: KnownBy = "timed") -> Event | None:
+        """Note silence until the time of the last `Wait`, known `by`; return the event to record if it is believed."""
         if self._pause.means == "taken":
             # outputs of these inputs might still be under way, but this pause is used only after silent inputs
             taken = Taken(self.monitor.sent, at)
             self.tell(taken)
             return taken
-        event = Quiet(at, self._pause.means == "rested", by="timed")
+        event = Quiet(at, self._pause.means == "rested", by=by)
         if not self._patient and not self.monitor.would(event):
             self._patient = True
             if self._deadline() > at:
@@ -225,6 +274,16 @@ class Session:
         moment.burst += 1
         moment.last = SentInput(self.view().nodes, self.monitor.oracle.model.symbol(event.input))
         moment.next = moment.port = None
+        if isinstance(event.input, Elapse):
+            self._elapses = event.at + event.input.seconds
+
+    def _elapsing(self) -> Pause:
+        """Return the pause for an input that only waits: to its end, and at least until quiescence."""
+        # the quiescence at its end also decides on outputs that timers owed by then
+        pause = None if self.moment.quiet else self.pacing.pause(self.moment)
+        if pause is None:
+            return Pause(self._elapses, window=self.monitor.oracle.timing.quiescence)
+        return Pause(max(pause.until, self._elapses), pause.means, pause.window)
 
     def _settle(self) -> None:
         self.pacing.settled(self.moment)

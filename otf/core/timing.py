@@ -21,6 +21,9 @@ class Timing:
 
     `quiescence`: how long silence must last to be believed. `latency` (L): the longest time of a message through a
     port. `busy` (R): the longest time that the system is busy with one input.
+
+    >>> Timing(quiescence=0.5, latency=0.01).busy
+    0.002
     """
 
     quiescence: float = 0.1

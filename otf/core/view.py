@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from otf.core.enabled import NO_INPUTS, EnabledInputs
 from otf.core.hypothesis import Hypothesis
 from otf.core.memory import Symbol
 from otf.core.model import Model
@@ -27,26 +28,54 @@ class Reach(NamedTuple):
 class View:
     """What a chooser sees: the nodes that all inputs in flight may lead to, and the enabled inputs.
 
-    `specified`: inputs that the model itself specifies wherever they may be taken. `others`: the rest (tried in the
-    modes `all` and `mixed`, judged against the completed spec). `allows` decides on any input, listed or not.
+    The model is asked about an input only when something depends on it: `specifies` asks about one, `specified` and
+    `others` about all. `specified`: inputs that the model itself specifies wherever they may be taken. `others`: the
+    rest (tried in the modes `all` and `mixed`, judged against the completed spec). `allows` decides on any input,
+    listed or not. `enabled` holds all of them unasked, to draw from.
+
+    >>> from otf.spec import Spec, goto
+    >>> from otf.core import Model, Oracle
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit, "on" if not lit else "off")], False, ["press"])))
+    >>> view = oracle.view(oracle.start())
+    >>> [symbol.value for symbol in view.specified], view.allows(oracle.model.symbol("press"))
+    (['press'], True)
     """
 
     model: Model
     relation: Relation
     reached: tuple[Reach, ...]
     nodes: tuple[Node, ...]
-    specified: tuple[Symbol, ...]
-    others: tuple[Symbol, ...]
+    enabled: EnabledInputs
+    # a node alone, with no input in flight that an input might have to wait for: nearly every view
+    _alone: Node | None
     _targets: dict[Symbol, tuple[Node, ...]] = field(default_factory=dict[Symbol, tuple[Node, ...]], compare=False)
+    _sorted: list[tuple[Symbol, ...]] = field(default_factory=list[tuple[Symbol, ...]], compare=False)
 
     @staticmethod
     def of(model: Model, relation: Relation, reached: tuple[Reach, ...]) -> View:
         """Return the view of a system that may take the next input in these nodes."""
         nodes = tuple(each.node for each in reached if not each.busy)
-        inputs = dict.fromkeys(inp for node in nodes for inp in model.enabled_inputs(node))
-        specified = [inp for inp in inputs if _enough(model, relation, reached, inp, model.specified)]
-        others = inputs.keys() - set(specified)
-        return View(model, relation, reached, nodes, tuple(specified), tuple(inp for inp in inputs if inp in others))
+        alone = nodes[0] if len(nodes) == len(reached) == 1 else None
+        return View(model, relation, reached, nodes, _union([model.offered(node) for node in nodes]), alone)
+
+    @property
+    def specified(self) -> tuple[Symbol, ...]:
+        """Return the inputs that the model itself specifies, each once and in its order; it asks about all."""
+        return self._all()[0]
+
+    @property
+    def others(self) -> tuple[Symbol, ...]:
+        """Return the enabled inputs that the model leaves open; it asks about all."""
+        return self._all()[1]
+
+    def _all(self) -> list[tuple[Symbol, ...]]:
+        if not self._sorted:
+            inputs = self.enabled.all
+            specified = [inp for inp in inputs if self.specifies(inp)]
+            others = set(inputs).difference(specified)
+            # extended at once: an error of the model must not leave half of it
+            self._sorted.extend((tuple(specified), tuple(inp for inp in inputs if inp in others)))
+        return self._sorted
 
     def targets(self, inp: Symbol) -> tuple[Node, ...]:
         """Return the nodes that an input may lead to."""
@@ -56,9 +85,24 @@ class View:
             targets = self._targets[inp] = tuple(dict.fromkeys(each for each in found if each is not None))
         return targets
 
+    def specifies(self, inp: Symbol) -> bool:
+        """Return whether the model itself specifies `inp` wherever it may be taken."""
+        if self._alone is not None:
+            return self.model.specified(self._alone, inp)
+        return _enough(self.model, self.relation, self.reached, inp, self.model.specified)
+
     def allows(self, inp: Symbol) -> bool:
         """Return whether the spec that judges specifies `inp` wherever it may be taken."""
         return _enough(self.model, self.relation, self.reached, inp, self.model.moves)
+
+
+def _union(offers: list[EnabledInputs]) -> EnabledInputs:
+    if not offers:
+        return NO_INPUTS
+    first = offers[0]
+    if all(each is first for each in offers):
+        return first
+    return EnabledInputs.fixed(dict.fromkeys(inp for each in offers for inp in each.all))
 
 
 def _enough(

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from otf.compose import Scenario, composed, scenario
 from otf.compose.guided import check
+from otf.core.calls import own_frames
 from otf.errors import ModelError, UsageError
 from otf.explore.explorer import explore
 from otf.explore.finding import Finding, LawVerdict, refuted, upheld
@@ -207,13 +208,13 @@ def _asked(law: str, holds: Callable[..., object], *arguments: object) -> bool:
         raise
     except Exception as error:
         message = f"{law}: it raised {type(error).__name__} on {', '.join(map(show, arguments))}: {error}"
-        raise ModelError(message) from error
+        raise ModelError(message + own_frames(error)) from error
 
 
 def allows(spec: Spec[Any, Any], script: Any, limit: int = LIMIT) -> Finding:  # noqa: ANN401 -- any notation
     """Check that a model can go through a scenario to its end; `way` shows how.
 
-    `script` is a `Scenario`, or what `otf.compose.scenario` takes; `limit` bounds the number of states.
+    `script` is a `Scenario`, or what `otf.compose.guided` takes; `limit` bounds the number of states.
 
     >>> from otf.spec import goto
     >>> def step(stack, inp):

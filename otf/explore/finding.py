@@ -35,7 +35,7 @@ class TakenStep(NamedTuple):
 
     def __str__(self) -> str:
         """Return the step as input / outputs."""
-        asked = "(unasked)" if self.spontaneous else show(self.input)
+        asked = "(spontaneous)" if self.spontaneous else show(self.input)
         return f"{asked} / {', '.join(filter(None, self.outputs)) or 'nothing'}"
 
 

@@ -131,7 +131,7 @@ def state_label(graph: Graph, state: int) -> str:
 
 def arc_label(graph: Graph, arc: Arc) -> str:
     """Return the label of a transition in a picture: input / outputs, and its times in brackets."""
-    inp = "(unasked)" if arc.input == SPONTANEOUS else compact(graph.inputs[arc.input])
+    inp = "(spontaneous)" if arc.input == SPONTANEOUS else compact(graph.inputs[arc.input])
     outputs = [text for each in graph.outputs[arc.outputs] if (text := compact(each)) != "{}"]
     return f"{inp} / {', '.join(outputs) or 'nothing'}{_times(graph, arc)}"
 

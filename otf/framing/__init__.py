@@ -3,8 +3,7 @@
 from otf.framing.counted import fixed, length, measured
 from otf.framing.frame import LARGEST, Frame, Framer, Framing
 from otf.framing.lines import Tail, lines, prompt
-from otf.framing.silence import silence
-from otf.framing.stuffed import cobs, slip
+from otf.framing.stuffed import cobs, silence, slip
 
 __all__ = [
     "LARGEST",

@@ -111,9 +111,9 @@ def length(
 
     >>> framer = length(1)()
     >>> framer.pack(b"abc"), framer.feed(b"\x03ab"), framer.feed(b"c\x01")
-    (b'\x03abc', [], [Frame(data=b'abc', trouble='', came=None)])
+    (b'\x03abc', [], [Frame(data=b'abc', trouble='', received=None)])
     >>> framer.rest()
-    [Frame(data=b'\x01', trouble='torn: the stream ended within it', came=None)]
+    [Frame(data=b'\x01', trouble='torn: the stream ended within it', received=None)]
     """
     if not 1 <= size <= 8:  # noqa: PLR2004 -- the widest number that any protocol has
         message = f"length({size}): the number before a frame has 1 to 8 bytes"

@@ -20,7 +20,7 @@ class Frame:
 
     `trouble` is empty, or the reason in a few words why the bytes are no frame: they were too long, or their framing
     was broken. Such bytes are shown to people and never reach a codec: cut off at the right position, a wrong answer
-    would look like a right one. `came` is the time at which the kernel received it, by the clock of the event loop;
+    would look like a right one. `received` is the time at which the kernel got it, by the clock of the event loop;
     None if the line does not know it.
 
     >>> Frame(b"pong").data
@@ -29,7 +29,7 @@ class Frame:
 
     data: bytes
     trouble: str = ""
-    came: float | None = field(default=None, compare=False)
+    received: float | None = field(default=None, compare=False)
 
 
 class Framer(Protocol):

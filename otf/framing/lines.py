@@ -57,9 +57,11 @@ def lines(end: bytes = b"\n", *, largest: int = LARGEST) -> Framing:
 
     >>> framer = lines(largest=4)()
     >>> framer.pack(b"hello"), [frame.data for frame in framer.feed(b"one\r\nfo")], framer.feed(b"ur\nfi")
-    (b'hello\n', [b'one'], [Frame(data=b'four', trouble='', came=None)])
-    >>> framer.feed(b"ve and six"), framer.feed(b" and seven\nten"), framer.rest()
-    ([Frame(data=b'five', trouble='longer than 4 bytes', came=None)], [], [Frame(data=b'ten', trouble='', came=None)])
+    (b'hello\n', [b'one'], [Frame(data=b'four', trouble='', received=None)])
+    >>> framer.feed(b"ve and six"), framer.feed(b" and seven\nten")
+    ([Frame(data=b'five', trouble='longer than 4 bytes', received=None)], [])
+    >>> framer.rest()
+    [Frame(data=b'ten', trouble='', received=None)]
     """
     if end not in {b"\n", b"\r\n", b"\r"}:
         message = f"lines(end={end!r}): lines end with b'\\n', b'\\r\\n' or b'\\r'; for other ends use prompt(…)"
@@ -116,7 +118,7 @@ def prompt(
 
     >>> framer = prompt(b"=> ")()
     >>> framer.pack(b"printenv a"), framer.feed(b"printenv a\r\na=1 => 2\r\n="), framer.feed(b"> ")
-    (b'printenv a\r', [], [Frame(data=b'printenv a\r\na=1 => 2\r\n', trouble='', came=None)])
+    (b'printenv a\r', [], [Frame(data=b'printenv a\r\na=1 => 2\r\n', trouble='', received=None)])
     """
     if not prompts or not all(prompts):
         message = "prompt(…): name the bytes that the system ends an answer with, such as b'=> '"

@@ -1,4 +1,4 @@
-"""Byte stuffing: one byte is reserved for the end of frames, and is encoded differently within a frame."""
+"""Framing without lengths: one byte ends each frame and is encoded differently within it, or silence ends a frame."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from abc import abstractmethod
 from functools import partial
 from typing import Final
 
-from otf.errors import CodecError
-from otf.framing.frame import LARGEST, Cutter, Frame, FrameBounds, Framing
+from otf.errors import CodecError, UsageError
+from otf.framing.frame import LARGEST, Cutter, Frame, FrameBounds, Framing, too_long
 
 END, ESCAPE = b"\xc0", b"\xdb"
 _WRITTEN: Final = {END: b"\xdb\xdc", ESCAPE: b"\xdb\xdd"}
@@ -94,7 +94,7 @@ def slip(*, largest: int = LARGEST) -> Framing:
 
     >>> framer = slip()()
     >>> framer.pack(b"a\xc0\xdb"), framer.feed(b"\xc0a\xdb\xdc\xdb\xdd\xc0")
-    (b'\xc0a\xdb\xdc\xdb\xdd\xc0', [Frame(data=b'a\xc0\xdb', trouble='', came=None)])
+    (b'\xc0a\xdb\xdc\xdb\xdd\xc0', [Frame(data=b'a\xc0\xdb', trouble='', received=None)])
     """
     return partial(Slip, largest, END)
 
@@ -104,7 +104,7 @@ def cobs(*, largest: int = LARGEST) -> Framing:
 
     >>> framer = cobs()()
     >>> framer.pack(b"a\0b"), framer.feed(b"\x02a\x02b\0")
-    (b'\x02a\x02b\x00', [Frame(data=b'a\x00b', trouble='', came=None)])
+    (b'\x02a\x02b\x00', [Frame(data=b'a\x00b', trouble='', received=None)])
     """
     return partial(Cobs, largest, b"\0")
 
@@ -114,3 +114,58 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
         message = f"not SLIP: the escape {found[0]!r} is unknown"
         raise ValueError(message)
     return _READ[found[0]]
+
+
+class SilenceFramer:
+    """Cuts a stream where no byte arrives for `gap` seconds; made by `silence`."""
+
+    def __init__(self, gap: float, largest: int) -> None:
+        self.gap = gap
+        self._largest = largest
+        self._buffer = bytearray()
+
+    @property
+    def unfinished(self) -> bool:
+        """Return whether bytes have arrived since the last silence."""
+        return bool(self._buffer)
+
+    @property
+    def begun(self) -> bytes:
+        """Return the bytes since the last silence."""
+        return bytes(self._buffer)
+
+    def pack(self, data: bytes) -> bytes:
+        """Return the bytes unchanged: the tester sends one frame at a time."""
+        return data
+
+    def feed(self, chunk: bytes) -> list[Frame]:
+        """Take the next bytes; they never complete a frame."""
+        # one byte more than the largest size shows that the frame is too long
+        self._buffer += chunk[: self._largest + 1 - len(self._buffer)]
+        return []
+
+    def rest(self) -> list[Frame]:
+        """Return the frame that silence has ended."""
+        data = self.begun
+        self._buffer.clear()
+        long = too_long(self._largest) if len(data) > self._largest else ""
+        return [Frame(data[: self._largest], long)] if data else []
+
+
+def silence(gap: float, *, largest: int = LARGEST) -> Framing:
+    """Return the framing in which `gap` seconds of silence end a frame. Raises UsageError if `gap` is not above 0.
+
+    Choose `gap` several times as long as the longest pause within a frame, including delays of the tester's machine
+    (some milliseconds), and well below the quiescence time of the bench. If the bytes determine the length of a frame,
+    `measured(…)` is faster and safer. A frame over `largest` bytes is cut, with a trouble.
+
+    >>> framer = silence(0.005)()
+    >>> framer.feed(b"ab"), framer.feed(b"c"), framer.gap
+    ([], [], 0.005)
+    >>> framer.rest()  # after 5 ms without a byte
+    [Frame(data=b'abc', trouble='', received=None)]
+    """
+    if not 0 < gap < float("inf"):
+        message = f"silence({gap}): a gap is a number of seconds above 0, such as 0.005"
+        raise UsageError(message)
+    return partial(SilenceFramer, gap, largest)

@@ -14,7 +14,7 @@ from otf.fronts.table import Written, table
 SILENT: Final = frozenset({"", "-", "nothing", "no output", "epsilon", "ε", "λ"})
 INNER: Final = frozenset({"i", "tau", "τ"})
 LONGEST: Final = 50_000_000  # characters of a file
-SPONTANEOUS: Final = "(unasked)"
+SPONTANEOUS: Final = frozenset({"(spontaneous)", "(unasked)"})  # the second is the word of older files
 
 
 class Label(NamedTuple):
@@ -29,11 +29,13 @@ def label(text: str) -> Label:
 
     >>> label("coin / nothing"), label("!beep"), label("go/a,b")
     (Label(input='coin', outputs=()), Label(input=None, outputs=('beep',)), Label(input='go', outputs=('a', 'b')))
+    >>> label("(spontaneous) / beep") == label("(unasked) / beep") == label("!beep")
+    True
     """
     before, slash, after = text.rpartition("/")
     if slash:
         inp = before.strip()
-        return Label(None if inp == SPONTANEOUS else inp.removeprefix("?"), outputs(after))
+        return Label(None if inp in SPONTANEOUS else inp.removeprefix("?"), outputs(after))
     text = text.strip()
     if text.startswith("!"):
         return Label(None, (text[1:],))

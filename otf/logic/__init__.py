@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from otf.logic.checking import TESTS, check, check_async, checking, quantified
+from otf.logic.checking import TESTS, check, check_async, checking, exists, for_all, quantified
 from otf.logic.judging import Property, Quantified, Testable, Waiting, all_of, any_of, iff, implies, not_
-from otf.logic.quantifiers import exists, for_all
 from otf.logic.result import PropertyOutcome, PropertyResult
 
 if not TYPE_CHECKING:  # type checkers are to refuse old names

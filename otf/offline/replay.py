@@ -8,10 +8,10 @@ from time import monotonic, process_time
 from typing import Any, Final
 
 from otf.adapter import Bench
-from otf.adapter.watchdog import watched
+from otf.adapter.exits import watched
 from otf.core import Monitor, Session
 from otf.core.strict import Strict
-from otf.spec.fingerprint import fingerprint
+from otf.spec.spec import fingerprint
 from otf.strategy import Script
 from otf.trace.events import Event
 from otf.trace.reading import TracedEvent, TraceReader
@@ -49,6 +49,17 @@ class Judgement:
     """The result of a replay: today's verdict, the recorded one (None: the trace was cut), and the events.
 
     `changed`: the spec has changed since the trace was recorded.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from otf.campaign import run
+    >>> from otf.models.coffee import bench
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = run(bench(), traces=1, steps=5, out=Path(folder, "out"))
+    ...     trace = next(Path(folder, "out").glob("path-*.jsonl"))
+    ...     judgement = judge(TraceReader(trace.read_bytes().splitlines(keepends=True), trace.name), bench())
+    >>> judgement.recorded, judgement.changed, judgement.cut
+    ('pass', False, False)
     """
 
     header: Header
@@ -64,6 +75,17 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
     """Judge a trace against a bench's spec; `keep` keeps the events, `on_step` gets each with the monitor after it.
 
     Raises TraceError if the trace cannot be read; memory is constant unless `keep`.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from otf.campaign import run
+    >>> from otf.models.coffee import bench
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = run(bench(), traces=1, steps=5, out=Path(folder, "out"))
+    ...     trace = next(Path(folder, "out").glob("path-*.jsonl"))
+    ...     judgement = judge(TraceReader(trace.read_bytes().splitlines(keepends=True), trace.name), bench())
+    >>> judgement.verdict.outcome, judgement.steps
+    ('pass', 5)
     """
     # the session and not its monitor alone: a flood is its verdict
     session = Session(bench.oracle(), Script(()), Strict(bench.timing), steps=0)

@@ -17,8 +17,7 @@ from otf.campaign import Campaign, NonconformanceError, PathResult, Settings, Su
 from otf.campaign.saved import Saved
 from otf.campaign.settings import header
 from otf.errors import OtfError, UsageError
-from otf.pytest_plugin.devices import reserved
-from otf.pytest_plugin.planned_run import PlannedRun, given
+from otf.pytest_plugin.planned_run import PlannedRun, given, reserved
 
 
 class SavedOfTest:

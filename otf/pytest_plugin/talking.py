@@ -14,8 +14,7 @@ from otf.adapter import Arrival, Bench, Ending, Line, Trouble
 from otf.adapter.line import Acting
 from otf.codec import Codec
 from otf.errors import CodecError, ContactError, UsageError
-from otf.pytest_plugin.devices import reserved
-from otf.pytest_plugin.planned_run import made_with
+from otf.pytest_plugin.planned_run import made_with, reserved
 from otf.runner.wire import Wire
 from otf.trace.events import Ended, Undecodable
 from otf.values import show

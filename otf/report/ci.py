@@ -12,7 +12,16 @@ from otf.trace.verdict import Verdict
 
 
 def junit(gathered: Gathered) -> str:
-    """Return the report as JUnit XML: a failure has its explanation, an inconclusive path is an error."""
+    """Return the report as JUnit XML: a failure has its explanation, an inconclusive path is an error.
+
+    >>> from otf.core import Model
+    >>> from otf.models.coffee import coffee
+    >>> from otf.report.gather import Gathered
+    >>> from otf.trace.record import Header
+    >>> header = Header("1", "coffee", {}, "", 0, "random", "strict", "uioco", 0.1, 0.002, 0.002)
+    >>> junit(Gathered.of(header, Model(coffee))).splitlines()[1]
+    '<!-- otf report -->'
+    """
     failed = sum(path.verdict == "fail" for path in gathered.paths)
     errors = sum(path.verdict == "inconclusive" for path in gathered.paths)
     name = f"otf.{gathered.header.bench}"
@@ -63,7 +72,16 @@ SEPARATORS = {**BREAKS, ":": "%3A", ",": "%2C"}
 
 
 def github(gathered: Gathered) -> str:
-    """Return an error for each kind of failure, a warning for each inconclusive path, and a notice for the campaign."""
+    """Return an error for each kind of failure, a warning for each inconclusive path, and a notice for the campaign.
+
+    >>> from otf.core import Model
+    >>> from otf.models.coffee import coffee
+    >>> from otf.report.gather import Gathered
+    >>> from otf.trace.record import Header
+    >>> header = Header("1", "coffee", {}, "", 0, "random", "strict", "uioco", 0.1, 0.002, 0.002)
+    >>> github(Gathered.of(header, Model(coffee)))
+    '::notice title=otf%3A coffee::pass: 0 paths, 0 steps, seed 0'
+    """
     return "\n".join(_lines(gathered))
 
 

@@ -18,7 +18,11 @@ ANSWERS: Final = 20_000  # response times that are kept for each type of input
 
 @dataclass(frozen=True, slots=True)
 class PathSummary:
-    """One path of a campaign, from its trace."""
+    """One path of a campaign, from its trace.
+
+    >>> PathSummary(1, "path-0001.jsonl", "pass", steps=20, seconds=0.4).signature
+    ''
+    """
 
     number: int
     file: str
@@ -32,7 +36,16 @@ class PathSummary:
 
 @dataclass(slots=True)
 class ReportedFailure:
-    """All failures of one signature: how many paths showed it, and the shortest trace, with its events."""
+    """All failures of one signature: how many paths showed it, and the shortest trace, with its events.
+
+    `ended` is the reason why the search for a shorter trace ended early.
+
+    >>> from otf.trace import Failure, Signature
+    >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
+    >>> failure = Failure(signature, event=3, step=1, input="Button()", seen="Tea()", port="line")
+    >>> ReportedFailure(failure, "path-0001.jsonl", steps=2, events=[]).count
+    1
+    """
 
     failure: Failure
     file: str
@@ -40,11 +53,22 @@ class ReportedFailure:
     events: Sequence[Event]
     count: int = 1
     shrunk: bool = False
+    ended: str = ""
 
 
 @dataclass
 class Gathered:
-    """The results of a campaign; `follow` takes the events of each path, `done` its end."""
+    """The results of a campaign; `follow` takes the events of each path, `done` its end.
+
+    >>> from otf.core import Model
+    >>> from otf.models.coffee import coffee
+    >>> from otf.trace.record import Header
+    >>> header = Header("1", "coffee", {}, "", 0, "random", "strict", "uioco", 0.1, 0.002, 0.002)
+    >>> gathered = Gathered.of(header, Model(coffee))
+    >>> gathered.done(PathSummary(1, "path-0001.jsonl", "pass", steps=20, seconds=0.4))
+    >>> gathered.verdict
+    'pass'
+    """
 
     header: Header
     space: Space
@@ -104,7 +128,7 @@ class Gathered:
             known.count += found.count
             if (found.steps, not found.shrunk) < (known.steps, not known.shrunk):
                 known.failure, known.file, known.steps = found.failure, found.file, found.steps
-                known.events, known.shrunk = found.events, found.shrunk
+                known.events, known.shrunk, known.ended = found.events, found.shrunk, found.ended
 
     def _answered(self, event: Seen) -> None:
         # only the first output after an input: later ones may have waited for something else

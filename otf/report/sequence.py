@@ -36,7 +36,12 @@ class SequenceRow:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The ports in the order of their first use, and the events; `earlier` events were left out before them."""
+    """The ports in the order of their first use, and the events; `earlier` events were left out before them.
+
+    >>> from otf.trace import Seen, Sent
+    >>> len(chart([Sent("coin", "line", 0.0), Seen("tea", "line", 0.1)]).rows)
+    2
+    """
 
     ports: tuple[str, ...]
     rows: tuple[SequenceRow, ...]
@@ -44,7 +49,12 @@ class Chart:
 
 
 def chart(events: Iterable[Event], failure: Failure | None = None, most: int = MOST) -> Chart:
-    """Return the last events of a run as a chart, up to the one that failed."""
+    """Return the last events of a run as a chart, up to the one that failed.
+
+    >>> from otf.trace import Seen, Sent
+    >>> chart([Sent("coin", "line", 0.0), Seen("tea", "line", 0.1)]).ports
+    ('line',)
+    """
     rows: list[SequenceRow] = []
     for number, event in enumerate(events, 1):
         failed = failure is not None and failure.event == number

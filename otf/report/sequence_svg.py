@@ -32,7 +32,13 @@ svg.chart path { fill: var(--ink); } svg.chart .bad path { fill: var(--bad); }
 
 
 def standalone(chart: Chart) -> str:
-    """Return the chart as a separate file."""
+    """Return the chart as a separate file.
+
+    >>> from otf.report.sequence import chart
+    >>> from otf.trace import Seen, Sent
+    >>> standalone(chart([Sent("coin", "line", 0.0), Seen("tea", "line", 0.1)])).splitlines()[0]
+    '<?xml version="1.0" encoding="UTF-8"?>'
+    """
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{sequence(chart, style=STYLE)}\n'
 
 

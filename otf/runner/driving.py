@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Final, TypeAlias, cast
 
 from otf.adapter import Bench, Line
-from otf.adapter.exits import is_interruption, said, where
+from otf.adapter.exits import describe, is_interruption, where
+from otf.adapter.rest.orphans import adopt, starting
 from otf.core import Session
 from otf.errors import ContactError, OtfError, UsageError
+from otf.runner.observing import Known, observing
 from otf.runner.path import Conduct
+from otf.runner.time_spent import spent
 from otf.runner.wire import Wire
 from otf.runner.writer import EventRecord
 from otf.trace.verdict import FailureKind, Verdict
@@ -24,23 +27,47 @@ _COUNTS: Final = Path("/proc/vmstat")
 _OF_A_DEATH: Final[set[FailureKind]] = {"ended", "missing", "late"}
 
 
-async def drive(bench: Bench, session: Session, record: EventRecord, aftermath: Aftermath = lambda _: 0.0) -> Verdict:
+async def drive(
+    bench: Bench,
+    session: Session,
+    record: EventRecord,
+    known: Known = lambda _: None,
+    aftermath: Aftermath = lambda _: 0.0,
+) -> Verdict:
     """Start a fresh copy of the system, conduct one run on it, stop it; return the verdict.
 
-    `aftermath` returns for how many seconds the ports are heard after a failure.
-
-    Raises ContactError if the system cannot be started or reached, ModelError if the model is broken, UsageError if the
+    `known` is told how the silences of the run are known, before its first event, and again where that changes.
+    `aftermath` returns for how many seconds the ports are heard after a failure. Raises
+    ContactError if the system cannot be started or reached, ModelError if the model is broken, UsageError if the
     bench is.
+
+    >>> import anyio
+    >>> from otf.core.strict import Strict
+    >>> from otf.models.coffee import Button, Coin, bench
+    >>> from otf.strategy import Script
+    >>> made, seen = bench(), []
+    >>> session = Session(made.oracle(), Script([Coin(10), Button()]), Strict(made.timing), steps=2)
+    >>> anyio.run(drive, made, session, lambda event, *rest: seen.append(type(event).__name__)).outcome
+    'pass'
+    >>> seen
+    ['Sent', 'Quiet', 'Sent', 'Seen', 'Quiet']
     """
     if bench.codec is None:
         raise UsageError("the bench has no codec: its system is in this process, and nothing can be driven over ports")
     before = killed_for_memory()
-    async with opened(bench) as lines, Wire(lines) as wire:
-        conduct = Conduct(session, wire, bench.codec, bench.port, record)
-        verdict = await conduct.run()
-        seconds = aftermath(verdict) if verdict.failed else 0.0
-        after = await conduct.listen(seconds) if seconds else []
-        return _remarked(excused(verdict, killed_for_memory() - before), wire, after)
+    if bench.silence == "observed":
+        adopt()
+    with starting() as started:
+        async with (
+            spent().starting(opened(bench)) as lines,
+            Wire(lines) as wire,
+            observing(bench, wire, started, known) as observer,
+        ):
+            conduct = Conduct(session, wire, bench.codec, bench.port, record, observer)
+            verdict = await conduct.run()
+            seconds = aftermath(verdict) if verdict.failed else 0.0
+            after = await conduct.listen(seconds) if seconds else []
+            return _remarked(excused(verdict, killed_for_memory() - before), wire, after)
 
 
 @asynccontextmanager
@@ -57,7 +84,7 @@ async def opened(bench: Bench) -> AsyncGenerator[Mapping[str, Line], None]:
         except BaseException as error:
             if is_interruption(error):
                 raise
-            message = f"the bench raised while it opened its ports: {where(error)}: {said(error)}"
+            message = f"the bench raised while it opened its ports: {where(error)}: {describe(error)}"
             raise UsageError(message) from error
         yield _checked(lines)
 

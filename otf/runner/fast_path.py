@@ -7,8 +7,7 @@ look-up, and a frame that arrives is another; everything else is left to the gen
 from __future__ import annotations
 
 from collections.abc import Callable
-from select import select
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Final, TypeAlias
 
 from otf.adapter import Arrival, Frame, LineLost
@@ -17,18 +16,20 @@ from otf.core import Session, Symbol
 from otf.core.cached_run import LONG, CachedInput, CachedOutput, CachedRun
 from otf.core.eager import Eager
 from otf.errors import CodecError
-from otf.runner.codec_cache import SHORT, CodecCache
-from otf.runner.waiting import AT_ONCE, FIRST
+from otf.runner.line_templates import SHORT, CodecCache
+from otf.runner.time_spent import spent
+from otf.runner.waiting import AT_ONCE
+from otf.runner.waiting import SHORT as SOON
 from otf.runner.wire import Wire
 from otf.runner.writer import EventRecord
 from otf.trace.events import Seen, Sent
 
-DOUBT: Final = 100  # steps after which a system that was slower is again assumed to be prompt
+DOUBT: Final = 100  # waits after which a system that was slower is again assumed to be prompt
 
 PortArrivals: TypeAlias = tuple[str, list[Arrival], float]
 """A port, its arrivals, and their time."""
 
-Encode: TypeAlias = Callable[[object], tuple[str, bytes | PortAction]]
+Encode: TypeAlias = Callable[[object], tuple[str, bytes | PortAction | None]]
 """Returns the port of an input and its bytes. Raises ModelError."""
 
 
@@ -41,7 +42,10 @@ class FastPath:
         self._codec = codec
         self._encode = encode
         self._record = record
-        self._hope = 0
+        self._spent = spent()
+        # waits in which the answer is assumed not to be there at once, and not to come soon
+        self._not_prompt = self._not_soon = 0
+        self._patient = session.monitor.oracle.timing.quiescence >= SOON
         self._possible = isinstance(session.pacing, Eager) and not session.probing
 
     @property
@@ -55,17 +59,23 @@ class FastPath:
         cached_run = CachedRun.start(self._session, self._codec.codec)
         if cached_run is None:
             return
+        # not counted step by step: that would take a hundredth of a step
+        waited = monotonic() - thread_time()
         try:
+            self._wire.acknowledge(later=True)
             await self._go(cached_run)
         finally:
+            self._wire.acknowledge(later=False)
             cached_run.finish()
+            self._spent.wire += max(0.0, monotonic() - thread_time() - waited)
 
     async def _go(self, cached_run: CachedRun) -> None:
         # longer than other functions: a call for each of its parts would make a step a tenth slower
-        wire, record, clock, quiescence_predicted = self._wire, self._record, self._wire.clock, True
-        zero, turn = wire.zero, wire.turn
+        wire, record, clock, lines = self._wire, self._record, self._wire.clock, self._wire.lines
+        zero, turn, choose, answered = wire.zero, wire.turn, cached_run.choose, self._answered
+        quiescence_predicted = True
         while quiescence_predicted and monotonic() < turn and not wire.waiting:
-            symbol = cached_run.choose()
+            symbol = choose()
             if symbol is None:
                 return
             go = cached_run.cached.inputs.get(symbol) or self._learnt(cached_run, symbol)
@@ -73,7 +83,7 @@ class FastPath:
                 return
             begun = clock()
             try:
-                await wire.lines[go.port].send(go.data)
+                await lines[go.port].send(go.data)
             except (LineLost, CodecError):
                 # nothing was sent: the general path tries again and reports the reason
                 return
@@ -82,7 +92,7 @@ class FastPath:
             cached_run.sent(go, sent)
             record(sent, go.data)
             # arrivals that the loop took while the line was busy come before those that are there now
-            quiescence_predicted = not wire.waiting and self._answered(cached_run)
+            quiescence_predicted = not wire.waiting and answered(cached_run)
 
     def _learnt(self, cached_run: CachedRun, symbol: Symbol) -> CachedInput | None:
         port, data = self._encode(symbol.value)
@@ -90,13 +100,17 @@ class FastPath:
 
     def _answered(self, cached_run: CachedRun) -> bool:
         """Return whether the complete answer arrived, and nothing else."""
-        wire = self._wire
-        while len(cached_run.last) < LONG:
+        wire, last = self._wire, cached_run.last
+        while len(last) < LONG:
             found = self._prompt() or self._waited()
             if found is None:
                 return False
             port, arrivals, at = found
-            then = self._known(cached_run, port, arrivals)
+            arrival = arrivals[0] if len(arrivals) == 1 else None
+            then = None
+            if isinstance(arrival, Frame) and not arrival.trouble:
+                frame = port, arrival.data
+                then = cached_run.cached.frames.get(frame) or self._new(cached_run, frame)
             if then is None:
                 wire.keep(port, arrivals, at)
                 return False
@@ -105,6 +119,7 @@ class FastPath:
             self._record(seen, then.frame)
             if then.quiescence_predicted:
                 return True
+            wire.acknowledge(later=True)
         return False
 
     def _prompt(self) -> PortArrivals | None:
@@ -112,32 +127,29 @@ class FastPath:
 
         Not with several ports: which one has the answer is unknown, and reading one would delay the others.
         """
-        self._hope += 1
-        port = self._wire.port
-        if self._hope < 0 or port is None:
+        wire = self._wire
+        port = wire.port
+        if self._not_prompt or port is None:
+            self._not_prompt -= self._not_prompt > 0
             return None
-        arrivals, at = self._wire.lines[port].receive(), self._wire.now
+        arrivals = wire.lines[port].receive()
         if arrivals:
-            return port, arrivals, at
-        self._hope = -DOUBT
+            return port, arrivals, wire.clock() - wire.zero
+        self._not_prompt = DOUBT
         return None
 
     def _waited(self) -> PortArrivals | None:
         """Return the arrivals of one port within a short time; None if none or several ports have some."""
         wire = self._wire
-        ready, _, _ = select(wire.watched, (), (), FIRST)
+        # a system on this event loop never answers meanwhile, and would lose two milliseconds a step
+        patient = self._patient and not self._not_soon
+        ready = wire.readable(patient=patient)
+        self._not_soon = DOUBT if patient and not ready else max(0, self._not_soon - 1)
         if len(ready) != 1:
             wire.take(ready)
             return None
-        port, at = wire.watched[ready[0]], wire.now
+        port, at = wire.watched[ready[0]], wire.clock() - wire.zero
         return port, wire.lines[port].receive(), at
-
-    def _known(self, cached_run: CachedRun, port: str, arrivals: list[Arrival]) -> CachedOutput | None:
-        arrival = arrivals[0] if len(arrivals) == 1 else None
-        if not isinstance(arrival, Frame) or arrival.trouble:
-            return None
-        frame = port, arrival.data
-        return cached_run.cached.frames.get(frame) or self._new(cached_run, frame)
 
     def _new(self, cached_run: CachedRun, frame: tuple[str, bytes]) -> CachedOutput | None:
         if len(frame[1]) > SHORT:

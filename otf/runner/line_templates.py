@@ -1,12 +1,51 @@
-"""Line templates: trace lines of values that repeat, of which only the number and the time are new."""
+"""Line templates: trace lines of values that repeat, of which only the number and the time are new.
+
+The codec cache: systems exchange the same few messages over and over, and codecs are pure functions.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import Final
 
-from otf.runner.codec_cache import KEPT, SHORT
+from otf.codec import Codec, PortAction
 from otf.trace.events import Event, Seen, Sent
+
+KEPT: Final = 4096  # values and frames; the next one clears the cache
+SHORT: Final = 512  # bytes: longer frames hardly ever repeat, and would take much memory
+
+
+class CodecCache:
+    """A codec that remembers its recent results, but not its exceptions."""
+
+    def __init__(self, codec: Codec) -> None:
+        self.codec: Codec = codec
+        # by the identity of values, which are kept alive here: a model's inputs are the same objects again and again
+        self._encoded: dict[int, tuple[object, bytes | PortAction]] = {}
+        self._decoded: dict[tuple[str, bytes], object] = {}
+
+    def encode(self, value: object) -> bytes | PortAction:
+        """Return the bytes of an input, or its port action. Raises any exception of the codec."""
+        known = self._encoded.get(id(value))
+        if known is None:
+            known = value, self.codec.encode(value)
+            if len(self._encoded) >= KEPT:
+                self._encoded.clear()
+            self._encoded[id(value)] = known
+        return known[1]
+
+    def decode(self, port: str, data: bytes) -> object:
+        """Return the output of a frame. Raises any exception of the codec."""
+        frame = port, data
+        if frame in self._decoded:
+            return self._decoded[frame]
+        output = self.codec.decode(port, data)
+        if len(data) <= SHORT:
+            if len(self._decoded) >= KEPT:
+                self._decoded.clear()
+            self._decoded[frame] = output
+        return output
+
 
 SECOND: Final = 1_000_000  # microseconds
 
@@ -69,15 +108,15 @@ class LineTemplates:
             head, its = _SEEN, event.output
         else:
             return None
-        if same is not raw or value is not its or port != event.port:
+        if value is not its or same is not raw or port != event.port:
             return None
         moments = self._moments
         micros = round(event.at * SECOND)
         second = micros - moments.start
         if not 0 <= second < SECOND or began is not moments.began:
             second = moments.micros(began, micros)
-        return b'%b%b%06d%b","n":%d,"at":%d.%06d%b' % (
-            head, moments.prefix, second, moments.zone, number, *divmod(micros, SECOND), rest
+        return b'%b%b%06d%b","n":%d,"at":%.6f%b' % (
+            head, moments.prefix, second, moments.zone, number, micros / SECOND, rest
         )  # fmt: skip
 
     def learn(self, event: Event, raw: bytes, line: bytes) -> None:

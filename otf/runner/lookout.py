@@ -10,8 +10,11 @@ from anyio.lowlevel import checkpoint
 
 from otf.core import Session
 from otf.core.due import since
+from otf.core.pacing import PATIENCE
 from otf.core.stalls import CpuUse, Stalls
 from otf.runner.cpu_use import cpu_use, in_real_time
+from otf.runner.observing import Observer
+from otf.runner.time_spent import spent
 from otf.runner.waiting import TURN
 from otf.runner.wire import Arrived, Wire
 from otf.trace.events import Event
@@ -22,17 +25,22 @@ TRICKLE: Final = 30.0  # seconds after which a frame that still comes byte by by
 class Lookout:
     """Waits on the wire of one run; `looked` is the time of the last look, `floor` the earliest time of an event.
 
+    `observed`: the last silence was a rest that the `observer` saw, and not a time in which nothing came.
+
     It keeps the `slack` of the monitor: an arrival may be this many seconds older than its time.
     """
 
-    def __init__(self, session: Session, wire: Wire) -> None:
+    def __init__(self, session: Session, wire: Wire, observer: Observer | None = None) -> None:
+        self.observed: bool = False
         self.looked: float = wire.now
         self.floor: float = 0.0
         self._session = session
         self._wire = wire
+        self._observer = observer
         self._model = session.monitor.oracle.model  # `timed` as soon as a timed state is known
         self._stamping = False
         self._slack = 0.0
+        self._spent = spent()
         self.stalls: Stalls = Stalls()
         self._late = 0.0
         self._cpu_use: Callable[[], CpuUse] = cpu_use if in_real_time() else CpuUse
@@ -50,21 +58,56 @@ class Lookout:
         self.looked = self._wire.now
         self._slack = self._session.monitor.slack = busy
 
-    async def silent(self, until: float) -> bool:
-        """Wait until something has arrived, or until that time; return whether there was silence."""
-        wire, asked = self._wire, until
-        until = self.stalls.until(asked)
+    async def silent(self, until: float) -> float | None:
+        """Wait for an arrival, until that time, or until the system rests; return when there was silence, if so."""
+        if self._observer is not None and self._session.restful and not self._observer.why:
+            await self._rest(self._observer, until)
+            if self._wire.waiting:
+                return None
+            if self.observed:
+                return self._wire.now
+        self.observed = False
+        return await self._timed(until)
+
+    async def _timed(self, asked: float) -> float | None:
+        wire, until = self._wire, self.stalls.until(asked)
         await self._look(until)
         if wire.waiting or not wire.over(until):
-            return False
+            return None
         silent = self._silent_by(until)
         if not wire.over(silent):
             await self._look(silent)
-            return False
+            return None
         # the last look before silence is believed: the loop may have been late, and the output in time
         lost = self._lost(asked)  # before that look: the system may have run only now
         wire.poll()
-        return not lost and not wire.waiting and wire.over(self._silent_by(until))
+        if lost or wire.waiting or not wire.over(self._silent_by(until)):
+            return None
+        return max(until, wire.now)
+
+    async def _rest(self, observer: Observer, until: float) -> None:
+        """Look until something has arrived, or the system rests; after the last input of a path, as for a failure.
+
+        Timed silence is found at the pace of the quiescence time, and so outputs that come later are seen in the next
+        steps. At the pace of rests they would come after the end of the path.
+        """
+        wire, session = self._wire, self._session
+        wanted = until - min(session.times.event, wire.now)
+        observer.wait(until, wanted * PATIENCE if session.over else wanted, careful=session.doubting or session.over)
+        self.observed = False
+        while not wire.waiting and not observer.why and not self.observed:
+            if observer.look():
+                stirred = self._silent_by(wire.now)
+                self.observed = wire.over(stirred)
+                if not self.observed:
+                    await self._look(stirred)
+            elif self.overdue:
+                await self.turn()
+            elif not wire.waiting:
+                # what has arrived needs no rest: in eager mode it may be all that is waited for
+                await self._look(wire.now + observer.pause)
+        if self.observed:
+            self.looked = wire.now
 
     def _lost(self, asked: float) -> bool:
         """Return whether the wait that was to end at `asked` goes on, since the system could not run in it."""
@@ -78,7 +121,9 @@ class Lookout:
         session.monitor.slack += self.stalls.since(began)
 
     def stalled(self) -> float:
-        """Return the longest stall of the run, up to now."""
+        """Return the longest stall of the run, up to now; 0 if rests were observed, which no stall makes wrong."""
+        if self._observer is not None and not self._observer.why and not self._model.timed:
+            return 0.0
         self.stalls.read(self._wire.now, self._cpu_use(), self._session.times.input)
         return self.stalls.longest
 
@@ -86,9 +131,12 @@ class Lookout:
         wire = self._wire
         began = wire.now
         busy = began - self.looked
-        if not wire.spun(until):
-            await wire.sleep(until)
-        self.looked = now = wire.now
+        try:
+            if not wire.spun(until):
+                await wire.sleep(until)
+        finally:
+            self.looked = now = wire.now
+            self._spent.waited(now - began, silent=not wire.waiting)
         if self._model.timed and not self._stamping:
             self._stamping = True
             wire.stamp()

@@ -10,17 +10,21 @@ from typing import Any, Final
 from anyio import CancelScope
 
 from otf.adapter import Ending, Frame, Line, LineLost
-from otf.adapter.exits import blaming, said, where
+from otf.adapter.exits import blaming, describe, where
 from otf.adapter.line import Acting
 from otf.codec import Codec, PortAction
 from otf.core import Ping, Send, Session, Wait
+from otf.core.calls import own_frames
 from otf.errors import CodecError, ModelError, OtfError, UsageError, WriteError
-from otf.runner.codec_cache import CodecCache
 from otf.runner.fast_path import FastPath
+from otf.runner.line_templates import CodecCache
 from otf.runner.lookout import Lookout
+from otf.runner.observing import Observer
+from otf.runner.time_spent import spent
 from otf.runner.waiting import AT_ONCE
 from otf.runner.wire import Arrived, Wire
 from otf.runner.writer import EventRecord
+from otf.spec import Elapse
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Undecodable
 from otf.trace.verdict import Verdict
 from otf.values import show
@@ -35,10 +39,30 @@ class _LineAtFault(Exception):  # noqa: N818 -- a state of the line, not an erro
 
 
 class Conduct:
-    """Conducts one run on an open wire."""
+    """Conducts one run on an open wire.
 
-    def __init__(
-        self, session: Session, wire: Wire, codec: Codec, port: Callable[[object], str], record: EventRecord
+    >>> import anyio
+    >>> from otf.core.strict import Strict
+    >>> from otf.models.coffee import Button, Coin, bench
+    >>> from otf.strategy import Script
+    >>> from otf.runner.driving import opened
+    >>> async def run():
+    ...     made = bench()
+    ...     session = Session(made.oracle(), Script([Coin(10), Button()]), Strict(made.timing), steps=2)
+    ...     async with opened(made) as lines, Wire(lines) as wire:
+    ...         return await Conduct(session, wire, made.codec, made.port, lambda event, *rest: None).run()
+    >>> anyio.run(run).outcome
+    'pass'
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
+        self,
+        session: Session,
+        wire: Wire,
+        codec: Codec,
+        port: Callable[[object], str],
+        record: EventRecord,
+        observer: Observer | None = None,
     ) -> None:
         self.session = session
         self.wire = wire
@@ -46,7 +70,8 @@ class Conduct:
         self.port = port
         self.record = record
         self._model = session.monitor.oracle.model
-        self._lookout = Lookout(session, wire)
+        self._lookout = Lookout(session, wire, observer)
+        self._spent = spent()
         self._fast_path = FastPath(session, wire, self.codec, self._bytes, record)
 
     async def run(self) -> Verdict:
@@ -140,11 +165,15 @@ class Conduct:
 
     async def _send(self, value: object) -> None:
         port, data = self._bytes(value)
+        if data is None:
+            self._tell(Sent(value, port, self.wire.now))
+            return
         begun = self.wire.now
         if await self._handed(port, value, data):
             # the time before the write, so that a timer that is in time does not look early; but if the write had to
             # wait for the other side to read, the input was on its way only at its end
             now = self.wire.now
+            self._spent.wire += now - begun
             moment = begun if now - begun < AT_ONCE else now
             self._tell(Sent(value, port, moment), data if isinstance(data, bytes) else None)
             if self._lookout.overdue:
@@ -164,13 +193,14 @@ class Conduct:
         except OtfError:
             raise
         except Exception as error:
-            message = f"the port {port!r} raised for the input {show(value)}: {where(error)}: {said(error)}"
+            message = f"the port {port!r} raised for the input {show(value)}: {where(error)}: {describe(error)}"
             raise UsageError(message) from error
         return True
 
-    def _bytes(self, value: object) -> tuple[str, bytes | PortAction]:
+    def _bytes(self, value: object) -> tuple[str, bytes | PortAction | None]:
+        """Return the port of an input and its bytes; None for one that only waits."""
         port = self.port(value)
-        return port, self._encoded(port, value)
+        return port, None if isinstance(value, Elapse) else self._encoded(port, value)
 
     def _encoded(self, port: str, value: object) -> bytes | PortAction:
         if port not in self.wire.lines:
@@ -184,7 +214,7 @@ class Conduct:
             raise ModelError(message) from error
         except Exception as error:
             message = f"the codec raised for the input {show(value)}: {type(error).__name__}: {error}"
-            raise ModelError(message) from error
+            raise ModelError(message + own_frames(error)) from error
         if isinstance(data, bytes | PortAction):  # pyright: ignore[reportUnnecessaryIsInstance] -- a user's codec may return anything
             return data
         message = f"the codec gave {show(data)} for the input {show(value)}, which is no bytes; use text.encode()"
@@ -204,12 +234,13 @@ class Conduct:
             self.session.pinged(port, self.wire.now)
 
     async def _wait(self, until: float) -> None:
-        if await self._lookout.silent(until):
-            if self._model.timed and not self.session.monitor.would(Quiet(self.wire.now)):
+        at = await self._lookout.silent(until)
+        if at is not None:
+            if self._model.timed and not self.session.monitor.would(Quiet(at)):
                 self._lookout.excuse()
             if lost := self.wire.lost():
                 raise _LineAtFault(lost)
-            self._believe(self.session.silence(max(until, self.wire.now)))
+            self._believe(self.session.silence(at, "observed" if self._lookout.observed else "timed"))
 
     def _believe(self, event: Event | None) -> None:
         if event is not None:

@@ -8,8 +8,7 @@ from typing import Any, TypeAlias
 import anyio
 
 from otf.adapter import Bench
-from otf.adapter.acting import bounded, excused
-from otf.adapter.watchdog import watched
+from otf.adapter.exits import watched
 from otf.core import Oracle, Session
 from otf.core.pacing import Timers
 from otf.core.strict import Burst, Strict
@@ -17,6 +16,7 @@ from otf.explore.steady import ask_again
 from otf.runner.driving import drive
 from otf.shrink import AllowedInputs, Candidate, again, issue_of
 from otf.simulate import Walk
+from otf.simulate.walk import bounded, excused
 from otf.trace.events import Event, Quiet, Seen, Sent
 from otf.trace.explain import explanation
 from otf.trace.verdict import Verdict

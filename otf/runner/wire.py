@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -13,9 +14,9 @@ from anyio.abc import TaskGroup
 
 from otf.adapter import Arrival, Frame, Line
 from otf.adapter.faults import Noting
-from otf.adapter.line import NEVER, Counting, Stamping, Stirring
+from otf.adapter.line import NEVER, Acknowledging, Counting, Stamping, Stirring
 from otf.adapter.waiting import clock
-from otf.runner.waiting import SpinWait, Watching, watching
+from otf.runner.waiting import FIRST, SHORT, SpinWait, Watching, watching
 from otf.values.cost import light
 
 FULL: Final = 20_000  # arrivals that wait to be judged: at this number reading stops, and the other side has to wait
@@ -41,6 +42,12 @@ class Wire:
     """All lines of a run, watched: use it as an async context manager around the open lines.
 
     Times are seconds since the start of the run, by anyio's clock: virtual if the event loop's clock is.
+
+    >>> async def port_names():
+    ...     async with Wire({}) as wire:
+    ...         return list(wire.lines), wire.lost()
+    >>> anyio.run(port_names)
+    ([], '')
     """
 
     def __init__(self, lines: Mapping[str, Line]) -> None:
@@ -60,6 +67,9 @@ class Wire:
         self._stirring = [line for line in lines.values() if isinstance(line, Stirring)]
         self._counting = {port: line for port, line in lines.items() if isinstance(line, Counting)}
         self.noting: list[Noting] = [line for line in lines.values() if isinstance(line, Noting)]
+        self._acknowledging = [line for line in lines.values() if isinstance(line, Acknowledging)]
+        # a poll takes a third of the time of a select, but waits in whole milliseconds
+        self._poll = select.poll() if hasattr(select, "poll") else None
         self._spin_wait = SpinWait()
 
     async def __aenter__(self) -> Self:
@@ -126,6 +136,16 @@ class Wire:
         for port in self.lines:
             self._drain(port)
 
+    def empty(self) -> bool:
+        """Take in whatever is there now, like `poll`; return whether that is nothing, and nothing was there before."""
+        at = self.clock() - self.zero
+        for port, line in self.lines.items():
+            # nearly always there is nothing, and then a port is watched as before
+            if not self._paused and (arrivals := line.receive()):
+                self.keep(port, arrivals, at)
+                self._drain(port)
+        return not self.waiting
+
     def arrived(self) -> list[Arrived]:
         """Return the arrivals that were not returned yet, in their order."""
         if self._hints:
@@ -159,6 +179,17 @@ class Wire:
         ready = self._spin_wait.wait(self.watched, until - self.clock() + self.zero)
         self.take(ready or ())
         return ready is not None
+
+    def readable(self, *, patient: bool) -> list[int]:
+        """Wait a moment without the event loop, longer if `patient`; return the descriptors that are readable."""
+        if patient and self._poll is not None:
+            return [descriptor for descriptor, _ in self._poll.poll(1000 * SHORT)]
+        return select.select(self.watched, (), (), SHORT if patient else FIRST)[0]
+
+    def acknowledge(self, *, later: bool) -> None:
+        """Acknowledge what was read, on lines that can; if `later`, leave the next acknowledgements to inputs."""
+        for line in self._acknowledging:
+            line.acknowledge(later=later)
 
     def take(self, ready: Iterable[int]) -> None:
         """Take one read from each of these descriptors."""
@@ -209,8 +240,8 @@ class Wire:
         for arrival in arrivals:
             ended = not isinstance(arrival, Frame)
             self._bytes += len(arrival.data) if isinstance(arrival, Frame) else 0
-            if isinstance(arrival, Frame) and arrival.came is not None:
-                inbox.append(Arrived(port, arrival, min(arrival.came - self.zero, at), stamped=True, looked=at))
+            if isinstance(arrival, Frame) and arrival.received is not None:
+                inbox.append(Arrived(port, arrival, min(arrival.received - self.zero, at), stamped=True, looked=at))
             else:
                 inbox.append(Arrived(port, arrival, at))
         if ended:
@@ -233,9 +264,13 @@ class Wire:
         for descriptor in watched - wanted:
             del self.watched[descriptor]
             self._watching.remove(descriptor)
+            if self._poll is not None:
+                self._poll.unregister(descriptor)
         for descriptor in wanted - watched:
             self.watched[descriptor] = port
             self._watching.add(descriptor)
+            if self._poll is not None:
+                self._poll.register(descriptor, select.POLLIN)
         ports = set(self.watched.values())
         self.port = ports.pop() if len(ports) == 1 else None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -15,9 +16,8 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from otf.errors import ModelError
-from otf.runner.codec_cache import KEPT
 from otf.runner.files import unwritten, writing
-from otf.runner.line_templates import SECOND, LineTemplates, Moments
+from otf.runner.line_templates import KEPT, SECOND, LineTemplates, Moments
 from otf.trace.events import Event, Seen, Sent, Undecodable
 from otf.trace.record import Header, Passed, TraceLine, end_line, event_line, header_line
 from otf.trace.tagged import encode
@@ -31,6 +31,20 @@ class TraceWriter:
     """The trace file of one run; `began` is the moment to which the seconds of the events are added.
 
     `trouble` is the first error in writing it, empty if there was none.
+
+    >>> from datetime import UTC, datetime
+    >>> from tempfile import TemporaryDirectory
+    >>> from otf.trace import Quiet
+    >>> from otf.trace.record import Header
+    >>> header = Header("1", "coffee", {}, "", 0, "random", "strict", "uioco", 0.1, 0.002, 0.002)
+    >>> with TemporaryDirectory() as folder:
+    ...     writer = TraceWriter(Path(folder, "trace.jsonl"), header, datetime.now(UTC))
+    ...     writer.event(Quiet(0.2))
+    ...     writer.end(Verdict("pass"))
+    ...     writer.close()
+    ...     lines = writer.path.read_text().splitlines()
+    >>> len(lines), writer.trouble
+    (3, '')
     """
 
     def __init__(self, path: Path, header: Header, began: datetime) -> None:
@@ -42,21 +56,35 @@ class TraceWriter:
         self.trouble: str = ""
         self._moments = Moments()
         self._line_templates = LineTemplates(self._moments)
+        self._template = self._line_templates.line
         # by the identity of values, which are kept alive here: most repeat as the same objects
         self._texts: dict[int, tuple[object, msgspec.Raw]] = {}
         self._encode: Callable[[Any], bytes] = msgspec.json.Encoder(enc_hook=str).encode
-        self._file = _create(path, self._begun)
-        self._out(self._line(header_line(header, began.isoformat())))
+        self._header = header
+        self._file = -1
+        self._begin()
+
+    def _begin(self) -> None:
+        self.close()
+        self.size = 0
+        self._file = _create(self.path, self._begun)
+        self._out(self._line(header_line(self._header, self.began.isoformat())))
         # it gets its name only now: even if the tester is killed, no trace lacks its header
-        with writing(path, TRACE):
-            self._begun.replace(path)
+        with writing(self.path, TRACE):
+            self._begun.replace(self.path)
+
+    def known(self, silence: str) -> None:
+        """Record in the header how the silences of the run are known; before the first event only."""
+        if silence != self._header.silence:
+            self._header = replace(self._header, silence=silence)
+            self._begin()
 
     def event(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
         """Write an event."""
-        self.events += 1
-        if isinstance(event, Sent):
+        self.events = number = self.events + 1
+        if event.__class__ is Sent:
             self.steps += 1
-        line = None if more else self._line_templates.line(self.events, event, self.began, raw)
+        line = None if more else self._template(number, event, self.began, raw)
         self._out(line or self._new(event, raw, more))
 
     def _new(self, event: Event, raw: bytes | None, more: dict[str, Any]) -> bytes:
@@ -118,10 +146,11 @@ class TraceWriter:
             return text.encode(errors="replace") + b"\n"
 
     def _out(self, line: bytes) -> None:
-        self.size += len(line)
+        size = len(line)
+        self.size += size
         try:
             written = os.write(self._file, line)
-            while written < len(line):
+            while written < size:
                 written += os.write(self._file, line[written:])
         except OSError as error:
             trouble = unwritten(self.path, error, TRACE)

@@ -14,8 +14,8 @@ It does no I/O, so that live and simulated shrinking share all code.
 from typing import TYPE_CHECKING
 
 from otf.shrink.ahead import Ahead, repeats
-from otf.shrink.algorithms import ALGORITHMS, BEST, Setting, shrinking
-from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, Shrinking, issue_of
+from otf.shrink.algorithms import ALGORITHMS, BEST, Setting, pausing, shrinking
+from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, PausingSearch, Shrinking, issue_of
 from otf.shrink.plan import StepPlan, again
 
 if not TYPE_CHECKING:  # type checkers are to refuse old names
@@ -31,11 +31,13 @@ __all__ = [
     "Candidate",
     "Issue",
     "ModelStep",
+    "PausingSearch",
     "Setting",
     "Shrinking",
     "StepPlan",
     "again",
     "issue_of",
+    "pausing",
     "repeats",
     "shrinking",
 ]

@@ -1,8 +1,9 @@
 """Running candidates: several at a time, and each often enough.
 
 Several at a time: the search goes on as if the candidates that are not judged yet had passed. Most candidates pass, so
-most of these bets are won. A search cannot go back: when a bet is lost, the search is made anew and its answers so far
-are replayed. That takes the tester's time, but none of the system's.
+most of these bets are won. Where candidates fail in a row, the bet is that the next one fails as expected. A search
+cannot go back: when a bet is lost, the search is made anew and its answers so far are replayed. That takes the tester's
+time, but none of the system's.
 """
 
 from __future__ import annotations
@@ -12,14 +13,18 @@ from collections.abc import Callable
 from math import ceil, log
 from typing import Final
 
-from otf.shrink.issue import Candidate, Issue, Shrinking
+from otf.shrink.issue import Candidate, Issue, PausingSearch, Thinking, completed
 
 CONFIDENCE: Final = 0.95
+ROW: Final = 2  # failures in a row after which the next candidate is expected to fail too
 MOST: Final = 50  # runs; the confidence is less for a failure that is rarer than one in seventeen runs
 
 
 class Ahead:
     """A search of which several candidates can run at a time; `make` must always make the same search.
+
+    `expected` returns the issue that a candidate most likely shows if it fails. `bets` has the answer that the search
+    was given for each candidate but the last.
 
     >>> from otf.core import Symbol
     >>> from otf.shrink import AllowedInputs, Issue
@@ -34,13 +39,17 @@ class Ahead:
     ([2, 1], False)
     """
 
-    def __init__(self, make: Callable[[], Shrinking]) -> None:
+    def __init__(
+        self, make: Callable[[], PausingSearch], expected: Callable[[Candidate], Issue | None] | None = None
+    ) -> None:
         self._make = make
+        self._expected = expected
+        self.bets: list[Issue | None] = []
+        self._search = make()
         self._answers: list[Issue | None] = []
         self._asked = deque[Candidate]()
+        self._to_send = deque[Issue | None]([None])  # a search is started with None
         self._over = False
-        self._search = make()
-        self._step(lambda: next(self._search))
 
     @property
     def done(self) -> bool:
@@ -49,36 +58,48 @@ class Ahead:
 
     def candidates(self, most: int) -> list[Candidate]:
         """Return at most `most` candidates; the first is the one that `tell` judges next."""
+        return completed(self.upcoming(most))
+
+    def upcoming(self, most: int) -> Thinking[list[Candidate]]:
+        """Return what `candidates` does, with pauses."""
         while len(self._asked) < most and not self._over:
-            self._step(lambda: self._search.send(None))
+            if not self._to_send:
+                bet = self._bet() if self._asked else None
+                self.bets += [bet] * bool(self._asked)
+                self._to_send.append(bet)
+            yield from self._forward(self._to_send.popleft())
         return [*self._asked][:most]
 
     def tell(self, answer: Issue | None) -> None:
         """Judge the next candidate: by the issue that it showed, None if it passed."""
         self._answers.append(answer)
         self._asked.popleft()
-        if answer is None:
-            if not self._asked and not self._over:
-                self._step(lambda: self._search.send(None))
-        elif self._asked or self._over:
-            self._again()
-        else:
-            self._step(lambda: self._search.send(answer))
+        if not self.bets:
+            self._to_send.append(answer)
+        elif self.bets.pop(0) != answer:
+            self._asked.clear()
+            self.bets.clear()
+            self._over = False
+            self._search = self._make()
+            self._to_send.extend([None, *self._answers])
 
-    def _step(self, ask: Callable[[], Candidate]) -> None:
+    def _bet(self) -> Issue | None:
+        last = self._answers[-ROW:]
+        fails = self._expected is not None and len(last) == ROW and None not in last
+        return self._expected(self._asked[-1]) if fails and self._expected is not None else None
+
+    def _forward(self, answer: Issue | None) -> Thinking[None]:
+        """Send an answer to the search; its next candidate is one to run, unless its answer is known."""
         try:
-            self._asked.append(ask())
+            candidate = self._search.send(answer)
+            while candidate is None:
+                yield None
+                candidate = self._search.send(None)
         except StopIteration:
             self._over = True
-
-    def _again(self) -> None:
-        self._asked.clear()
-        self._over = False
-        self._search = self._make()
-        next(self._search)
-        for answer in self._answers[:-1]:
-            self._search.send(answer)
-        self._step(lambda: self._search.send(self._answers[-1]))
+        else:
+            if not self._to_send:
+                self._asked.append(candidate)
 
 
 def repeats(rate: float) -> int:

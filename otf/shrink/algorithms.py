@@ -15,19 +15,19 @@ from otf.core import InputMode, Oracle
 from otf.errors import UsageError
 from otf.shrink.classical import cycles, ddmin, elements, halving, partial
 from otf.shrink.goals import fewer_goals, replanned
-from otf.shrink.issue import Candidate, Issue, Shrinking
+from otf.shrink.issue import Candidate, Issue, PausingSearch, Shrinking, unpaused
 from otf.shrink.ladder import climb
 from otf.shrink.parts import bypassed, without_chunks, without_parts
 from otf.shrink.search import Attempts, ShrinkSearch
 from otf.shrink.values import renamed, simplified, uniform
-from otf.shrink.ways import ModelMap
+from otf.shrink.ways import ModelMap, Patience, endless
 from otf.trace.verdict import Signature
 
 BEST: Final = "model"
 """The name of the default algorithm, which knows the model."""
 
 
-def once(search: Shrinking) -> Shrinking:
+def once(search: PausingSearch) -> PausingSearch:
     """Yield the candidates of a search, each only once; a repeated one counts as passed.
 
     A candidate that failed was adopted, and a search never goes back to a longer one.
@@ -37,10 +37,11 @@ def once(search: Shrinking) -> Shrinking:
     try:
         candidate = next(search)
         while True:
-            if candidate in tried:
+            if candidate is not None and candidate in tried:
                 answer = None
             else:
-                tried.add(candidate)
+                if candidate is not None:
+                    tried.add(candidate)
                 answer = yield candidate
             candidate = search.send(answer)
     except StopIteration as done:
@@ -60,6 +61,24 @@ def only(search: Shrinking, signature: Signature | None) -> Shrinking:
         return result
 
 
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What an algorithm needs besides the issue: the oracle, which inputs are enabled (`mode`), and a seed.
+
+    `patience` bounds the time in which a run plans while its system waits for the next input.
+
+    >>> from otf.core import Model
+    >>> from otf.spec import Spec, goto
+    >>> Setting(Oracle(Model(Spec(lambda state, inp: [goto(state)], 0, ["press"])))).mode
+    'uioco'
+    """
+
+    oracle: Oracle
+    mode: InputMode = "uioco"
+    seed: int = 0
+    patience: Patience = endless
+
+
 MEANS: Final[tuple[Callable[[ShrinkSearch], Attempts], ...]] = (
     fewer_goals,
     uniform,
@@ -72,11 +91,11 @@ MEANS: Final[tuple[Callable[[ShrinkSearch], Attempts], ...]] = (
 )
 
 
-def modelled(issue: Issue, oracle: Oracle) -> Shrinking:
+def modelled(issue: Issue, setting: Setting) -> PausingSearch:
     """Yield guesses until one fails; then use each means in turn, as long as one of them finds less."""
     if not issue.steps:  # it failed before any input
         return issue
-    search = ShrinkSearch(issue, ModelMap(oracle))
+    search = ShrinkSearch(issue, ModelMap(setting.oracle, setting.patience))
     yield from climb(search)
     best = None
     while search.best is not best:
@@ -86,22 +105,7 @@ def modelled(issue: Issue, oracle: Oracle) -> Shrinking:
     return search.best
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What an algorithm needs besides the issue: the oracle, which inputs are enabled (`mode`), and a seed.
-
-    >>> from otf.core import Model
-    >>> from otf.spec import Spec, goto
-    >>> Setting(Oracle(Model(Spec(lambda state, inp: [goto(state)], 0, ["press"])))).mode
-    'uioco'
-    """
-
-    oracle: Oracle
-    mode: InputMode = "uioco"
-    seed: int = 0
-
-
-Algorithm = Callable[[Issue, Setting], Shrinking]
+Algorithm = Callable[[Issue, Setting], PausingSearch]
 
 
 def _both(issue: Issue, *, truncates: bool = False) -> Shrinking:
@@ -110,7 +114,7 @@ def _both(issue: Issue, *, truncates: bool = False) -> Shrinking:
 
 
 ALGORITHMS: Final[Mapping[str, Algorithm]] = {
-    BEST: lambda issue, setting: modelled(issue, setting.oracle),
+    BEST: modelled,
     "halving": lambda issue, setting: only(halving(issue, Random(setting.seed), setting.mode), issue.signature),
     "elements": lambda issue, _setting: only(elements(issue), issue.signature),
     "elements-truncated": lambda issue, _setting: only(elements(issue, truncates=True), issue.signature),
@@ -149,6 +153,19 @@ def shrinking(issue: Issue, setting: Setting, algorithm: str = BEST) -> Shrinkin
     ... except StopIteration as done:
     ...     [symbol.value for symbol in done.value.inputs]
     ['press']
+    """
+    return unpaused(pausing(issue, setting, algorithm))
+
+
+def pausing(issue: Issue, setting: Setting, algorithm: str = BEST) -> PausingSearch:
+    """Return the same search with pauses, in which other work may be done. Raises UsageError for another name.
+
+    >>> from otf.core import Model, Oracle
+    >>> from otf.shrink import Issue
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda state, inp: [goto(state)], 0, ["press"])))
+    >>> list(pausing(Issue(()), Setting(oracle)))
+    []
     """
     if algorithm not in ALGORITHMS:
         message = f"there is no algorithm {algorithm!r}; there are {', '.join(ALGORITHMS)}"

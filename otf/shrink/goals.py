@@ -10,18 +10,20 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from otf.shrink.issue import ModelStep, NodeSet
+from otf.shrink.issue import ModelStep, NodeSet, Thinking
 from otf.shrink.search import Attempts, ShrinkSearch, joined
 from otf.shrink.traits import Trait
+from otf.shrink.ways import ModelSteps
 
 WIDE: Final = 4000
+LOOKED: Final = 40_000  # steps: with hundreds of inputs, each of few states
 TRIES: Final = 2  # walks for one list of goals; with four, a tenth more work found nothing more
 FEW: Final = 3  # with more goals, only the first walk is tried
 FIRST: Final = 3
 MOST: Final = 40  # steps: in a longer walk almost every step is a goal, and leaving out chunks costs less
 
 
-def goals_of(search: ShrinkSearch) -> list[ModelStep]:
+def goals_of(search: ShrinkSearch) -> Thinking[list[ModelStep]]:
     """Return the steps of the best that lead off the shortest way, and the one that fails.
 
     The steps between them are mere travel: the goals are what brings about a fault that the model cannot see.
@@ -29,7 +31,7 @@ def goals_of(search: ShrinkSearch) -> list[ModelStep]:
     found, begin = list[ModelStep](), 0
     steps = search.best.steps
     for at, step in enumerate(steps[:-1]):
-        if search.ways.path(steps[begin].nodes, step.target, at - begin) is not None:
+        if (yield from search.ways.path(steps[begin].nodes, step.target, at - begin)) is not None:
             found.append(step)
             begin = at + 1
     return [*found, steps[-1]]
@@ -40,9 +42,10 @@ def fewer_goals(search: ShrinkSearch) -> Attempts:
     search.begin("goals")
     if len(search.best) > MOST:
         return False
-    goals = goals_of(search)
+    goals = yield from goals_of(search)
     for kept in ([], *([goal] for goal in goals[: min(FIRST, len(goals) - 2)])):
-        if (yield from search.fails(joined(search.ways, [*kept, goals[-1]]))):
+        walk = yield from joined(search.ways, [*kept, goals[-1]])
+        if (yield from search.fails(walk)):
             return True
     return (yield from _without_parts(search, goals))
 
@@ -52,8 +55,9 @@ def _without_parts(search: ShrinkSearch, goals: list[ModelStep]) -> Attempts:
     while size:
         at = 0
         while at + size < len(goals) and not search.tired:
-            if (yield from search.fails(joined(search.ways, goals[:at] + goals[at + size :]))):
-                goals = goals_of(search)
+            walk = yield from joined(search.ways, goals[:at] + goals[at + size :])
+            if (yield from search.fails(walk)):
+                goals = yield from goals_of(search)
             else:
                 at += size
         size //= 2
@@ -76,14 +80,18 @@ def replanned(search: ShrinkSearch) -> Attempts:
     search.begin("replan")
     best = search.best
     for exact in (True, False):
-        goals = goals_of(search)
+        goals = yield from goals_of(search)
         wanted = [search.traits.fine(goal) if exact else search.traits.coarse(goal) for goal in goals]
         yield from _try(search, wanted, TRIES if len(goals) <= FEW else 1)
     return search.best is not best
 
 
 def _try(search: ShrinkSearch, wanted: Sequence[WantedTraits], tries: int) -> Attempts:
-    for walk, first in _walks(search, wanted):
+    for found in _walks(search, wanted):
+        if found is None:
+            yield None
+            continue
+        walk, first = found
         if not tries or len(walk) >= len(search.best):
             return False
         # steps that passed in the middle of a run are not likely to fail now
@@ -94,16 +102,21 @@ def _try(search: ShrinkSearch, wanted: Sequence[WantedTraits], tries: int) -> At
     return False
 
 
-def _walks(search: ShrinkSearch, wanted: Sequence[WantedTraits]) -> Iterator[tuple[tuple[ModelStep, ...], int]]:
-    """Yield walks through transitions with the wanted traits, the shortest first, and the index of the first."""
+def _walks(search: ShrinkSearch, wanted: Sequence[WantedTraits]) -> Iterator[tuple[ModelSteps, int] | None]:
+    """Yield walks through transitions with the wanted traits, the shortest first, and the index of the first.
+
+    None is a pause.
+    """
     start = _WalkState(search.ways.start, 0, None)
     back: dict[_WalkState, tuple[_WalkState, ModelStep] | None] = {start: None}
-    todo = deque([(start, 0)])
-    while todo and len(back) < WIDE:
+    todo, looked = deque([(start, 0)]), 0
+    while todo and len(back) < WIDE and looked < LOOKED:
+        yield None
         state, depth = todo.popleft()
         if depth + len(wanted) - state.met >= len(search.best):
             continue
         for step in search.ways.steps(state.nodes):
+            looked += 1
             hit = wanted[state.met] <= search.traits.fine(step)
             first = step.nodes if hit and not state.met and len(wanted) <= FEW else state.first
             then = _WalkState(step.target, state.met + hit, first)
@@ -116,7 +129,7 @@ def _walks(search: ShrinkSearch, wanted: Sequence[WantedTraits]) -> Iterator[tup
 
 def _walk(
     back: dict[_WalkState, tuple[_WalkState, ModelStep] | None], state: _WalkState, last: ModelStep
-) -> tuple[tuple[ModelStep, ...], int]:
+) -> tuple[ModelSteps, int]:
     steps, met = [last], [state.met]
     before = back[state]
     while before is not None:

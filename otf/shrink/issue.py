@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from otf.core import Chooser, Monitor, Node, Oracle, Symbol
 from otf.core.macro_step import MacroSteps
@@ -74,6 +74,35 @@ class Candidate(Protocol):
 
 Shrinking: TypeAlias = Generator[Candidate, Issue | None, Issue]
 """A search: it yields candidates, is sent the issue that each showed (None: it passed), and returns the best."""
+
+PausingSearch: TypeAlias = Generator[Candidate | None, Issue | None, Issue]
+"""A search that also yields None, a pause: its caller may do other work, and then sends None or ends it."""
+
+Found = TypeVar("Found")
+Thinking: TypeAlias = Generator[None, Issue | None, Found]
+"""Work on the model alone, in small pieces: it yields None after each of them."""
+
+
+def completed(thinking: Thinking[Found]) -> Found:
+    """Return the result of work on the model, without a pause."""
+    try:
+        while True:
+            next(thinking)
+    except StopIteration as done:
+        result: Found = done.value
+        return result
+
+
+def unpaused(search: PausingSearch) -> Shrinking:
+    """Yield the candidates of a search without its pauses."""
+    answer: Issue | None = None
+    try:
+        while True:
+            candidate = search.send(answer)
+            answer = None if candidate is None else (yield candidate)
+    except StopIteration as done:
+        result: Issue = done.value
+        return result
 
 
 def issue_of(oracle: Oracle, events: Iterable[Event]) -> Issue:

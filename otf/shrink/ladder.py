@@ -14,9 +14,10 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from otf.shrink.evidence import Harmless
-from otf.shrink.issue import ModelStep, NodeSet
+from otf.shrink.issue import ModelStep, NodeSet, Thinking
 from otf.shrink.search import AttemptResult, Attempts, ShrinkSearch
 from otf.shrink.traits import Trait
+from otf.shrink.ways import ModelSteps
 
 LATER: Final = 14  # inputs by which other guesses are delayed: jumps that pass are evidence against many of them
 PAIR: Final = LATER + 3
@@ -35,7 +36,7 @@ class Rung(NamedTuple):
     """
 
     price: int
-    walk: Callable[[], tuple[ModelStep, ...]]
+    walk: Callable[[], Thinking[ModelSteps]]
     less: Callable[[], Attempts]
     signs: frozenset[AttemptResult] = frozenset({AttemptResult.FAILED})
     hopeless: Callable[[], bool] = _never
@@ -55,7 +56,7 @@ def climb(search: ShrinkSearch) -> Attempts:
 
 
 def _step_on(search: ShrinkSearch, rung: Rung, harmless: Harmless) -> Attempts:
-    walk = search.ways.along(rung.walk())
+    walk = search.ways.along((yield from rung.walk()))
     result = yield from search.attempt(walk)
     if result is AttemptResult.PASSED:
         harmless.learn(walk)
@@ -69,19 +70,27 @@ def _jumps(search: ShrinkSearch) -> Iterator[Rung]:
     while kept < len(steps):
         yield Rung(kept, partial(_jump, search, steps, kept), partial(_shorter, search, steps, too_few, kept))
         too_few, kept = kept, max(kept + 1, kept * 3 // 2)
-    yield Rung(len(steps), tuple, partial(_shorter, search, steps, too_few, len(steps)), SPARED)
+    yield Rung(len(steps), _no_walk, partial(_shorter, search, steps, too_few, len(steps)), SPARED)
 
 
-def _jump(search: ShrinkSearch, steps: tuple[ModelStep, ...], kept: int) -> tuple[ModelStep, ...]:
+def _no_walk() -> Thinking[ModelSteps]:
+    yield from ()
+    return ()
+
+
+def _jump(search: ShrinkSearch, steps: ModelSteps, kept: int) -> Thinking[ModelSteps]:
     before, after = steps[:-kept], steps[-kept:]
-    way = search.ways.path(search.ways.start, after[0].nodes)
-    return (*(search.ways.shortened(before) if way is None else way), *after)
+    way = yield from search.ways.path(search.ways.start, after[0].nodes)
+    if way is None:
+        way = yield from search.ways.shortened(before)
+    return (*way, *after)
 
 
-def _shorter(search: ShrinkSearch, steps: tuple[ModelStep, ...], low: int, high: int) -> Attempts:
+def _shorter(search: ShrinkSearch, steps: ModelSteps, low: int, high: int) -> Attempts:
     while high - low > 1:
         middle = (low + high) // 2
-        if (yield from search.fails(_jump(search, steps, middle))):
+        walk = yield from _jump(search, steps, middle)
+        if (yield from search.fails(walk)):
             high = middle
         else:
             low = middle
@@ -104,24 +113,26 @@ def _nothing() -> Attempts:
     return True
 
 
-def _pair(search: ShrinkSearch, trait: Trait) -> tuple[ModelStep, ...]:
-    walk = _times(search, trait, 1)
+def _pair(search: ShrinkSearch, trait: Trait) -> Thinking[ModelSteps]:
+    walk = yield from _times(search, trait, 1)
+    if not walk:
+        return ()
     wanted = search.wanted
-    end = search.ways.nearest(walk[-1].target, lambda step: wanted <= search.traits.fine(step)) if walk else None
+    end = yield from search.ways.nearest(walk[-1].target, lambda step: wanted <= search.traits.fine(step))
     return (*walk, *end) if end else ()
 
 
-def _pump(search: ShrinkSearch, trait: Trait, times: int, last: ModelStep) -> tuple[ModelStep, ...]:
-    walk = _times(search, trait, times)
-    way = search.ways.path(walk[-1].target, last.nodes) if walk else None
+def _pump(search: ShrinkSearch, trait: Trait, times: int, last: ModelStep) -> Thinking[ModelSteps]:
+    walk = yield from _times(search, trait, times)
+    way = (yield from search.ways.path(walk[-1].target, last.nodes)) if walk else None
     return () if way is None else (*walk, *way, last)
 
 
-def _times(search: ShrinkSearch, trait: Trait, times: int) -> tuple[ModelStep, ...]:
-    walk, nodes, known = list[ModelStep](), search.ways.start, dict[NodeSet, tuple[ModelStep, ...] | None]()
+def _times(search: ShrinkSearch, trait: Trait, times: int) -> Thinking[ModelSteps]:
+    walk, nodes, known = list[ModelStep](), search.ways.start, dict[NodeSet, ModelSteps | None]()
     for _ in range(times):
         if nodes not in known:
-            known[nodes] = search.ways.nearest(nodes, lambda step: trait in search.traits.of(step))
+            known[nodes] = yield from search.ways.nearest(nodes, lambda step: trait in search.traits.of(step))
         way = known[nodes]
         if way is None:
             return ()
@@ -134,7 +145,8 @@ def _fewer(search: ShrinkSearch, trait: Trait, times: int, last: ModelStep) -> A
     low, high, failed = 0, times, False
     while high - low > 1:
         middle = (low + high) // 2
-        result = yield from search.attempt(_pump(search, trait, middle, last))
+        walk = yield from _pump(search, trait, middle, last)
+        result = yield from search.attempt(walk)
         low, high = (low, middle) if result in SIGNS else (middle, high)
         failed = failed or result is AttemptResult.FAILED
     return failed

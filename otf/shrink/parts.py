@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Final
 
-from otf.shrink.issue import ModelStep
+from otf.shrink.issue import Thinking
 from otf.shrink.search import Attempts, ShrinkSearch
+from otf.shrink.ways import ModelSteps
 
 SHORT: Final = 4
 LONG: Final = 10
@@ -57,7 +58,7 @@ def _one(search: ShrinkSearch) -> Attempts:
     return (yield from _first(search, (steps[:begin] + steps[end:] for begin, end in _bounds(len(steps)))))
 
 
-def _first(search: ShrinkSearch, walks: Iterable[tuple[ModelStep, ...]]) -> Attempts:
+def _first(search: ShrinkSearch, walks: Iterable[ModelSteps]) -> Attempts:
     """Try walks; return whether one failed before the search got tired of walks that passed."""
     for walk in walks:
         if search.tired:
@@ -76,15 +77,18 @@ def bypassed(search: ShrinkSearch) -> Attempts:
     """Try each bypass, those that save most first, until none fails."""
     search.begin("bypass")
     best = search.best
-    while len(search.best) <= LONG and (yield from _first(search, sorted(_bypasses(search), key=len))):
-        pass
+    failed = True
+    while failed and len(search.best) <= LONG:
+        bypasses = yield from _bypasses(search)
+        failed = yield from _first(search, sorted(bypasses, key=len))
     return search.best is not best
 
 
-def _bypasses(search: ShrinkSearch) -> Iterator[tuple[ModelStep, ...]]:
-    steps = search.best.steps
+def _bypasses(search: ShrinkSearch) -> Thinking[list[ModelSteps]]:
+    steps, found = search.best.steps, list[ModelSteps]()
     for begin in range(len(steps)):
         for end in range(begin + 2, len(steps)):
-            way = search.ways.path(steps[begin].nodes, steps[end].nodes, end - begin - 1)
+            way = yield from search.ways.path(steps[begin].nodes, steps[end].nodes, end - begin - 1)
             if way:
-                yield (*steps[:begin], *way, *steps[end:])
+                found.append((*steps[:begin], *way, *steps[end:]))
+    return found

@@ -8,7 +8,7 @@ from typing import Final
 from otf.core import Chooser, Oracle, Symbol, View
 from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, NodeSet
 from otf.shrink.traits import kind
-from otf.shrink.ways import ModelMap
+from otf.shrink.ways import ModelMap, ModelSteps, Patience, endless
 
 SPARE: Final = 20  # inputs for detours, in addition to two for each step
 
@@ -27,7 +27,7 @@ class StepPlan:
     23
     """
 
-    steps: tuple[ModelStep, ...]
+    steps: ModelSteps
     ways: ModelMap = field(compare=False)
 
     @property
@@ -40,10 +40,11 @@ class StepPlan:
         return _Following(self)
 
 
-def again(issue: Issue, oracle: Oracle) -> Candidate:
+def again(issue: Issue, oracle: Oracle, patience: Patience = endless) -> Candidate:
     """Return the candidate that should show an issue again.
 
-    It sends the same inputs; if the model leaves the system a choice on the way, it plans them as `StepPlan` does.
+    It sends the same inputs; if the model leaves the system a choice on the way, it plans them as `StepPlan` does. The
+    system waits for a plan no longer than its `patience`.
 
     >>> from otf.core import Model, Oracle, Symbol
     >>> from otf.shrink import Issue, ModelStep
@@ -53,7 +54,7 @@ def again(issue: Issue, oracle: Oracle) -> Candidate:
     >>> again(Issue((ModelStep(frozenset([node]), press),)), oracle).limit
     1
     """
-    ways = ModelMap(oracle)
+    ways = ModelMap(oracle, patience)
     if not any(ways.open(step) for step in issue.steps):
         return AllowedInputs(issue.inputs)
     ways.learn(issue.steps)
@@ -65,7 +66,8 @@ class _Following:
 
     def __init__(self, plan: StepPlan) -> None:
         self._steps = plan.steps
-        self._ways = plan.ways
+        self._ways = plan.ways.for_runs()
+        self._over = plan.ways.patience()
         self._spare = plan.limit - len(plan.steps)
         self._at = 0
         self._given: ModelStep | None = None
@@ -73,6 +75,7 @@ class _Following:
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None at the end of the plan."""
         here = frozenset(view.nodes)
+        self._over = self._ways.patience()
         self._look_back(here)
         while self._at < len(self._steps):
             step = self._steps[self._at]
@@ -105,14 +108,24 @@ class _Following:
         """Return the first input of the way to the nodes, None if there is no way or they are reached."""
         if self._spare <= 0 or _meet(here, nodes):
             return None
-        way = self._ways.path(here, nodes)
+        way = self._path(here, nodes)
         if not way:
             return None
         self._spare -= 1
         return way[0].input
 
+    def _path(self, here: NodeSet, nodes: NodeSet) -> ModelSteps | None:
+        thinking = self._ways.path(here, nodes)
+        try:
+            while not self._over():
+                next(thinking)
+        except StopIteration as done:
+            way: ModelSteps | None = done.value
+            return way
+        return None
+
     def _reach(self, here: NodeSet, nodes: NodeSet) -> bool:
-        return _meet(here, nodes) or self._ways.path(here, nodes) is not None
+        return _meet(here, nodes) or self._path(here, nodes) is not None
 
 
 def _meet(here: NodeSet, there: NodeSet) -> bool:

@@ -8,10 +8,10 @@ from enum import Enum, auto
 from typing import Final, TypeAlias
 
 from otf.shrink.evidence import Evidence
-from otf.shrink.issue import Candidate, Issue, ModelStep, NodeSet
+from otf.shrink.issue import Candidate, Issue, ModelStep, NodeSet, Thinking
 from otf.shrink.plan import StepPlan
 from otf.shrink.traits import Trait, Traits, kind
-from otf.shrink.ways import ModelMap
+from otf.shrink.ways import ModelMap, ModelSteps
 
 FEW: Final = 3  # passed candidates in a row, of which the cost begins to count
 MANY: Final = 12  # passed candidates in a row that end a means
@@ -27,8 +27,8 @@ class AttemptResult(Enum):
     SPARED = auto()  # it was not run: it is no improvement, or is known to pass
 
 
-Attempt: TypeAlias = Generator[Candidate, Issue | None, AttemptResult]
-Attempts: TypeAlias = Generator[Candidate, Issue | None, bool]
+Attempt: TypeAlias = Generator[Candidate | None, Issue | None, AttemptResult]
+Attempts: TypeAlias = Generator[Candidate | None, Issue | None, bool]
 
 
 class ShrinkSearch:
@@ -40,6 +40,8 @@ class ShrinkSearch:
         self.traits: Traits = Traits(ways.model)
         self.evidence: Evidence = Evidence()
         self.spent: Counter[str] = Counter()
+        # with data in the states, a walk leads through nodes that are all new: asking each for its inputs costs most
+        self._ranks = {inp: at for at, inp in enumerate(ways.enabled_inputs(ways.start))}
         self._means = ""
         self._learn(issue)
         self._row = 0
@@ -123,16 +125,19 @@ class ShrinkSearch:
         self.evidence.learn(issue.steps[:-1])
 
     def rank_of(self, step: ModelStep) -> int:
-        """Return how simple an input is: its rank in the order in which the model enables inputs there."""
+        """Return how simple an input is: its rank in the order in which the model enables inputs at first, or there."""
+        known = self._ranks.get(step.input)
+        if known is not None:
+            return known
         offered: tuple[object, ...] = self.ways.enabled_inputs(step.nodes)
         return offered.index(step.input) if step.input in offered else len(offered)
 
 
-def joined(ways: ModelMap, goals: Iterable[ModelStep], nodes: NodeSet | None = None) -> tuple[ModelStep, ...]:
+def joined(ways: ModelMap, goals: Iterable[ModelStep], nodes: NodeSet | None = None) -> Thinking[ModelSteps]:
     """Return the goals with the shortest ways between them, from the start by default; empty if there are none."""
     here, walk = ways.start if nodes is None else nodes, list[ModelStep]()
     for goal in goals:
-        way = ways.path(here, goal.nodes) if goal.nodes else ()
+        way = (yield from ways.path(here, goal.nodes)) if goal.nodes else ()
         if way is None:
             return ()
         walk += [*way, goal]

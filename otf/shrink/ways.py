@@ -4,43 +4,60 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from otf.core import Model, Node, Oracle, Symbol
 from otf.core.hypothesis import Hypothesis
 from otf.core.view import view
-from otf.shrink.issue import ANYWHERE, ModelStep, NodeSet
+from otf.shrink.issue import ANYWHERE, ModelStep, NodeSet, Thinking
 
 SEARCHED: Final = 3000  # nodes that a search for a way examines; beyond, a known detour must do
+ASKED: Final = 20_000  # steps that one search for a way asks the model about
+ASKED_IN_ALL: Final = 100_000  # the same for all searches of one map: a model takes 10 to 100 microseconds for each
+
+ModelSteps: TypeAlias = tuple[ModelStep, ...]
+"""Steps through the model, each from where the one before led."""
+
+
+Patience: TypeAlias = Callable[[], Callable[[], bool]]
+"""Is called when a system begins to wait for its next input; returns a function: has it waited long enough?"""
+
+
+def endless() -> Callable[[], bool]:
+    """Return the patience of a simulated system."""
+    return bool
 
 
 class Tree:
-    """The shortest ways from a source: a breadth-first search that goes on as far as asked, up to `most` nodes."""
+    """The shortest ways from a source: a breadth-first search that goes on as far as asked, up to `SEARCHED` nodes.
 
-    def __init__(self, source: NodeSet, steps: Callable[[NodeSet], Iterable[ModelStep]], most: int) -> None:
-        self._steps = steps
-        self._most = most
+    It ends early once it has asked too much of the model.
+    """
+
+    def __init__(self, source: NodeSet, ways: ModelMap) -> None:
+        self._ways = ways
+        self._asked = 0
         self._into: dict[NodeSet, ModelStep | None] = {source: None}
         self._depth = {source: 0}
         self._order = [source]
         self._todo = deque([source])
 
-    def path(self, target: NodeSet, within: int) -> tuple[ModelStep, ...] | None:
+    def path(self, target: NodeSet, within: int) -> Thinking[ModelSteps | None]:
         """Return a shortest way of at most `within` steps, None if none is found."""
         while target not in self._into and self._todo and self._depth[self._todo[0]] < within and self._grow():
-            pass
+            yield None
         return self.way(target) if self._depth.get(target, within + 1) <= within else None
 
-    def nodes(self, most: int) -> Iterator[NodeSet]:
-        """Yield at most `most` nodes, the nearest first."""
-        for at in range(most):
-            while at >= len(self._order) and self._todo and self._grow():
-                pass
-            if at >= len(self._order):
-                return
+    def nodes(self) -> Iterator[NodeSet | None]:
+        """Yield nodes, the nearest first; None is a pause."""
+        at = 0
+        while at < min(len(self._order), SEARCHED):
             yield self._order[at]
+            at += 1
+            while at >= len(self._order) and self._todo and self._grow():
+                yield None
 
-    def way(self, nodes: NodeSet) -> tuple[ModelStep, ...]:
+    def way(self, nodes: NodeSet) -> ModelSteps:
         """Return the way to nodes that were found."""
         steps = list[ModelStep]()
         step = self._into[nodes]
@@ -50,15 +67,16 @@ class Tree:
         return tuple(reversed(steps))
 
     def _grow(self) -> bool:
-        if len(self._into) >= self._most:
+        if len(self._into) >= SEARCHED or self._asked >= ASKED or self._ways.tired:
             return False
-        nodes = self._todo.popleft()
-        for step in self._steps(nodes):
+        nodes, before = self._todo.popleft(), self._ways.asked
+        for step in self._ways.steps(nodes):
             if step.target not in self._into:
                 self._into[step.target] = step
                 self._depth[step.target] = self._depth[nodes] + 1
                 self._order.append(step.target)
                 self._todo.append(step.target)
+        self._asked += self._ways.asked - before
         return True
 
 
@@ -70,16 +88,38 @@ class Successor(NamedTuple):
 
 
 class ModelMap:
-    """The model of an oracle as a map between sets of nodes: sets, since the system need not show what it chose."""
+    """The model of an oracle as a map between sets of nodes: sets, since the system need not show what it chose.
 
-    def __init__(self, oracle: Oracle) -> None:
+    `patience` bounds the time in which a run looks for a way while its system waits for the next input.
+    """
+
+    def __init__(
+        self, oracle: Oracle, patience: Patience = endless, learnt: dict[tuple[NodeSet, Symbol], NodeSet] | None = None
+    ) -> None:
+        self.patience: Patience = patience
         self._oracle = oracle
         self.model: Model = oracle.model
         self.start: NodeSet = self._open(frozenset([oracle.model.initial]))
         self._outcomes: dict[tuple[NodeSet, Symbol], tuple[Successor, ...]] = {}
-        self._steps: dict[NodeSet, tuple[ModelStep, ...]] = {}
+        self._steps: dict[NodeSet, ModelSteps] = {}
+        self.asked: int = 0  # about how many steps the model was asked
+        self._for_runs: ModelMap | None = None
         self._trees: dict[NodeSet, Tree] = {}
-        self._learnt: dict[tuple[NodeSet, Symbol], NodeSet] = {}
+        self._learnt: dict[tuple[NodeSet, Symbol], NodeSet] = {} if learnt is None else learnt
+
+    @property
+    def tired(self) -> bool:
+        """Return whether the model was asked so much that no further search for a way is worth its time."""
+        return self.asked >= ASKED_IN_ALL
+
+    def for_runs(self) -> ModelMap:
+        """Return the map for runs, which look for ways when the system chooses: each search has the same bounds then.
+
+        If runs and the search shared one, the search would depend on which runs came before.
+        """
+        if self._for_runs is None or self._for_runs.tired:
+            self._for_runs = ModelMap(self._oracle, self.patience, self._learnt)
+        return self._for_runs
 
     def learn(self, steps: Iterable[ModelStep]) -> None:
         """Remember where the system went at steps whose next state it decides (`Accept`)."""
@@ -95,6 +135,7 @@ class ModelMap:
             return (Successor(None, ANYWHERE),)
         known = self._outcomes.get((nodes, inp))
         if known is None:
+            self.asked += 1
             known = self._outcomes[nodes, inp] = tuple(self._find(nodes, inp))
         return known
 
@@ -103,7 +144,7 @@ class ModelMap:
         outcomes = self.outcomes(step.nodes, step.input)
         return len(outcomes) != 1 or outcomes[0].target == ANYWHERE
 
-    def steps(self, nodes: NodeSet) -> tuple[ModelStep, ...]:
+    def steps(self, nodes: NodeSet) -> ModelSteps:
         """Return every step whose next nodes are known."""
         known = self._steps.get(nodes)
         if known is None:
@@ -113,20 +154,25 @@ class ModelMap:
             known = self._steps[nodes] = tuple(ModelStep(nodes, inp, target) for inp, target in pairs if target)
         return known
 
-    def path(self, source: NodeSet, target: NodeSet, within: int = SEARCHED) -> tuple[ModelStep, ...] | None:
+    def path(self, source: NodeSet, target: NodeSet, within: int = SEARCHED) -> Thinking[ModelSteps | None]:
         """Return a shortest way of at most `within` steps, None if none is found."""
-        return self._tree(source).path(target, within)
+        return (yield from self._tree(source).path(target, within))
 
-    def nearest(self, source: NodeSet, wanted: Callable[[ModelStep], bool]) -> tuple[ModelStep, ...] | None:
+    def nearest(self, source: NodeSet, wanted: Callable[[ModelStep], bool]) -> Thinking[ModelSteps | None]:
         """Return a shortest way that ends with a wanted step, None if none is found."""
-        tree = self._tree(source)
-        for nodes in tree.nodes(SEARCHED):
+        tree, before = self._tree(source), self.asked
+        for nodes in tree.nodes():
+            yield None
+            if nodes is None:
+                continue
+            if self.asked - before >= ASKED or self.tired:
+                return None
             for step in self.steps(nodes):
                 if wanted(step):
                     return (*tree.way(nodes), step)
         return None
 
-    def along(self, steps: Iterable[ModelStep]) -> tuple[ModelStep, ...]:
+    def along(self, steps: Iterable[ModelStep]) -> ModelSteps:
         """Return the walk from the start with the inputs of these steps; inputs that are not enabled are skipped.
 
         Where the model leaves a choice, the walk assumes the choice that the system made at these steps.
@@ -140,18 +186,19 @@ class ModelMap:
                 nodes = target
         return tuple(walk)
 
-    def clean(self, steps: Iterable[ModelStep]) -> tuple[ModelStep, ...]:
+    def clean(self, steps: Iterable[ModelStep]) -> ModelSteps:
         """Return the steps without those at which the system could have moved on, and chose to stay where it was."""
         return tuple(
             step for step in steps if step.target != step.nodes or len(self.outcomes(step.nodes, step.input)) == 1
         )
 
-    def shortened(self, steps: tuple[ModelStep, ...]) -> tuple[ModelStep, ...]:
+    def shortened(self, steps: ModelSteps) -> Thinking[ModelSteps]:
         """Return a shorter walk from the start to where these steps lead, for nodes that are too far for a search."""
         end = steps[-1].target if steps else self.start
         walk = _uncircled(self.along(steps))
         at = 0
-        while at < len(walk):
+        while at < len(walk) and not self.tired:
+            yield None
             shorter = self.along(walk[:at] + walk[at + 1 :])
             if shorter and shorter[-1].target == end:
                 walk = shorter
@@ -186,11 +233,11 @@ class ModelMap:
     def _tree(self, source: NodeSet) -> Tree:
         tree = self._trees.get(source)
         if tree is None:
-            tree = self._trees[source] = Tree(source, self.steps, SEARCHED)
+            tree = self._trees[source] = Tree(source, self)
         return tree
 
 
-def _uncircled(walk: tuple[ModelStep, ...]) -> tuple[ModelStep, ...]:
+def _uncircled(walk: ModelSteps) -> ModelSteps:
     last = {step.nodes: at for at, step in enumerate(walk)}
     at, kept = 0, list[ModelStep]()
     while at < len(walk):

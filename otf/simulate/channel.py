@@ -21,6 +21,9 @@ class Net:
     `lose`, `copy`, `hold`: a message is lost, comes twice, is delayed. A delayed message, or a copy, comes within
     `delay` seconds and before more than `late` further inputs are taken; without `hold` also before the next message on
     its port.
+
+    >>> Net(outputs=frozenset({"radio"}), lose=0.1).lose
+    0.1
     """
 
     inputs: frozenset[str] = frozenset()
@@ -48,7 +51,19 @@ class Stray:
 
 @dataclass(kw_only=True)
 class UnreliableWorld(World):
-    """A world in which a channel lies between the system and its ports."""
+    """A world in which a channel lies between the system and its ports.
+
+    >>> from random import Random
+    >>> from otf.simulate import System, TimeBounds
+    >>> from otf.spec import Spec, goto
+    >>> lamp = Spec(lambda lit, inp: [goto(not lit, "click")], False, ["press"])
+    >>> net = Net(inputs=frozenset({"sut"}), lose=1.0)
+    >>> world = UnreliableWorld(System(lamp, lambda output: "sut", Random(1)), TimeBounds(), Random(1), net=net)
+    >>> world.send("press", "sut")
+    >>> world.advance(1.0)
+    >>> world.arrived
+    []
+    """
 
     net: Net
     _ready: deque[object] = field(default_factory=deque[object])

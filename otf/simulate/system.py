@@ -19,14 +19,22 @@ SystemMove: TypeAlias = Transition[Any] | Accept
 
 
 class Emission(NamedTuple):
-    """An output and the port on which it comes."""
+    """An output and the port on which it comes.
+
+    >>> Emission("click", "sut").port
+    'sut'
+    """
 
     output: object
     port: str
 
 
 class Happening(NamedTuple):
-    """The effects of one move: the next state, the outputs in order, the window of their time, the timers."""
+    """The effects of one move: the next state, the outputs in order, the window of their time, the timers.
+
+    >>> Happening(True, (Emission("click", "sut"),), None).state
+    True
+    """
 
     state: object
     outputs: tuple[Emission, ...]
@@ -63,6 +71,13 @@ class System:
     class or a test, and the outputs for an `Accept`: a tuple of values, or one for each of its ports. `otherwise`
     returns possible moves on an input that the spec leaves open; without it, or if it returns none, such an input is
     ignored.
+
+    >>> from random import Random
+    >>> from otf.spec import Spec, goto
+    >>> lamp = Spec(lambda lit, inp: [goto(not lit, "click")], False, ["press"])
+    >>> system = System(lamp, lambda output: "sut", Random(1))
+    >>> system.take("press").outputs, system.state
+    ((Emission(output='click', port='sut'),), True)
     """
 
     spec: Spec[Any, Any]
@@ -139,6 +154,9 @@ class Mutation:
 
     `instead` is the wrong output or next state; for `late` and `early` the seconds by which the window moves, or those
     of the timers that it starts. `dead`: it never happens, like a timer that does not expire.
+
+    >>> Mutation("output", False, "press", instead="clack").instead
+    'clack'
     """
 
     kind: MutationKind
@@ -148,7 +166,14 @@ class Mutation:
 
 
 def faulty(spec: Spec[Any, Any], fault: Mutation) -> Spec[Any, Any]:
-    """Return the spec with this mutation: a system made from it does not conform to the original."""
+    """Return the spec with this mutation: a system made from it does not conform to the original.
+
+    >>> from otf.spec import Spec, goto
+    >>> lamp = Spec(lambda lit, inp: [goto(not lit, "click")], False, ["press"])
+    >>> wrong = faulty(lamp, Mutation("output", False, "press", instead="clack"))
+    >>> list(wrong.step(False, "press"))
+    [Transition(state=True, outputs=('clack',), within=None)]
+    """
 
     def step(state: Any, inp: Any) -> Iterable[Transition[Any] | Accept]:  # noqa: ANN401 -- any spec's state and input
         ways = list(spec.step(state, inp))

@@ -22,6 +22,19 @@ def conduct(
     """Run a session against a world until its verdict; `port` returns the port of an input.
 
     `think`: the seconds that the tester takes before it sends an input, and before it looks for silence.
+
+    >>> from random import Random
+    >>> from otf.core import Model, Oracle, Session
+    >>> from otf.core.strict import Strict
+    >>> from otf.simulate import System, TimeBounds, World
+    >>> from otf.spec import Spec, goto
+    >>> from otf.strategy import Script
+    >>> lamp = Spec(lambda lit, inp: [goto(not lit, "click")], False, ["press"])
+    >>> oracle = Oracle(Model(lamp))
+    >>> world = World(System(lamp, lambda output: "sut", Random(1)), TimeBounds(), Random(1))
+    >>> session = Session(oracle, Script(["press", "press"]), Strict(oracle.timing), steps=2)
+    >>> conduct(session, world, lambda value: "sut").outcome
+    'pass'
     """
     conducting = _Conducting(session, world, port, record or _ignored, think or _at_once)
     while True:

@@ -1,6 +1,6 @@
 """Walks through a system in the same process that answers before it returns: no event loop and no waiting.
 
-Quiescence costs nothing: when the call returns, all outputs are there.
+Quiescence costs nothing: when the call returns, all outputs are there. `bounded` cuts off answers without end.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from otf.errors import USERS_OWN, OtfError
 from otf.trace.events import Ended, Event
 from otf.trace.verdict import Verdict
 from otf.values import fresh
+from otf.values.cost import weight
 from otf.values.identity import shape
 
 Act: TypeAlias = Callable[[Any], Iterable[object]]
@@ -36,6 +37,14 @@ class Walk:
     `verdict` is a failure as soon as there is one; `steps` counts the inputs sent, of which the last `keep` (None: all)
     are in `history` with their outputs. A system that raises has ended. Raises ModelError if the model is broken,
     UsageError if it has time windows.
+
+    >>> from random import Random
+    >>> from otf.core import Model, Oracle
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit, "click")], False, ["press"])))
+    >>> walk = Walk(oracle, lambda inp: ["click"])
+    >>> walk.uniform(Random(1), steps=10).outcome, walk.steps
+    ('pass', 10)
     """
 
     def __init__(self, oracle: Oracle, act: Act, keep: int | None = KEPT) -> None:
@@ -56,7 +65,7 @@ class Walk:
         emitted = 0
         taken = 0
         for taken in range(steps):
-            if not ways.size:
+            if ways.size < 1 and not ways.specified():
                 break
             inp, table = ways.inputs[int(chance() * ways.size)]
             outputs: Any = act(inp)
@@ -89,7 +98,7 @@ class Walk:
             if inp is None:
                 return self.end()
             # a script may send an input that is not enabled
-            table = self._ways.tables.setdefault(inp, {})
+            table = self._ways.tables[inp]
             if self._go(inp.value, table) is None:
                 return self._fail()
         return None
@@ -152,3 +161,55 @@ def copied(outputs: tuple[object, ...]) -> tuple[object, ...]:
         return deepcopy(outputs)
     except Exception:  # noqa: BLE001 -- not everything can be copied: a lock in it, for one
         return tuple(map(fresh, outputs))
+
+
+OUTPUTS: Final = 20_000
+"""Outputs to one input at most."""
+
+HEAVY: Final = 1 << 26
+"""Bytes of them, where they are given one by one."""
+
+_FEW: Final = 1_000  # outputs that are not weighed one by one: hardly any answer has more
+
+
+class Cut(Ended):
+    """The end of an answer that was cut off."""
+
+
+def bounded(act: Act) -> Act:
+    """Return the system with bounded answers: an endless one is cut off.
+
+    >>> from itertools import count
+    >>> [*bounded(lambda _inp: count())("go")][-1]
+    Cut(reason='the system gave more than 20000 outputs to one input')
+    """
+
+    def acting(inp: Any) -> Iterable[object]:  # noqa: ANN401 -- any input
+        outputs = act(inp)
+        # what is there already needs no room any more, and most answers are
+        whole = isinstance(outputs, (tuple, list)) and len(outputs) <= OUTPUTS
+        return outputs if whole else tuple(_limited(outputs))
+
+    return acting
+
+
+def excused(verdict: Verdict, walk: Walk) -> Verdict:
+    """Return the verdict of a walk; inconclusive if an answer was cut off and nothing else is wrong."""
+    if verdict.failure is None or verdict.failure.kind != "ended":
+        return verdict
+    _, outputs = walk.history[-1]
+    return Verdict("inconclusive", why=outputs[-1].reason) if isinstance(outputs[-1], Cut) else verdict
+
+
+def _limited(outputs: Iterable[object]) -> Iterator[object]:
+    answer = iter(outputs)
+    few = list(islice(answer, _FEW))
+    yield from few
+    given, size = len(few), sum(map(weight, few)) if len(few) == _FEW else 0
+    for output in answer:
+        given, size = given + 1, size + weight(output)
+        if given > OUTPUTS or size > HEAVY:
+            most = f"{OUTPUTS} outputs" if given > OUTPUTS else f"{HEAVY} bytes of outputs"
+            yield Cut(f"the system gave more than {most} to one input")
+            return
+        yield output

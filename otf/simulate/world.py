@@ -17,7 +17,7 @@ from random import Random
 from typing import Final, Literal, TypeAlias
 
 from otf.simulate.system import Emission, SimulatedSystem, SystemMove
-from otf.spec import TimerAction, TimerStart
+from otf.spec import Elapse, TimerAction, TimerStart
 from otf.trace.events import Seen
 
 Callback = Callable[[], None]
@@ -32,6 +32,9 @@ class TimeBounds:
 
     `spontaneous` is the mean pause before a spontaneous output. `chance`: times are drawn uniformly, or are always one
     end of their bounds or the other (`extreme`), latencies the same one for a port in one direction (`lopsided`).
+
+    >>> TimeBounds(latency=0.01, chance="extreme").busy
+    0.002
     """
 
     latency: float = 0.002
@@ -48,6 +51,16 @@ class World:
     `wavering`: on every move back into the same state, by an input or spontaneously, chance decides between the two;
     and the initial state may have been entered before the start. `choosy`: of inputs that wait on different ports,
     chance chooses the next, instead of the longest waiting.
+
+    >>> from random import Random
+    >>> from otf.simulate import System
+    >>> from otf.spec import Spec, goto
+    >>> lamp = Spec(lambda lit, inp: [goto(not lit, "click")], False, ["press"])
+    >>> world = World(System(lamp, lambda output: "sut", Random(1)), TimeBounds(), Random(1))
+    >>> world.send("press", "sut")
+    >>> world.advance(1.0)
+    >>> [seen.output for seen in world.arrived]
+    ['click']
     """
 
     system: SimulatedSystem
@@ -74,7 +87,8 @@ class World:
 
     def send(self, inp: object, port: str) -> None:
         """Send an input: it arrives within the latency, after all that was sent on the port before."""
-        self._at(self._through("in", port, self.now), partial(self._reach, inp, port))
+        at = self.now if isinstance(inp, Elapse) else self._through("in", port, self.now)
+        self._at(at, partial(self._reach, inp, port))
 
     def advance(self, until: float) -> None:
         """Let time pass until something arrives, at most until `until`."""
@@ -105,6 +119,8 @@ class World:
     def _take(self, inp: object) -> None:
         before = self.system.state
         happening = self.system.take(inp)
+        if isinstance(inp, Elapse) and happening.state == before and not (happening.outputs or happening.timers):
+            return
         busy = self._between(0.0, self.bounds.busy)
         # its outputs come while the system is busy with the input, or in their window if they have one
         lo, hi = happening.within or (0.0, busy)

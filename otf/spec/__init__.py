@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from otf.spec.offering import Elapse
 from otf.spec.outputs import Accept, AnyOrder, On, OneOf, Where, on
 from otf.spec.spec import Spec, restrict, total
 from otf.spec.transition import TimerAction, TimerStart, TimerStop, Transition, goto, start, stop
@@ -14,6 +15,7 @@ if not TYPE_CHECKING:  # type checkers are to refuse old names
 __all__ = [
     "Accept",
     "AnyOrder",
+    "Elapse",
     "On",
     "OneOf",
     "Spec",

@@ -15,12 +15,36 @@ from otf.values.front import name_of
 from otf.values.strategies import simpler_first
 
 T = TypeVar("T")
+LONGEST: Final = 3_600.0
+"""Seconds of one `Elapse` at most: a trace from a stranger may contain one."""
 
 TRANSITIONS: Final = 10_000
 """Transitions of one answer at most, each with its alternatives."""
 
 INPUTS: Final = 100_000
 """Inputs that are worth trying in one state at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elapse:
+    """An input that only waits: no bytes are sent, and the run lets `seconds` pass before the next input.
+
+    Put it among the inputs of a spec, so that what comes after a timer is tried on purpose. Where `step` yields nothing
+    for it, it is allowed and changes nothing: timers run on and expire meanwhile. Where `step` yields transitions, they
+    are made when the wait begins, and their outputs may come until its end. Raises ModelError unless the time is more
+    than 0 and at most an hour.
+
+    >>> Elapse(0.15)
+    Elapse(seconds=0.15)
+    """
+
+    seconds: float
+
+    def __post_init__(self) -> None:
+        """Refuse a time that is none, or that would look like a tester that hangs."""
+        if not 0 < self.seconds <= LONGEST:
+            message = f"Elapse({self.seconds!r}): give the seconds to wait, more than 0 and at most {LONGEST:g}"
+            raise ModelError(message)
 
 
 def limited(items: Iterable[T], most: int, what: str) -> Iterator[T]:

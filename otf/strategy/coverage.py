@@ -23,6 +23,12 @@ class Coverage:
     """The parts of the model covered so far, compared with its graph if that is whole.
 
     The last step of a path counts only if a further input is chosen after it.
+
+    >>> from otf.explore import explore
+    >>> from otf.spec import Spec, goto
+    >>> lamp = Spec(lambda lit, inp: [goto(not lit)], False, ["press"])
+    >>> Coverage(explore(lamp)).all()
+    {'states': 2, 'transitions': 2, 'inputs': 1, 'outputs': 1, 'pairs': 2}
     """
 
     graph: Graph | None = None
@@ -84,6 +90,12 @@ class Until:
     """The coverage at which a campaign ends: a share (up to 1) of one of `KINDS`, or a number of them.
 
     Raises UsageError at once if it can never be reached.
+
+    >>> from otf.explore import explore
+    >>> from otf.spec import Spec, goto
+    >>> lamp = Spec(lambda lit, inp: [goto(not lit)], False, ["press"])
+    >>> Until("states", share=0.9).reached(Coverage(explore(lamp)))
+    False
     """
 
     what: str
@@ -112,7 +124,12 @@ class Until:
 
 
 def covering(kind: StrategyKind, coverage: Coverage, until: Until | None = None) -> StrategyKind:
-    """Return the strategy with its coverage recorded; with `until` its paths end as soon as that is reached."""
+    """Return the strategy with its coverage recorded; with `until` its paths end as soon as that is reached.
+
+    >>> from otf.strategy.kinds import script
+    >>> covering(script(["press"]), Coverage()).name
+    'script'
+    """
     if until is not None and coverage.graph is not None:
         until.check(coverage.graph)
     return StrategyKind(kind.name, kind.says, tuple(_noting(maker, coverage, until) for maker in kind.makers))

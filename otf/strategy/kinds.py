@@ -19,7 +19,11 @@ Maker: TypeAlias = Callable[[Pool, VisitCounts], Chooser]
 
 @dataclass(frozen=True, slots=True)
 class StrategyKind:
-    """A strategy: its name, a line of description, and the makers of choosers, used in turn for its paths."""
+    """A strategy: its name, a line of description, and the makers of choosers, used in turn for its paths.
+
+    >>> STRATEGIES["random"].name
+    'random'
+    """
 
     name: str
     says: str
@@ -34,12 +38,19 @@ def weighted(weights: Weights) -> StrategyKind:
     """Return the strategy that draws inputs by weight: a number for each class or value, or a function of the input.
 
     Other inputs weigh 1; an input of weight 0 is never chosen.
+
+    >>> weighted({str: 3.0}).name
+    'weighted'
     """
     return StrategyKind("weighted", "inputs by their weights", (lambda pool, _: Weighted(pool, weights),))
 
 
 def goal(reached: Callable[[Any], bool]) -> StrategyKind:
-    """Return the strategy that goes to a state for which `reached` is true, then tries the least tried inputs."""
+    """Return the strategy that goes to a state for which `reached` is true, then tries the least tried inputs.
+
+    >>> goal(lambda state: state == "full").name
+    'goal'
+    """
     return StrategyKind(
         "goal", "to a goal, then the input tried least", (lambda pool, visits: Goal(pool, visits, reached),)
     )
@@ -49,6 +60,9 @@ def script(*paths: Iterable[Any], skip: bool = True) -> StrategyKind:
     """Return the strategy that sends these inputs, one list for each path.
 
     An input that the model does not allow at its turn is skipped; without `skip` it raises ModelError.
+
+    >>> script(["coin", "button"], ["button"]).name
+    'script'
     """
     if not paths:
         raise UsageError("script(): give at least one list of inputs")
@@ -64,6 +78,12 @@ def own(make: Callable[[], Chooser]) -> StrategyKind:
     """Return the strategy of your own class, with `choose(view)` that returns one of `view.specified`, or None.
 
     Each path gets a new object.
+
+    >>> class First:
+    ...     def choose(self, view):
+    ...         return view.specified[0]
+    >>> own(First).name
+    'First'
     """
     return StrategyKind(getattr(make, "__name__", "own"), "a class of your own", (lambda _pool, _visits: make(),))
 
@@ -85,7 +105,12 @@ STRATEGIES: Final[Mapping[str, StrategyKind]] = {kind.name: kind for kind in _KI
 
 @dataclass(slots=True)
 class Strategy:
-    """A strategy at work in one campaign, by name or as a `StrategyKind`; visits are counted over all paths."""
+    """A strategy at work in one campaign, by name or as a `StrategyKind`; visits are counted over all paths.
+
+    >>> strategy = Strategy("random", "uioco", seed=1)
+    >>> hasattr(strategy.path(1), "choose")
+    True
+    """
 
     name: str | StrategyKind
     mode: InputMode

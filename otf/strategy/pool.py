@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
 from random import Random
-from typing import Any, TypeAlias, assert_never
+from typing import Any, Final, TypeAlias, assert_never
 
-from otf.core import InputMode, Symbol, View
+from otf.core import FEW, EnabledInputs, InputMode, Symbol, View
 from otf.errors import ModelError, UsageError
 from otf.values import show
 
 HALF = 0.5
+DRAWN: Final = 128
+"""Inputs drawn to find one of the wanted kind; if none is, all are looked at."""
+
+WantedInput: TypeAlias = Callable[[Symbol], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +26,18 @@ class Pool:
 
     Half of each finds most: specified inputs reach deep states, unspecified ones test what should be ignored there.
     `random` belongs to the path, so that a seed gives one path.
+
+    `of` has all inputs to choose from, and asks the model about each. Where more than `FEW` are enabled, strategies
+    use `candidates`: these are drawn, and the model is asked about them alone. The draws depend on nothing that is
+    remembered or forgotten, so that a seed gives one path.
+
+    >>> from random import Random
+    >>> from otf.core import Model, Oracle
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"])))
+    >>> view = oracle.view(oracle.start())
+    >>> [symbol.value for symbol in Pool("uioco", Random(1)).of(view)]
+    ['press']
     """
 
     mode: InputMode
@@ -41,15 +58,69 @@ class Pool:
             case _:
                 assert_never(self.mode)
 
+    def candidates(self, view: View) -> Iterator[Symbol]:
+        """Yield up to `FEW` inputs to choose from, each drawn uniformly and independently; none if none is enabled.
+
+        An input that is drawn and not wanted is dropped, which leaves the others equally likely.
+        """
+        wanted, enabled, random = self.wanted(view), view.enabled, self.random.random
+        size, left = len(enabled), FEW
+        for _ in range(DRAWN):
+            # as `choice` draws an index, at half the cost
+            inp = enabled[int(random() * size)]
+            if wanted(inp):
+                yield inp
+                left -= 1
+                if not left:
+                    return
+        if left == FEW:
+            inputs = self.rest(view, wanted)
+            yield from (self.random.choice(inputs) for _ in range(FEW if inputs else 0))
+
+    def wanted(self, view: View) -> WantedInput:
+        """Return the test for the inputs to choose from now; in the mode `mixed`, a coin decides between two."""
+        match self.mode:
+            case "uioco" | "any":
+                return view.specifies
+            case "all":
+                return _every
+            case "mixed":
+                specifies = view.specifies
+                # the same side of the coin as in `of`
+                return (lambda inp: not specifies(inp)) if self.random.random() < HALF else specifies
+            case _:
+                assert_never(self.mode)
+
+    def rest(self, view: View, wanted: WantedInput) -> Sequence[Symbol]:
+        """Return all wanted inputs, and in the mode `mixed` the others if there are none; it asks about all."""
+        inputs = view.enabled.all
+        found = [inp for inp in inputs if wanted(inp)]
+        return found or (inputs if self.mode == "mixed" else ())
+
+
+def _every(_inp: Symbol) -> bool:
+    return True
+
 
 @dataclass(frozen=True, slots=True)
 class Uniform:
-    """Chooses uniformly among the inputs of the pool."""
+    """Chooses uniformly among the inputs of the pool.
+
+    >>> from random import Random
+    >>> from otf.core import Model, Oracle
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"])))
+    >>> view = oracle.view(oracle.start())
+    >>> Uniform(Pool("uioco", Random(1))).choose(view).value
+    'press'
+    """
 
     pool: Pool
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None if none is enabled."""
+        if len(view.enabled) > FEW:
+            return next(self.pool.candidates(view), None)
         enabled = self.pool.of(view)
         return self.pool.random.choice(enabled) if enabled else None
 
@@ -63,12 +134,36 @@ class Weighted:
 
     pool: Pool
     weights: Weights
+    # of the last list that is shared by all states: its inputs, and the sums of their weights
+    _known: list[tuple[EnabledInputs, Sequence[Symbol], list[float]]] = field(
+        default_factory=list[tuple[EnabledInputs, Sequence[Symbol], list[float]]]
+    )
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None if none is enabled, or all weigh nothing."""
+        if len(view.enabled) > FEW:
+            return self._drawn(view)
         enabled = self.pool.of(view)
         heavy = [self._weight(inp.value) for inp in enabled]
         return self.pool.random.choices(enabled, heavy)[0] if any(heavy) else None
+
+    def _drawn(self, view: View) -> Symbol | None:
+        """Draw by weight from all inputs until one is wanted: the model is asked about those drawn."""
+        wanted, random = self.pool.wanted(view), self.pool.random
+        inputs, sums = self._weighed(view.enabled)
+        for _ in range(DRAWN if sums[-1] else 0):
+            (inp,) = random.choices(inputs, cum_weights=sums)
+            if wanted(inp):
+                return inp
+        rest = self.pool.rest(view, wanted)
+        heavy = [self._weight(inp.value) for inp in rest]
+        return random.choices(rest, heavy)[0] if any(heavy) else None
+
+    def _weighed(self, enabled: EnabledInputs) -> tuple[Sequence[Symbol], list[float]]:
+        if not self._known or self._known[0][0] is not enabled:
+            inputs = enabled.all
+            self._known[:] = [(enabled, inputs, list(accumulate(self._weight(inp.value) for inp in inputs)))]
+        return self._known[0][1:]
 
     def _weight(self, value: object) -> float:
         weight = self.weights(value) if callable(self.weights) else _looked_up(self.weights, value)
@@ -87,6 +182,13 @@ class Script:
 
     Skipping instead of stopping makes shrinking work: an input that has become disabled does not remove those after it.
     With `truncates` the first such input ends the run all the same; without `skip` it raises ModelError when chosen.
+
+    >>> from otf.core import Model, Oracle
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"])))
+    >>> view = oracle.view(oracle.start())
+    >>> Script(["press"]).choose(view).value
+    'press'
     """
 
     def __init__(self, inputs: Iterable[object], *, truncates: bool = False, skip: bool = True) -> None:

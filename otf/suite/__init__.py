@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from otf.suite.adaptive import ADAPTIVE, AdaptiveSuite, adaptive
 from otf.suite.machine import NumberedMachine, completed, machine, minimised
-from otf.suite.methods import METHODS, Method
-from otf.suite.suite import Suite, suite
+from otf.suite.methods import METHODS, Method, Suite, suite
 
 if not TYPE_CHECKING:  # type checkers are to refuse old names
     from otf.renamed import old_names

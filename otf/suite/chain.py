@@ -17,9 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from otf.suite.identify import Choice, experiment, uio
+from otf.suite.identify import Choice, Splitting, experiment, uio
 from otf.suite.machine import NumberedMachine, Word
-from otf.suite.splitting import Splitting
 from otf.suite.words import Words, cover, distances, used_transitions
 
 Checks: TypeAlias = list[list[Word]]

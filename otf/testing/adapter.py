@@ -30,6 +30,16 @@ class Echo:
     `ending` is the reason of that end; None: this system never ends. `ended` waits until an end can be seen: an
     adapter that sees it only when something more is sent (UDP) sends that there. `data` is a frame with whatever bytes
     this line can carry.
+
+    >>> import anyio
+    >>> from otf.adapters.inprocess import inprocess
+    >>> async def echoed():
+    ...     async with inprocess(lambda: lambda frame: [frame])() as line:
+    ...         echo = Echo(line, ending=None, data=b"hello")
+    ...         await echo.line.send(echo.data)
+    ...         return echo.line.receive()
+    >>> anyio.run(echoed)
+    [Frame(data=b'hello', trouble='', received=None)]
     """
 
     line: Line

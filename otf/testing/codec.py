@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from otf.codec import Codec, PortAction
 from otf.errors import USERS_OWN, CodecError
-from otf.testing.noise import damaged, noise
+from otf.testing.framing import damaged, noise
 from otf.values import show
 
 ROUNDS: Final = 500

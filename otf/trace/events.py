@@ -10,7 +10,11 @@ from otf.values.cost import light
 
 @light
 class Sent:
-    """An input was handed to its port."""
+    """An input was handed to its port.
+
+    >>> Sent("coin", "line", 0.0).input
+    'coin'
+    """
 
     input: object
     port: str
@@ -19,7 +23,11 @@ class Sent:
 
 @light
 class Seen:
-    """An output arrived on a port."""
+    """An output arrived on a port.
+
+    >>> Seen("tea", "line", 0.1).output
+    'tea'
+    """
 
     output: object
     port: str
@@ -36,6 +44,9 @@ class Quiet:
 
     `restless`: except outputs that a system which never rests has emitted spontaneously since then. `by` says how it is
     known, and decides nothing; it is empty if the system answers before it returns, and in older traces.
+
+    >>> Quiet(0.2).restless
+    False
     """
 
     at: float
@@ -53,7 +64,11 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A port ended: judged as the output `Ended(reason)` of that port."""
+    """A port ended: judged as the output `Ended(reason)` of that port.
+
+    >>> Closed("tcp", "end of stream", 1.5).reason
+    'end of stream'
+    """
 
     port: str
     reason: str
@@ -65,14 +80,22 @@ Event: TypeAlias = Sent | Seen | Quiet | Taken | Closed
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The output for the end of a port; a spec that expects one yields `on(port, Ended)`."""
+    """The output for the end of a port; a spec that expects one yields `on(port, Ended)`.
+
+    >>> Ended("end of stream") == Ended("end of stream")
+    True
+    """
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Undecodable:
-    """The output for bytes that the codec cannot decode; no spec can allow it."""
+    """The output for bytes that the codec cannot decode; no spec can allow it.
+
+    >>> Undecodable(b"1;2;", "no line ends here").raw
+    b'1;2;'
+    """
 
     raw: bytes
     why: str = ""

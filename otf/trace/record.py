@@ -39,11 +39,17 @@ class Header:
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     path: int = 1
     burst: int = 1
+    # of the clocks of the system; the quiescence time is in seconds of these clocks
+    speed: float = 1.0
     # the only faults that were injected, named as in events; None: faults by the seed
     faults: tuple[str, ...] | None = None
     shrunk: bool = False
     # of a shrunk trace: the search for a smaller one is complete, so that this run only confirms its result
     minimal: bool = False
+    # "observed", or "timed" with the reason: how the silences of this run are known, its barriers aside
+    silence: str = "timed"
+    # of a shrunk trace: why the search ended early
+    ended: str = ""
     format: int = FORMAT
 
 
@@ -52,6 +58,8 @@ def header_line(header: Header, timestamp: str) -> TraceLine:
     data = asdict(header)
     # L and R are the names that the documentation and the literature use for the two bounds
     data["L"], data["R"] = data.pop("latency"), data.pop("busy")
+    if not header.ended:
+        del data["ended"]
     return {"event": "start", "level": "info", "timestamp": timestamp, **data}
 
 

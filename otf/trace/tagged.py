@@ -14,6 +14,7 @@ from enum import Enum, Flag
 from typing import Any, Final, NewType, TypeGuard, get_args, get_origin, get_type_hints
 
 from otf.errors import UsageError
+from otf.spec import Elapse
 from otf.trace.events import Ended, Undecodable
 from otf.trace.fits import fits, is_class
 from otf.values import FiniteFunction, show
@@ -21,7 +22,7 @@ from otf.values.classes import is_uuid
 
 Json = Any
 _PLAIN: Final = (str, bool, int, float, type(None))
-_ALWAYS: Final = (Ended, Undecodable)
+_ALWAYS: Final = (Ended, Undecodable, Elapse)
 _RENAMED: Final = {"Garbled": "Undecodable"}
 """Type names in traces of earlier versions, with the present ones."""
 

@@ -22,7 +22,11 @@ WORDS: dict[FailureKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The outputs allowed in one possible state: for each branch the texts of its outputs and of the next state."""
+    """The outputs allowed in one possible state: for each branch the texts of its outputs and of the next state.
+
+    >>> Allowed("0", ((('"tea"',), "1"),)).state
+    '0'
+    """
 
     state: str
     branches: tuple[tuple[tuple[str, ...], str], ...]
@@ -30,7 +34,11 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The identity of a failure: its kind, and the types of state, input, expected and seen output."""
+    """The identity of a failure: its kind, and the types of state, input, expected and seen output.
+
+    >>> print(Signature("wrong", "int", "Button", "Coffee", "Tea"))
+    wrong: int --Button--> expected Coffee, seen Tea
+    """
 
     kind: FailureKind
     state: str
@@ -50,6 +58,10 @@ class Failure:
     `event` is the number of the event that left no state, `step` that of its input; texts are for people, the signature
     is for machines. `before` are the outputs already seen in that step; `times` state in seconds what was due when, if
     the model has windows.
+
+    >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
+    >>> Failure(signature, event=3, step=1, input="Button()", seen="Tea()", port="line").kind
+    'wrong'
     """
 
     signature: Signature
@@ -74,6 +86,9 @@ class Verdict:
     """The end of a run. `truncated`: it passed up to an unspecified input; `why`: the reason why it is inconclusive.
 
     `stalled`: the longest time in a failing run, in seconds, in which the tester or the system could not run.
+
+    >>> Verdict("pass", truncated=True).failed
+    False
     """
 
     outcome: Outcome

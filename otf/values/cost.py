@@ -16,9 +16,17 @@ def weight(value: Any) -> int:  # noqa: ANN401 -- any value
     size = sys.getsizeof(value)
     if isinstance(value, (tuple, frozenset)):
         return size + sum(map(weight, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] -- anything
-    if is_dataclass(value):
-        return size + sum(weight(getattr(value, field.name, None)) for field in fields(value))
+    kind: type = type(value)  # pyright: ignore[reportUnknownVariableType] -- anything
+    names = _FIELDS.get(kind)
+    if names is None:
+        names = _FIELDS[kind] = tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
+    for name in names:
+        size += weight(getattr(value, name, None))
     return size
+
+
+# every value that was not seen before is weighed, and looking up the fields took most of that
+_FIELDS: dict[type, tuple[str, ...]] = {}
 
 
 Kind = TypeVar("Kind")

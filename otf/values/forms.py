@@ -21,13 +21,12 @@ from otf.values.classes import (
     members,
     table_types,
 )
-from otf.values.derived import Filtered, Once, RecordTiers, RecursiveTiers, UnionTiers
+from otf.values.derived import Alone, Filtered, Once, RecordTiers, RecursiveTiers, UnionTiers, together
 from otf.values.enumeration import distinct, given, is_enumeration
 from otf.values.request import TypeRequest
 from otf.values.sameness import fingerprint
 from otf.values.strategies import is_strategy
 from otf.values.tiers import Flat, Tiers
-from otf.values.tuples import Alone, together
 
 _MISSING: Final = object()  # instead of a value that may be left out
 _ABSENT: Final = Flat([_MISSING], finite=True)

@@ -16,10 +16,9 @@ import anyio
 import pytest
 
 from otf.adapter import Ending, Line, LineLost, Trouble
-from otf.adapter.serial.carrier import Direct
+from otf.adapter.serial.carrier import Direct, Pump
 from otf.adapter.serial.keeping import keeping
 from otf.adapter.serial.polled import DRAIN, LARGEST
-from otf.adapter.serial.pump import Pump
 from otf.adapters import serialport
 from otf.adapters.serialport import PolledLine, SerialLine
 from otf.errors import ContactError

@@ -17,7 +17,7 @@ import anyio
 import pytest
 
 from otf.adapter import Ending, LineLost
-from otf.adapter.serial import device, pump
+from otf.adapter.serial import carrier, device
 from otf.adapter.stream import StreamLine
 from otf.adapter.waiting import alarms
 from otf.adapters import serialport
@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.real]
 @pytest.mark.parametrize("url", ["loop://", "spy://{name}"])
 async def test_a_serial_port_whose_other_side_does_not_read(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was written has its time to go out; then the line is lost, and the port is closed with its threads."""
-    monkeypatch.setattr(pump, "DRAIN", 0.1)
+    monkeypatch.setattr(carrier, "DRAIN", 0.1)
     with anyio.fail_after(SECONDS):
         async with terminal() as (name, _far):
             left = descriptors()
@@ -43,7 +43,7 @@ async def test_a_serial_port_whose_other_side_does_not_read(url: str, monkeypatc
                 with pytest.raises(LineLost, match=r"did not read for 0\.05 s"):
                     await line.send(b"x" * 1_000_000)
             assert descriptors() == left
-    assert pump.PUMP not in [thread.name for thread in threading.enumerate()]
+    assert carrier.PUMP not in [thread.name for thread in threading.enumerate()]
 
 
 class Stuck:
@@ -71,9 +71,9 @@ class Stuck:
 
 async def test_a_driver_that_never_returns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its thread is left behind, and closing the port takes no longer than it may."""
-    monkeypatch.setattr(pump, "DRAIN", 0.05)
+    monkeypatch.setattr(carrier, "DRAIN", 0.05)
     port = Stuck()
-    pumped = pump.Pump(port)
+    pumped = carrier.Pump(port)
     pumped.write(b"x")
     with anyio.fail_after(SECONDS):
         await pumped.stop()

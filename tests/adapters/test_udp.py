@@ -434,5 +434,5 @@ async def stamp_is_off(line: UdpLine, peer: socket.socket) -> float:
     await anyio.sleep(0.02)
     [frame] = line.receive()
     assert isinstance(frame, Frame)
-    assert frame.came is not None
-    return abs(frame.came - sent)
+    assert frame.received is not None
+    return abs(frame.received - sent)

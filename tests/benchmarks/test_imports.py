@@ -14,7 +14,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 REQUIRED: list[str] = PROJECT["optional-dependencies"]["benchmarks"]
 FILES = sorted((ROOT / "benchmarks").glob("*.py"))
 HERE = {"benchmarks", "otf", "tests"}
-BEHIND = {"otf.cli.picture": "pictures", "use_uvloop": "uvloop"}
+BEHIND = {"otf.cli.explore": "pictures", "use_uvloop": "uvloop"}
 """What makes otf import something by name while it runs, and the extra of otf that has it."""
 
 

@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 from otf.adapter import Bench, Line
-from otf.campaign import FailureGroup, Listener, PathResult, Settings, Summary
+from otf.campaign import Campaign, FailureGroup, Listener, PathResult, Settings, Summary
 from otf.core import View
 from otf.errors import ModelError, UsageError
 from otf.spec import Spec, Transition, goto
@@ -55,7 +55,7 @@ class Told(Listener):
         assert number >= 1
         self.events.append(event)
 
-    def offered(self, number: int, view: View) -> None:
+    def enabled(self, number: int, view: View) -> None:
         """Take the enabled inputs."""
         self.offers.setdefault(number, []).append(view)
 
@@ -178,6 +178,20 @@ def test_a_limit_of_time(tmp_path: Path) -> None:
     ends = [judged(path).events[-1].at for path in sorted(tmp_path.glob("path-*"))]
     assert 100 <= sum(ends) < 102
     assert sum(isinstance(event, Sent) for event in told.events) == summary.steps
+
+
+@pytest.mark.parametrize("seconds", [30, 60])
+def test_the_time_bounds_shrinking_too(tmp_path: Path, seconds: float) -> None:
+    """Once a path has failed, the last part of the time is left for shrinking; what was not shrunk has a reason."""
+
+    async def timed() -> tuple[Summary, float]:
+        began = anyio.current_time()
+        settings = Settings(out=tmp_path / "out", mode="strict", time=seconds, traces=1000, steps=50)
+        return await Campaign(bench(TEA, DIES), settings).run(), anyio.current_time() - began
+
+    summary, took = virtually(timed)
+    assert took < seconds + 1
+    assert all((group.shrunk is None) is bool(group.unshrunk) for group in summary.failures.values())
 
 
 def test_the_time_ends_lanes_too(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
-from otf.adapter import Bench
+from otf.adapter import Bench, Ending
 from otf.campaign import Budget, PathResult, Settings, Shrinker, Shrunk
 from otf.campaign.paths import PathRun
 from otf.campaign.settings import header
@@ -132,7 +132,7 @@ def test_every_candidate_has_a_fresh_system(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("budget", "resets"),
-    [(Budget(resets=1), 1), (Budget(resets=5), 5), (Budget(transitions=1), 1), (Budget(seconds=1e-6), 1)],
+    [(Budget(resets=1), 1), (Budget(resets=5), 5), (Budget(transitions=1), 1)],
 )
 def test_a_budget_ends_the_search(tmp_path: Path, budget: Budget, resets: int) -> None:
     """When the budget is used up, the result is the shortest trace so far, marked as not minimal."""
@@ -141,6 +141,15 @@ def test_a_budget_ends_the_search(tmp_path: Path, budget: Budget, resets: int) -
     assert (shrunk.resets, shrunk.minimal, shrunk.rate) == (resets, False, 1.0)
     assert shrunk.steps == len(LONG) - 5 + 21 - (resets - 1)  # the first of them is the original
     assert judged(shrunk.trace).recorded == "fail"
+
+
+def test_the_time_cuts_off_a_run(tmp_path: Path) -> None:
+    """A run that is still going on half a second after the time is cut off; the reason is part of the result."""
+    shrunk = _shrunk(bench(TEA), tmp_path, LONG, budget=Budget(seconds=1e-6), mode="strict")
+    assert (shrunk.tried, shrunk.rate, shrunk.minimal) == (0, 0.0, False)
+    assert shrunk.ended == "the time of 1e-06 s was used up"
+    assert (shrunk.trace, shrunk.steps) == (tmp_path / "path-0001.jsonl", len(LONG) - 2)
+    assert [path.name for path in tmp_path.iterdir()] == ["path-0001.jsonl"]
 
 
 def test_a_budget_of_nothing(tmp_path: Path) -> None:
@@ -233,6 +242,45 @@ def test_several_candidates_at_a_time(tmp_path: Path, algorithm: str) -> None:
     assert inputs(one.trace) == inputs(four.trace) == [Coin(), Coin(), Coin(), Button()]
     assert four.resets >= one.resets
     assert not list(tmp_path.glob("*candidate*"))
+
+
+@dataclass
+class Worn:
+    """A machine that dies of its tenth coffee."""
+
+    machine: Machine
+
+    def __call__(self, frame: bytes) -> list[Any]:
+        """Take an input."""
+        replies: list[Any] = self.machine(frame)
+        return replies if self.machine.coffees < 10 else [(0.0, Ending("exit status 3"))]
+
+
+@pytest.mark.parametrize(
+    ("tested", "sent", "algorithm", "faster"),
+    [
+        (made_by(lambda: Worn(Machine())), [Coin(), Button()] * 10, "elements", 1.8),  # nearly all candidates pass
+        (bench(TEA, delay=0.1), LONG, "elements", 1.8),  # nearly all fail
+        (bench(TEA, delay=0.1), LONG, "ddmin", 1.4),
+        (bench(DIES, delay=0.1), [*[Coin(), Refund()] * 5, *[Coin(), Button()] * 3], "elements", 1.4),
+    ],
+)
+def test_two_copies_are_faster_than_one(
+    tmp_path: Path, tested: Bench, sent: Sequence[object], algorithm: str, faster: float
+) -> None:
+    """On a system that is waited for, two copies take little more than half of the time, for the same trace."""
+    failing, took, traces = _failing(tested, tmp_path, sent), list[float](), list[object]()
+
+    async def timed(jobs: int) -> None:
+        began = anyio.current_time()
+        shrunk = await _shrinker(tested, tmp_path, algorithm=algorithm, jobs=jobs, mode="strict").run(failing)
+        took.append(anyio.current_time() - began)
+        traces.append(inputs(shrunk.trace))
+
+    virtually(lambda: timed(1))
+    virtually(lambda: timed(2))
+    assert traces[0] == traces[1]
+    assert took[0] / took[1] >= faster
 
 
 def test_a_budget_of_time_ends_repeats(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from otf.channels import InNet, duplicating, lossy, reactions, reordering
+from otf.channels import InNet, channel, duplicating, lossy, reordering
 from otf.core import Oracle, Routes
 from otf.errors import ModelError, UsageError
 from otf.spec import Accept, Spec, Where, goto, on, total
@@ -148,8 +148,8 @@ def alone(number: int) -> list[int]:
 
 def test_what_a_spec_answered_is_forgotten_when_there_is_too_much_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The spec is called again after the answers are cleared."""
-    monkeypatch.setattr(reactions, "REMEMBERED", 2)
-    answers = reactions.SpecAnswers()
+    monkeypatch.setattr(channel, "REMEMBERED", 2)
+    answers = channel.SpecAnswers()
     found = [answers.answer(alone, number) for number in (1, 2, 2, 3)]
     assert (found, len(answers)) == ([[1], [2], [2], [3]], 1)
 

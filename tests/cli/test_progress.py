@@ -34,10 +34,10 @@ def driven() -> Figures:
     told, monitor = figures(), Monitor(ORACLE)
     for event in (Sent("count", "p", 1.0), Seen("ok", "p", 1.5), Quiet(3.0), Sent("toss", "p", 3.0), Quiet(5.0)):
         if isinstance(event, Sent):
-            told.offered(1, offered(monitor))
+            told.enabled(1, offered(monitor))
         told.event(1, event)
         assert monitor.tell(event) is None
-    told.offered(1, offered(monitor))
+    told.enabled(1, offered(monitor))
     return told
 
 

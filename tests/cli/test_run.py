@@ -200,6 +200,14 @@ def test_a_model_that_enables_no_input(folder: Path) -> None:
     assert "note: nothing was sent and nothing was tested: the model enables no input in its initial state" in done.out
 
 
+def test_inputs_that_are_never_drawn_are_named(folder: Path) -> None:
+    """Of an iterable that is no sequence the first 10,000 inputs are tried, and the run says so."""
+    many = "inputs=lambda _state: (Button() for _ in range(10_001))"
+    machine(folder, {"inputs=[Coin(5), Coin(10), Button()]": many})
+    done = otf("run", "machine.py", "--traces", "1", "--steps", "2")
+    assert "note: only the first 10,000 inputs of a state were tried; from a list, all are drawn" in done.out
+
+
 def test_a_path_that_ends_where_the_model_ends(folder: Path) -> None:
     """Paths that the model does not follow to their end are counted, and pass."""
     machine(folder)

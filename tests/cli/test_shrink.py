@@ -47,7 +47,8 @@ def test_the_document_tells_what_it_took(trace: Path, algorithm: str) -> None:
 def test_a_budget_ends_the_search(trace: Path) -> None:
     """With a small budget the shortest so far is the result, and that is said."""
     done = otf("shrink", trace, *FROM, "--budget", 1)
-    assert "the search was stopped early: fewer steps may be enough" in done.out
+    assert "the search was stopped early, since the budget of " in done.out
+    assert "was used up: fewer steps may be enough" in done.out
     assert otf("shrink", trace, *FROM, "--budget", 0).status == 2
 
 

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from otf.adapter import Bench
 from otf.campaign import FailureGroup, PathResult, Retried, Settings, Shrunk, Summary
 from otf.cli.benches import load
 from otf.cli.summary import counted, print_summary
+from otf.runner.time_spent import TimeSpent
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.explain import BRANCHES, OUTPUTS, explanation, story
 from otf.trace.verdict import Allowed, Failure, Signature, Verdict
@@ -20,9 +22,9 @@ PATH = PathResult(1, FAILED, 9, Path("path.jsonl"), EVENTS)
 SHRUNK = Shrunk(Path("short.jsonl"), 1, 40, 20, 1.0, FAILED, minimal=True, events=EVENTS)
 
 
-def told(summary: Summary, capsys: pytest.CaptureFixture[str]) -> str:
+def told(summary: Summary, capsys: pytest.CaptureFixture[str], seconds: float = 1.25, bench: str = "coffee") -> str:
     """The printed summary of a campaign."""
-    print_summary(summary, Settings(out=Path("out"), reference="coffee", seed=7), load("coffee"), 1.25)
+    print_summary(summary, Settings(out=Path("out"), reference=bench, seed=7), load(bench), seconds)
     return capsys.readouterr().out
 
 
@@ -51,8 +53,8 @@ def test_a_wrong_output(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (None, "first after 9 steps\n"),
         (
-            replace(SHRUNK, minimal=False),
-            "the search was stopped early: fewer steps may be enough\n",
+            replace(SHRUNK, minimal=False, ended="it was interrupted"),
+            "the search was stopped early, since it was interrupted: fewer steps may be enough\n",
         ),
         (
             replace(SHRUNK, rate=0.0),
@@ -154,3 +156,24 @@ def test_failures_of_earlier_runs(capsys: pytest.CaptureFixture[str]) -> None:
         "it fits no more: why: a failure of an earlier run (c)",
         "failed as before, after 9 steps, shrunk to 1 (with 40 steps of the system)",
     ]
+
+
+def test_a_slow_campaign_shows_where_its_time_went(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its shares, the largest first, and what to do about that one; shares that round to nothing are left out."""
+    spent = TimeSpent(silence=15.0, starts=3.0, wire=0.01, model=0.0, otf=2.0)
+    summary = Summary(paths=3, steps=27, spent=spent)
+    assert told(summary, capsys, 20.0, "conference").splitlines()[1:3] == [
+        "time: 75% waiting for silence, 15% starting and stopping the system, 10% otf itself",
+        "  to save time:    --calibrate suggests shorter times, and a barrier needs no silence; or --jobs",
+    ]
+    summary.interrupted = True
+    assert "time: 75% waiting" in told(summary, capsys, 20.0)
+    assert "time:" not in told(summary, capsys, 9.0)
+    assert "time:" not in told(Summary(paths=3), capsys, 20.0)
+
+
+def test_a_system_in_this_process_takes_part_of_the_time_of_otf(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its CPU time cannot be told from that of the tester."""
+    bench = Bench(load("coffee").spec, system=lambda: lambda _inp: [])
+    print_summary(Summary(spent=TimeSpent(otf=12.0)), Settings(out=Path("out"), reference="coffee"), bench, 12.0)
+    assert "time: 100% otf and the system itself\n" in capsys.readouterr().out

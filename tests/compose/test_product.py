@@ -15,7 +15,7 @@ import pytest
 
 from otf import AnyOrder, Bench, OneOf, Spec, Transition, Where, goto, on, run, start, stop, total
 from otf.compose import Product, composed, product, scenario
-from otf.compose.vocabulary import STATES
+from otf.compose.actions import STATES
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
 from otf.fronts import Call, action, actions, observable, table

@@ -14,7 +14,7 @@ from weakref import WeakSet
 import pytest
 
 from otf.core import Limits, Model, Monitor, Oracle, Routes
-from otf.core.memory import Memory
+from otf.core.memory import Memory, Symbol
 from otf.simulate import Walk
 from otf.spec import AnyOrder, OneOf, Spec, Transition, Where, goto
 from otf.trace.events import Event, Quiet, Seen, Sent, Taken
@@ -170,6 +170,40 @@ def forgetful(monkeypatch: pytest.MonkeyPatch) -> int:
     gc.collect()  # what other tests have left would go in the midst of these
     State.alive.clear()
     return 1_000
+
+
+def test_states_that_never_come_again_do_not_flush_those_that_do() -> None:
+    """Of 5,000 states in a memory of 2,000 answers, the one that the system always returns to is asked about once."""
+    asked = list[int]()
+
+    def step(state: int, _inp: str) -> list[Transition[int]]:
+        asked.append(state)
+        return [goto(0 if state else len(asked), "px")]
+
+    judge = Oracle(Model(Spec(step, 0, ["pa"], name="fresh"), ROUTES, Memory(2_000)))
+    node, symbol = judge.model.initial, judge.model.symbol("pa")
+    for number in range(1, 5_001):
+        judge.model.moves(node, symbol)
+        judge.model.moves(judge.model.node(number), symbol)
+        assert judge.model.node(0) is node
+    assert asked.count(0) == 1
+    assert len(judge.model.memory) == 2_000
+
+
+def test_what_came_again_once_may_be_forgotten_all_the_same() -> None:
+    """The answers about recurring states are bounded too, and one that is full of them forgets the oldest."""
+    memory, table, owners = Memory(100), dict[int, int](), [Symbol(number, number) for number in range(200)]
+    for number, owner in enumerate(owners):
+        owner.recurs = True
+        memory.put(table, number, number, owner)
+    assert len(memory) == len(table) == 100
+    memory.put(table, 200, 200)
+    assert 200 in table
+    assert 0 not in table
+    tiny, kept = Memory(1), dict[int, int]()
+    for number, owner in enumerate(owners[:3]):
+        tiny.put(kept, number, number, owner)
+    assert len(tiny) == len(kept) == 1
 
 
 def test_a_long_walk_keeps_no_more_states_than_are_remembered(forgetful: int) -> None:

@@ -43,7 +43,7 @@ class Kin(Box):
 def step(oracle: Oracle, ways: MacroSteps, inp: str, outputs: tuple[object, ...]) -> MacroSteps | None:
     """Take one step."""
     symbol = oracle.model.symbol(inp)
-    return follow(oracle, ways, inp, ways.tables.setdefault(symbol, {}), outputs)
+    return follow(oracle, ways, inp, ways.tables[symbol], outputs)
 
 
 def answers(random: Random, machine: Machine, system: System, inp: str) -> tuple[str, ...]:
@@ -118,6 +118,7 @@ def test_a_step_that_was_seen_before_is_remembered(output: object) -> None:
 def test_the_inputs_are_those_that_may_be_offered() -> None:
     """What the model specifies, with a table of steps for each."""
     ways = MacroSteps.start(oracle(machine("s0 -a-> s1", "s1 -b-> s0")))
+    assert ways.specified() == 1
     assert ([inp for inp, _ in ways.inputs], ways.size) == (["a"], 1)
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from itertools import product
 from random import Random
 
-from otf.core import Session, Timing
+import pytest
+
+from otf.core import Model, Oracle, Session, Timing
 from otf.core.eager import MOST, Eager
 from otf.core.strict import Burst, Strict
+from otf.errors import ModelError
 from otf.simulate import System, TimeBounds, World, conduct
+from otf.spec import Spec, goto
 from otf.trace.events import Quiet, Seen, Taken
-from tests.core.scripts import PORTS, machine, oracle
+from tests.core.scripts import PORTS, ROUTES, machine, oracle
 from tests.core.test_session import answer, sends, sent, session, silent, stops, waits
 
 TIMING = Timing(quiescence=1.0, latency=0.125, busy=0.25)
@@ -45,6 +50,42 @@ def test_eager_keeps_over_paths_what_it_has_seen_quiet() -> None:
     sent(run, 0.0)
     answer(run, "x", 0.0)
     assert sends(run.command()) == "a"
+
+
+def growing(silence_key: Callable[[int, str], Hashable]) -> Oracle:
+    """Return an oracle of a model that counts, so that no state comes again."""
+    spec = Spec[int, str](lambda state, inp: [goto(state + 1, "x" if inp == "a" else "z")], 0, ["a", "b"])
+    return Oracle(Model(spec, ROUTES), timing=TIMING, silence_key=silence_key)
+
+
+def test_a_bench_may_say_what_a_silence_is_remembered_under() -> None:
+    """By the class of input: a is waited for in the state 0, b in the state 2, and neither in a state after that."""
+    run = session(growing(lambda _state, inp: inp), "aabab", Eager(TIMING))
+    eagerly(run)
+    sent(run, 1.0)
+    answer(run, "x", 1.0)
+    assert sends(run.command()) == "b"
+    sent(run, 1.0)
+    answer(run, "z", 1.0)
+    assert silent(run) == Quiet(2.0)
+    for inp, output in (("a", "x"), ("b", "z")):
+        assert sends(run.command()) == inp
+        sent(run, 2.0)
+        answer(run, output, 2.0)
+    assert silent(run) == Quiet(3.0)
+
+
+def test_a_silence_key_that_raises_is_named() -> None:
+    """With the state and the input that it was called for."""
+
+    def broken(state: int, _inp: str) -> int:
+        return 1 // state
+
+    run = session(growing(broken), "a", Eager(TIMING))
+    sent(run, 0.0)
+    answer(run, "x", 0.0)
+    with pytest.raises(ModelError, match=r"silence_key\(0, 'a'\): the model raised ZeroDivisionError"):
+        silent(run)
 
 
 def test_eager_waits_where_something_may_still_come() -> None:

@@ -21,7 +21,7 @@ from tests.e2e.tester import started
 pytestmark = pytest.mark.real
 
 DEAF = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nstart()\n"
-QUIET = ("--quiescence", 60, "--out", "out")
+QUIET = ("--quiescence", 60, "--silence", "timed", "--out", "out")
 
 
 def test_the_terminal_has_gone(folder: Path) -> None:

@@ -100,7 +100,8 @@ def test_in_the_middle_of_shrinking(folder: Path) -> None:
 def test_before_a_doubtful_failure_was_confirmed(folder: Path) -> None:
     """A failure of eager mode that nobody has seen again yet is none: 130, and the path is told as inconclusive."""
     program = entity(folder, "start()\ntell('asked')\nsilent()")
-    with started(folder, "run", "conference", "--set", f"entity={program}", "--seed", 1, "--steps", 6) as running:
+    slowly = ("--seed", 1, "--steps", 6, "--silence", "timed")
+    with started(folder, "run", "conference", "--set", f"entity={program}", *slowly) as running:
         running.told()  # the path
         running.told()  # its strict run
         done = running.ends(INT, status=130)
@@ -157,7 +158,7 @@ def failing(folder: Path) -> Path:
 def test_rerun_is_interrupted(folder: Path, failing: Path) -> None:
     """Interrupted, `rerun` has decided nothing; its document says so."""
     program = entity(folder, "start()\ntell('asked')\nsilent()")
-    named = ("--set", f"entity={program}", "--set", "quiescence=60", "--json")
+    named = ("--set", f"entity={program}", "--set", "quiescence=60", "--silence", "timed", "--json")
     with started(folder, "rerun", failing, *named) as running:
         running.told()
         done = running.ends(TERM, status=143)

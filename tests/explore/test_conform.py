@@ -98,7 +98,7 @@ def test_what_comes_unasked_is_judged_too() -> None:
     """Spontaneous outputs may come but need not: fewer conform, others do not."""
     assert conforms(ticking("tick"), ticking("tick", "tock")).verdict is LawVerdict.PROVEN
     found = conforms(ticking("tick", "tack"), ticking("tick", "tock"))
-    assert [str(step) for step in found.way] == ["'go' / nothing", "(unasked) / 'tick'", "(unasked) / 'tack'"]
+    assert [str(step) for step in found.way] == ["'go' / nothing", "(spontaneous) / 'tick'", "(spontaneous) / 'tack'"]
     assert found.says == "the spec allows 'tock'"
 
 

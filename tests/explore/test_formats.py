@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from otf.cli import picture
+from otf.cli.explore import picture
 from otf.errors import UsageError
 from otf.explore import Graph, explore
-from otf.explore.exports import as_data, aut, graphml, listed
+from otf.explore.exports import as_data, aut, dot, graphml, listed, mermaid
 from otf.explore.marks import Marks, compact, marks
-from otf.explore.pictures import dot, mermaid
 from otf.explore.refine import depths, drawable
 from otf.fronts import table
 from otf.fronts.table import TableRow
@@ -141,7 +140,7 @@ def test_values_are_short_in_pictures() -> None:
 def test_what_comes_unasked_is_written() -> None:
     """Spontaneous outputs are written without an input."""
     graph = explore(table([(0, "a", [], 1)], spontaneous=[(1, ["tick"], 0)]))
-    assert '(1, "(unasked) / tick", 0)' in aut(graph)
+    assert '(1, "(spontaneous) / tick", 0)' in aut(graph)
     assert as_data(graph)["transitions"][1]["input"] is None
 
 
@@ -160,27 +159,27 @@ def test_a_large_graph_is_drawn_by_its_kinds_of_states() -> None:
 
 def test_a_small_graph_becomes_a_picture() -> None:
     """Graphviz draws a small graph, in a process of its own."""
-    assert b"<svg" in picture.picture(dot(*door()), "svg")
-    assert picture.picture(dot(*door()), "png").startswith(b"\x89PNG")
+    assert b"<svg" in picture(dot(*door()), "svg")
+    assert picture(dot(*door()), "png").startswith(b"\x89PNG")
 
 
 def test_a_picture_that_takes_too_long_is_given_up() -> None:
     """A picture that takes too long is given up, and the error says what to do instead."""
     with pytest.raises(UsageError, match="draw fewer states"):
-        picture.picture(dot(*door()), "svg", seconds=0.001)
+        picture(dot(*door()), "svg", seconds=0.001)
 
 
 def test_what_cannot_be_drawn_is_told() -> None:
     """The error has the message of Graphviz."""
     with pytest.raises(UsageError, match="Graphviz could not draw it"):
-        picture.picture("this is no graph", "svg")
+        picture("this is no graph", "svg")
 
 
 def test_without_graphviz_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without Graphviz the error names the extra to install."""
-    monkeypatch.setattr(picture, "find_spec", dict[str, object]().get)
+    monkeypatch.setattr("otf.cli.explore.find_spec", dict[str, object]().get)
     with pytest.raises(UsageError, match=r"pip install 'otf\[pictures\]'"):
-        picture.picture("digraph {}", "svg")
+        picture("digraph {}", "svg")
 
 
 def test_depth_bounds_and_inputs_bound() -> None:
@@ -202,7 +201,7 @@ def test_windows_and_timers_are_shown() -> None:
     graph = explore(Spec(step, "shut", ["open"], emits=lambda _: [goto("shut", "bye", after="session")]))
     text = "within 0 to 0.1 s, starts session (0.4 to 0.7 s); or within 1 s or more"
     assert f"'open' / 'hi'  [{text}]  ->  1" in listed(graph)
-    assert "(unasked) / 'bye'  [when session expires]  ->  0" in listed(graph)
+    assert "(spontaneous) / 'bye'  [when session expires]  ->  0" in listed(graph)
     assert "[within 2 to 3 s]  ->  ?" in listed(graph)
     assert "[when session expires]" in mermaid(graph)
     assert as_data(graph)["transitions"][0]["times"] == text

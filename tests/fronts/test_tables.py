@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
 from otf.explore.conform import equivalent
-from otf.explore.exports import aut
+from otf.explore.exports import aut, dot
 from otf.explore.finding import LawVerdict
-from otf.explore.pictures import dot
 from otf.fronts import read_aut, read_dot, table
 from otf.models.coffees import C1, C3
 from otf.spec import goto

@@ -4,7 +4,9 @@ import pytest
 
 from otf.errors import CodecError
 from otf.models.memcached import bench
+from otf.models.memcached.inputs import WAIT
 from otf.models.memcached.messages import Command, MemcachedCodec, Reply, Value, replies
+from otf.spec import Elapse
 from tests.models.scripts import judged
 
 TCP, UDP = MemcachedCodec(), MemcachedCodec(udp=True)
@@ -49,6 +51,26 @@ def cas(unique: int) -> Command:
 def test_what_is_stored_and_counted(script: list[tuple[object, ...]], outcome: str) -> None:
     """By one client, as the other sees it."""
     assert judged(bench(), *script) == outcome
+
+
+SOON = Command("a", "set", ("k", 7, 1), "10")
+
+
+@pytest.mark.parametrize(
+    ("script", "outcome"),
+    [
+        ([(SOON, STORED), (GET, held("10")), (GET, Reply("b", "END"))], "pass"),
+        ([(SOON, STORED), (GET, Reply("b", "END")), (GET, held("10"))], "fail"),
+        ([(SOON, STORED), (WAIT,), (GET, Reply("b", "END"))], "pass"),
+        ([(SOON, STORED), (WAIT,), (GET, held("10"))], "fail"),
+        ([(SOON, STORED), (DECR, Reply("a", "9")), (WAIT,), (GET, Reply("b", "END"))], "pass"),
+        ([(SET, STORED), (Command("b", "touch", ("k", 1)), Reply("b", "TOUCHED")), (WAIT,), (GET, held("10"))], "fail"),
+        ([(SOON, STORED), (Elapse(0.1),), (GET, held("10"))], "pass"),
+    ],
+)
+def test_items_that_expire(script: list[tuple[object, ...]], outcome: str) -> None:
+    """Without a wait an item may be there or not; after a wait of seconds it is gone."""
+    assert judged(bench(expiry=True), *script) == outcome
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,7 @@ from otf.models import coffee
 from otf.models.conference import bench as conference
 from otf.models.conference.codec import ConferenceCodec
 from otf.offline import judge
-from otf.offline.captured import Captured
-from otf.offline.listed import listed
+from otf.offline.captured import Captured, listed
 from otf.offline.logs import Noted, Opinion, judge_foreign, timed
 from otf.runner import TraceWriter
 from otf.spec import Spec, Transition, goto

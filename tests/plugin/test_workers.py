@@ -9,7 +9,7 @@ from otf.adapter import Opener
 from otf.adapters import inprocess, process, serialport, tcp, udp, unix
 from otf.models import coffee
 from otf.models.conference import bench as conference
-from otf.pytest_plugin.devices import devices
+from otf.pytest_plugin.planned_run import devices
 from tests.plugin.session import Session
 
 # each test leaves a mark while it uses the system, and fails where there is one already

@@ -17,6 +17,8 @@ SYSTEMS = [
     pytest.param("jobs", {}, 2, 60, marks=needs("beanstalkd")),
     pytest.param("memcached", {}, 2, 200, marks=needs("memcached"), id="memcached-tcp"),
     pytest.param("memcached", {"transport": "udp"}, 1, 60, marks=needs("memcached"), id="memcached-udp"),
+    pytest.param("memcached", {"expiry": "true"}, 1, 30, marks=needs("memcached"), id="memcached-expiry"),
+    pytest.param("redis", {}, 2, 200, marks=needs("redis-server")),
     pytest.param("irc", {}, 2, 200, marks=needs("ngircd")),
     pytest.param("modbus", {}, 1, 30, marks=[needs("socat"), needs_module("pymodbus")]),
     pytest.param("uboot", {}, 1, 30, marks=needs("qemu-system-arm", "u-boot-qemu")),

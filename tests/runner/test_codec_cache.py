@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from otf.errors import CodecError
-from otf.runner.codec_cache import KEPT, SHORT, CodecCache
+from otf.runner.line_templates import KEPT, SHORT, CodecCache
 
 
 class Counting:

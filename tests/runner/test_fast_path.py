@@ -7,9 +7,10 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import repeat
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, Final
@@ -18,7 +19,7 @@ import anyio
 import pytest
 
 from otf.adapter import Arrival, Bench, Frame
-from otf.adapters import process
+from otf.adapters import process, tcp
 from otf.codec import PortAction
 from otf.core import Barrier, Pacing, Session, Symbol, View
 from otf.core.cached_run import LONG, CachedOutput, CachedRun
@@ -220,7 +221,7 @@ def test_a_system_that_emits_for_ever(tmp_path: Path, monkeypatch: pytest.Monkey
     spec = Spec(steps, 0, ["p.ping", "p.go"])
     bench = Bench(spec, codec=Words(), outputs=("p",), quiescence=0.01, latency=0.0, busy=0.0)
     oracle, story = bench.oracle(), Story()
-    proven = {(oracle.model.initial, oracle.model.symbol(inp)) for inp in ["p.ping", "p.go"]}
+    proven: set[Hashable] = {(oracle.model.initial, oracle.model.symbol(inp)) for inp in ["p.ping", "p.go"]}
     for _ in range(3):
         with connected(Right(), "p") as found:
             near = found["p"]
@@ -472,6 +473,54 @@ def test_answers_that_take_their_time(tmp_path: Path, monkeypatch: pytest.Monkey
         stories.append(story)
     assert stories[0].lines == stories[1].lines
     assert stories[0].verdicts == stories[1].verdicts == [Verdict("pass")]
+
+
+def test_answers_within_two_milliseconds_are_quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system in another thread or process may think for a moment: the event loop is not needed for that wait."""
+    story, heard, seen = Story(), list[Seen](), CachedRun.seen
+
+    def noted(cached_run: CachedRun, then: CachedOutput, event: Seen) -> None:
+        heard.append(event)
+        seen(cached_run, then, event)
+
+    monkeypatch.setattr(CachedRun, "seen", noted)
+    with connected(Right(), "p") as found:
+        near = found["p"]
+        near.far = Passing(Right(), near.far.ends)
+        near.far.through = near.near
+        bench = pinging({"p": near}, 0.2)
+        session = Session(bench.oracle(), Script(["p.ping"] * 100), Eager(bench.timing), steps=100)
+        with answering(near.far.ends["p"], repeat(0.001)):
+            drove(bench, session, story, tmp_path)
+    assert story.verdicts == [Verdict("pass")]
+    # on a busy machine some answers are late
+    assert len(heard) > 50
+
+
+def test_an_answer_of_two_packets_does_not_wait_for_an_acknowledgement(tmp_path: Path) -> None:
+    """A system that leaves Nagle's algorithm on and sends two lines is not slowed down by 40 ms a step."""
+    story = Story()
+
+    def serve(listener: socket.socket) -> None:
+        far, _ = listener.accept()
+        with far:
+            while far.recv(100):
+                far.send(b"one\n")
+                far.send(b"two\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve, args=(listener,))
+        thread.start()
+        bench = Bench(
+            Spec(steps, 0, ["p.more"]), codec=Words(), ports={"p": tcp(f"127.0.0.1:{listener.getsockname()[1]}")}
+        )
+        session = Session(bench.oracle(), Script(["p.more"] * 100), Eager(bench.timing), steps=100)
+        began = time.monotonic()
+        drove(bench, session, story, tmp_path)
+        took = time.monotonic() - began
+        thread.join()
+    assert story.verdicts == [Verdict("pass")]
+    assert took < 100 * 0.01
 
 
 # Arrivals while an input is being sent

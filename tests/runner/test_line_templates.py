@@ -15,8 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from otf.runner import TraceWriter
-from otf.runner.codec_cache import KEPT
-from otf.runner.line_templates import LineTemplates, Moments
+from otf.runner.line_templates import KEPT, LineTemplates, Moments
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Undecodable
 from tests.runner.playing import HEADER
 

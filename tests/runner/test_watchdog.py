@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from otf import Bench, run
-from otf.adapter.watchdog import PATIENCE, warn, watch, watched
+from otf.adapter.exits import PATIENCE, warn, watch, watched
 from otf.core import Model
 from otf.core.calls import CURRENT
 from otf.explore import explore

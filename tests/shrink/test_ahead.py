@@ -65,7 +65,9 @@ def test_a_search_without_candidates_is_done_at_once() -> None:
         yield from ()
         return Issue(())
 
-    assert Ahead(nothing).done
+    ahead = Ahead(nothing)
+    assert not ahead.candidates(1)
+    assert ahead.done
     assert Ahead(nothing).candidates(3) == []
 
 

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.shrink_simulated import Simulated, drive
 from otf.core import Model, Oracle
 from otf.shrink import Issue, ModelStep, Setting, shrinking
-from otf.shrink.issue import ANYWHERE
+from otf.shrink.issue import ANYWHERE, completed
 from otf.shrink.search import ShrinkSearch
 from otf.shrink.traits import Traits, kind
 from otf.shrink.ways import ModelMap, Tree
@@ -307,13 +307,13 @@ def test_ways_where_nothing_is_known() -> None:
     tried = lamp(1)
     ways, inp = ModelMap(tried.setting.oracle), tried.failing(["press", "look"]).inputs[0]
     assert [outcome.target for outcome in ways.outcomes(ANYWHERE, inp)] == [ANYWHERE]
-    assert ways.nearest(ways.start, lambda _step: False) is None
-    assert len([*Tree(ways.start, ways.steps, 10).nodes(1)]) == 1
+    assert completed(ways.nearest(ways.start, lambda _step: False)) is None
     assert Traits(ways.model).of(ModelStep(ANYWHERE, inp)) == (kind(inp), ("input", inp))
 
 
-def test_a_tree_grows_no_further_than_it_may() -> None:
-    """Beyond its bound a tree finds no way, and keeps those that it found."""
+def test_a_tree_grows_no_further_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond its bounds a tree finds no way, and keeps those that it found."""
+    monkeypatch.setattr("otf.shrink.ways.SEARCHED", 10)
     ways = ModelMap(lamp(1).setting.oracle)
 
     def far() -> ModelMap:
@@ -323,12 +323,34 @@ def test_a_tree_grows_no_further_than_it_may() -> None:
         return ModelMap(Oracle(Model(Spec(step, initial=0, inputs=["more", "zero"]))))
 
     endless = far()
-    tree = Tree(endless.start, endless.steps, 10)
-    nodes = list(tree.nodes(100))
+    tree = Tree(endless.start, endless)
+    nodes = [each for each in tree.nodes() if each is not None]
     assert len(nodes) == 10
     assert len(tree.way(nodes[-1])) == 9
-    assert tree.path(frozenset(), 50) is None
-    assert len(list(Tree(ways.start, ways.steps, 10).nodes(100))) == 2
+    assert completed(tree.path(frozenset(), 50)) is None
+    assert len([each for each in Tree(ways.start, ways).nodes() if each is not None]) == 2
+
+
+def test_a_search_for_a_way_asks_the_model_so_often_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One search has a bound, and all of a map together; a node is asked about all its inputs."""
+    monkeypatch.setattr("otf.shrink.ways.ASKED", 30)
+    monkeypatch.setattr("otf.shrink.ways.ASKED_IN_ALL", 70)
+
+    def step(state: Any, inp: Any) -> Iterator[Transition[object]]:  # noqa: ANN401 -- numbers
+        yield goto(state + inp)
+
+    ways = ModelMap(Oracle(Model(Spec(step, initial=0, inputs=range(1, 11)))))
+    far = frozenset([ways.model.node(10**6)])
+    assert completed(ways.path(ways.start, far)) is None
+    assert ways.asked == 30
+    assert completed(ways.nearest(far, lambda _step: False)) is None
+    assert ways.asked == 60
+    assert not ways.tired
+    assert completed(ways.path(frozenset([ways.model.node(5000)]), far)) is None
+    assert (ways.asked, ways.tired) == (70, True)
+    assert completed(ways.nearest(ways.start, lambda _step: False)) is None
+    assert ways.for_runs() is not ways
+    assert ways.for_runs().asked == 0
 
 
 def test_a_state_too_far_off_is_reached_by_a_detour_that_is_known() -> None:
@@ -369,7 +391,7 @@ def test_what_undoes_itself_is_left_out_of_a_detour() -> None:
     tried = Bench(Spec(step, initial=(0, 0), inputs=["a", "b", "undo"]), lambda state, _inp: (state, []))
     ways = ModelMap(tried.setting.oracle)
     walk = ways.along([ModelStep(ANYWHERE, ways.model.symbol(inp)) for inp in ("a", "b", "undo")])
-    assert [step.input.value for step in ways.shortened(walk)] == ["b"]
+    assert [step.input.value for step in completed(ways.shortened(walk))] == ["b"]
 
 
 def test_what_is_told_of_an_input_that_is_not_offered() -> None:

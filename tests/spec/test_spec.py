@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from otf.errors import ModelError, UsageError
-from otf.spec import Accept, Spec, Transition, goto, on
+from otf.spec import Accept, Elapse, Spec, Transition, goto, on, restrict, total
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -138,3 +138,38 @@ def test_an_accept_knows_when_it_is_complete(until: Any, complete: list[bool]) -
     """An Accept is complete after a number of outputs, or when a predicate on them is true."""
     accept = Accept(list, until=until)
     assert [accept.complete(("a", "b")[:count]) for count in range(3)] == complete
+
+
+def counts(state: int, inp: int) -> Iterable[Transition[int]]:
+    """Count down; only inputs up to the state can be borne."""
+    assert inp <= state
+    return [goto(state - inp)]
+
+
+def test_the_inputs_of_a_state_are_its_guard() -> None:
+    """With `guarded` an input outside `inputs(state)` is unspecified, and the step function is not called for it."""
+    spec = Spec(counts, 3, lambda state: range(state + 1), guarded=True)
+    assert [spec.specifies(2, inp) for inp in range(5)] == [True, True, True, False, False]
+    assert spec.specifies(4, 4)
+    assert [list(total(spec).step(1, inp)) for inp in (1, 2)] == [[goto(0)], [goto(1)]]
+    assert not restrict(spec, lambda _, inp: inp > 1).specifies(2, 3)
+    assert spec.name == "counts"
+
+
+def test_other_values_of_the_inputs_are_another_guard() -> None:
+    """The guard of a spec that is bounded are its new inputs; 1, 1.0 and True are three inputs."""
+    spec = Spec(counts, 9, guarded=True, values={int: range(3)}).bounded({int: [1, 7]})
+    inputs: tuple[Any, ...] = (1, 2, 7, 1.0, True)
+    assert [spec.specifies(9, inp) for inp in inputs] == [True, False, True, False, False]
+
+
+@pytest.mark.parametrize("seconds", [0, -1.0, 3600.1, float("nan"), float("inf")])
+def test_a_wait_has_an_end(seconds: float) -> None:
+    """An Elapse of no time, or of more than an hour, is refused."""
+    with pytest.raises(ModelError, match="more than 0 and at most 3600"):
+        Elapse(seconds)
+
+
+def test_a_wait_is_specified_in_every_state() -> None:
+    """An Elapse is allowed where the step function yields nothing for it."""
+    assert Spec[int, Any](lambda _state, _inp: (), 0, [Elapse(1)]).specifies(0, Elapse(1))

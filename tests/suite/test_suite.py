@@ -14,8 +14,7 @@ from otf.models.coffee import coffee
 from otf.models.conference import Sizes, conference
 from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on
 from otf.suite import METHODS, NumberedMachine, adaptive, completed, machine, minimised, suite
-from otf.suite.identify import Choice, distinguishing, experiment, uio
-from otf.suite.splitting import Splitting
+from otf.suite.identify import Choice, Splitting, distinguishing, experiment, uio
 from tests.suite.machines import made, models
 
 Answers = dict[tuple[int, str], Any]

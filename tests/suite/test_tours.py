@@ -9,7 +9,7 @@ import pytest
 from otf.explore import explore
 from otf.models.conference import Sizes, conference
 from otf.suite import METHODS, NumberedMachine, machine
-from otf.suite.gast import a2
+from otf.suite.complete import a2
 from otf.suite.machine import Word
 from otf.suite.tour import Leg, tour, transitions
 from tests.suite.machines import made, models, walked

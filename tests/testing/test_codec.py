@@ -22,6 +22,7 @@ from otf.models.gtp import messages as gtp
 from otf.models.irc import messages as irc
 from otf.models.jobs import messages as jobs
 from otf.models.modbus import messages as modbus
+from otf.models.redis import messages as redis
 from otf.models.tftp import messages as tftp
 from otf.models.uboot import messages as uboot
 from otf.models.uci import messages as uci
@@ -192,6 +193,13 @@ SHIPPED = [
             for frame in (b"\x01\x01\x01\x05", b"\x01\x03\x02\x00\x07", b"\x01\x83\x02", b"\x02\x03")
         ],
         id="modbus",
+    ),
+    pytest.param(
+        redis.RedisCodec(),
+        [],
+        [redis.Command("a", "SET", ("k0", "x"))],
+        [("a", b"+OK\r\n"), ("b", b"*2\r\n:1\r\n$-1\r\n"), ("c", b"*-1\r\n"), ("a", b"-ERR no\r\n")],
+        id="redis",
     ),
     pytest.param(
         tftp.TftpCodec(),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from otf.errors import UsageError
 from otf.values import Alphabet, Among, Range, Size, every
-from otf.values.atoms import diagonal
+from otf.values.builtin import diagonal
 
 LEAST, GREATEST = 5e-324, 1.7976931348623157e308
 

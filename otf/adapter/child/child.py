@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import shlex
 import signal
 import subprocess
@@ -13,10 +14,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final, TypeAlias
 
+from otf.adapter.child.faster import current
 from otf.adapter.child.guard import Guard
+from otf.adapter.rest.orphans import ended, started
 from otf.errors import ContactError, UsageError
 
 if sys.platform != "win32":
+    import fcntl
     import tty
 
 Program: TypeAlias = str | Sequence[str]
@@ -31,6 +35,7 @@ _ADVICE: Final = {
     errno.ENOEXEC: "it is neither a program for this machine nor a script with a first line such as #!/bin/sh",
 }
 _REAP: Final = 1.0
+_PEER: Final = 0x5441  # TIOCGPTPEER: opens the other end
 
 
 def words(command: Program) -> list[str]:
@@ -61,6 +66,7 @@ class Child:
         self._terminal = -1
         self._process = self._on_terminal(argv, env, cwd) if pty else _started(argv, env, cwd, subprocess.PIPE)
         self.pid: int = self._process.pid
+        started(self.pid)
         self._guard = Guard(self.pid)
         self.exit: int = _exit_descriptor(self.pid)
         self.stdin: int
@@ -87,6 +93,24 @@ class Child:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
 
+    def settle(self) -> None:
+        """Have the kernel carry what was written to the terminal to the other end: it does that in a thread of its own.
+
+        A look at the other end makes it do that at once; until then a process that waits for it may seem to rest.
+        """
+        peer = fcntl.ioctl(self._terminal, _PEER, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            look = select.poll()
+            look.register(peer, select.POLLIN)
+            look.poll(0)
+        finally:
+            os.close(peer)
+
+    @property
+    def on_terminal(self) -> bool:
+        """Whether the process has a terminal whose other end can be looked at."""
+        return self._terminal >= 0 and sys.platform == "linux"
+
     def close_input(self) -> None:
         """Close the standard input: most programs end when it ends. A terminal hangs up."""
         self.stdin = -1
@@ -106,6 +130,7 @@ class Child:
                 os.close(descriptor)
         with suppress(subprocess.TimeoutExpired):  # a process that hangs in the kernel outlives even SIGKILL
             self._process.wait(_REAP)
+        ended(self.pid)
 
     def _pipes(self) -> list[IO[bytes]]:
         pipes = (self._process.stdin, self._process.stdout, self._process.stderr)
@@ -133,12 +158,18 @@ class Child:
 
 
 def _started(argv: Sequence[str], env: Mapping[str, str] | None, cwd: Folder, io: int) -> subprocess.Popen[bytes]:
+    clock = current()
+    if clock is not None:
+        env = clock.environment(env)
     try:
-        return subprocess.Popen(  # noqa: S603 -- to start what the user names is the purpose
+        started = subprocess.Popen(  # noqa: S603 -- to start what the user names is the purpose
             argv, bufsize=0, stdin=io, stdout=io, stderr=io, env=env, cwd=cwd, start_new_session=True
         )
     except OSError as error:
         raise _not_started(argv, cwd, error) from error
+    if clock is not None:
+        clock.pids.append(started.pid)
+    return started
 
 
 def _not_started(argv: Sequence[str], cwd: Folder, error: OSError) -> ContactError:

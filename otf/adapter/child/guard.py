@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
+
+from otf.adapter.rest.orphans import ended, started
 
 _SHELL: Final = "/bin/sh"
 _SCRIPT: Final = 'read -r _ || kill -s KILL -- "-$0"'
@@ -30,6 +33,7 @@ class Guard:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
+            started(self._guard.pid, helper=True)
 
     def dismiss(self) -> None:
         """End it, and do nothing. May be called again."""
@@ -39,6 +43,7 @@ class Guard:
             guard.kill()
             guard.wait()
             guard.stdin.close()
+            ended(guard.pid)
 
 
 PROC: Final = Path("/proc")
@@ -48,8 +53,13 @@ _STOPPED: Final = {b"T": "by SIGSTOP or Ctrl-Z", b"t": "by a debugger"}
 def halted(pid: int) -> str:
     """Return that a process is stopped, and what to do about it; empty where it runs, or where that cannot be known."""
     try:
-        # the name of the program stands before the state, in brackets, and may have brackets itself
-        state = (PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()[0]
+        # asked at each silence, and three times as fast as with a path object
+        stat = os.open(f"{PROC}/{pid}/stat", os.O_RDONLY)
+        try:
+            # the name of the program stands before the state, in brackets, and may have brackets itself
+            state = os.read(stat, 512).rpartition(b")")[2].split()[0]
+        finally:
+            os.close(stat)
     except (OSError, IndexError):
         return ""
     how = _STOPPED.get(state)

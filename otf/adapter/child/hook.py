@@ -11,7 +11,7 @@ import anyio
 
 from otf.adapter.child.child import Child
 from otf.adapter.child.reading import Reading
-from otf.adapter.exits import answered, is_interruption, said
+from otf.adapter.exits import answered, describe, is_interruption
 from otf.adapter.inflow import Inflow
 from otf.adapter.waiting import alarms
 from otf.errors import ContactError
@@ -48,7 +48,7 @@ async def _called(hook: Callable[[], Any]) -> str:
     except BaseException as error:  # whatever it raises, the system is not ready
         if is_interruption(error):
             raise
-        return said(error)
+        return describe(error)
     return "the function returned False" if answer is False else ""
 
 

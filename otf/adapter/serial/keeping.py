@@ -53,6 +53,12 @@ class OpenPort:
 
 
 _KEPT: Final = ContextVar[list[OpenPort] | None]("kept", default=None)
+_END: Final = ContextVar[AsyncExitStack | None]("end", default=None)
+
+
+def campaigns_end() -> AsyncExitStack | None:
+    """Return what is left when the campaign ends, for what else is kept until then; None outside of `keeping`."""
+    return _END.get()
 
 
 @asynccontextmanager
@@ -64,12 +70,14 @@ async def keeping() -> AsyncGenerator[None]:
     if _KEPT.get() is not None:
         yield
         return
-    kept = list[OpenPort]()
-    token = _KEPT.set(kept)
+    kept, end = list[OpenPort](), AsyncExitStack()
+    token, other = _KEPT.set(kept), _END.set(end)
     try:
-        yield
+        async with end:
+            yield
     finally:
         _KEPT.reset(token)
+        _END.reset(other)
         await _stopped(kept)
 
 

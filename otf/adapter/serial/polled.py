@@ -24,7 +24,7 @@ class Polled(asyncio.Protocol):
     writer as soon as it is closing. A port that is lost while output waits is therefore never flushed, and
     `connection_lost` is never called: the loss would look like silence. Where the transport does end, it calls the
     port's `flush`, which may wait for ever inside of the event loop. A second end then raises, since the first has
-    dropped the port. What is written meanwhile is ignored without an error. Here `_Guarded` is between the transport
+    dropped the port. What is written meanwhile is ignored without an error. `_GuardedPort` is between the transport
     and the loop: before each callback of a closing transport it empties the output buffer and aborts once, and an
     error of a callback counts as the loss. `taken` reports whether output was written. `why` is the error of the port.
     """
@@ -41,7 +41,7 @@ class Polled(asyncio.Protocol):
         self._taken = anyio.Event()
         self._ended = anyio.Event()
         self._aborted = False
-        self._transport: Any = SerialTransport(_Guarded(self._before, self._failed), self, port)
+        self._transport: Any = SerialTransport(_GuardedPort(self._before, self._failed), self, port)
         # `taken` waits for output that the driver did not accept at once
         self._transport.set_write_buffer_limits(high=0)
 
@@ -138,7 +138,7 @@ class Polled(asyncio.Protocol):
             self._transport.abort()
 
 
-class _Guarded:
+class _GuardedPort:
     """The event loop as the transport sees it: errors of callbacks go to `failed`, and not to the log again and again.
 
     `before` is called before each callback.

@@ -19,7 +19,16 @@ CONFIG = "PYMODEL CONFIG"
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Loaded modules of PyModel: their product as a spec, and `notes` about where PyModel and otf may differ."""
+    r"""Loaded modules of PyModel: their product as a spec, and `notes` about where PyModel and otf may differ.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "Idle.py").write_text("def wait(): pass\nstate, actions = (), (wait,)")
+    ...     loaded = load("Idle", folder=folder)
+    >>> loaded.spec.name, loaded.notes
+    ('Idle', ())
+    """
 
     spec: Composition
     modules: Modules

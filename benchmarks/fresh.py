@@ -1,0 +1,298 @@
+"""Steps per second where many inputs are enabled and states never come again, against a client that only sends.
+
+`python -m benchmarks.fresh`: a key-value store and a job queue in C (compiled here with `cc`) with 10, 250 and 10,000
+enabled inputs, with states that come again and with replies that never do, on short and long paths; and memcached, if
+it is installed. After each campaign a blocking client sends the same bytes to the same server.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Final
+
+import anyio
+
+from benchmarks.measure import command, positive, save
+from otf.adapter import Bench
+from otf.adapters import tcp
+from otf.campaign import Campaign, Settings
+from otf.framing import lines
+from otf.models import memcached
+from otf.models.serving import free_port
+from otf.spec import Spec, Transition, goto
+
+JOBS: Final = 3
+SENT: Final = re.compile(rb'"event":"sent",.*"port":"(\w*)".*"raw":"([0-9a-f]*)"')
+AT: Final = re.compile(rb'"at":([0-9.e-]+)')
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request of one line."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Its answer."""
+
+    text: str
+
+
+class LineCodec:
+    """A line each."""
+
+    types = (Request, Answer)
+
+    def port(self, value: object) -> str:
+        """Return the only port."""
+        del value
+        return "line"
+
+    def encode(self, value: object) -> bytes:
+        """Return the line of a request, without its end."""
+        assert isinstance(value, Request)
+        return value.text.encode()
+
+    def decode(self, port: str, data: bytes) -> object:
+        """Return an answer."""
+        del port
+        return Answer(data.decode())
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Two values of the store, or the states of the jobs, and the number of the last reply if replies are numbered."""
+
+    numbers: tuple[int, ...]
+    serial: int = -1
+
+    def said(self, text: str, numbers: tuple[int, ...] | None = None) -> list[Transition[Held]]:
+        """Return the transition with this answer."""
+        serial = self.serial + (self.serial >= 0)
+        answer = Answer(f"{text} {serial}" if serial > 0 else text)
+        return [goto(Held(self.numbers if numbers is None else numbers, serial), answer)]
+
+
+def store(state: Held, inp: Request) -> list[Transition[Held]]:
+    """Return the answer of the store: two keys are ever set, the others are 0."""
+    name, key, *value = inp.text.split()
+    at = int(key)
+    if name == "get":
+        return state.said(f"is {state.numbers[at] if at < len(state.numbers) else 0}")
+    return state.said("ok", (*state.numbers[:at], int(value[0]), *state.numbers[at + 1 :]))
+
+
+def queue(state: Held, inp: Request) -> list[Transition[Held]]:
+    """Return the answer of the queue: a job is free (0), ready (1) or taken (2)."""
+    name, *job = inp.text.split()
+    jobs = state.numbers
+    if name == "done":
+        at = int(job[0])
+        known = at < JOBS and jobs[at] == 2  # noqa: PLR2004 -- taken
+        return state.said("ok", (*jobs[:at], 0, *jobs[at + 1 :])) if known else state.said("unknown")
+    wanted = 0 if name == "put" else 1
+    if wanted not in jobs:
+        return state.said("full" if name == "put" else "empty")
+    at = jobs.index(wanted)
+    return state.said(f"job {at}", (*jobs[:at], wanted + 1, *jobs[at + 1 :]))
+
+
+def store_inputs(number: int) -> list[Request]:
+    """Return so many requests to the store."""
+    sets = [Request(f"set {key} {value}") for key in (0, 1) for value in (0, 1)]
+    return sets + [Request(f"get {key}") for key in range(number - len(sets))]
+
+
+def queue_inputs(number: int) -> Callable[[Held], Sequence[Request]]:
+    """Return the requests to the queue, as a function of the state."""
+    given = (Request("put"), Request("take"), *(Request(f"done {job}") for job in range(number - 2)))
+    return lambda _state: given
+
+
+def bench(kind: str, number: int, port: int, *, recurs: bool) -> Bench:
+    """Return the bench of the store or the queue with so many enabled inputs."""
+    step, given = (store, store_inputs(number)) if kind == "store" else (queue, queue_inputs(number))
+    initial = Held((0, 0) if kind == "store" else (0,) * JOBS, -1 if recurs else 0)
+    return Bench.on_ports(
+        Spec(step, initial, given, name=kind),
+        LineCodec(),
+        {"line": tcp(f"127.0.0.1:{port}", framing=lines())},
+        quiescence=0.02,
+        # whether the server goes on to talk depends on the command alone
+        silence_key=lambda _state, inp: inp.text.split()[0],
+    )
+
+
+@contextmanager
+def serving(program: Path, *, recurs: bool) -> Generator[int, None, None]:
+    """Start the server; the value is its port."""
+    arguments = [str(program)] if recurs else [str(program), "serial"]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE) as child:  # noqa: S603 -- compiled here
+        assert child.stdout is not None
+        try:
+            yield int(child.stdout.readline())
+        finally:
+            child.kill()
+
+
+def campaign(tested: Bench, steps: int, out: Path) -> float:
+    """Run one path of each of the two default strategies; return the seconds of their steps."""
+    settings = Settings(out=out, traces=2, steps=steps // 2, seed=1, largest=4 << 30)
+    summary = anyio.run(Campaign(tested, settings).run)
+    assert summary.verdict == "pass", summary
+    return sum(_lasted(trace) for trace in traces(out))
+
+
+def traces(out: Path) -> list[Path]:
+    """Return the traces of a campaign, in the order of its paths."""
+    return sorted(out.glob("path-*.jsonl"))
+
+
+def _lasted(trace: Path) -> float:
+    """Return the time of the steps of a path, without the silence at its end."""
+    with trace.open("rb") as file:
+        times = [float(at[1]) for line in file if b'"event":"se' in line and (at := AT.search(line))]
+    return times[-1] - times[0]
+
+
+def sent(out: Path) -> Iterator[list[tuple[str, bytes]]]:
+    """Yield the bytes that each path sent, with their ports."""
+    for trace in traces(out):
+        with trace.open("rb") as file:
+            found = [(one[1].decode(), bytes.fromhex(one[2].decode())) for line in file if (one := SENT.search(line))]
+        yield found
+
+
+def client(ports: Callable[[], dict[str, int]], out: Path, done: Callable[[bytes], bool], end: bytes) -> float:
+    """Send the same bytes, and wait for each answer; return the seconds that it took."""
+    spent = 0.0
+    for path in sent(out):
+        with ExitStack() as stack:
+            lines_of = {name: stack.enter_context(_connected(port)) for name, port in ports().items()}
+            began = perf_counter()
+            for name, data in path:
+                line = lines_of[name]
+                line.send(data + end)
+                got = line.recv(65_536)
+                while not done(got):
+                    got += line.recv(65_536)
+            spent += perf_counter() - began
+    return spent
+
+
+def _connected(port: int) -> socket.socket:
+    line = socket.create_connection(("127.0.0.1", port))
+    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    line.settimeout(10)
+    return line
+
+
+def measured(
+    tested: Bench, steps: int, ports: Callable[[], dict[str, int]], done: Callable[[bytes], bool], end: bytes = b""
+) -> dict[str, float]:
+    """Return the steps per second of otf, and of the client afterwards, with the load of the machine."""
+    with tempfile.TemporaryDirectory() as folder:
+        elapsed = campaign(tested, steps, Path(folder))
+        alone = client(ports, Path(folder), done, end)
+    load = os.getloadavg()[0]
+    return {"otf_steps_per_s": steps / elapsed, "client_steps_per_s": steps / alone, "steps": steps, "load": load}
+
+
+ROWS: Final[dict[str, tuple[int, bool]]] = {
+    "inputs_10": (10, True),
+    "inputs_250": (250, True),
+    "inputs_10000": (10_000, True),
+    "states_never_recur_10": (10, False),
+    "states_never_recur": (250, False),
+    "states_never_recur_10000": (10_000, False),
+}
+
+
+def figures(program: Path, kind: str, steps: int, longest: int) -> dict[str, Any]:
+    """Return the rows of the store or the queue."""
+    rows = {name: (number, recurs, steps) for name, (number, recurs) in ROWS.items()}
+    rows[f"steps_{longest}"] = (250, True, longest)
+    rows[f"states_never_recur_steps_{longest}"] = (250, False, longest)
+    found: dict[str, Any] = {}
+    for name, (number, recurs, length) in rows.items():
+        with serving(program, recurs=recurs) as port:
+            tested = bench(kind, number, port, recurs=recurs)
+            found[name] = measured(
+                tested, length, partial(dict[str, int], line=port), lambda got: got.endswith(b"\n"), b"\n"
+            )
+        show(f"{kind} {name}", found[name])
+    found[f"steps_{steps}"] = found["inputs_250"]
+    return found
+
+
+def memcached_figures(steps: int) -> dict[str, Any]:
+    """Return the rows of memcached, whose quiescence is proven by pings: three messages a step."""
+    found: dict[str, Any] = {}
+    for name, keys, wide in (("inputs_40", 1, False), ("inputs_250", 3, True)):
+        port = free_port(socket.SOCK_STREAM)
+        arguments = ["memcached", "-l", "127.0.0.1", "-p", str(port), "-U", "0", "-u", "root", "-m", "8", "-t", "1"]
+        with subprocess.Popen(arguments) as server:  # noqa: S603 -- found by its name
+            try:
+                tested = memcached.bench(keys=keys, wide=wide)
+                found[name] = measured(tested, steps, partial(_both, port), _whole)
+            finally:
+                server.kill()
+        show(f"memcached {name}", found[name])
+    return found
+
+
+def _both(port: int) -> dict[str, int]:
+    return {"a": port, "b": port}
+
+
+def _whole(got: bytes) -> bool:
+    return got.endswith(b"END\r\n" if got.startswith(b"VALUE") else b"\r\n")
+
+
+def show(name: str, row: dict[str, Any]) -> None:
+    """Print a row."""
+    otf, alone = row["otf_steps_per_s"], row["client_steps_per_s"]
+    print(f"{name:42} {otf:9,.0f} /s  client {alone:9,.0f} /s  {otf / alone:6.3f}  load {row['load']:.1f}", flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the table, and write it where `--json` says."""
+    parser = command("fresh", __doc__)
+    parser.add_argument("--steps", type=positive, default=10_000, help="steps of a short path")
+    parser.add_argument("--longest", type=positive, default=1_000_000, help="steps of a long path")
+    parser.add_argument("--only", default="store,queue,memcached", metavar="NAME,…", help="store, queue, memcached")
+    chosen = parser.parse_args(arguments)
+    only = chosen.only.split(",")
+    compiler = shutil.which("cc")
+    found: dict[str, Any] = {}
+    if compiler is None:
+        print("skipped: the servers are written in C, and there is no `cc` here")
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "fresh"
+        if compiler is not None:
+            source = Path(__file__).with_name("fresh.c")
+            subprocess.run([compiler, "-O2", "-o", program, source], check=True)  # noqa: S603 -- the compiler
+            for kind in ("store", "queue"):
+                if kind in only:
+                    found[kind] = figures(program, kind, chosen.steps, chosen.longest)
+    if shutil.which("memcached") and "memcached" in only:
+        found["memcached"] = memcached_figures(chosen.steps)
+    save(json.loads(json.dumps(found)), chosen.json)
+
+
+if __name__ == "__main__":
+    main()

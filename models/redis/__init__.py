@@ -1,0 +1,9 @@
+"""A redis server as a model: strings, lists, transactions, and messages to subscribers, by three clients.
+
+Run it with `otf run redis`. Keys that expire are tried with waits (`Elapse`).
+"""
+
+from otf.models.redis.bench import bench
+from otf.models.redis.spec import redis
+
+__all__ = ["bench", "redis"]

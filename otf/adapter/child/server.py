@@ -1,0 +1,208 @@
+"""A server beside the ports of a bench: started, waited for until it is ready, drained, and stopped."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import signal
+import socket
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Thread
+from typing import Final, TypeAlias
+
+import anyio
+
+from otf.adapter.child.child import Child, Program, words
+from otf.adapter.child.holders import bound, started, stranger
+from otf.adapter.child.hook import obey
+from otf.adapter.line import Line
+from otf.errors import ContactError
+
+_LAST: Final = 5.0  # seconds that SIGKILL may take
+_LOOK: Final = 0.005
+_CHUNK: Final = 1 << 16
+_LINE: Final = 1 << 12  # characters of a line that are kept
+_SUCCESS: Final = "exit status 0"
+_LAST_LINES: Final = 10
+_SAID: Final = 0.5  # seconds in which the last words of a server that has ended are read
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """A server is ready as soon as it listens on this port of this machine, TCP or `udp`; see `Life.ready`.
+
+    A port that an older process holds does not count: the server could not bind it.
+
+    >>> Listening(6379), Listening(69, udp=True).host
+    (Listening(port=6379, host='127.0.0.1', udp=False), '127.0.0.1')
+    """
+
+    port: int
+    host: str = "127.0.0.1"
+    udp: bool = False
+
+
+Ready: TypeAlias = str | re.Pattern[str] | Listening | Callable[[], object]
+"""How a server shows that it is ready: a whole line, a pattern in a line, a port, or a function that is not False.
+
+The function is called again and again until then; it may be `async`.
+"""
+
+
+Peer: TypeAlias = tuple[str, int, bool]
+"""The host and port that a line is connected to, and whether it is UDP."""
+
+
+class Server:
+    """A running server; a thread takes its output, so that full pipes never stop it. Raises ContactError."""
+
+    def __init__(self, command: Program, env: Mapping[str, str] | None = None, ready: Ready | None = None) -> None:
+        self.child: Child = Child(words(command), env)
+        self.lines: deque[str] = deque(maxlen=_LAST_LINES)
+        self._ready = ready
+        self._said = False
+        self._open = {self.child.stdout, self.child.stderr}
+        self._since = started(self.child.pid)
+        self._wake, self._waker = os.pipe()
+        self._reader = Thread(target=self._read, name=f"output of {self.child.pid}", daemon=True)
+        self._reader.start()
+
+    async def until_ready(self, seconds: float) -> None:
+        """Wait until the server is ready. Raises ContactError if it ends before, or takes longer than that."""
+        ready = self._ready
+        if ready is None:
+            return
+        with anyio.move_on_after(seconds):
+            while not await self._is_ready(ready, seconds):
+                if ended := self._gone(ready):
+                    await self._heard(ended)
+                    raise self._unready(f"was never ready: {ended}{self._stranger(ready)}")
+                await anyio.sleep(_LOOK)
+            return
+        raise self._unready(f"{_missing(ready)} within {seconds:g} s{self._stranger(ready)}")
+
+    async def check(self, peers: list[Peer]) -> None:
+        """Raise ContactError if the server has ended, or if another process holds the ports that are connected to."""
+        held = [found for host, port, udp in peers if (found := stranger(host, port, self._since, udp=udp))]
+        ended = self._gone(None)
+        if held or ended:
+            await self._heard(ended)
+            state = f"has ended ({ended})" if ended else "runs"
+            raise self._unready(", and ".join([state, *held]))
+
+    async def _heard(self, ended: str) -> None:
+        """Wait until the last words of a server that has ended were read; what it started may go on printing."""
+        with anyio.move_on_after(_SAID):
+            while ended and self._open:  # noqa: ASYNC110 -- what it waits for is in a thread
+                await anyio.sleep(_LOOK)
+
+    def _gone(self, ready: Ready | None) -> str:
+        """Return how the server ended; empty while it runs, and where it may have gone to the background."""
+        ended = self.child.ended()
+        return "" if ended == _SUCCESS and not isinstance(ready, str | re.Pattern) else ended
+
+    async def stop(self, grace: float) -> None:
+        """Stop the server and all that it started: by SIGTERM, and after the grace by SIGKILL."""
+        for number, seconds in ((signal.SIGTERM, grace), (signal.SIGKILL, _LAST)):
+            self.child.signal(number)
+            with anyio.move_on_after(seconds):
+                while not self.child.ended():  # noqa: ASYNC110 -- what it waits for is in another process
+                    await anyio.sleep(_LOOK)
+        self.close()
+
+    def close(self) -> None:
+        """Take no more output."""
+        os.write(self._waker, b"x")
+        self._reader.join()
+        for descriptor in (self._wake, self._waker):
+            os.close(descriptor)
+        self.child.close()
+
+    async def _is_ready(self, ready: Ready, seconds: float) -> bool:
+        match ready:
+            case str() | re.Pattern():
+                return self._said
+            case Listening(port, host, udp):
+                there = bound(host, port, udp=udp)
+                return bool(there) and not stranger(host, port, self._since, udp=udp)
+            case _:
+                with suppress(ContactError):
+                    await obey(ready, "ready", seconds)
+                    return not self._gone(ready)
+                return False
+
+    def _stranger(self, ready: Ready) -> str:
+        if not isinstance(ready, Listening):
+            return ""
+        held = stranger(ready.host, ready.port, self._since, udp=ready.udp)
+        return f"; {held}: stop that, or give another port" if held else ""
+
+    def _unready(self, why: str) -> ContactError:
+        self.child.signal(signal.SIGKILL)
+        printed = "".join(f"\n  printed: {line}" for line in [*self.lines]) or "\n  it printed nothing"
+        return ContactError(f"`{self.child.command}` {why}; start it by hand to see why{printed}")
+
+    def _read(self) -> None:
+        poll = select.poll()
+        rest = {self.child.stdout: "", self.child.stderr: ""}
+        for descriptor in (*rest, self._wake):
+            poll.register(descriptor, select.POLLIN)
+        while True:
+            ended = list[int]()
+            for descriptor, _ in poll.poll():
+                if descriptor == self._wake:
+                    return
+                data = b""
+                with suppress(BlockingIOError):
+                    data = os.read(descriptor, _CHUNK)
+                    if not data:
+                        poll.unregister(descriptor)
+                        ended.append(descriptor)
+                *whole, last = (rest[descriptor] + data.decode(errors="backslashreplace")).split("\n")
+                for line in whole if data or not last else [last]:
+                    self._note(line.rstrip("\r")[:_LINE])
+                rest[descriptor] = last[:_LINE]
+            self._open.difference_update(ended)
+
+    def _note(self, line: str) -> None:
+        self.lines.append(line)
+        # here, and not where it is waited for: what a server prints after it may be more than is kept
+        if isinstance(self._ready, str):
+            self._said = self._said or line == self._ready
+        elif isinstance(self._ready, re.Pattern):
+            self._said = self._said or self._ready.search(line) is not None
+
+
+def _missing(ready: Ready) -> str:
+    match ready:
+        case str():
+            return f"did not print the line {ready!r}"
+        case re.Pattern():
+            return f"printed no line with {ready.pattern!r}"
+        case Listening(port, host, udp):
+            return f"did not listen on the {'UDP' if udp else 'TCP'} port {host}:{port}"
+        case _:
+            return "was not ready by its function"
+
+
+def peers(line: Line) -> list[Peer]:
+    """Return the ports that a line is connected to."""
+    return [found for each in line.descriptors() if (found := _peer(line, each))]
+
+
+def _peer(line: Line, descriptor: int) -> Peer | None:
+    try:
+        with socket.socket(fileno=os.dup(descriptor)) as found:
+            if found.family not in {socket.AF_INET, socket.AF_INET6}:
+                return None
+            udp = found.type == socket.SOCK_DGRAM
+            # a UDP socket is rarely connected, but its line knows the peer
+            known = getattr(line, "peer", None) if udp else None
+            address = known or found.getpeername()
+            return str(address[0]), int(address[1]), udp
+    except OSError:  # no socket, or not connected
+        return None

@@ -1,0 +1,118 @@
+"""Which processes of this machine hold a socket, by the address it is bound to."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import sys
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from otf.adapter.rest.attach import Bound, Transport
+from otf.values.cost import light
+
+_PROC: Final = Path("/proc")
+_LOCAL: Final = 1
+_REMOTE: Final = 2
+_STATE: Final = 3
+_INODE: Final = 9
+_CONNECTED: Final = "01"
+
+
+def owners(transport: Transport, address: Bound, among: Iterable[int]) -> set[int]:
+    """Return those `among` the processes that hold a socket bound to an address, as far as they can be seen."""
+    wanted = {f"socket:[{inode}]" for inode in _inodes(transport, address)}
+    return {pid for pid in among if wanted and _holds(pid, wanted)}
+
+
+def everybody() -> list[int]:
+    """Return all processes of this machine that can be seen, without the tester."""
+    own = os.getpid()
+    return [int(each.name) for each in _PROC.iterdir() if each.name.isdigit() and int(each.name) != own]
+
+
+def shown(remote: str) -> str:
+    """Return an address of the kernel's tables as people write it."""
+    host, _, port = remote.rpartition(":")
+    return f"{_address(host)}:{int(port, 16)}"
+
+
+def is_local(host: str) -> bool:
+    """Return whether an address leads to this machine over the loopback."""
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def _holds(pid: int, wanted: set[str]) -> bool:
+    folder = _PROC / str(pid) / "fd"
+    with suppress(OSError):
+        for each in folder.iterdir():
+            with suppress(OSError):
+                if os.readlink(each) in wanted:  # noqa: PTH115 -- it is a name and no path
+                    return True
+    return False
+
+
+def outside(sockets: Collection[str]) -> str:
+    """Return the address of a connection that leads from one of these sockets (inodes) to none of them; empty: none."""
+    rows = [row for name in ("tcp", "tcp6", "udp", "udp6") for row in _rows(name)]
+    ends = {(row.local, row.remote): row.inode for row in rows if row.state == _CONNECTED}
+    # a socket over UDP that is not connected hears everybody, and a connection nobody has accepted is its listener's
+    bound = {_port(row.local) for row in rows if row.state != _CONNECTED and row.inode in sockets}
+    for row in rows:
+        if row.inode not in sockets or row.state != _CONNECTED:
+            continue
+        if ends.get((row.remote, row.local)) not in sockets and _port(row.remote) not in bound:
+            return row.remote
+    return ""
+
+
+def _port(address: str) -> str:
+    return address.rpartition(":")[2]
+
+
+@light
+class _SocketRow:
+    """A socket in a table of the kernel."""
+
+    local: str
+    remote: str
+    state: str
+    inode: str
+
+
+def _rows(name: str) -> list[_SocketRow]:
+    try:
+        lines = (_PROC / "net" / name).read_text(encoding="ascii").splitlines()[1:]
+    except OSError:
+        return []
+    words = [line.split() for line in lines]
+    return [_SocketRow(each[_LOCAL], each[_REMOTE], each[_STATE], each[_INODE]) for each in words]
+
+
+def _inodes(transport: Transport, address: Bound) -> set[str]:
+    """Return the inodes of the sockets bound to an address, or to its port at every address."""
+    found = set[str]()
+    for row in [*_rows(transport), *_rows(f"{transport}6")]:
+        host, _, port = row.local.rpartition(":")
+        if int(port, 16) == address[1] and _same(host, address[0]):
+            found.add(row.inode)
+    return found - {"0"}
+
+
+def _same(written: str, host: str) -> bool:
+    """Return whether the address of a socket, as the kernel writes it, is that of a host, or any."""
+    bound, asked = _address(written), ipaddress.ip_address(host.partition("%")[0])
+    mapped = bound.ipv4_mapped if isinstance(bound, ipaddress.IPv6Address) else None
+    return bound.is_unspecified or asked in {bound, mapped}
+
+
+def _address(written: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    raw = bytes.fromhex(written)
+    if sys.byteorder == "little":
+        raw = b"".join(raw[at : at + 4][::-1] for at in range(0, len(raw), 4))
+    return ipaddress.ip_address(raw)

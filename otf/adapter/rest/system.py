@@ -1,0 +1,250 @@
+"""A system as its processes: one look at all of them decides whether it rests."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from otf.adapter.rest.attach import Unseen
+from otf.adapter.rest.calls import Timeout
+from otf.adapter.rest.kernel import RING, Gone, Hidden, Process
+from otf.adapter.rest.orphans import Orphans, Strangers
+from otf.adapter.rest.owners import outside, shown
+from otf.adapter.rest.sleepers import STOPPED, Sleepers, ThreadReading, Tid, Wake
+from otf.values.cost import light
+
+_SOCKET: Final = "socket:["
+MOST: Final = 64
+"""Threads that are looked at: with more, looking takes longer than waiting, and the tester runs out of descriptors."""
+
+Look: TypeAlias = Callable[[], bool]
+"""Looks at all ports; returns whether nothing was there, and nothing is on its way that the kernel knows of."""
+
+
+@light
+class Rest:
+    """All threads slept from before `began` until after `ended`; before `due` none wakes by itself.
+
+    `still`: none has run since the rest before.
+    """
+
+    began: float
+    ended: float
+    due: float
+    still: bool
+
+
+class SystemProcesses:
+    """The processes of a system: `roots`, what they started, and orphans. Raises Unseen.
+
+    `foreign`: its processes were not started by the tester, so that their orphans are not its own.
+    """
+
+    def __init__(self, roots: Iterable[int], *, foreign: bool = False) -> None:
+        self.sleepers: Sleepers = Sleepers()
+        self._roots = set(roots)
+        self._processes: dict[int, Process] = {}
+        self._dead = set[int]()
+        self._strangers = Strangers(self._roots) if foreign else None
+        self._orphans: Orphans | None = None
+        self._where: dict[Tid, tuple[Process, Timeout]] = {}
+        try:
+            self._orphans = Orphans()
+            self._enter(self._roots)
+            before = set[int]()
+            while not self._listed(whole=False) and self.pids != before:
+                before = self.pids
+            self.examine()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def pids(self) -> set[int]:
+        """The processes that belong to it now."""
+        return set(self._processes)
+
+    def look(self, quiet: Look) -> Rest | None:
+        """Look at all threads, at the ports, and at all threads again; return the rest if it is one. Raises Unseen."""
+        try:
+            return self._look(quiet)
+        except Gone:
+            # the file of a thread that has ended does not always say so: each list is read anew
+            self._listed(whole=False)
+            return None
+        except Hidden as hidden:
+            raise Unseen(f"the kernel does not show {hidden} of one of its processes") from hidden
+
+    def used(self) -> float:
+        """Return for how many seconds its threads have run so far, those aside that have ended."""
+        total = 0
+        for thread in [each for process in self._processes.values() for each in process.threads.values()]:
+            with suppress(Gone, ValueError, IndexError):
+                total += int(thread.reading().counters.split()[0])
+        return total * 1e-9
+
+    def examine(self) -> None:
+        """Look for what makes its rest uncertain, and takes long to look for. Raises Unseen."""
+        kinds = [kind for process in self._processes.values() for kind in _examined(process)]
+        kinds += _own_descriptors()
+        sockets = {kind[len(_SOCKET) : -1] for kind in kinds if kind.startswith(_SOCKET)}
+        if other := outside(sockets):
+            raise Unseen(
+                f"it has a connection to {shown(other)}, which is no part of it: name the process with --pid,"
+                " if it is on this machine"
+            )
+
+    def close(self) -> None:
+        """Look no more."""
+        for process in self._processes.values():
+            process.close()
+        self._processes.clear()
+        if self._orphans is not None:
+            self._orphans.close()
+            self._orphans = None
+        if self._strangers is not None:
+            self._strangers.close()
+            self._strangers = None
+
+    def _look(self, quiet: Look) -> Rest | None:
+        sleepers, began = self.sleepers, time.monotonic()
+        readings: dict[Tid, ThreadReading] = {}
+        whole = True
+        for process in self._processes.values():
+            readings.update(process.readings())
+            whole = process.whole and whole
+        first = time.monotonic()
+        if not sleepers.first(began, first, readings):
+            _refuse_stopped(readings)
+            return None
+        if not self._listed(whole=whole):
+            return None
+        sleepers.listed(first, frozenset(readings))
+        if not quiet():
+            return None
+        wakes = self._wakes()
+        if wakes is None:
+            return None
+        again: dict[Tid, ThreadReading] = {}
+        for process in self._processes.values():
+            again.update(process.readings())
+        if not sleepers.second(again, wakes):
+            return None
+        ended = time.monotonic()
+        return Rest(first, ended, sleepers.due(ended), sleepers.rested())
+
+    def _listed(self, *, whole: bool) -> bool:
+        """Read the lists of children, the orphans last; return whether all processes and threads are known.
+
+        Where the known threads of a process are not the `whole` of them, they are listed anew.
+        """
+        known, listed = whole, set[int]()
+        for pid, process in list(self._processes.items()):
+            try:
+                if not whole:
+                    process.refresh()
+                children = process.children()
+                listed.update(children)
+                known = not self._enter(children) and known
+            except Gone:
+                known = False
+                self._processes.pop(pid).close()
+        if self._orphans is not None:
+            orphans = self._orphans.now()
+            known = not self._enter(orphans) and known
+            for pid in orphans:
+                # one that had ended before it was seen has no files to be opened
+                if pid not in self._processes or self._processes[pid].ended:
+                    self._orphans.reap(pid)
+            listed |= orphans
+        if self._strangers is not None:
+            known = not self._enter(self._strangers.new()) and known
+        self._dead &= listed
+        return known
+
+    def _enter(self, pids: Iterable[int]) -> bool:
+        """Take processes into the system; return whether one is new."""
+        new = False
+        for pid in pids:
+            if pid in self._processes or pid in self._dead:
+                continue
+            new = True
+            try:
+                self._processes[pid] = Process(pid)
+            except Gone:
+                self._dead.add(pid)  # it is listed until somebody asks how it ended
+            except Hidden as hidden:
+                raise Unseen(f"the process {pid} belongs to the system, and {hidden}") from hidden
+        threads = sum(len(process.threads) for process in self._processes.values())
+        if threads > MOST:
+            raise Unseen(f"it has {threads} threads, and more than {MOST} are not looked at")
+        return new
+
+    def _wakes(self) -> dict[Tid, Wake] | None:
+        """Return the time-outs of the sleeps that are new; None where a thread does not sleep."""
+        threads = {
+            thread.tid: (process, thread) for process in self._processes.values() for thread in process.threads.values()
+        }
+        wakes: dict[Tid, Wake] = {}
+        for tid in self.sleepers.unread():
+            if tid not in threads:
+                continue  # it has ended
+            process, thread = threads[tid]
+            where = thread.timeout()
+            if where is None:
+                return None
+            if why := process.timed():
+                raise Unseen(f"of the process {process.pid}: {why}")
+            self._where[tid] = process, where
+            wakes[tid] = process.wake(where, time.monotonic())
+        if self.sleepers.ran:
+            self._alarms(threads.keys())
+        return wakes
+
+    def _alarms(self, tids: Iterable[Tid]) -> None:
+        """Read the timers that have descriptors: any thread may have set one for which another waits."""
+        self._where = {tid: self._where[tid] for tid in tids if tid in self._where}
+        for tid, (process, where) in self._where.items():
+            if where.role != "none":
+                self.sleepers.alarmed(tid, time.monotonic(), process.alarms(where))
+
+
+def _refuse_stopped(readings: Mapping[Tid, ThreadReading]) -> None:
+    for tid, reading in readings.items():
+        if reading.letter in STOPPED:
+            raise Unseen(f"its thread {tid} was stopped, by a signal or a debugger")
+
+
+def _examined(process: Process) -> list[str]:
+    """Return what the descriptors of a process are. Raises Unseen where its rest is none."""
+    try:
+        kinds = process.descriptors()
+    except Gone:
+        return []
+    except Hidden as hidden:
+        raise Unseen(f"the kernel does not show {hidden} of the process {process.pid}") from hidden
+    if RING in kinds:
+        raise Unseen(f"the process {process.pid} uses io_uring, and the kernel may work for it unseen")
+    if not _is_wide(process.pid):
+        raise Unseen(f"the process {process.pid} is a program of 32 bits, whose calls are not known")
+    return kinds
+
+
+def _own_descriptors() -> list[str]:
+    kinds: list[str] = []
+    for each in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            kinds.append(str(each.readlink()))
+    return kinds
+
+
+def _is_wide(pid: int) -> bool:
+    """Return whether a process runs a program of 64 bits: others number their calls otherwise."""
+    try:
+        with open(f"/proc/{pid}/exe", "rb") as program:  # noqa: PTH123 -- one of the places where a path is no file
+            return program.read(5)[4:] == b"\x02"
+    except OSError:
+        return True

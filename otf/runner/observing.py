@@ -1,0 +1,156 @@
+"""Rest of the system behind a wire, observed while a run waits for silence."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncGenerator, Callable, Collection
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from otf.adapter import Bench
+from otf.adapter.rest.attach import Delaying, Placed, Unseen
+from otf.adapter.rest.sleepers import Stillness
+from otf.core.pacing import PATIENCE
+from otf.runner.wire import Wire
+
+if TYPE_CHECKING:
+    from otf.adapter.rest.system import SystemProcesses
+
+Known: TypeAlias = Callable[[str], None]
+"""Takes how the silences of a run are known: `OBSERVED`, or `timed` with the reason."""
+
+OBSERVED: Final = "observed"
+PROMPT: Final = 20  # looks one after another: most systems have taken an input by then
+FIRST: Final = 0.00005  # seconds until the look after these, and from look to look as many more …
+LONGEST: Final = 0.001  # … up to this
+ENDLESS: Final = 30.0  # seconds without a rest, after which none is expected any more
+BUSY: Final = 0.25  # seconds of computing that are waited for in any case
+
+
+class Observer:
+    """Decides while a run waits for silence whether the system rests; `pause` says when to look again (seconds).
+
+    `wait` begins each wait; `why` says from then on why no rest can be observed, if so.
+    """
+
+    def __init__(self, wire: Wire, system: SystemProcesses) -> None:
+        self.why: str = ""
+        self.pause: float = 0.0
+        self._wire = wire
+        self._system = system
+        self._delaying = [line for line in wire.lines.values() if isinstance(line, Delaying)]
+        self._key: tuple[float, float] | None = None
+        self._stillness = Stillness(0.0)
+        self._began = self._used = 0.0
+        self._looks = 0
+
+    def wait(self, until: float, wanted: float, *, careful: bool = False) -> None:
+        """Begin to wait for silence of `wanted` seconds, unless it is the same wait as before, by its end.
+
+        `careful`: much rests on it, and so what takes long to look for is looked for as well.
+        """
+        key = until, wanted
+        if self._key is None or self._key[0] != until:
+            self._stillness = Stillness(wanted)
+            self._began, self._used = time.monotonic(), -1.0
+            self._looks = 0
+            if careful:
+                self._examine()
+        self._key = key
+
+    def look(self) -> bool:
+        """Look at the system and at all ports; return whether silence is certain."""
+        try:
+            rest = self._system.look(self._quiet)
+        except (Unseen, OSError) as unseen:
+            self.why = str(unseen)
+            return False
+        now = time.monotonic()
+        self._looks += 1
+        if rest is None:
+            self._stillness.broken(now)
+        elif self._stillness.rest(rest.began, rest.ended, rest.due, still=rest.still):
+            return True
+        elif not rest.still:
+            self._looks = PROMPT
+        self._hurry(now)
+        return False
+
+    def _examine(self) -> None:
+        try:
+            self._system.examine()
+        except (Unseen, OSError) as unseen:
+            self.why = str(unseen)
+
+    def _quiet(self) -> bool:
+        # first what has been written and did not arrive: what arrives meanwhile is seen at the ports after it
+        on_its_way = any(line.unsent() for line in self._delaying)
+        return self._wire.empty() and not on_its_way
+
+    def _hurry(self, now: float) -> None:
+        self.pause = 0.0 if self._looks < PROMPT else min(FIRST * (self._looks - PROMPT + 1), LONGEST)
+        if self._stillness.ticking:
+            self.why = "timers wake it again and again within the quiescence time"
+        elif now - self._began > ENDLESS:
+            self.why = f"it has not rested for {ENDLESS:g} s"
+        elif now - self._began > BUSY and self._looks % PROMPT == 0 and self._computes():
+            self.why = "it computes for longer than silence would be waited for"
+
+    def _computes(self) -> bool:
+        used = self._system.used()
+        if self._used < 0:
+            self._used = used
+        wanted = self._key[1] if self._key is not None else 0.0
+        return used - self._used > max(BUSY, PATIENCE * wanted)
+
+
+@asynccontextmanager
+async def observing(
+    bench: Bench, wire: Wire, started: Collection[int], known: Known
+) -> AsyncGenerator[Observer | None, None]:
+    """Observe the system behind a wire, if the bench wants that and it is possible; `known` is told which it is.
+
+    A system in this process has no silence that would have to be known.
+    """
+    if all(isinstance(line, Placed) and line.place().inside for line in wire.lines.values()):
+        yield None
+        return
+    try:
+        system = _attached(bench, wire, started)
+    except Unseen as unseen:
+        known(f"timed: {unseen}")
+        yield None
+        return
+    observer = Observer(wire, system)
+    known(OBSERVED)
+    try:
+        yield observer
+        if observer.why:
+            known(f"timed: {observer.why}")
+    finally:
+        system.close()
+
+
+def _attached(bench: Bench, wire: Wire, started: Collection[int]) -> SystemProcesses:
+    if bench.silence == "timed":
+        raise Unseen("the bench or the user says so")
+    if sys.platform != "linux":
+        raise Unseen("only the kernel of Linux shows whether a process rests")
+    if wire.noting:
+        raise Unseen("faults are injected, and what is held back for them is not seen")
+    if not _lives_in_real_time():
+        raise Unseen("the clock of the event loop is not that of the system")
+    from otf.adapter.rest.attach import attached
+
+    return attached(wire.lines, started, bench.pids)
+
+
+def _lives_in_real_time() -> bool:
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        trio = sys.modules.get("trio")
+        return trio is not None and type(trio.lowlevel.current_clock()).__name__ == "SystemClock"
+    return type(loop).time is asyncio.BaseEventLoop.time or type(loop).__module__.startswith("uvloop")

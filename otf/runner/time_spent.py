@@ -1,0 +1,81 @@
+"""Where the time of a campaign goes, counted as it passes: a user who sees the largest share knows what to change."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from otf.adapter.waiting import clock
+from otf.core.calls import CURRENT
+
+Opened = TypeVar("Opened")
+
+
+@dataclass(slots=True)
+class TimeSpent:
+    """Seconds of a campaign, those of parallel paths added up.
+
+    `silence`: waits in which nothing came. `wire`: waits that ended with an output, and sending. `starts`: starting and
+    stopping the system. `model`: the model's functions. `otf`: the rest of the tester's CPU time; the system's own is
+    part of it if the system is in this process.
+    """
+
+    silence: float = 0.0
+    wire: float = 0.0
+    starts: float = 0.0
+    model: float = 0.0
+    otf: float = 0.0
+
+    def shares(self) -> Mapping[str, float]:
+        """Return the seconds by name, the largest first."""
+        seconds = {name: getattr(self, name) for name in ("silence", "wire", "starts", "model", "otf")}
+        return dict(sorted(seconds.items(), key=lambda each: -each[1]))
+
+    def waited(self, seconds: float, *, silent: bool) -> None:
+        """Count a wait: nothing came in it if `silent`."""
+        if silent:
+            self.silence += seconds
+        else:
+            self.wire += seconds
+
+    @asynccontextmanager
+    async def starting(self, opening: AbstractAsyncContextManager[Opened]) -> AsyncGenerator[Opened, None]:
+        """Count how long a context takes to be entered and left, also if that is interrupted."""
+        now = clock()
+        began = now()
+        try:
+            async with opening as opened:
+                self.starts += now() - began
+                try:
+                    yield opened
+                finally:
+                    began = now()
+        finally:
+            self.starts += now() - began
+
+
+_SPENT: Final = ContextVar[TimeSpent | None]("spent", default=None)
+
+
+def spent() -> TimeSpent:
+    """Return the count of the campaign under way; one that is read by no one if there is none."""
+    return _SPENT.get() or TimeSpent()
+
+
+@contextmanager
+def spending(count: TimeSpent) -> Generator[None, None, None]:
+    """Count the time until the context is left; it is entered within the event loop."""
+    token, before = _SPENT.set(count), CURRENT.clock
+    cpu, model = time.process_time(), CURRENT.seconds
+    CURRENT.clock = clock()
+    try:
+        yield
+    finally:
+        CURRENT.clock = before
+        _SPENT.reset(token)
+        count.model += CURRENT.seconds - model
+        count.otf += max(0.0, time.process_time() - cpu - count.model)

@@ -1,0 +1,208 @@
+"""Servers: when they are ready, when another process has their port, and how they live on from path to path."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from otf.adapter import Bench, Expect, Life, Listening, Opener
+from otf.adapter.child import holders
+from otf.adapter.serial.keeping import keeping
+from otf.adapters import inprocess, tcp, udp
+from otf.codec import lines
+from otf.errors import ContactError
+from otf.models.serving import free_port
+from otf.spec import Spec
+from tests.adapters.harness import children, descriptors, python
+
+pytestmark = pytest.mark.anyio
+HOST = "127.0.0.1"
+SERVER = """
+import os, socket, sys, time
+kind = socket.SOCK_DGRAM if sys.argv[2] == "udp" else socket.SOCK_STREAM
+server = socket.socket(socket.AF_INET, kind)
+server.bind(("127.0.0.1", int(sys.argv[1])))
+kind == socket.SOCK_STREAM and server.listen()
+print(f"version 7, up and running as {os.getpid()}", flush=True)
+time.sleep(100)
+"""
+
+
+def command(port: int, kind: str) -> list[str]:
+    """The command of a server that only listens."""
+    return [*python(SERVER), str(port), kind]
+
+
+def bench(life: Life, port: Opener) -> Bench:
+    """A bench with one port."""
+    return Bench(Spec(lambda _state, _inp: (), 0, []), codec=lines({}), ports={"p": port}, life=life, retries=0)
+
+
+async def refused(life: Life, port: Opener) -> str:
+    """Why a system cannot be brought to life."""
+    with pytest.raises(ContactError) as raised:
+        async with bench(life, port).open():
+            pass
+    return str(raised.value)
+
+
+def silent() -> Opener:
+    """A port without a system."""
+    return inprocess(lambda: lambda _: None)
+
+
+@contextmanager
+def taken(kind: str) -> Generator[int]:
+    """Hold a port, as a server does that was started long ago."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM if kind == "udp" else socket.SOCK_STREAM) as holder:
+        holder.bind((HOST, 0))
+        if kind == "tcp":
+            holder.listen()
+        yield holder.getsockname()[1]
+
+
+def to(port: int, kind: str) -> Opener:
+    """The adapter to a port."""
+    return udp(f"{HOST}:{port}") if kind == "udp" else tcp(f"{HOST}:{port}")
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("kind", ["tcp", "udp"])
+@pytest.mark.parametrize("waits", [False, True])
+async def test_a_port_that_another_process_holds(kind: str, waits: bool) -> None:
+    """A server that cannot bind its port dies at once; the process that answers there is not judged in its place."""
+    before = descriptors(), children()
+    with taken(kind) as port:
+        life = Life(server=command(port, kind), ready=Listening(port, udp=kind == "udp") if waits else None)
+        why = await refused(life, to(port, kind))
+    assert f"{kind.upper()} port 127.0.0.1:{port} is held by the process" in why
+    assert (descriptors(), children()) == before
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("kind", ["tcp", "udp"])
+@pytest.mark.parametrize("way", ["port", "pattern", "function"])
+async def test_when_a_server_is_ready(kind: str, way: str) -> None:
+    """It listens on a port, TCP or UDP; it printed a line with a pattern; or a function finds so."""
+    port = free_port(socket.SOCK_DGRAM if kind == "udp" else socket.SOCK_STREAM)
+    calls: list[int] = []
+
+    def third() -> bool:
+        calls.append(1)
+        return len(calls) > 2 and bool(holders.bound(HOST, port, udp=kind == "udp"))
+
+    ready: dict[str, Any] = {
+        "port": Listening(port, udp=kind == "udp"),
+        "pattern": re.compile(r"^version \d+, up"),
+        "function": third,
+    }
+    async with bench(Life(server=command(port, kind), ready=ready[way]), to(port, kind)).open() as opened:
+        assert holders.bound(HOST, port, udp=kind == "udp")
+        assert opened["p"].receive() == []
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("ready", "why"),
+    [
+        (Listening(1), "did not listen on the TCP port 127.0.0.1:1 within 0.2 s"),
+        (re.compile("nothing like it"), "printed no line with 'nothing like it' within 0.2 s"),
+        (lambda: False, "was not ready by its function within 0.2 s"),
+    ],
+)
+async def test_a_server_that_is_never_ready(ready: Any, why: str) -> None:  # noqa: ANN401 -- all there is
+    """The error names what was waited for."""
+    port = free_port(socket.SOCK_STREAM)
+    assert why in await refused(Life(server=command(port, "tcp"), ready=ready, timeout=0.2), silent())
+
+
+@pytest.mark.real
+async def test_a_server_that_has_died_is_no_system() -> None:
+    """Also where nothing shows that it is ready: what it printed is named."""
+
+    async def late() -> None:
+        import anyio
+
+        await anyio.sleep(0.3)
+
+    life = Life(server=python("import sys; sys.exit('no licence')"), health=late)
+    assert "has ended (exit status 1); start it by hand to see why\n  printed: no licence" in await refused(
+        life, silent()
+    )
+
+
+async def test_what_cannot_be_known_accuses_no_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where there is no /proc, no port has a holder and no process a start."""
+    monkeypatch.setattr(holders, "PROC", tmp_path)
+    assert holders.bound(HOST, 80, udp=False) == frozenset()
+    assert holders.started(1) == 0
+    assert not holders.stranger(HOST, 80, 0, udp=False)
+
+
+def board(answers: dict[bytes, list[Any]]) -> Opener:
+    """A system with these answers."""
+    return inprocess(lambda: lambda data: answers.get(data, []))
+
+
+async def test_a_sequence_waits_for_answers() -> None:
+    """Send this, wait for that: the prompt may come late, and what comes before it is dropped."""
+    answers: dict[bytes, list[Any]] = {b"reset": [b"booting", (0.02, b"U-Boot 2023.01"), (0.04, b"=> ")]}
+    life = Life(inband=[("p", b"reset"), Expect("p", rb"=> $"), ("p", b"x")])
+    async with bench(life, board(answers)).open() as opened:
+        assert opened["p"].receive() == []
+    life = Life(inband=[("p", b"reset"), Expect("p", rb"login:", 0.1)])
+    why = await refused(life, board(answers))
+    assert why.endswith("no frame with b'login:' within 0.1 s; the last that came is b'=> '")
+    assert (await refused(life, silent())).endswith("; nothing came")
+
+
+async def test_power_is_the_last_resort_and_has_a_budget() -> None:
+    """If the sequence fails the power is cycled, and all is tried again; after so many times that is over."""
+    power: list[str] = []
+
+    def system(data: bytes) -> list[bytes]:
+        return [b"=> "] if data == b"reset" and len(power) % 2 else []
+
+    reset: list[tuple[str, bytes] | Expect] = [("p", b"reset"), Expect("p", b"=>", 0.05)]
+    life = Life(inband=reset, power=lambda: power.append("cycled"), power_cycles=2)
+    async with bench(life, inprocess(lambda: system)).open():
+        assert power == ["cycled"]
+    power.append("lost")  # from now on no reset helps
+    why = await refused(life, inprocess(lambda: lambda _: None))
+    assert "; after power cycle 2: the reset over port 'p' failed" in why
+    assert power == ["cycled", "lost", "cycled"]
+    assert (await refused(life, silent())).endswith(
+        "all 2 power cycles are used up; see to the test bed, or raise power_cycles"
+    )
+
+
+@pytest.mark.real
+async def test_a_server_lives_for_a_campaign() -> None:
+    """With `keep` it is started once, again only if it has died or cannot be reset, and ends with the campaign."""
+    before = children()
+    port = free_port(socket.SOCK_STREAM)
+    fails: list[bool] = []
+
+    def health() -> bool:
+        return not (fails and fails.pop())
+
+    life = Life(server=command(port, "tcp"), ready=Listening(port), keep=True, health=health, grace=0.05)
+    pids: list[int] = []
+    async with keeping():
+        for step in range(4):
+            if step == 2:
+                fails.append(True)
+            async with bench(life, tcp(f"{HOST}:{port}")).open():
+                assert life.lasting.server is not None
+                pids.append(life.lasting.server.child.pid)
+    assert pids[0] == pids[1] != pids[2] == pids[3]
+    assert children() == before
+    async with bench(life, tcp(f"{HOST}:{port}")).open():
+        assert life.lasting.server is None  # outside of a campaign there is nothing to keep it for
+    assert children() == before

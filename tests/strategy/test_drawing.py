@@ -1,0 +1,262 @@
+"""Where many inputs are enabled, strategies draw some and ask the model about these alone: with the same chances."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from otf.core import FEW, InputMode, Limits, Model, Monitor, Oracle, Relation, View
+from otf.core.enabled import ITERATED, KEPT
+from otf.core.memory import Memory
+from otf.errors import ModelError
+from otf.simulate import Walk
+from otf.spec import Spec, Transition, goto, total
+from otf.strategy import STRATEGIES, Strategy, StrategyKind, weighted
+from otf.trace.events import Quiet, Seen, Sent
+
+MANY: Final = 90
+LISTED: Final = 60
+CHI_SQUARE: Final = 66.2  # exceeded once in 10,000 times with 29 degrees of freedom
+MODES: Final[tuple[InputMode, ...]] = ("uioco", "any", "all", "mixed")
+
+
+def store(inputs: Callable[[Any], Iterable[int]] | Sequence[int], asked: list[int] | None = None) -> Spec[Any, int]:
+    """Return a spec that specifies even inputs in even states, those divisible by three in odd ones; -1 forks."""
+
+    def step(state: int, inp: int) -> Iterator[Transition[int]]:
+        if asked is not None:
+            asked.append(inp)
+        if state == 0 and inp == -1:
+            yield goto(1)
+            yield goto(2)
+        elif inp % (3 if state % 2 else 2) == 0:
+            yield goto(state + 2 + inp, inp)
+
+    return Spec(step, 0, inputs)
+
+
+def view_of(spec: Spec[Any, int], relation: Relation = "uioco", *sent: int) -> View:
+    """Return the view after inputs that are not answered."""
+    judge = Oracle(Model(spec), relation, Limits())
+    monitor = Monitor(judge)
+    for inp in sent:
+        monitor.tell(Sent(inp, "", 0.0))
+        monitor.tell(Quiet(0.0))
+    return judge.view(monitor.belief)
+
+
+def by_definition(view: View, mode: InputMode) -> tuple[list[int], list[int]]:
+    """Return the inputs of a mode and those of the other side of its coin, asking the spec about every input."""
+    spec = view.model.spec
+    enabled = dict.fromkeys(inp for node in view.nodes for inp in spec.inputs(node.value))
+    own = spec.partial or spec
+    enough = any if view.relation == "any" else all
+    specified = [inp for inp in enabled if enough(list(own.step(node.value, inp)) for node in view.nodes)]
+    others = [inp for inp in enabled if inp not in specified]
+    if mode == "all":
+        return [*specified, *others], []
+    return (specified, others) if mode == "mixed" else (specified, [])
+
+
+def chosen(view: View, name: str | StrategyKind, mode: InputMode, times: int) -> Counter[object]:
+    """Return how often each input is chosen by a strategy without memory."""
+    chooser = Strategy(name, mode, 7).path(1)
+    found = Counter[object]()
+    for _ in range(times):
+        inp = chooser.choose(view)
+        found[None if inp is None else inp.value] += 1
+    return found
+
+
+def strange(found: Counter[object], inputs: Sequence[int], share: float = 1.0) -> float:
+    """Return the chi-square statistic of choices that should be uniform over these inputs."""
+    expected = found.total() * share / len(inputs)
+    return sum((found[inp] - expected) ** 2 / expected for inp in inputs)
+
+
+SOURCES: Final[dict[str, Callable[[Any], Iterable[int]] | Sequence[int]]] = {
+    "fixed": range(LISTED),
+    "sequence": lambda _state: range(LISTED),
+    "iterable": lambda _state: iter(range(LISTED)),
+    "short": range(30),
+    "differing": lambda state: [each for each in range(MANY) if each % 3 != state % 3],
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("sent", [(), (-1,)])
+@pytest.mark.parametrize("mode", MODES)
+def test_the_inputs_of_a_mode_are_those_of_its_definition(source: str, sent: tuple[int, ...], mode: InputMode) -> None:
+    """Whatever lists the inputs: all that the definition has are chosen, each as often, and no others."""
+    spec = store(SOURCES[source])
+    view = view_of(total(spec) if mode in {"all", "mixed"} else spec, "any" if mode == "any" else "uioco", *sent)
+    wanted, others = by_definition(view, mode)
+    found = chosen(view, "random", mode, 6_000)
+    assert found.keys() == {*wanted, *others}
+    shares = [(wanted, 0.5 if others else 1.0), (others, 0.5)]
+    for inputs, share in shares:
+        freedom = len(inputs) - 1
+        # four standard deviations above the mean; the coin of `mixed` has one degree of freedom more
+        assert not inputs or strange(found, inputs, share) < freedom + 1 + 4 * (2 * freedom + 2) ** 0.5
+
+
+def test_rejected_inputs_leave_the_chances_of_the_others_equal() -> None:
+    """30 of 60 inputs are specified: chi-square does not exceed what it exceeds once in 10,000 times."""
+    found = chosen(view_of(store(range(LISTED))), "random", "uioco", 30_000)
+    assert strange(found, range(0, LISTED, 2)) < CHI_SQUARE
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_a_rare_input_is_found_by_asking_about_the_rest(name: str, mode: InputMode) -> None:
+    """One input of 3,000 is specified, which no draw finds; where none is, `mixed` takes the others."""
+
+    def step(state: int, inp: int) -> Iterator[Transition[int]]:
+        if inp == 2_900:
+            yield goto(state)
+
+    view = view_of(Spec(step, 0, range(3_000)))
+    found = chosen(view, name, mode, 20)
+    assert found[None] == 0
+    assert found[2_900] == 20 if mode in {"uioco", "any"} else found[2_900] <= 18
+    assert set(chosen(view_of(Spec(lambda _state, _inp: [], 0, range(50))), name, mode, 5)) <= (
+        {None} if mode in {"uioco", "any"} else set(range(50))
+    )
+
+
+@pytest.mark.parametrize("name", [each for each in STRATEGIES if each != "nearest"])
+def test_a_new_state_is_asked_about_a_few_inputs_only(name: str) -> None:
+    """Of 10,000 enabled inputs fewer than 40 are asked about in each of 20 new states."""
+    asked = list[int]()
+    judge = Oracle(Model(store(range(0, 20_000, 2), asked)))
+    walk = Walk(judge, lambda inp: (inp,))
+    chooser = Strategy(name, "uioco", 3).path(2)
+    assert walk.chosen(chooser, 20) is None
+    assert walk.steps == 20
+    assert len(asked) < 20 * 40
+
+
+def test_a_fixed_list_is_looked_at_once() -> None:
+    """Not in each state."""
+    judge = Oracle(Model(store(range(0, 200, 2))))
+    walk = Walk(judge, lambda inp: (inp,))
+    walk.chosen(Strategy("random", "uioco", 1).path(1), 5)
+    assert len({id(judge.model.offered(node)) for node in judge.model.nodes}) == 1
+
+
+def test_a_long_list_is_kept_when_its_state_comes_again_and_again() -> None:
+    """The function is called on each of the first four visits, and never after that."""
+    called = list[int]()
+
+    def inputs(state: int) -> list[int]:
+        called.append(state)
+        return list(range(FEW + 1))
+
+    model = Model(store(inputs))
+    drawn = [[model.offered(model.initial)[at].value for at in range(FEW + 1)] for _ in range(9)]
+    assert all(each == drawn[0] for each in drawn)
+    assert len(called) == 4
+
+
+def test_visits_of_states_that_never_come_again_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of more states than are counted, those visited once go: by the visits alone, whatever the model remembers."""
+    monkeypatch.setattr("otf.strategy.visits.STATES", 10)
+    strategy, judge = Strategy("random", "uioco", 1), Oracle(Model(store(range(10))))
+    view = judge.view(judge.start())
+    symbol = judge.model.symbol(2)
+    strategy.visits.note(view, symbol)
+    for state in range(10):
+        strategy.visits.note(view, symbol)
+        strategy.visits.note(replace(view, nodes=(judge.model.node(state + 1),)), symbol)
+    assert {node.value: times for node, times in strategy.visits.states.items()} == {0: 11}
+    assert strategy.visits.inputs[judge.model.initial][symbol] == 11
+
+
+def test_of_an_iterable_that_never_ends_the_first_are_taken() -> None:
+    """A sequence is drawn from whole, of another iterable no more is taken than is drawn from, and that is noted."""
+
+    def endless(_state: int) -> Iterator[int]:
+        number = 0
+        while True:
+            yield number
+            number += 2
+
+    judge = Oracle(Model(store(endless)))
+    view = judge.view(judge.start())
+    assert (len(view.enabled), judge.model.cut) == (ITERATED, True)
+    whole = Oracle(Model(store(lambda _state: range(0, 10**9, 2))))
+    view = whole.view(whole.start())
+    assert (len(view.enabled), whole.model.cut) == (10**9 // 2, False)
+    assert Strategy("random", "uioco", 1).path(1).choose(view) is not None
+    with pytest.raises(ModelError, match="more than 100,000 inputs"):
+        assert view.specified
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("size", [10, FEW + 1, KEPT + 1])
+def test_a_path_does_not_depend_on_what_is_remembered(name: str, mode: InputMode, size: int) -> None:
+    """With a memory of one answer, of all, or with what another path left: the same inputs."""
+    inputs = [each * 2 % 120 if each < 30 else each for each in range(size)]
+
+    def again(state: int, inp: int) -> Iterator[Transition[int]]:
+        if (state + inp) % 2 == 0:
+            yield goto((state + inp) % 6, inp)
+
+    def path(judge: Oracle, number: int) -> list[int]:
+        monitor, chooser, sent = Monitor(judge), Strategy(name, mode, 11).path(number), list[int]()
+        for _ in range(40):
+            symbol = chooser.choose(judge.view(monitor.belief))
+            if symbol is None:
+                break
+            assert isinstance(symbol.value, int)
+            sent.append(symbol.value)
+            (answered,) = [judge.model.specified(node, symbol) for node in monitor.states]
+            monitor.tell(Sent(symbol.value, "", 0.0))
+            if answered:
+                monitor.tell(Seen(symbol.value, "sut", 0.0))
+            monitor.tell(Quiet(0.0))
+        return sent
+
+    spec = total(Spec(again, 0, lambda _state: list(inputs)))
+    forgetful, warm = Oracle(Model(spec, memory=Memory(1))), Oracle(Model(spec))
+    cold = path(Oracle(Model(spec)), 2)
+    path(warm, 5)
+    assert len(cold) == 40
+    assert path(forgetful, 2) == path(warm, 2) == cold
+
+
+def test_drawn_inputs_are_tried_nearly_evenly() -> None:
+    """All of 250 inputs are tried within 350 choices, though only 32 are compared at a time."""
+    view = view_of(store(range(0, 500, 2)))
+    found = chosen(view, "least-input", "uioco", 350)
+    assert len(found) == 250
+    assert max(found.values()) <= 2
+
+
+def test_weights_hold_among_many_inputs() -> None:
+    """Of 60 inputs one weighs 29, and one nothing; where all that is specified weighs nothing, none is chosen."""
+    weigh = weighted({10: 29.0, 20: 0.0})
+    found = chosen(view_of(store(range(LISTED))), weigh, "uioco", 5_000)
+    assert found[20] == found[3] == 0
+    assert 2_350 < found[10] < 2_650
+    nothing = weighted(lambda inp: inp % 2)
+    assert set(chosen(view_of(store(range(0, 100, 2))), nothing, "uioco", 5)) == {None}
+    rare = Spec[int, int](lambda state, inp: [goto(state)] if inp == 2_900 else [], 0, range(3_000))
+    assert set(chosen(view_of(rare), weigh, "uioco", 3)) == {2_900}
+
+
+def test_a_sequence_that_raises_is_named() -> None:
+    """An input that cannot be had is a mistake of the model, in that state."""
+
+    class Broken(list[int]):
+        def __getitem__(self, index: object) -> Any:  # noqa: ANN401 -- as in a list
+            raise IndexError("gone")
+
+    view = view_of(store(lambda _state: Broken(range(100))))
+    with pytest.raises(ModelError, match=r"inputs\(0\): the model raised IndexError: gone"):
+        Strategy("random", "uioco", 1).path(1).choose(view)
