@@ -14,7 +14,7 @@ import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port
 from otf.adapter.exits import describe
-from otf.adapter.rest.attach import Place
+from otf.adapter.rest.place import Place
 from otf.adapter.waiting import Alarm, alarms
 from otf.errors import USERS_OWN, ContactError, UsageError
 from otf.framing.frame import LARGEST, too_long

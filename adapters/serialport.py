@@ -11,7 +11,7 @@ import anyio
 import msgspec
 
 from otf.adapter import Ending, LineLost, Port, Trouble
-from otf.adapter.rest.attach import Place
+from otf.adapter.rest.place import Place
 from otf.adapter.serial.carrier import is_network
 from otf.adapter.serial.device import Device
 from otf.adapter.serial.keeping import OpenPort, held

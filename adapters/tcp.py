@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 
 from otf.adapter import Port
 from otf.adapter.exits import answered
-from otf.adapter.rest.attach import Place
-from otf.adapter.rest.machine import Unsent
+from otf.adapter.rest.place import Place
+from otf.adapter.rest.unsent import Unsent
 from otf.adapter.socket.address import LOOKUP, Address, read_address, resolved, show_address
 from otf.adapter.socket.connection import (
     accepted,

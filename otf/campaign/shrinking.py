@@ -39,7 +39,7 @@ from otf.shrink import (
     repeats,
 )
 from otf.shrink.issue import ANYWHERE, Thinking
-from otf.shrink.ways import ModelMap, Patience
+from otf.shrink.ways import ModelMap, PlanPatience
 from otf.trace.record import Header
 
 FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
@@ -59,7 +59,7 @@ GRACE: Final = 0.5  # seconds after the deadline in which a run may still end by
 ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk again with more runs for each candidate
 
 
-def patience(bench: Bench) -> Patience:
+def patience(bench: Bench) -> PlanPatience:
     """Return the patience of the bench's system: half of its pause, since a piece of work may end later."""
 
     def waits() -> Callable[[], bool]:

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias, cast
 
 from otf.adapter import Bench, Line
 from otf.adapter.exits import describe, is_interruption, where
-from otf.adapter.rest.orphans import adopt, starting
+from otf.adapter.rest.started import adopt, starting
 from otf.core import Session
 from otf.errors import ContactError, OtfError, UsageError
 from otf.runner.observing import Known, observing
@@ -36,7 +36,7 @@ async def drive(
 ) -> Verdict:
     """Start a fresh copy of the system, conduct one run on it, stop it; return the verdict.
 
-    `known` is told how the silences of the run are known, before its first event, and again where that changes.
+    `known` gets how the silences of the run are known, before its first event, and again where that changes.
     `aftermath` returns for how many seconds the ports are heard after a failure. Raises
     ContactError if the system cannot be started or reached, ModelError if the model is broken, UsageError if the
     bench is.

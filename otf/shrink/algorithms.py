@@ -20,7 +20,7 @@ from otf.shrink.ladder import climb
 from otf.shrink.parts import bypassed, without_chunks, without_parts
 from otf.shrink.search import Attempts, ShrinkSearch
 from otf.shrink.values import renamed, simplified, uniform
-from otf.shrink.ways import ModelMap, Patience, endless
+from otf.shrink.ways import ModelMap, PlanPatience, endless
 from otf.trace.verdict import Signature
 
 BEST: Final = "model"
@@ -76,7 +76,7 @@ class Setting:
     oracle: Oracle
     mode: InputMode = "uioco"
     seed: int = 0
-    patience: Patience = endless
+    patience: PlanPatience = endless
 
 
 MEANS: Final[tuple[Callable[[ShrinkSearch], Attempts], ...]] = (

@@ -8,7 +8,7 @@ from typing import Final
 from otf.core import Chooser, Oracle, Symbol, View
 from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, NodeSet
 from otf.shrink.traits import kind
-from otf.shrink.ways import ModelMap, ModelSteps, Patience, endless
+from otf.shrink.ways import ModelMap, ModelSteps, PlanPatience, endless
 
 SPARE: Final = 20  # inputs for detours, in addition to two for each step
 
@@ -40,7 +40,7 @@ class StepPlan:
         return _Following(self)
 
 
-def again(issue: Issue, oracle: Oracle, patience: Patience = endless) -> Candidate:
+def again(issue: Issue, oracle: Oracle, patience: PlanPatience = endless) -> Candidate:
     """Return the candidate that should show an issue again.
 
     It sends the same inputs; if the model leaves the system a choice on the way, it plans them as `StepPlan` does. The

@@ -19,7 +19,7 @@ ModelSteps: TypeAlias = tuple[ModelStep, ...]
 """Steps through the model, each from where the one before led."""
 
 
-Patience: TypeAlias = Callable[[], Callable[[], bool]]
+PlanPatience: TypeAlias = Callable[[], Callable[[], bool]]
 """Is called when a system begins to wait for its next input; returns a function: has it waited long enough?"""
 
 
@@ -94,9 +94,12 @@ class ModelMap:
     """
 
     def __init__(
-        self, oracle: Oracle, patience: Patience = endless, learnt: dict[tuple[NodeSet, Symbol], NodeSet] | None = None
+        self,
+        oracle: Oracle,
+        patience: PlanPatience = endless,
+        learnt: dict[tuple[NodeSet, Symbol], NodeSet] | None = None,
     ) -> None:
-        self.patience: Patience = patience
+        self.patience: PlanPatience = patience
         self._oracle = oracle
         self.model: Model = oracle.model
         self.start: NodeSet = self._open(frozenset([oracle.model.initial]))

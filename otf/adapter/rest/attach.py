@@ -1,59 +1,13 @@
-"""From the open lines of a bench to the processes behind them, or to the reason why these cannot be watched.
-
-Where the other end of a line is, as far as the line knows.
-"""
+"""From the open lines of a bench to the processes behind them, or to the reason why these cannot be watched."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from otf.adapter.rest.machine import detours, unfit
 from otf.adapter.rest.owners import everybody, is_local, owners
+from otf.adapter.rest.place import Place, Placed, Unseen
 from otf.adapter.rest.system import SystemProcesses
-
-Transport: TypeAlias = Literal["tcp", "udp"]
-
-Bound: TypeAlias = tuple[str, int]
-"""A (host, port)."""
-
-
-class Unseen(Exception):  # noqa: N818 -- what happened, not an error
-    """The rest of a system cannot be observed; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where the other end of a line is: a process, or an address; `hidden`: why that cannot be known.
-
-    A line that is not connected leads nowhere yet: it has none of them. `inside`: it is in this process, and answers
-    before it returns.
-    """
-
-    pid: int = 0
-    transport: Transport | None = None
-    address: Bound | None = None
-    hidden: str = ""
-    inside: bool = False
-
-
-@runtime_checkable
-class Placed(Protocol):
-    """A line that knows where its other end is."""
-
-    def place(self) -> Place:
-        """Return where the other end is now."""
-        ...
-
-
-@runtime_checkable
-class Delaying(Protocol):
-    """A line whose bytes may wait in the kernel after the system has written them."""
-
-    def unsent(self) -> int:
-        """Return how many bytes the system has written that have not arrived. Raises OSError where that is hidden."""
-        ...
 
 
 def attached(lines: Mapping[str, object], started: Collection[int], named: Collection[int] = ()) -> SystemProcesses:
@@ -74,11 +28,15 @@ def attached(lines: Mapping[str, object], started: Collection[int], named: Colle
     finally:
         if not keep:
             own.close()
-    if keep:
-        return own
-    if not roots:
+    if not keep and not roots:
         raise Unseen("none of its ports leads to a process of this machine")
-    return SystemProcesses(roots | set(started), foreign=True)
+    system = own if keep else SystemProcesses(roots | set(started), foreign=True)
+    try:
+        system.examine()
+    except BaseException:
+        system.close()
+        raise
+    return system
 
 
 def _place(port: str, line: object) -> Place:

@@ -1,17 +1,11 @@
-"""What of this machine makes a rest uncertain: packets that are delivered later than the call that sends them.
-
-What a system has written to a TCP connection that has not arrived: it may wait for a timer of the kernel.
-
-Pacing (BBR), Nagle's algorithm and TCP_CORK all hold bytes back after the call that writes them.
-"""
+"""What of this machine makes a rest uncertain: packets that are delivered later than the call that sends them."""
 
 from __future__ import annotations
 
 import os
 import re
-import socket
-import struct
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +16,7 @@ _OLDEST: Final = (6, 5)
 _NEEDED: Final = ("schedstat", "syscall", "children", "stat")
 
 
+@cache
 def unfit() -> str:
     """Return why no rest can be observed on this machine; empty where it can."""
     if sys.platform != "linux" or CALLS is None:
@@ -35,6 +30,7 @@ def unfit() -> str:
     return ""
 
 
+@cache
 def detours() -> str:
     """Return why what is sent over the loopback may be on its way while all sleep; empty where it never is."""
     version = tuple(int(each) for each in re.findall(r"\d+", os.uname().release)[:2])
@@ -55,55 +51,3 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="ascii", errors="replace")
     except OSError:
         return ""
-
-
-_SOCK_DIAG: Final = 4
-_BY_FAMILY: Final = 20
-_REQUEST: Final = 1
-_ANY_STATE: Final = 0xFFFF_FFFF
-_NO_COOKIE: Final = 0xFFFF_FFFF
-_HEADER: Final = struct.Struct("=IHHII")
-_QUESTION: Final = struct.Struct("=BBBxI")
-_PORTS: Final = struct.Struct("!HH")
-_PLACE: Final = struct.Struct("=III")
-_QUEUES: Final = struct.Struct("=III")  # until when, unread bytes, unsent bytes
-_QUEUES_AT: Final = _HEADER.size + 4 + 48
-_ERROR: Final = 2
-_ADDRESS: Final = 16  # bytes, for both families
-
-
-class Unsent:
-    """The other end of a TCP connection on this machine; `sock` is ours. Raises OSError where it cannot be seen."""
-
-    def __init__(self, sock: socket.socket) -> None:
-        if sys.platform != "linux":
-            raise OSError("only Linux tells about the other end of a connection")
-        ours, theirs, family = sock.getsockname(), sock.getpeername(), sock.family
-        place = _PORTS.pack(theirs[1], ours[1])
-        place += b"".join(socket.inet_pton(family, each[0]).ljust(_ADDRESS, b"\0") for each in (theirs, ours))
-        place += _PLACE.pack(0, _NO_COOKIE, _NO_COOKIE)
-        body = _QUESTION.pack(family, socket.IPPROTO_TCP, 0, _ANY_STATE) + place
-        self._question = _HEADER.pack(_HEADER.size + len(body), _BY_FAMILY, _REQUEST, 0, 0) + body
-        self._netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _SOCK_DIAG)
-        try:
-            self._netlink.settimeout(1.0)
-            self.bytes()
-        except BaseException:
-            self._netlink.close()
-            raise
-
-    def bytes(self) -> int:
-        """Return how many bytes were written there and are not here; none where there is no connection any more."""
-        self._netlink.sendto(self._question, (0, 0))
-        answer = self._netlink.recv(4096)
-        _, kind, *_ = _HEADER.unpack_from(answer)
-        if kind == _ERROR:
-            (code,) = struct.unpack_from("=i", answer, _HEADER.size)
-            if -code == 2:  # noqa: PLR2004 -- ENOENT: it has been closed
-                return 0
-            raise OSError(-code, "the kernel does not tell about its sockets")
-        return int(_QUEUES.unpack_from(answer, _QUEUES_AT)[2])
-
-    def close(self) -> None:
-        """Ask nothing more."""
-        self._netlink.close()

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from otf.adapter.rest.attach import Bound, Transport
+from otf.adapter.rest.place import Bound, Transport
 from otf.values.cost import light
 
 _PROC: Final = Path("/proc")
@@ -57,14 +57,18 @@ def _holds(pid: int, wanted: set[str]) -> bool:
     return False
 
 
-def outside(sockets: Collection[str]) -> str:
-    """Return the address of a connection that leads from one of these sockets (inodes) to none of them; empty: none."""
-    rows = [row for name in ("tcp", "tcp6", "udp", "udp6") for row in _rows(name)]
+def outside(of: Collection[str], sockets: Collection[str]) -> str:
+    """Return the address of a connection from sockets `of` a system (inodes) to none of `sockets`; else empty."""
+    rows = [*_rows("udp"), *_rows("udp6")]
+    known = {row.inode for row in rows} | _unix()
+    if any(each not in known for each in of):
+        # these tables take milliseconds to read, however few connections there are
+        rows += [*_rows("tcp"), *_rows("tcp6")]
     ends = {(row.local, row.remote): row.inode for row in rows if row.state == _CONNECTED}
-    # a socket over UDP that is not connected hears everybody, and a connection nobody has accepted is its listener's
+    # a socket over UDP that is not connected hears everybody, and a connection that was not accepted is its listener's
     bound = {_port(row.local) for row in rows if row.state != _CONNECTED and row.inode in sockets}
     for row in rows:
-        if row.inode not in sockets or row.state != _CONNECTED:
+        if row.inode not in of or row.state != _CONNECTED:
             continue
         if ends.get((row.remote, row.local)) not in sockets and _port(row.remote) not in bound:
             return row.remote
@@ -92,6 +96,14 @@ def _rows(name: str) -> list[_SocketRow]:
         return []
     words = [line.split() for line in lines]
     return [_SocketRow(each[_LOCAL], each[_REMOTE], each[_STATE], each[_INODE]) for each in words]
+
+
+def _unix() -> set[str]:
+    try:
+        lines = (_PROC / "net" / "unix").read_text(encoding="utf-8", errors="replace").splitlines()[1:]
+    except OSError:
+        return set()
+    return {line.split()[6] for line in lines}
 
 
 def _inodes(transport: Transport, address: Bound) -> set[str]:

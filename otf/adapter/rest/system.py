@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from otf.adapter.rest.attach import Unseen
 from otf.adapter.rest.calls import Timeout
-from otf.adapter.rest.kernel import RING, Gone, Hidden, Process
+from otf.adapter.rest.kernel import Gone, Hidden
 from otf.adapter.rest.orphans import Orphans, Strangers
 from otf.adapter.rest.owners import outside, shown
+from otf.adapter.rest.place import Unseen
+from otf.adapter.rest.process import RING, Process
 from otf.adapter.rest.sleepers import STOPPED, Sleepers, ThreadReading, Tid, Wake
 from otf.values.cost import light
 
@@ -57,7 +59,6 @@ class SystemProcesses:
             before = set[int]()
             while not self._listed(whole=False) and self.pids != before:
                 before = self.pids
-            self.examine()
         except BaseException:
             self.close()
             raise
@@ -88,10 +89,8 @@ class SystemProcesses:
 
     def examine(self) -> None:
         """Look for what makes its rest uncertain, and takes long to look for. Raises Unseen."""
-        kinds = [kind for process in self._processes.values() for kind in _examined(process)]
-        kinds += _own_descriptors()
-        sockets = {kind[len(_SOCKET) : -1] for kind in kinds if kind.startswith(_SOCKET)}
-        if other := outside(sockets):
+        sockets = _sockets(kind for process in self._processes.values() for kind in _examined(process))
+        if sockets and (other := outside(sockets, sockets | _sockets(_own_descriptors()))):
             raise Unseen(
                 f"it has a connection to {shown(other)}, which is no part of it: name the process with --pid,"
                 " if it is on this machine"
@@ -175,6 +174,8 @@ class SystemProcesses:
             try:
                 self._processes[pid] = Process(pid)
             except Gone:
+                if _is_hidden(pid):
+                    raise Unseen(f"the process {pid} belongs to the system, and is hidden (hidepid)") from None
                 self._dead.add(pid)  # it is listed until somebody asks how it ended
             except Hidden as hidden:
                 raise Unseen(f"the process {pid} belongs to the system, and {hidden}") from hidden
@@ -233,12 +234,28 @@ def _examined(process: Process) -> list[str]:
     return kinds
 
 
-def _own_descriptors() -> list[str]:
-    kinds: list[str] = []
-    for each in Path("/proc/self/fd").iterdir():
+def _own_descriptors() -> Iterable[str]:
+    for each in os.listdir("/proc/self/fd"):  # noqa: PTH208 -- names, and no paths
         with suppress(OSError):
-            kinds.append(str(each.readlink()))
-    return kinds
+            yield os.readlink(f"/proc/self/fd/{each}")  # noqa: PTH115 -- the same
+
+
+def _sockets(kinds: Iterable[str]) -> set[str]:
+    """Return the inodes of those descriptors that are sockets."""
+    return {kind[len(_SOCKET) : -1] for kind in kinds if kind.startswith(_SOCKET)}
+
+
+def _is_hidden(pid: int) -> bool:
+    """Return whether a process is there, and not to be seen."""
+    if Path(f"/proc/{pid}").exists():
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return not Path(f"/proc/{pid}").exists()
 
 
 def _is_wide(pid: int) -> bool:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TypeAlias
 
-from otf.adapter.rest.sleepers import Sleepers, Stillness, ThreadReading, Wake
+from otf.adapter.rest.sleepers import Sleepers, ThreadReading, Wake
+from otf.adapter.rest.stillness import Stillness
 
 QUIESCENCE = 0.020
 LOOK = 0.00003  # seconds at most for one reading
@@ -41,7 +42,7 @@ class Thread:
 
 @dataclass
 class World:
-    """The threads of a system, the outputs that nobody has taken yet, and what comes next."""
+    """The threads of a system, the outputs that were not taken yet, and the next events."""
 
     random: Random
     now: float = 1.0

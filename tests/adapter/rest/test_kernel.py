@@ -11,12 +11,16 @@ from collections.abc import Generator
 
 import pytest
 
-from otf.adapter.rest.attach import Place, Unseen, attached
-from otf.adapter.rest.kernel import Gone, Process
-from otf.adapter.rest.machine import Unsent, detours, unfit
-from otf.adapter.rest.orphans import OURS, Orphans, adopt, ended, started, starting
+from otf.adapter.rest.attach import attached
+from otf.adapter.rest.kernel import Gone
+from otf.adapter.rest.machine import detours, unfit
+from otf.adapter.rest.orphans import Orphans
 from otf.adapter.rest.owners import everybody, is_local, owners
+from otf.adapter.rest.place import Place, Unseen
+from otf.adapter.rest.process import Process
+from otf.adapter.rest.started import OURS, adopt, ended, started, starting
 from otf.adapter.rest.system import MOST, Rest, SystemProcesses
+from otf.adapter.rest.unsent import Unsent
 
 pytestmark = pytest.mark.real
 WAIT = "sys.stdin.read()"
@@ -175,7 +179,7 @@ def test_a_socket_bound_to_any_address_holds_its_port_at_each() -> None:
 
 
 def test_only_the_loopback_is_this_machine() -> None:
-    """A name is none either: nobody knows where it leads."""
+    """A name is none either: it may lead anywhere."""
     assert is_local("127.0.0.1")
     assert is_local("::1")
     assert not is_local("192.0.2.1")
@@ -243,11 +247,14 @@ def test_a_connection_to_a_process_that_is_no_part_of_the_system_is_a_reason_not
     child = python(call + SLEEPER)
     ended(other.pid)
     try:
-        system = SystemProcesses([child.pid, other.pid])
-        system.close()
+        both = SystemProcesses([child.pid, other.pid])
+        both.examine()
+        both.close()
         OURS.add(other.pid)  # a child of the tester that belongs to another run
+        alone = SystemProcesses([child.pid])
         with pytest.raises(Unseen, match="connection to 127"):
-            SystemProcesses([child.pid])
+            alone.examine()
+        alone.close()
     finally:
         stop(child)
         stop(other)

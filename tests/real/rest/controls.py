@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from otf.adapter.rest.attach import Unseen
-from otf.adapter.rest.orphans import adopt, ended, started
-from otf.adapter.rest.sleepers import Stillness
+from otf.adapter.rest.place import Unseen
+from otf.adapter.rest.started import adopt, ended, started
+from otf.adapter.rest.stillness import Stillness
 from otf.adapter.rest.system import SystemProcesses
 
 HERE = Path(__file__).parent
