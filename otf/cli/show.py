@@ -71,13 +71,13 @@ def show(
         judgement = judge(
             reader, loaded, keep=form in CHARTS, on_step=lambda traced, monitor: rows.append(_row(traced, monitor))
         )
+    rows += [_after(each) for each in reader.aftermath]
     if as_json or form is Form.JSON:
         document({"trace": trace, "verdict": judgement.verdict.outcome, "events": rows})
         return PASS
     if form in CHARTS:
         say(CHARTS[form](chart(judgement.events, judgement.verdict.failure)).rstrip("\n"))
         return PASS
-    rows += [_after(each) for each in reader.aftermath]
     header = judgement.header
     lines = [f"{trace}: bench {header.bench}, seed {header.seed}, path {header.path}", *_table(rows)]
     say("\n".join([*lines, explanation(judgement.verdict), *(f"note: {note}" for note in notes(judgement))]))

@@ -76,7 +76,7 @@ def _row(number: int, event: Event, *, failed: bool) -> SequenceRow:
         case Taken(upto, at):
             return SequenceRow(number, at, "taken", "", f"taken up to input {upto}", failed)
         case Quiet(at, by=by):
-            known = f" ({by})" if by else ""
+            known = f" ({by})" if by not in {"", "timed"} else ""
             return SequenceRow(number, at, "quiet", "", f"{'nothing more' if failed else 'quiet'}{known}", failed)
         case _:
             assert_never(event)

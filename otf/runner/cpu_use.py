@@ -30,10 +30,11 @@ def cpu_use(proc: Path = PROC) -> CpuUse:
     for thread in (thread for process in processes for thread in _threads(process)):
         # a process may end at any moment
         with suppress(OSError, ValueError, IndexError):
+            # first the state: one that runs and falls asleep between the two readings has then been counted. The name
+            # of the program comes before the state, in brackets, and may have brackets itself
+            state = (thread / "stat").read_bytes().rpartition(b")")[2].split()[0]
             used, queued = (thread / "schedstat").read_bytes().split()[:2]
-            ran, waited = ran + int(used) / _SECOND, waited + int(queued) / _SECOND
-            # the name of the program comes before the state, in brackets, and may have brackets itself
-            ready = ready or (thread / "stat").read_bytes().rpartition(b")")[2].split()[0] == b"R"
+            ran, waited, ready = ran + int(used) / _SECOND, waited + int(queued) / _SECOND, ready or state == b"R"
     return CpuUse(waited, ran, ready, known=True)
 
 

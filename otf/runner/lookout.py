@@ -79,8 +79,9 @@ class Lookout:
             await self._look(silent)
             return None
         # the last look before silence is believed: the loop may have been late, and the output in time
+        lost = self._lost(asked)  # before that look: the system may have run only now
         wire.poll()
-        if wire.waiting or not wire.over(self._silent_by(until)) or self._lost(asked):
+        if lost or wire.waiting or not wire.over(self._silent_by(until)):
             return None
         return max(until, wire.now)
 
@@ -120,7 +121,9 @@ class Lookout:
         session.monitor.slack += self.stalls.since(began)
 
     def stalled(self) -> float:
-        """Return the longest stall of the run, up to now."""
+        """Return the longest stall of the run, up to now; 0 if rests were observed, which no stall makes wrong."""
+        if self._observer is not None and not self._observer.why and not self._model.timed:
+            return 0.0
         self.stalls.read(self._wire.now, self._cpu_use(), self._session.times.input)
         return self.stalls.longest
 

@@ -206,7 +206,11 @@ def _quarter(_lookout: Lookout) -> float:
 @pytest.fixture
 def stalled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the machine stall for a quarter of a second in each run."""
-    monkeypatch.setattr(Lookout, "stalled", _quarter)
+
+    def stalled(_lookout: Lookout) -> float:
+        return 0.25
+
+    monkeypatch.setattr(Lookout, "stalled", stalled)
 
 
 @pytest.mark.usefixtures("stalled")

@@ -37,6 +37,7 @@ SENT = {"event": "sent", "at": 0.1, "port": "slot", "value": 1}
         pytest.param(3, b'{"event": "sent", "at": 1, "value": 1}', "the field 'port' is missing", id="no port"),
         pytest.param(3, b'{"event": "quiet", "at": "soon"}', "Expected `float`, got `str`", id="no number"),
         pytest.param(3, b'{"event": "quiet", "at": "nan"}', "Expected `float`, got `str`", id="nan"),
+        pytest.param(3, b'{"event": "quiet", "at": 1, "by": "me"}', "Invalid enum value 'me'", id="no such way"),
         pytest.param(3, b'{"event": "quiet", "at": 1e999}', "not a line of a trace", id="inf"),
         pytest.param(
             3, b'{"event": "quiet", "at": 1e308}', "a time of 1e+308 seconds: the maximum is 1e+10", id="late"

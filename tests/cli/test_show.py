@@ -14,10 +14,10 @@ def test_the_failing_step_is_marked(trace: Path) -> None:
     assert done.status == 0
     assert rows[2:7] == [
         "slot   ->    Coin(cents=10)   [63 6f 69 6e 20 31 30]",
-        "       quiet",
+        "       quiet (timed)",
         " " * 13 + "{ 10 }",
         "slot   ->    Button()   [62 75 74 74 6f 6e]",
-        "       quiet   <== here",
+        "       quiet (timed)  <== here",
     ]
     assert "  possible state: 10\n    allows:        Coffee()\n                   -> 0\n" in done.out
     assert done.out.endswith("  seen:            nothing\n  and then:        nothing more\n")

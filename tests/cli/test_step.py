@@ -129,3 +129,21 @@ def test_back_on_a_live_system_starts_it_anew(tmp_path: Path) -> None:
     assert states == [f"possible states: {paid}" for paid in ("0", "5", "5", "5")]
     assert "'tea' does not choose an input: the numbers are 1 to 3" in done.out
     assert (tmp_path / "path-0002.jsonl").exists()
+
+
+def test_windows_and_timers(folder: Path) -> None:
+    """Each way has its times in brackets."""
+    text = """
+from otf import Bench
+from otf.spec import Spec, goto, start, stop
+def step(state, inp):
+    yield goto("open", "hi", within=(0, 0.1), timers=[start("session", 0.4, 0.7), stop("retry")])
+def emits(state):
+    yield goto("shut", "bye", after="session")
+spec = Spec(step, "shut", ["open"], emits=emits)
+bench = Bench(spec, system=lambda: lambda inp: [], types=(str,))
+"""
+    (folder / "timed.py").write_text(text, encoding="utf-8")
+    (shown,) = walk("timed.py")
+    assert "'open'  ->  'hi'  [within 0 to 0.1 s, starts session (0.4 to 0.7 s), stops retry]" in shown
+    assert "(spontaneous)  ->  'bye'  [when session expires]" in shown

@@ -6,6 +6,7 @@ import json
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from otf.fronts import table
 from otf.fronts.table import TableRow
 from otf.models.coffees import C4
 from otf.models.stack import STACK
-from otf.spec import Accept, AnyOrder, Spec, Where, goto, on
+from otf.spec import Accept, AnyOrder, Spec, Where, goto, on, start
 from tests.explore.machines import DOOR
 
 
@@ -188,3 +189,20 @@ def test_depth_bounds_and_inputs_bound() -> None:
     spec = Spec(lambda state, inp: [goto(state + inp)], 0, [1])
     assert explore(spec, depth=2, inputs=[10]).values == [0, 10, 20]
     assert [node.value for node in explore(spec, depth=2).frontier] == [2]
+
+
+def test_windows_and_timers_are_shown() -> None:
+    """A transition has its times in brackets, in tables, pictures and data; two with the same outputs have both."""
+
+    def step(_state: str, _inp: str) -> list[Any]:
+        opened = goto("open", "hi", within=(0, 0.1), timers=[start("session", 0.4, 0.7)])
+        return [opened, goto("open", "hi", within=(1, float("inf"))), Accept(list, within=(2, 3))]
+
+    graph = explore(Spec(step, "shut", ["open"], emits=lambda _: [goto("shut", "bye", after="session")]))
+    text = "within 0 to 0.1 s, starts session (0.4 to 0.7 s); or within 1 s or more"
+    assert f"'open' / 'hi'  [{text}]  ->  1" in listed(graph)
+    assert "(spontaneous) / 'bye'  [when session expires]  ->  0" in listed(graph)
+    assert "[within 2 to 3 s]  ->  ?" in listed(graph)
+    assert "[when session expires]" in mermaid(graph)
+    assert as_data(graph)["transitions"][0]["times"] == text
+    assert "times" not in as_data(explore(DOOR))["transitions"][0]
