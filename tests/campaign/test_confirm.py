@@ -199,10 +199,6 @@ def died(folder: Path, mode: str, *, cut: float) -> Summary:
     return machines.summary
 
 
-def _quarter(_lookout: Lookout) -> float:
-    return 0.25
-
-
 @pytest.fixture
 def stalled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the machine stall for a quarter of a second in each run."""
