@@ -20,7 +20,7 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     writer.close()
 
 
-async def main() -> None:
+async def listen() -> None:
     """Serve at a fresh port, and print it."""
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
@@ -28,5 +28,4 @@ async def main() -> None:
     await server.serve_forever()
 
 
-if __name__ == "__main__":
-    asyncio.run(main())
+asyncio.run(listen())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import time
 from collections.abc import AsyncGenerator, Callable, Collection
@@ -13,6 +12,7 @@ from otf.adapter import Bench
 from otf.adapter.rest.place import Delaying, Placed, Unseen
 from otf.adapter.rest.stillness import Stillness
 from otf.core.pacing import PATIENCE
+from otf.runner.cpu_use import in_real_time
 from otf.runner.wire import Wire
 
 if TYPE_CHECKING:
@@ -142,17 +142,8 @@ def _attached(bench: Bench, wire: Wire, started: Collection[int]) -> SystemProce
         raise Unseen("only the kernel of Linux shows whether a process rests")
     if wire.noting:
         raise Unseen("faults are injected, and what is held back for them is not seen")
-    if not _lives_in_real_time():
+    if not in_real_time():
         raise Unseen("the clock of the event loop is not that of the system")
     from otf.adapter.rest.attach import attached
 
     return attached(wire.lines, started, bench.pids)
-
-
-def _lives_in_real_time() -> bool:
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
-        trio = sys.modules.get("trio")
-        return trio is not None and type(trio.lowlevel.current_clock()).__name__ == "SystemClock"
-    return type(loop).time is asyncio.BaseEventLoop.time or type(loop).__module__.startswith("uvloop")

@@ -96,7 +96,7 @@ class Verdict:
     why: str = ""
     truncated: bool = False
     late: tuple[int, ...] = field(default=())
-    stalled: float = 0.0
+    stalled: float = field(default=0.0, compare=False)
 
     @property
     def failed(self) -> bool:

@@ -63,7 +63,7 @@ def test_a_line_that_is_none(folder: Path, trace: Path, number: int, line: bytes
     [
         (
             {"type": "Token", "cents": 5},
-            "the type 'Token' is not known to the bench; known: Button, Coffee, Coin, Ended",
+            "the type 'Token' is not known to the bench; known: Button, Coffee, Coin, Elapse, Ended",
         ),
         ({"type": "Coin"}, "Coin has the fields ['cents'], not []"),
         ({"type": "Coin", "cents": "five"}, "Coin.cents is 'five', which is no <class 'int'>"),

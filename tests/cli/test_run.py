@@ -268,6 +268,6 @@ def test_how_failures_are_shrunk(folder: Path) -> None:
     machine(folder)
     done = otf("run", *BROKEN, "--traces", 1, "--algorithm", "ddmin", "--budget", 1, "--seed", 1, "--json")
     (failure,) = done.data["failures"]
-    assert failure["shrunk"].keys() == {"trace", "steps", "rate", "minimal"}
+    assert failure["shrunk"].keys() == {"trace", "steps", "rate", "minimal", "ended"}
     assert not failure["shrunk"]["minimal"]
     assert "there is no algorithm 'magic'; there are model" in failed("run", *BROKEN, "--algorithm", "magic")
