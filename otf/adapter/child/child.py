@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from time import monotonic, sleep
 from typing import IO, Final, TypeAlias
 
 from otf.adapter.child.faster import current
@@ -35,6 +36,7 @@ _ADVICE: Final = {
     errno.ENOEXEC: "it is neither a program for this machine nor a script with a first line such as #!/bin/sh",
 }
 _REAP: Final = 1.0
+_MOMENT: Final = 0.001
 _PEER: Final = 0x5441  # TIOCGPTPEER: opens the other end
 
 
@@ -130,6 +132,7 @@ class Child:
                 os.close(descriptor)
         with suppress(subprocess.TimeoutExpired):  # a process that hangs in the kernel outlives even SIGKILL
             self._process.wait(_REAP)
+        _reap_orphans(self.pid)
         ended(self.pid)
 
     def _pipes(self) -> list[IO[bytes]]:
@@ -178,6 +181,15 @@ def _not_started(argv: Sequence[str], cwd: Folder, error: OSError) -> ContactErr
         return ContactError(f"cannot start `{shlex.join(argv)}` in the folder {str(cwd)!r}: {why}; name another folder")
     advice = _ADVICE.get(error.errno or 0, "try to start it by hand")
     return ContactError(f"cannot start `{shlex.join(argv)}`: {argv[0]!r}: {why}; {advice}")
+
+
+def _reap_orphans(group: int) -> None:
+    """Wait for what a killed system has left: the tester may have adopted it, and it stays a zombie until then."""
+    until = monotonic() + _REAP
+    with suppress(ChildProcessError):
+        while monotonic() < until:
+            if os.waitpid(-group, os.WNOHANG)[0] == 0:
+                sleep(_MOMENT)
 
 
 def _exit_descriptor(pid: int) -> int:

@@ -7,6 +7,7 @@ import re
 import select
 import signal
 import socket
+import stat
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -196,6 +197,8 @@ def peers(line: Line) -> list[Peer]:
 
 def _peer(line: Line, descriptor: int) -> Peer | None:
     try:
+        if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+            return None  # a copy of its descriptor would stay open: only sockets close one
         with socket.socket(fileno=os.dup(descriptor)) as found:
             if found.family not in {socket.AF_INET, socket.AF_INET6}:
                 return None
