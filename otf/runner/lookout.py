@@ -54,6 +54,7 @@ class Lookout:
         """Give the event loop its turn: many inputs may be sent without a wait, and interruptions have to arrive."""
         busy = self._wire.now - self.looked
         await checkpoint()
+        self._wire.turned()
         self._wire.poll()
         self.looked = self._wire.now
         self._slack = self._session.monitor.slack = busy

@@ -205,6 +205,10 @@ class Wire:
         """Return whether the lines can be waited for without the event loop now."""
         return not self.waiting and not self.noting and self._spin_wait.possible(self.watched)
 
+    def turned(self) -> None:
+        """Record that the event loop had its turn: short waits without it are possible again."""
+        self._spin_wait.turned()
+
     async def sleep(self, until: float) -> None:
         """Let the event loop wait until something has arrived, or until the time `until`."""
         self._woken, self._sleeping = anyio.Event(), True
