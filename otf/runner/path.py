@@ -116,6 +116,9 @@ class Conduct:
             if self._fast_path.ready:
                 await self._fast_path.run()
                 self._lookout.looked = self.wire.now
+                if not self.wire.waiting and not self.wire.prompt():
+                    # its time is over: without a turn of the loop the next steps would be slow ones
+                    await self._lookout.turn()
             # matching classes one after another takes as long as all the rest of this loop
             command = self.session.command()
             if isinstance(command, Send):

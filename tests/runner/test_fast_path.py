@@ -484,6 +484,7 @@ def test_answers_within_two_milliseconds_are_quick(tmp_path: Path, monkeypatch: 
         seen(cached_run, then, event)
 
     monkeypatch.setattr(CachedRun, "seen", noted)
+    monkeypatch.setattr("otf.runner.fast_path.DOUBT", 1)  # one late answer on a busy machine is not to decide the rest
     with connected(Right(), "p") as found:
         near = found["p"]
         near.far = Passing(Right(), near.far.ends)
