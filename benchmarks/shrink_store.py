@@ -20,7 +20,7 @@ from typing import Final
 import anyio
 
 from benchmarks.measure import command, positive, save
-from benchmarks.store import FAULTS, bench
+from benchmarks.store_mutants import MUTANTS, bench
 from otf.adapter import Bench
 from otf.campaign import Budget, PathResult, Settings, Shrinker, Shrunk
 from otf.campaign.paths import PathRun
@@ -98,14 +98,14 @@ def measured(fault: str, seed: int) -> StoreRow | None:
         shrunk = shrink(tested, settings, path)
         took = perf_counter() - began
     cost = shrunk.transitions, shrunk.resets, shrunk.minimal
-    return StoreRow(fault, seed, path.steps, shrunk.steps, FAULTS[fault].optimum, round(took, 2), *cost)
+    return StoreRow(fault, seed, path.steps, shrunk.steps, MUTANTS[fault].optimum, round(took, 2), *cost)
 
 
 def options() -> ArgumentParser:
     """Return the parser of the command line."""
     parser = command("shrink_store", __doc__)
     parser.add_argument("--seeds", type=positive, default=1, help="failing paths of each fault")
-    parser.add_argument("--fault", choices=[*FAULTS], help="one of the faults (all)")
+    parser.add_argument("--fault", choices=[*MUTANTS], help="one of the faults (all)")
     return parser
 
 
@@ -117,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     rows = list[StoreRow]()
     missed = 0
-    for fault in [chosen.fault] if chosen.fault else FAULTS:
+    for fault in [chosen.fault] if chosen.fault else MUTANTS:
         for seed in range(chosen.seeds):
             row = measured(fault, seed)
             if row is None:

@@ -1,4 +1,4 @@
-"""A key-value store in this process, as a model and with twenty faults: 250 inputs, ids that never recur, timers.
+"""A key-value store in this process, and its model: some 230 inputs, ids that never recur, values that expire.
 
 Every value that is stored gets a new id, which counts up; so no state of the model comes again after a value was
 stored. `wait` lets the store's time pass.
@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Final, TypeAlias
 
-from otf.adapter import Bench
-from otf.spec import Spec, Transition, goto
+from otf.spec import Transition, goto
 
 KEYS: Final = ("a", "b", "c", "d", "e")
 VALUES: Final = tuple(range(30))
@@ -196,15 +194,16 @@ _OPERATIONS: Final[Mapping[str, Callable[[StoreState, StoreInput], Replied]]] = 
 }
 
 
-def _step(state: StoreState, inp: StoreInput) -> Iterator[Transition[StoreState]]:
+def step(state: StoreState, inp: StoreInput) -> Iterator[Transition[StoreState]]:
+    """Yield the one transition on a request."""
     yield goto(*reply(state, inp))
 
 
 @dataclass(slots=True)
 class Store:
-    """A store that replies as a correct one, but for its fault."""
+    """A store that replies as a correct one, except where `wrong` says."""
 
-    faulty: Callable[[Store, StoreInput, StoreReply], bool]
+    wrong: Callable[[Store, StoreInput, StoreReply], bool]
     state: StoreState = field(default_factory=StoreState)
     before: StoreState = field(default_factory=StoreState)
     notes: dict[str, int] = field(default_factory=dict[str, int])
@@ -213,159 +212,9 @@ class Store:
         """Return the replies to a request."""
         self.before = self.state
         self.state, answer = reply(self.state, inp)
-        return [replace(answer, word="wrong")] if self.faulty(self, inp, answer) else [answer]
+        return [replace(answer, word="wrong")] if self.wrong(self, inp, answer) else [answer]
 
     def note(self, name: str, *, when: bool, unless: bool = False) -> int:
         """Count under a name, from zero after `unless`; return the count."""
         self.notes[name] = 0 if unless else self.notes.get(name, 0) + when
         return self.notes[name]
-
-
-@dataclass(frozen=True)
-class StoreFault:
-    """A fault: what shows it (returns whether the reply is wrong), the fewest inputs that do, and a line of text."""
-
-    shows: Callable[[Store, StoreInput, StoreReply], bool]
-    optimum: int
-    text: str
-
-
-def _same_key(store: Store, inp: StoreInput, op: str, need: int, then: str, *, resets: tuple[str, ...] = ()) -> bool:
-    """Return whether `then` comes after so many successful `op` of its key, without one of `resets` in between."""
-    did = inp.op == op and store.before.entry(inp.key) is not None
-    if inp.key:
-        store.note(f"{op} {inp.key}", when=did, unless=inp.op in resets)
-    return inp.op == then and store.notes.get(f"{op} {inp.key}", 0) >= need
-
-
-def _appended(store: Store, inp: StoreInput, answer: StoreReply) -> bool:
-    known = _same_key(store, inp, "append", 2, "get", resets=("put", "delete", "swap", "write"))
-    return known and answer.word == "value"
-
-
-def _count(store: Store, _inp: StoreInput, answer: StoreReply) -> bool:
-    return answer.word == "stored" and store.note("stored", when=True) > 200  # noqa: PLR2004 -- the fault
-
-
-def _stale(_store: Store, inp: StoreInput, answer: StoreReply) -> bool:
-    return inp.op == "swap" and answer.word == "changed"
-
-
-def _fresh(op: str, need: int) -> Callable[[Store, StoreInput, StoreReply], bool]:
-    """Return the fault that shows at the n-th success of an operation."""
-
-    def shows(store: Store, inp: StoreInput, answer: StoreReply) -> bool:
-        return inp.op == op and answer.word != "missing" and store.note(op, when=True) >= need
-
-    return shows
-
-
-def _expired(_store: Store, inp: StoreInput, answer: StoreReply) -> bool:
-    return inp.op == "wait" and answer.value == 2  # noqa: PLR2004 -- the fault
-
-
-def _renewed(store: Store, inp: StoreInput, answer: StoreReply) -> bool:
-    """An entry that was to expire is appended to, and expires."""
-    entry = store.before.entry(inp.key) if inp.key else None
-    store.note(f"renewed {inp.key}", when=inp.op == "append" and entry is not None and entry.expires > 0)
-    return inp.op == "wait" and answer.value != 0 and any(store.notes.get(f"renewed {key}") for key in KEYS)
-
-
-def _older(store: Store, inp: StoreInput, _answer: StoreReply) -> bool:
-    return inp.op == "write" and len(store.before.sessions) == SESSIONS and inp.unique == store.before.sessions[0]
-
-
-def _survivor(store: Store, inp: StoreInput, answer: StoreReply) -> bool:
-    return inp.op == "write" and answer.word == "stored" and inp.unique > 1 and len(store.before.sessions) == 1
-
-
-def _full(store: Store, inp: StoreInput, _answer: StoreReply) -> bool:
-    return inp.op == "get" and len(store.state.entries) == len(KEYS)
-
-
-def _long(_store: Store, inp: StoreInput, answer: StoreReply) -> bool:
-    return inp.op == "get" and len(str(answer.value)) >= 5  # noqa: PLR2004 -- the fault
-
-
-def _carried(store: Store, inp: StoreInput, answer: StoreReply) -> bool:
-    entry = store.before.entry(inp.key)
-    return inp.op == "add" and entry is not None and len(str(answer.value)) > len(entry.text)
-
-
-def _again(store: Store, inp: StoreInput, answer: StoreReply) -> bool:
-    """A key that was deleted twice with a value is put and read."""
-    gone = inp.op == "delete" and answer.word == "deleted"
-    if inp.key:
-        store.note(f"gone {inp.key}", when=gone)
-    return inp.op == "get" and answer.word == "value" and store.notes.get(f"gone {inp.key}", 0) > 1
-
-
-def _equal(store: Store, inp: StoreInput, answer: StoreReply) -> bool:
-    texts = [entry.text for _, entry in store.state.entries]
-    return inp.op == "get" and answer.word == "value" and texts.count(str(answer.value)) > 2  # noqa: PLR2004 -- the fault
-
-
-def _ordered(store: Store, inp: StoreInput, answer: StoreReply) -> bool:
-    """Put b, then put a, then delete b, then get a: in that order, whatever lies between."""
-    order = (("put", "b"), ("put", "a"), ("delete", "b"), ("get", "a"))
-    at = store.notes.get("order", 0)
-    store.notes["order"] = at = at + ((inp.op, inp.key) == order[at] and answer.word != "missing")
-    done = at == len(order)
-    store.notes["order"] = 0 if done else at
-    return done
-
-
-def _swapped(store: Store, inp: StoreInput, answer: StoreReply) -> bool:
-    if inp.op == "swap":
-        store.note(f"swapped {inp.key}", when=answer.word == "stored")
-    return inp.op == "delete" and answer.word == "deleted" and store.notes.get(f"swapped {inp.key}", 0) > 1
-
-
-def _sixes(store: Store, inp: StoreInput, _answer: StoreReply) -> bool:
-    entry, six = store.before.entry(inp.key), 6
-    return inp.op == "append" and inp.number == six and entry is not None and entry.text.endswith(str(six))
-
-
-def _waited(store: Store, inp: StoreInput, answer: StoreReply) -> bool:
-    return inp.op == "get" and answer.word == "value" and store.state.now > 30  # noqa: PLR2004 -- the fault
-
-
-def _three(store: Store, inp: StoreInput, _answer: StoreReply) -> bool:
-    """Three keys with a time to live at once, and one of these is read."""
-    timed = [name for name, entry in store.state.entries if entry.expires]
-    return inp.op == "get" and inp.key in timed and len(timed) > 2  # noqa: PLR2004 -- the fault
-
-
-FAULTS: Final[Mapping[str, StoreFault]] = {
-    "appended": StoreFault(_appended, 4, "a value that was appended to twice is read wrongly"),
-    "count": StoreFault(_count, 201, "from the 201st stored value on, the reply is wrong"),
-    "stale": StoreFault(_stale, 2, "a swap with an old id"),
-    "opened": StoreFault(_fresh("open", 5), 5, "the fifth session"),
-    "expiries": StoreFault(_expired, 5, "two values that expire in one wait"),
-    "renewed": StoreFault(_renewed, 4, "a value with a time to live that was appended to, when it expires"),
-    "older": StoreFault(_older, 3, "a write in the older of two sessions"),
-    "survivor": StoreFault(_survivor, 4, "a write in a later session when the other is closed"),
-    "full": StoreFault(_full, 6, "a read with all five keys in use"),
-    "long": StoreFault(_long, 5, "a read of a value with five digits"),
-    "carried": StoreFault(_carried, 2, "an addition that makes a number longer"),
-    "again": StoreFault(_again, 6, "a read of a key that was deleted twice"),
-    "equal": StoreFault(_equal, 4, "a read of a value that three keys have"),
-    "ordered": StoreFault(_ordered, 4, "put b, put a, delete b, get a"),
-    "swapped": StoreFault(_swapped, 4, "a delete of a key that was swapped twice"),
-    "additions": StoreFault(_fresh("add", 12), 13, "the twelfth addition"),
-    "sixes": StoreFault(_sixes, 3, "6 appended to 6"),
-    "waited": StoreFault(_waited, 9, "a read after more than 30 seconds"),
-    "three": StoreFault(_three, 7, "a read with three keys that expire"),
-    "deletes": StoreFault(_fresh("delete", 8), 16, "the eighth delete of a value"),
-}
-
-
-def bench(*, fault: str = "") -> Bench:
-    """Return the bench of the store, with a fault from `FAULTS`."""
-
-    def make() -> Callable[[StoreInput], list[StoreReply]]:
-        return Store(FAULTS[fault].shows if fault else lambda _store, _inp, _answer: False)
-
-    spec = Spec(_step, StoreState(), partial(inputs), name="store")
-    mutants = {name: each.text for name, each in FAULTS.items()}
-    return Bench(spec, system=make, types=(StoreReply,), name="store", mutants=mutants)

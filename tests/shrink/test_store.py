@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.shrink_store import CLOSE, failing, shrink
-from benchmarks.store import FAULTS, StoreState, bench, inputs, reply
+from benchmarks.store import StoreState, inputs, reply
+from benchmarks.store_mutants import MUTANTS, bench
 from otf.campaign import Settings
 
 
@@ -21,7 +22,7 @@ def test_a_fault_of_a_store_is_shrunk_to_the_fewest_inputs(tmp_path: Path, fault
     path = failing(tested, settings)
     assert path is not None
     one, two = (shrink(tested, settings, path, jobs) for jobs in (1, 2))
-    assert one.steps <= FAULTS[fault].optimum + CLOSE
+    assert one.steps <= MUTANTS[fault].optimum + CLOSE
     assert one.events == two.events
     assert (one.minimal, one.ended) == (True, "")
 
