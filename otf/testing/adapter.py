@@ -84,8 +84,8 @@ def check_adapter(rig: Rig, *, loops: Iterable[str] | None = None) -> None:
     ...         self.ours.setblocking(False)
     ...         self.library = Library(lambda data: self.put(Frame(data)), lambda why: self.put(Ending(why)))
     ...     def put(self, arrival):  # in the thread of the library
+    ...         self.theirs.send(b"!")  # first: there is never an arrival without its byte
     ...         self.arrived.put(arrival)
-    ...         self.theirs.send(b"!")
     ...     def descriptors(self): return () if self.gone else (self.ours.fileno(),)
     ...     def arm(self, wake): pass  # the descriptor is enough
     ...     async def send(self, data):

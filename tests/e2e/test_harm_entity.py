@@ -19,7 +19,7 @@ from otf.core import Chooser
 from otf.core.eager import MOST
 from otf.models.conference import bench
 from otf.strategy import Strategy
-from otf.trace.events import Closed, Quiet, Sent
+from otf.trace.events import Closed, Quiet, Seen, Sent
 from tests.adapters.harness import children, descriptors
 from tests.e2e.harm import NEVER, Harm
 from tests.e2e.harmed import LOOPS, MARGIN, TURN, Ran, Rig, assert_on_record
@@ -67,8 +67,10 @@ def came_to(harm: Harm, ran: Ran) -> str:
         assert (ran.result.verdict.outcome, ran.result.steps, type(last)) == ("pass", STEPS, Quiet)
         assert harm.how == "stop" or harm.felt > harm.moments[-1] - TURN, "an end was taken for silence"
         return "passed"
-    assert (harm.how, failure.kind, type(last)) == ("kill", "ended", Closed)
-    assert getattr(last, "reason", "") in REASONS
+    # what arrived together with the end, on another port, is recorded behind it
+    ends = [event for event in harm.events if isinstance(event, Closed)]
+    assert {type(event) for event in harm.events[harm.events.index(ends[0]) :]} <= {Closed, Seen}
+    assert (harm.how, failure.kind, {end.reason for end in ends} <= REASONS) == ("kill", "ended", True)
     return "ended"
 
 
@@ -83,12 +85,13 @@ def harmed(number: int, seed: int) -> tuple[Counter[str], dict[str, float]]:
     random, rig, counts, longest = Random(seed), Conference(), Counter[str](), dict[str, float]()
     assert [rig.run(Harm(), loop).result.verdict.outcome for loop in LOOPS] == ["pass"] * len(LOOPS)
     left = descriptors(), children()
-    for harm in islice(iter(lambda: moment(random), None), 3 * number):
+    # a run may well be over before its moment comes: observed silence is short
+    for harm in islice(iter(lambda: moment(random), None), 30 * number):
         ran = rig.run(harm, random.choice(list(LOOPS)))
         word = came_to(harm, ran)
         assert (descriptors(), children()) == left
         assert_on_record(rig, harm, ran)
-        if harm.struck < NEVER:  # or the run was over before
+        if harm.struck < NEVER:
             assert took(harm, ran) < WAITS[word] + 2 * GRACE + MARGIN
             counts[f"{harm.how}: {word}"] += 1
             longest[word] = max(longest.get(word, 0.0), round(ran.over - harm.struck, 3))
