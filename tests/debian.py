@@ -44,7 +44,7 @@ POLICY = Path("/usr/sbin/policy-rc.d")
 FETCHING = 120.0
 """Seconds for each call that asks another host: where none answers, the tests must not wait for long."""
 FETCHING_BROWSER = 40.0
-"""The same for the browser with all that it needs, 150 MB."""
+"""The same for the browser with all that it needs, up to 220 MB."""
 INSTALLING = 300.0
 QUICKLY = ("-o", "Acquire::http::Timeout=10", "-o", "Acquire::https::Timeout=10", "-o", "Acquire::Retries=1")
 

@@ -216,7 +216,7 @@ def test_the_index_has_every_page() -> None:
 
 # Tables
 
-HOWTO = "docs/howto-bench.md"
+HOWTO = "docs/reference-bench.md"
 
 
 def test_exit_statuses_are_those_of_the_errors() -> None:
