@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+from codeop import compile_command
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
@@ -113,6 +114,21 @@ def test_python_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     assert doctest.testfile(str(ROOT / name), module_relative=False, encoding="utf-8").failed == 0
+
+
+def test_examples_can_be_typed() -> None:
+    """The prompt takes each example to its last line: a blank line in a class would end it there."""
+    modules = [file for part in ("otf", "adapters", "models") for file in (ROOT / part).rglob("*.py")]
+    assert [f"{file}, line {line}" for file in [*PAGES, *modules] for line in cut_short(file)] == []
+
+
+def cut_short(file: Path) -> Iterator[int]:
+    """Yield the lines of the examples that are complete for the prompt before their last line."""
+    for example in doctest.DocTestParser().get_examples(text_of(file)):
+        lines = example.source.splitlines()
+        blank = [n for n, line in enumerate(lines) if not line.strip()]
+        if any(compile_command("\n".join(lines[: n + 1])) for n in blank):
+            yield example.lineno + 1
 
 
 def test_the_tutorial_is_not_empty() -> None:
