@@ -6,13 +6,8 @@ No link leads nowhere, no page is left out, no docstring names anything that doe
 from __future__ import annotations
 
 import ast
-import doctest
 import inspect
-import os
 import re
-import subprocess
-import sys
-from codeop import compile_command
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -21,8 +16,6 @@ from html import unescape
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, is_typeddict
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 TOPS = {ROOT / "otf": "otf", ROOT / "adapters": "otf.adapters", ROOT / "models": "otf.models"}
@@ -61,23 +54,6 @@ def exported(source: Path) -> list[str]:
 
 
 NAMES = tuple(public())
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the site once; every warning is an error (`strict` in mkdocs.yml)."""
-    folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--config-file", str(ROOT / "mkdocs.yml")]
-    done = subprocess.run(
-        [*command, "--site-dir", str(folder)],
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return folder
 
 
 @cache
@@ -181,79 +157,3 @@ def test_each_callable_has_an_example(site: Path) -> None:
     """Whatever users call has an example in its entry, run as a doctest: of its own, or in a method of the class."""
     shown = entries(site)
     assert [each.path for each in NAMES if called(each.value) and ">>> " not in plain(shown[each.path])] == []
-
-
-# What the button beside a block copies
-
-PROMPTS = re.compile(
-    r'<div data-copy="(?P<copy>[^"]*)" class="language-(?P<kind>\w+) highlight">(?P<code>.*?)</code>', re.DOTALL
-)
-
-
-class Copied(NamedTuple):
-    """A block with prompts: what the page shows, and what is copied."""
-
-    shown: str
-    copy: str
-
-
-def copied(page: Path, kind: str) -> list[Copied]:
-    """Return the blocks of a page that have prompts."""
-    found = PROMPTS.finditer(page.read_text(encoding="utf-8"))
-    return [
-        Copied(unescape(re.sub(r"<[^>]+>", "", each["code"])), unescape(each["copy"]))
-        for each in found
-        if each["kind"] == kind
-    ]
-
-
-def entered(text: str) -> Iterator[str]:
-    """Yield what Python's prompt runs when it gets these lines one by one."""
-    lines = list[str]()
-    for line in text.splitlines():
-        lines.append(line)
-        if compile_command("\n".join(lines)) is not None:
-            yield "\n".join(lines)
-            lines.clear()
-    assert not lines, f"the prompt still waits: {lines}"
-
-
-def same(statement: str) -> str:
-    """Return a statement without its layout."""
-    return ast.dump(ast.parse(statement))
-
-
-def test_code_can_be_pasted_at_the_prompt(site: Path) -> None:
-    """What is copied has no prompts and no output, and the prompt runs every statement of it, whole."""
-    blocks = [block for page in sorted(site.rglob("*.html")) for block in copied(page, "pycon")]
-    assert len(blocks) > 300
-    for block in blocks:
-        statements = [same(each.source) for each in doctest.DocTestParser().get_examples(block.shown)]
-        assert [same(each) for each in entered(block.copy) if each.strip()] == statements, block.copy
-
-
-def test_commands_can_be_pasted(site: Path) -> None:
-    """What is copied of a shell session are its commands."""
-    blocks = [block for page in sorted(site.glob("*.html")) for block in copied(page, "console")]
-    assert len(blocks) > 5
-    for block in blocks:
-        assert block.copy.splitlines() == re.findall(r"^\$ (.*)$", block.shown, re.MULTILINE)
-
-
-@pytest.mark.real
-def test_the_tutorial_runs_when_pasted(site: Path, tmp_path: Path) -> None:
-    """All blocks of the tutorial, pasted one after the other into a running Python, print what the page shows."""
-    blocks = copied(site / "tutorial.html", "pycon")
-    shown = [each for block in blocks for each in doctest.DocTestParser().get_examples(block.shown)]
-    done = subprocess.run(
-        [sys.executable, "-i", "-q"],
-        input="\n".join(block.copy for block in blocks),
-        cwd=tmp_path,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.stdout == "".join(each.want for each in shown if each.exc_msg is None)
-    assert done.stderr.count("Traceback (most recent call last)") == sum(each.exc_msg is not None for each in shown)
