@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from hashlib import sha256
 from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
 from otf.report.curves import duration, growth, histogram
-from otf.report.gather import Gathered, ReportedFailure
+from otf.report.embedded import EmbeddedPath, address, document
+from otf.report.gather import Gathered, PathSummary, ReportedFailure
 from otf.report.markup import Markup, joined, tag
-from otf.report.sequence import chart
-from otf.report.sequence_svg import sequence
 from otf.report.states import DRAWN, legend, states
 from otf.trace.explain import explanation
 from otf.trace.verdict import Verdict
@@ -62,50 +62,43 @@ def _cards(gathered: Gathered) -> list[tuple[str, str]]:
     ]
 
 
-def failures(gathered: Gathered) -> Markup:
-    """Return each kind of failure with its explanation and its sequence chart."""
+def failures(gathered: Gathered, names: Container[str]) -> Markup:
+    """Return each kind of failure with its explanation; those whose path is in the page are drawn when it is open."""
     if not gathered.failures:
         return tag("p", "None: every answer was one that the model allows.")
     shown = [*gathered.failures.items()][:KINDS]
     left = len(gathered.failures) - len(shown)
     more = tag("p", f"… and {left} other kinds of failure") if left else ""
-    return joined(*(_failure(at, name, found) for at, (name, found) in enumerate(shown)), more)
+    return joined(*(_failure(at, name, found, names) for at, (name, found) in enumerate(shown)), more)
 
 
-def _failure(at: int, signature: str, found: ReportedFailure) -> Markup:
-    even, scaled = (sequence(chart(found.events, found.failure), to_scale=to_scale) for to_scale in (False, True))
-    name = f"chart-{at}"
+def _failure(at: int, signature: str, found: ReportedFailure, names: Container[str]) -> Markup:
     count = (
         f"{found.count} path{'s' if found.count > 1 else ''}, {'shrunk to ' if found.shrunk else ''}{found.steps} steps"
     )
     early = f"The search was stopped early, since {found.ended}: fewer steps may be enough."
+    name = address(Path(found.file))
+    view = tag("p", tag("a", "open it in the viewer", href=f"#{name}")) if name in names else ""
     return tag(
         "details",
         tag("summary", tag("code", signature), " ", tag("span", f"({count})", class_="soft")),
-        tag("pre", explanation(Verdict("fail", found.failure), found.events)),
+        tag("pre", explanation(Verdict("fail", found.failure), found.events), tabindex=0),
         tag("p", early if found.ended else "" if found.shrunk else "It was not shrunk."),
         tag("p", "trace: ", tag("code", found.file)),
-        tag(
-            "div", tag("button", "time to scale", type="button", data_scale=name, aria_pressed="false"), class_="tools"
-        ),
-        tag(
-            "div",
-            tag("div", even, class_="drawing", tabindex=0),
-            tag("div", scaled, class_="drawing", hidden="", tabindex=0),
-            id=name,
-        ),
+        view,
+        tag("div", class_="drawing", tabindex=0, data_path=name) if view else "",
         open="" if at == 0 else None,
     )
 
 
-def paths(gathered: Gathered) -> Markup:
-    """Return the table of all paths; those that did not pass come first."""
+def paths(gathered: Gathered, names: Container[str]) -> Markup:
+    """Return the table of all paths; those that did not pass come first, and those in the page are links."""
     order = {"fail": 0, "inconclusive": 1, "pass": 2}
     ordered = sorted(gathered.paths, key=lambda path: (order[path.verdict], path.number))
     rows = [
         tag(
             "tr",
-            tag("td", path.number, class_="number"),
+            tag("td", _link(path, names), class_="number"),
             tag("td", path.verdict, class_=path.verdict),
             tag("td", f"{path.steps:,}", class_="number"),
             tag("td", duration(path.seconds), class_="number"),
@@ -122,6 +115,11 @@ def paths(gathered: Gathered) -> Markup:
     chosen = tag("label", "verdict ", tag("select", *choices))
     heads = [("path", 1), ("verdict", 0), ("steps", 1), ("time", 1), ("what", 0), ("trace", 0)]
     return joined(_more(len(ordered)), _table("paths-table", heads, rows, chosen))
+
+
+def _link(path: PathSummary, names: Container[str]) -> object:
+    name = address(Path(path.file))
+    return tag("a", path.number, href=f"#{name}") if name in names else path.number
 
 
 def graph(gathered: Gathered) -> Markup:
@@ -201,18 +199,11 @@ def _table(name: str, heads: Sequence[tuple[str, int]], rows: Iterable[Markup], 
 MARK: Final = "otf report"
 """Identifies a file as a report: `otf report` overwrites no other file."""
 
-SECTIONS: Final = {
-    "failures": ("Failures", failures),
-    "paths": ("Paths", paths),
-    "states": ("States", graph),
-    "coverage": ("Coverage", coverage),
-    "times": ("Response times", times),
-    "untried": ("Not tried", untried),
-}
+SCRIPTS: Final = ("widgets.js", "chart.js", "viewer.js", "page.js")
 
 
-def page(gathered: Gathered) -> str:
-    """Return the whole page.
+def page(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = ()) -> str:
+    """Return the whole page; of the paths in it each event can be looked at.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -223,7 +214,7 @@ def page(gathered: Gathered) -> str:
     '<!DOCTYPE html>'
     """
     title = f"otf report: {gathered.header.bench}"
-    style, script = _own("page.css"), _own("page.js")
+    style, script = _own("page.css"), Markup("\n".join(map(_own, SCRIPTS)))
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -234,17 +225,31 @@ def page(gathered: Gathered) -> str:
         tag("title", title),
         tag("style", style),
     )
-    links = [tag("a", name, href=f"#{key}") for key, (name, _) in SECTIONS.items()]
+    sections = _sections(gathered, {path.name for path in paths_in_it})
+    links = [tag("a", name, href=f"#{key}") for key, (name, _) in sections.items()]
     top = tag(
         "header",
         tag("a", "to the content", href="#content", class_="skip"),
         tag("h1", title),
-        overview(gathered),
+        tag("div", overview(gathered), class_="overview"),
         tag("nav", *links, tag("button", "light or dark", id="theme", type="button"), aria_label="sections"),
     )
-    body = [tag("section", tag("h2", name), make(gathered), id=key) for key, (name, make) in SECTIONS.items()]
-    whole = tag("html", head, tag("body", top, tag("main", *body, id="content"), tag("script", script)), lang="en")
-    return f"<!DOCTYPE html>\n{whole}\n"
+    body = [tag("section", tag("h2", name), content, id=key) for key, (name, content) in sections.items()]
+    viewer = tag("main", id="viewer", hidden="", aria_label="viewer")
+    data = tag("script", Markup(document(paths_in_it)), type="application/json", id="paths-data")
+    whole = tag("body", top, viewer, tag("main", *body, id="content"), data, tag("script", script))
+    return f"<!DOCTYPE html>\n{tag('html', head, whole, lang='en')}\n"
+
+
+def _sections(gathered: Gathered, names: Container[str]) -> dict[str, tuple[str, Markup]]:
+    return {
+        "failures": ("Failures", failures(gathered, names)),
+        "paths": ("Paths", paths(gathered, names)),
+        "states": ("States", graph(gathered)),
+        "coverage": ("Coverage", coverage(gathered)),
+        "times": ("Response times", times(gathered)),
+        "untried": ("Not tried", untried(gathered)),
+    }
 
 
 def _policy(style: str, script: str) -> str:
