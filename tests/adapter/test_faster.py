@@ -213,6 +213,13 @@ def test_a_timed_system_that_does_not_follow_is_refused(tmp_path: Path) -> None:
     """Its answer comes too late at any speed, and in time at its own: neither it nor the model is to blame."""
     with pytest.raises(UsageError, match="seen at this speed and not at its own"):
         anyio.run(check_speed, bench(SIGNAL, 10), settings(tmp_path))
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@needs("faketime")
+def test_no_speed_is_found_for_a_timed_system_that_does_not_follow(tmp_path: Path) -> None:
+    """A speed at which the machine was too busy to see is none that the system follows."""
     with pytest.raises(UsageError, match="speed=2"):
         anyio.run(greatest_speed, bench(SIGNAL), settings(tmp_path))
 
