@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 from otf.values.arguments import Rows, name_of_function, register, rows
 from otf.values.bounds import Alphabet, Among, Char, Range, Size
 from otf.values.builtin import PRINTABLE
+from otf.values.cost import show
 from otf.values.enumeration import Enumeration, block_start, given, is_enumeration
 from otf.values.front import Values, ValueSource, enumerated, every, is_type, ready
 from otf.values.identity import key
 from otf.values.sameness import fresh, likeness
 from otf.values.strategies import is_strategy, smallest
 from otf.values.subsets import FiniteFunction
-from otf.values.text import show
 from otf.values.tiers import Flat
 
 if not TYPE_CHECKING:  # type checkers are to refuse old names

@@ -11,11 +11,11 @@ from typing import Any
 
 from otf.errors import UsageError
 from otf.values.classes import argument_types, is_class
+from otf.values.cost import show
 from otf.values.derived import Mapped, Once, together
 from otf.values.enumeration import Enumeration
 from otf.values.front import REGISTERED, Values, enumerated, name_of
 from otf.values.sameness import fingerprint
-from otf.values.text import show
 
 
 @dataclass(frozen=True)
