@@ -8,8 +8,7 @@ from otf.values.builtin import PRINTABLE
 from otf.values.cost import show
 from otf.values.enumeration import Enumeration, block_start, given, is_enumeration
 from otf.values.front import Values, ValueSource, enumerated, every, is_type, ready
-from otf.values.identity import key
-from otf.values.sameness import fresh, likeness
+from otf.values.identity import fresh, key, likeness
 from otf.values.strategies import is_strategy, smallest
 from otf.values.subsets import FiniteFunction
 from otf.values.tiers import Flat

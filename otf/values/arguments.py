@@ -15,7 +15,7 @@ from otf.values.cost import show
 from otf.values.derived import Mapped, Once, together
 from otf.values.enumeration import Enumeration
 from otf.values.front import REGISTERED, Values, enumerated, name_of
-from otf.values.sameness import fingerprint
+from otf.values.identity import fingerprint
 
 
 @dataclass(frozen=True)

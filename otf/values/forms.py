@@ -23,7 +23,7 @@ from otf.values.classes import (
 )
 from otf.values.derived import Alone, Filtered, Once, RecordTiers, RecursiveTiers, UnionTiers, together
 from otf.values.enumeration import distinct, given, is_enumeration
-from otf.values.sameness import fingerprint
+from otf.values.identity import fingerprint
 from otf.values.strategies import is_strategy
 from otf.values.tiers import Flat, Tiers
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from otf.errors import UsageError
 from otf.values.cost import show
-from otf.values.sameness import fingerprint, fresh
+from otf.values.identity import fingerprint, fresh
 
 if TYPE_CHECKING:
     from hypothesis import settings

@@ -15,7 +15,7 @@ from otf.errors import UsageError
 from otf.values.bounds import TypeRequest
 from otf.values.cost import show
 from otf.values.derived import Filtered, Mapped, Once, Powers, together
-from otf.values.sameness import likeness
+from otf.values.identity import likeness
 from otf.values.tiers import Tier, Tiers, is_finite
 
 
