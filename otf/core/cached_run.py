@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from otf.core.belief import Belief, EventResult
-from otf.core.due import silent
+from otf.core.due import Ledger, done_by, silent
 from otf.core.eager import Eager
-from otf.core.ledger import Ledger, done_by
 from otf.core.memory import Symbol
 from otf.core.monitor import Oracle
 from otf.core.session import Session

@@ -8,8 +8,8 @@ from typing import Final, Protocol, TypeAlias
 
 from otf.core.barrier import Barrier, Round
 from otf.core.belief import Belief
+from otf.core.due import Ledger
 from otf.core.failure import flooded
-from otf.core.ledger import Ledger
 from otf.core.memory import Symbol
 from otf.core.monitor import DOUBT, Monitor, Oracle
 from otf.core.nodes import UNCONSTRAINED
