@@ -10,7 +10,7 @@ from typing import Any, Final
 from otf.adapter import Bench
 from otf.adapter.exits import watched
 from otf.core import Monitor, Session
-from otf.core.strict import Strict
+from otf.core.waits import Strict
 from otf.spec.spec import fingerprint
 from otf.strategy import Script
 from otf.trace.events import Event

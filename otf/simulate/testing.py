@@ -25,7 +25,7 @@ def conduct(
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle, Session
-    >>> from otf.core.strict import Strict
+    >>> from otf.core.waits import Strict
     >>> from otf.simulate import System, TimeBounds, World
     >>> from otf.spec import Spec, goto
     >>> from otf.strategy import Script

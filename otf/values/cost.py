@@ -1,4 +1,4 @@
-"""Any value, shown and kept: its text on one line, the memory it takes, and a kind of dataclass that is quick to make."""
+"""Any value, shown and kept: its text on one line, the memory it takes, and a dataclass that is quick to make."""
 
 from __future__ import annotations
 

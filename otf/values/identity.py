@@ -1,4 +1,4 @@
-"""When two values are the same: they are equal and have the same types, all the way down; also mutable ones, with copies.
+"""When two values are the same: they are equal and have the same types, all the way down; and copies.
 
 In Python `True == 1 == 1.0`, but a system that answers 1 where the model has True is wrong. So states, inputs and
 outputs are compared by a key that contains the types.
