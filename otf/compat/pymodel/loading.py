@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from otf.compat.pymodel.machines import SUITE_NAMES, FiniteMachine, RunSuite
 from otf.compat.pymodel.modules import Modules
-from otf.compat.pymodel.parts import Chosen, Part
+from otf.compat.pymodel.parts import SUITE_NAMES, Chosen, FiniteMachine, Part, RunSuite
 from otf.compat.pymodel.product import Composition
 from otf.compat.pymodel.program import ModelProgram
 from otf.errors import UsageError
