@@ -2,8 +2,7 @@
 
 from otf.compat.pymodel.bench import bench
 from otf.compat.pymodel.driving import StepperFailed, Waits
-from otf.compat.pymodel.live import Live
-from otf.compat.pymodel.loading import Loaded, load
+from otf.compat.pymodel.loading import Live, Loaded, load
 from otf.compat.pymodel.product import Composition, Numbers, explored
 from otf.compat.pymodel.strategy import selecting, tidying
 

@@ -16,12 +16,10 @@ from typing import Final
 
 from otf.adapter import Bench
 from otf.adapter.bench import SYSTEM
-from otf.compat.pymodel.apart import StepperProcess
+from otf.compat.pymodel.apart import TYPES, Stepper, StepperProcess
 from otf.compat.pymodel.driving import Driven, StandIn, StepperFailed, Waits
-from otf.compat.pymodel.live import Live
-from otf.compat.pymodel.loading import Loaded, load
+from otf.compat.pymodel.loading import Live, Loaded, load
 from otf.compat.pymodel.modules import Modules
-from otf.compat.pymodel.stepper import TYPES, Stepper
 from otf.errors import CodecError, UsageError
 from otf.fronts import Call
 from otf.simulate.walk import Act
