@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from otf.codec.codec import Codec, PortAction
-from otf.codec.lines import LineCodec, lines
+from otf.codec.codec import Codec, LineCodec, PortAction, lines
 
 if not TYPE_CHECKING:  # type checkers are to refuse old names
     from otf.renamed import old_names
