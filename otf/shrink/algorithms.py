@@ -14,10 +14,9 @@ from typing import Final
 from otf.core import InputMode, Oracle
 from otf.errors import UsageError
 from otf.shrink.classical import cycles, ddmin, elements, halving, partial
-from otf.shrink.goals import fewer_goals, replanned
+from otf.shrink.goals import bypassed, fewer_goals, replanned, without_chunks, without_parts
 from otf.shrink.issue import Candidate, Issue, PausingSearch, Shrinking, unpaused
 from otf.shrink.ladder import climb
-from otf.shrink.parts import bypassed, without_chunks, without_parts
 from otf.shrink.search import Attempts, ShrinkSearch
 from otf.shrink.values import renamed, simplified, uniform
 from otf.shrink.ways import ModelMap, PlanPatience, endless

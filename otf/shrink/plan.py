@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from otf.core import Chooser, Oracle, Symbol, View
-from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, NodeSet
-from otf.shrink.traits import kind
+from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, NodeSet, kind
 from otf.shrink.ways import ModelMap, ModelSteps, PlanPatience, endless
 
 SPARE: Final = 20  # inputs for detours, in addition to two for each step
