@@ -13,7 +13,7 @@ import pytest
 
 from otf.adapter import Bench, Expect, Life, Listening, Opener
 from otf.adapter.child import holders
-from otf.adapter.serial.keeping import keeping
+from otf.adapter.serial import keeping
 from otf.adapters import inprocess, tcp, udp
 from otf.codec import lines
 from otf.errors import ContactError
