@@ -11,7 +11,7 @@ from typing import Final
 
 import anyio
 
-from otf.adapter.child.child import Program
+from otf.adapter.child import Program
 from otf.adapter.child.faster import FASTEST, FasterClock, under
 from otf.adapter.child.hook import Hook, obey
 from otf.adapter.child.server import Ready, Server, peers

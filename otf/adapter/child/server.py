@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 
 import anyio
 
-from otf.adapter.child.child import Child, Program, words
+from otf.adapter.child import Child, Program, words
 from otf.adapter.child.guard import bound, start_of, stranger
 from otf.adapter.child.hook import obey
 from otf.adapter.line import Line
