@@ -12,8 +12,8 @@ from typing import Any, TypeAlias, TypeVar
 from otf.channels.channel import Channel, Reactions, SpecAnswers
 from otf.channels.net import InNet, NetMessage, NetState, NetWay, whole
 from otf.channels.trouble import FOREVER, NetTrouble, PortOf, Rule, Rules, at_least, rule
+from otf.spec import Spec
 from otf.spec.outputs import Accept
-from otf.spec.spec import Spec
 
 NetStep: TypeAlias = Callable[[Any, Any], list[NetWay]]
 NetEmits: TypeAlias = Callable[[Any], list[NetWay]]

@@ -11,7 +11,7 @@ from otf.adapter import Bench
 from otf.adapter.exits import watched
 from otf.core import Monitor, Session
 from otf.core.waits import Strict
-from otf.spec.spec import fingerprint
+from otf.spec import fingerprint
 from otf.strategy import Script
 from otf.trace.events import Event
 from otf.trace.reading import TracedEvent, TraceReader
