@@ -6,8 +6,8 @@ It does no I/O, so that live and simulated shrinking share all code. Whichever i
 The default knows the model: it makes a first guess, and then ever less of it. The order of its means is what
 measurements favoured; docs/topics-shrinking.md has the tables.
 
-- `issue`: failing runs, candidates, and which transitions are alike; `plan`: candidates that replan while they run
-- `ahead`: several candidates at a time, and how often to run each
+- `issue`: failing runs, candidates, and which transitions are alike; `plan`: candidates that replan while they run,
+  several at a time, and how often to run each
 - `classical`: the algorithms of others
 - our own: `ladder` makes the first guess; `goals` and `values` make less of it. They share `search` (the best so far,
   what passed already, when to give up) and `ways` (the model as a map)
@@ -22,12 +22,11 @@ from typing import TYPE_CHECKING, Final
 
 from otf.core import InputMode, Oracle
 from otf.errors import UsageError
-from otf.shrink.ahead import Ahead, repeats
 from otf.shrink.classical import cycles, ddmin, elements, halving, partial
 from otf.shrink.goals import bypassed, fewer_goals, replanned, without_chunks, without_parts
 from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, PausingSearch, Shrinking, issue_of, unpaused
 from otf.shrink.ladder import climb
-from otf.shrink.plan import StepPlan, again
+from otf.shrink.plan import Ahead, StepPlan, again, repeats
 from otf.shrink.search import Attempts, ShrinkSearch
 from otf.shrink.values import renamed, simplified, uniform
 from otf.shrink.ways import ModelMap, PlanPatience, endless
