@@ -14,7 +14,7 @@ from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings, header
 from otf.core.pacing import Timers
-from otf.core.strict import Strict
+from otf.core.waits import Strict
 from otf.strategy import Strategy
 
 PATHS: Final = 3  # that pass, or show a known issue
