@@ -89,7 +89,7 @@ class _Gathering:
                 found = _found(again, strict)
         excused = next((known.says for known in self._bench.known_issues if known.shows(found.failure)), None)
         if excused is not None:
-            return replace(result, verdict="pass", why=f"known issue: {excused}")
+            return replace(result, verdict="pass", why=f"known issue: {excused}", known_issue=excused)
         signature = str(found.failure.signature)
         signature = self._known.get(signature, signature)
         self._found.failed(found, signature)
@@ -141,5 +141,16 @@ def _result(read: Read, file: Path) -> Walked:
         outcome, why = "inconclusive", "recorded as inconclusive: see `otf show`"
     if judgement.cut and outcome == "pass":
         outcome, why = "inconclusive", "the trace was cut: the tester was killed"
-    number, truncated = judgement.header.path, judgement.verdict.truncated
-    return Walked(number, file.name, outcome, judgement.steps, read.seconds, why, truncated)
+    header, silence = judgement.header, judgement.header.silence
+    return Walked(
+        header.path,
+        file.name,
+        outcome,
+        judgement.steps,
+        read.seconds,
+        why,
+        judgement.verdict.truncated,
+        # for a system in this process, which answers before any time passes, the header says no more than this
+        silence="" if silence == "timed" else silence,
+        late=len(judgement.verdict.late),
+    )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 from otf.core import Model, Monitor
 from otf.report.space import Space, VisitedSpace, Walker, space
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.record import Header
+from otf.trace.result import CampaignResult, FailureResult, InconclusiveResult, KnownIssueResult
 from otf.trace.verdict import Failure, Outcome
 
 ANSWERS: Final = 20_000  # response times that are kept for each type of input
@@ -19,6 +20,9 @@ ANSWERS: Final = 20_000  # response times that are kept for each type of input
 @dataclass(frozen=True, slots=True)
 class PathSummary:
     """One path of a campaign, from its trace.
+
+    A path that showed the `known_issue` of that description passed. `silence` is how its silences are known, `late` the
+    number of outputs after the quiescence time.
 
     >>> PathSummary(1, "path-0001.jsonl", "pass", steps=20, seconds=0.4).signature
     ''
@@ -32,6 +36,14 @@ class PathSummary:
     why: str = ""
     truncated: bool = False
     signature: str = ""
+    known_issue: str = ""
+    silence: str = ""
+    late: int = 0
+
+    @property
+    def undecided(self) -> str:
+        """Return why the path is inconclusive; "" if it is not."""
+        return (self.why or "the trace does not say why") if self.verdict == "inconclusive" else ""
 
 
 @dataclass(slots=True)
@@ -90,16 +102,44 @@ class Gathered:
         return cls(header, found, VisitedSpace(found))
 
     @property
+    def result(self) -> CampaignResult:
+        """Return what is to be reported of the campaign, wherever it is reported."""
+        return CampaignResult(
+            paths=len(self.paths),
+            steps=self.steps,
+            failures=tuple(
+                FailureResult(name, found.count, found.file, found.steps) for name, found in self.failures.items()
+            ),
+            known_issues=tuple(
+                KnownIssueResult(says, len(paths), paths[0].file) for says, paths in self._paths_by("known_issue")
+            ),
+            inconclusive=tuple(
+                InconclusiveResult(why, len(paths), paths[0].file) for why, paths in self._paths_by("undecided")
+            ),
+            silence={how: len(paths) for how, paths in self._paths_by("silence")},
+            truncated=sum(path.truncated for path in self.paths),
+            late=sum(path.late for path in self.paths),
+        )
+
+    @property
     def verdict(self) -> Outcome:
         """Return the verdict of the campaign."""
-        if self.failures:
-            return "fail"
-        return "inconclusive" if any(path.verdict == "inconclusive" for path in self.paths) else "pass"
+        return self.result.verdict
 
     @property
     def steps(self) -> int:
         """Return the number of inputs sent on all paths."""
         return sum(path.steps for path in self.paths)
+
+    def _paths_by(
+        self, name: Literal["known_issue", "undecided", "silence"]
+    ) -> Iterable[tuple[str, list[PathSummary]]]:
+        """Return the paths that have such a text, by that text."""
+        found = defaultdict[str, list[PathSummary]](list)
+        for path in self.paths:
+            if text := getattr(path, name):
+                found[text].append(path)
+        return found.items()
 
     def follow(self, event: Event, monitor: Monitor) -> None:
         """Add an event of the current path, with the monitor after that event."""
