@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from otf.core import Model, Monitor
@@ -67,10 +67,18 @@ class ReportedFailure:
     shrunk: bool = False
     ended: str = ""
 
+    @property
+    def signature(self) -> str:
+        """Return the signature of the failure that the trace shows."""
+        return str(self.failure.signature)
+
 
 @dataclass
 class Gathered:
     """The results of a campaign; `follow` takes the events of each path, `done` its end.
+
+    `source` is the file and line of the model, `known_issues` are those of the bench. `trouble` is the error that ended
+    contact with the system.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -85,7 +93,11 @@ class Gathered:
     header: Header
     space: Space
     visits: VisitedSpace
+    source: tuple[str, int] | None = None
+    known_issues: tuple[str, ...] = ()
     started: str = ""
+    trouble: str = ""
+    interrupted: bool = False
     paths: list[PathSummary] = field(default_factory=list[PathSummary])
     failures: dict[str, ReportedFailure] = field(default_factory=dict[str, ReportedFailure])
     notes: dict[str, None] = field(default_factory=dict[str, None])
@@ -104,6 +116,7 @@ class Gathered:
     @property
     def result(self) -> CampaignResult:
         """Return what is to be reported of the campaign, wherever it is reported."""
+        known = dict(self._paths_by("known_issue"))
         return CampaignResult(
             paths=len(self.paths),
             steps=self.steps,
@@ -111,7 +124,8 @@ class Gathered:
                 FailureResult(name, found.count, found.file, found.steps) for name, found in self.failures.items()
             ),
             known_issues=tuple(
-                KnownIssueResult(says, len(paths), paths[0].file) for says, paths in self._paths_by("known_issue")
+                KnownIssueResult(says, len(paths), paths[0].file if paths else "")
+                for says, paths in {**{says: [] for says in self.known_issues}, **known}.items()
             ),
             inconclusive=tuple(
                 InconclusiveResult(why, len(paths), paths[0].file) for why, paths in self._paths_by("undecided")
@@ -119,6 +133,8 @@ class Gathered:
             silence={how: len(paths) for how, paths in self._paths_by("silence")},
             truncated=sum(path.truncated for path in self.paths),
             late=sum(path.late for path in self.paths),
+            trouble=self.trouble,
+            interrupted=self.interrupted,
         )
 
     @property
@@ -161,14 +177,17 @@ class Gathered:
         self.paths.append(path)
 
     def failed(self, found: ReportedFailure, signature: str = "") -> None:
-        """Add a failure of a path, or a shorter trace of one; `signature` is the one it is grouped under."""
-        name = signature or str(found.failure.signature)
+        """Add a failure of a path, or a shorter trace of one; `signature` is the one that it counts with.
+
+        A trace that shows another failure is counted, but does not explain this one.
+        """
+        name = signature or found.signature
         known = self.failures.setdefault(name, found)
-        if known is not found:
-            known.count += found.count
-            if (found.steps, not found.shrunk) < (known.steps, not known.shrunk):
-                known.failure, known.file, known.steps = found.failure, found.file, found.steps
-                known.events, known.shrunk, known.ended = found.events, found.shrunk, found.ended
+        if known is found:
+            return
+        known.count += found.count
+        if found.signature == name and (found.steps, not found.shrunk) < (known.steps, not known.shrunk):
+            self.failures[name] = replace(found, count=known.count)
 
     def _answered(self, event: Seen) -> None:
         # only the first output after an input: later ones may have waited for something else
