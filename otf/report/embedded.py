@@ -27,7 +27,6 @@ BUDGET: Final = 6_000_000
 
 PathKind: TypeAlias = Literal["fail", "known issue", "inconclusive", "pass"]
 ORDER: Final[tuple[PathKind, ...]] = ("fail", "known issue", "inconclusive", "pass")
-KNOWN: Final = "known issue: "
 
 
 class ChosenPath(NamedTuple):
@@ -56,8 +55,8 @@ class EmbeddedPath:
 
 def kind_of(path: PathSummary) -> tuple[PathKind, str]:
     """Return the kind of a path, and its group."""
-    if path.why.startswith(KNOWN):
-        return "known issue", path.why.removeprefix(KNOWN)
+    if path.known_issue:
+        return "known issue", path.known_issue
     return path.verdict, path.signature or path.why
 
 

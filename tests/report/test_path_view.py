@@ -186,7 +186,7 @@ def test_the_shortest_trace_of_each_failure_comes_first_and_then_one_path_of_eac
         Walked(1, "path-0001.jsonl", "pass", 1, 0.1),
         Walked(2, "path-0002.jsonl", "fail", 1, 0.1, signature=signature),
         Walked(3, "path-0003.jsonl", "inconclusive", 1, 0.1, why="it was lost"),
-        Walked(4, "path-0004.jsonl", "pass", 1, 0.1, why="known issue: it is late"),
+        Walked(4, "path-0004.jsonl", "pass", 1, 0.1, known_issue="it is late"),
         Walked(5, "", "pass", 1, 0.1),
     ]
     assert names(*paths, found=found) == [
