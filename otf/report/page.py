@@ -6,20 +6,23 @@ from base64 import b64encode
 from collections.abc import Container, Iterable, Sequence
 from hashlib import sha256
 from importlib.resources import files
+from math import inf
 from pathlib import Path
 from typing import Final
 
-from otf.report.curves import duration, growth, histogram
+from otf.report.curves import duration, growth, response_times
 from otf.report.embedded import EmbeddedPath, address, document
 from otf.report.gather import Gathered, PathSummary, ReportedFailure
 from otf.report.markup import Markup, joined, tag
 from otf.report.states import DRAWN, legend, states
 from otf.trace.explain import explanation
+from otf.trace.record import Header
 from otf.trace.result import counted
 from otf.trace.verdict import Verdict
 
 ROWS: Final = 2_000  # of a table: a browser is slow with more, and no one reads them
 KINDS: Final = 30  # failures that are drawn
+INPUTS: Final = 40  # types of inputs whose response times are drawn
 
 
 def overview(gathered: Gathered) -> Markup:
@@ -151,20 +154,56 @@ def coverage(gathered: Gathered) -> Markup:
 
 
 def times(gathered: Gathered) -> Markup:
-    """Return for each type of input how long the first output took."""
+    """Return how long the first outputs took, by the type of their input, and where the time of the paths went."""
     if not gathered.answers:
-        return tag("p", "No output came.")
-    parts: list[Markup] = []
-    for name, seconds in sorted(gathered.answers.items()):
-        ordered = sorted(seconds)
-        middle, late = ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, int(0.99 * len(ordered)))]
-        numbers = f"{len(ordered):,} answers, half within {duration(middle)}, 99 of 100 within {duration(late)}, "
-        parts += [
-            tag("h3", name),
-            tag("p", f"{numbers}longest {duration(ordered[-1])}", class_="soft"),
-            histogram(ordered),
-        ]
-    return joined(tag("p", "From an input to the first output after it, by the type of the input."), *parts)
+        return joined(tag("p", "No output came."), _waits(gathered))
+    answers = dict(sorted(gathered.answers.items())[:INPUTS])
+    heads = [("input", 0), ("answers", 1), ("half within", 1), ("99 of 100 within", 1), ("longest", 1), ("windows", 0)]
+    rows = [_times_of(name, sorted(seconds), gathered.windows.get(name, ())) for name, seconds in answers.items()]
+    head = tag("tr", *(tag("th", text, scope="col", class_="number" if number else None) for text, number in heads))
+    more = len(gathered.answers) - len(answers)
+    return joined(
+        tag("p", "From an input to the first output after it, by the type of the input; all on one scale."),
+        tag("div", response_times(answers, _bounds(gathered.header), gathered.windows), class_="drawing", tabindex=0),
+        tag("div", tag("table", tag("thead", head), tag("tbody", *rows)), class_="wide", tabindex=0),
+        tag("p", f"… and {counted(more, 'other type')} of input") if more else "",
+        _waits(gathered),
+    )
+
+
+def _times_of(name: str, seconds: Sequence[float], windows: Sequence[tuple[float, float]]) -> Markup:
+    within = [seconds[min(len(seconds) - 1, int(share * len(seconds)))] for share in (0.5, 0.99)]
+    numbers = [f"{len(seconds):,}", *map(duration, within), duration(seconds[-1])]
+    allowed = ", ".join(f"{duration(low)} to {duration(high)}" for low, high in windows)
+    cells = [tag("td", number, class_="number") for number in numbers]
+    return tag("tr", tag("th", tag("code", name), scope="row"), *cells, tag("td", allowed))
+
+
+def _bounds(header: Header) -> dict[str, float]:
+    """Return the bounds of the bench that say when an answer is late; those that are zero do not matter."""
+    latency, busy, quiescence = header.latency, header.busy, header.quiescence / header.speed
+    bounds = {"L": latency, "R": busy, "2L + R": 2 * latency + busy, "quiescence": quiescence}
+    return {name: seconds for name, seconds in bounds.items() if 0 < seconds < inf}
+
+
+def _waits(gathered: Gathered) -> Markup:
+    whole = sum(gathered.waits.values())
+    if not whole:
+        return Markup()
+    ordered = sorted(gathered.waits.items(), key=lambda each: -each[1])
+    rows = [
+        tag("tr", tag("th", what, scope="row"), tag("td", duration(seconds)), tag("td", _share(seconds / whole)))
+        for what, seconds in ordered
+    ]
+    caption = tag("caption", f"Where the time went: {duration(whole)} of all paths, from the first input to the end")
+    return tag("div", tag("table", caption, tag("tbody", *rows)), class_="wide", tabindex=0)
+
+
+def _share(share: float) -> Markup:
+    # a bar beside its number; the page has no inline styles, which its policy forbids
+    bar = tag("rect", width=f"{100 * share:.1f}", height=10)
+    drawn = tag("svg", bar, class_="share", viewBox="0 0 100 10", width=100, height=10, aria_hidden="true")
+    return joined(f"{share:.0%} ", drawn)
 
 
 def untried(gathered: Gathered) -> Markup:

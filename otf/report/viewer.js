@@ -168,9 +168,9 @@ function details(path, at) {
     ...(event.failed ? failureDetails(path) : []),
     ...(event.after ? [element("p", {}, "It came after the failure and was not judged.")] : []),
     ...valueDetails(path, event, at),
-    ...allowedDetails(path, event),
     ...windowDetails(event),
     ...stateDetails(path, at),
+    ...allowedDetails(path, event),
   ];
 }
 
@@ -215,9 +215,9 @@ function allowedDetails(path, event) {
   if (!states.length) return [];
   return [element("h3", {}, "Allowed in this step"),
     ...states.flatMap(({ state, branches }) => [
-      element("p", { class: "soft" }, "in ", element("code", {}, state)),
+      element("p", { class: "soft" }, states.length > 1 ? "in " : "in the state ", element("code", {}, state)),
       element("ul", { class: "branches" }, ...(branches.length ? branches : [[["anything: the model does not specify this"], ""]]).map(([texts, target]) =>
-        element("li", {}, element("code", {}, texts.filter(Boolean).join(", ") || "no output"), target ? element("div", { class: "soft" }, "then ", element("code", {}, target)) : ""))),
+        element("li", {}, element("code", {}, texts.filter(Boolean).join(", ") || "no output"), target ? element("div", { class: "soft" }, "then ", element("code", {}, nextState(target, state))) : ""))),
     ])];
 }
 
@@ -237,8 +237,8 @@ function stateDetails(path, at) {
   const count = states.length + more;
   return [
     element("h3", {}, `${title}: ${count}`),
-    element("p", { class: "soft" }, "≠ marks what has changed since the step before"),
     stateTables(states.map((number) => path.states[number]), before.map((number) => path.states[number]), more),
+    element("p", { class: "soft" }, "≠ marks what has changed since the step before."),
   ];
 }
 

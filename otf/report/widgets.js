@@ -121,18 +121,44 @@ function markedText(text, differences, side) {
   return code;
 }
 
-// Bytes as sixteen in a line: their position, hexadecimal, and what of it is text.
+// Bytes as eight in a line: their position, hexadecimal, and what of it is text.
 function hexDump(raw, size) {
-  const bytes = raw.match(/../g) ?? [];
+  const bytes = (raw.match(/../g) ?? []).map((byte) => parseInt(byte, 16));
   const lines = [];
-  for (let at = 0; at < bytes.length; at += 16) {
-    const line = bytes.slice(at, at + 16);
-    const text = line.map((byte) => { const code = parseInt(byte, 16); return code > 31 && code < 127 ? String.fromCharCode(code) : "·"; });
-    const hex = [line.slice(0, 8).join(" "), line.slice(8).join(" ")].join("  ");
-    lines.push(`${at.toString(16).padStart(4, "0")}  ${hex.padEnd(48)}  ${text.join("")}`);
+  for (let at = 0; at < bytes.length; at += 8) {
+    const line = bytes.slice(at, at + 8);
+    const hex = line.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
+    const text = line.map((byte) => (byte > 31 && byte < 127 ? String.fromCharCode(byte) : "·")).join("");
+    lines.push(`${at.toString(16).padStart(4, "0")}  ${hex.padEnd(23)}  ${text}`);
   }
   if (size > bytes.length) lines.push(`… ${size - bytes.length} more bytes`);
-  return element("pre", { class: "bytes", tabindex: 0, "aria-label": `${size} bytes` }, lines.join("\n"));
+  return element("pre", { class: "bytes", tabindex: 0, role: "region", "aria-label": `${size} bytes` }, lines.join("\n"));
+}
+
+// The parts of a state that is there as a text: `Idle(a=1, b=(2, 3))` has a=1 and b=(2, 3).
+function textParts(text) {
+  const inner = /^\w+\((.*)\)$/s.exec(text);
+  if (!inner) return [text];
+  const parts = [""];
+  let depth = 0, quote = "";
+  for (const char of inner[1]) {
+    if (quote) quote = char === quote ? "" : quote;
+    else if (char === "'" || char === '"') quote = char;
+    else if ("([{".includes(char)) depth += 1;
+    else if (")]}".includes(char)) depth -= 1;
+    if (char === "," && !depth && !quote) parts.push("");
+    else parts[parts.length - 1] += char;
+  }
+  return parts.map((part) => part.trim()).filter(Boolean);
+}
+
+// A state beside the one that it follows, both as texts: only the parts that change, if both have the same parts.
+function nextState(text, before) {
+  if (text === before) return "the same state";
+  const [parts, old] = [textParts(text), textParts(before)];
+  const head = (whole) => whole.slice(0, whole.indexOf("(") + 1);
+  if (parts.length !== old.length || parts.length < 2 || head(text) !== head(before)) return text;
+  return parts.filter((part, at) => part !== old[at]).join(", ");
 }
 
 // A command with a button that copies it; where that is forbidden it is selected, to be copied by hand.
