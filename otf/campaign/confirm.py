@@ -17,18 +17,17 @@ from otf.campaign.results import KnownIssueCount, PathResult, Summary
 from otf.campaign.settings import Settings, header
 from otf.core import Oracle
 from otf.core.pacing import Timers
+from otf.core.stalls import CERTAIN
 from otf.errors import ContactError, WriteError
 from otf.explore.steady import ask_again
 from otf.strategy import Script
 from otf.trace.events import Sent
 from otf.trace.record import Header
-from otf.trace.verdict import FailureKind, Signature, Verdict
+from otf.trace.verdict import Signature, Verdict
 
 TRIES: Final = 3  # strict re-runs; if all of them pass, the failure was seen in eager mode only
 STALLED: Final = 5
 """Strict runs of which one failed beside a stall; if no other fails in the same way, the stall may be the reason."""
-CERTAIN: Final = frozenset[FailureKind]({"ended", "undecodable"})
-"""Failures that no stall explains."""
 ONCE: Final = "a failure was seen in eager mode only"
 TOGETHER: Final = 0.02
 """Seconds between the end of a system and an interruption of the tester within which one signal may have ended both."""
