@@ -49,7 +49,11 @@ def test_each_mutant_is_found_in_virtual_time(fault: str, tmp_path: Path) -> Non
 
 def test_a_failure_that_a_delay_explains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a machine that delays messages by 0.2 s no window is sure; the trace is judged again in the same way."""
-    monkeypatch.setattr(Lookout, "delay", lambda _lookout: 0.2)
+
+    def delay(_lookout: Lookout) -> float:
+        return 0.2
+
+    monkeypatch.setattr(Lookout, "delay", delay)
     summary = campaign(virtual("late"), tmp_path / "out", 5, shrink=False)
     assert summary.verdict == "inconclusive"
     for each in summary.inconclusive:
