@@ -6,6 +6,7 @@ believes in the clock, and a clock goes on while nothing can run.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -134,19 +135,25 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
         run = PathRun(bench, oracle, header, trace, aftermath=lambda _: aftermath)
         again = await run.run(Script(inputs), len(inputs), pace.pacing())
         if again.verdict.failed:
-            if not is_stalled(again) or _signature(again) in map(_signature, seen):
+            if counts(again, seen):
                 # the original is as good as the run that confirms it, and has the usual name
                 return failing if strict and _signature(again) == _signature(failing) else again, tries
             seen.append(again)
     passed = f"{ONCE}: {TRIES} strict re-runs of the same inputs passed"
-    return _doubted(failing, _stall(seen) if seen else passed), tries
+    return _doubted(failing, once(seen) if seen else passed), tries
 
 
 def _signature(failing: PathResult) -> Signature | None:
     return None if failing.verdict.failure is None else failing.verdict.failure.signature
 
 
-def _stall(seen: list[PathResult]) -> str:
+def counts(failing: PathResult, seen: Iterable[PathResult]) -> bool:
+    """Return whether a failing run counts: it did not stall, or one of those `seen` before failed in the same way."""
+    return not is_stalled(failing) or _signature(failing) in map(_signature, seen)
+
+
+def once(seen: Iterable[PathResult]) -> str:
+    """Return why failures that each were seen once, beside a stall, do not count."""
     found = " and ".join(f"{_signature(each)}, beside a stall of {each.verdict.stalled:.3f} s" for each in seen)
     return (
         f"a failure was seen once in {STALLED} strict runs of the same inputs ({found}), and while a machine stalls "
