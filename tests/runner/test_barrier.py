@@ -18,6 +18,7 @@ from otf.runner.path import Conduct
 from otf.runner.wire import Wire
 from otf.spec import Transition, goto
 from otf.strategy import Script
+from otf.trace.events import Event
 from tests.runner.playing import Answer, Still, Words, hub, on_still, opened, play, spec, virtually
 
 BARRIER = Barrier({"a": "a.are you there", "b": "b.are you there"}, lambda port, output: output == f"{port}.here")
@@ -68,6 +69,9 @@ def test_prompt_answers_to_pings_save_the_looks_for_a_rest(after: float, *, look
     """The system is looked at only where the answer to a ping does not come within two milliseconds."""
     observer = _Looks()
 
+    def record(event: Event, raw: bytes | None = None, /, **more: object) -> None:
+        del event, raw, more
+
     async def run() -> str:
         def answers(port: str, frame: bytes) -> list[Answer]:
             return [(after, port, b"here")] if frame == b"are you there" else []
@@ -75,9 +79,7 @@ def test_prompt_answers_to_pings_save_the_looks_for_a_rest(after: float, *, look
         bench = replace(_bench(lambda _frame: []), connect=hub(answers, "a", "b"))
         session = Session(bench.oracle(), Script(["a.whisper"]), Strict(bench.timing), steps=1, barrier=BARRIER)
         async with opened_lines(bench) as lines, Wire(lines) as wire:
-            conduct = Conduct(
-                session, wire, Words(), bench.port, lambda *_event, **_more: None, cast("Observer", observer)
-            )
+            conduct = Conduct(session, wire, Words(), bench.port, record, cast("Observer", observer))
             return (await conduct.run()).outcome
 
     assert virtually(run) == "pass"
