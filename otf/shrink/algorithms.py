@@ -20,7 +20,8 @@ from otf.shrink.ladder import climb
 from otf.shrink.parts import bypassed, without_chunks, without_parts
 from otf.shrink.search import Attempts, ShrinkSearch
 from otf.shrink.values import renamed, simplified, uniform
-from otf.shrink.ways import ModelMap, PlanPatience, endless
+from otf.shrink.ways import ModelMap
+from otf.strategy.pool import PlanPatience, endless
 from otf.trace.verdict import Signature
 
 BEST: Final = "model"

@@ -8,7 +8,8 @@ from typing import Final
 from otf.core import Chooser, Oracle, Symbol, View
 from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, NodeSet
 from otf.shrink.traits import kind
-from otf.shrink.ways import ModelMap, ModelSteps, PlanPatience, endless
+from otf.shrink.ways import ModelMap, ModelSteps
+from otf.strategy.pool import PlanPatience, endless
 
 SPARE: Final = 20  # inputs for detours, in addition to two for each step
 

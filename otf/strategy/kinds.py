@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from otf.core import Chooser, InputMode
 from otf.errors import UsageError
 from otf.strategy.planned import AfterWaits, Goal, Nearest
-from otf.strategy.pool import Pool, Script, Uniform, Weighted, Weights
+from otf.strategy.pool import PlanPatience, Pool, Script, Uniform, Weighted, Weights, endless
 from otf.strategy.visits import LeastAction, LeastInput, LeastNext, LeastState, VisitCounts
 
 Maker: TypeAlias = Callable[[Pool, VisitCounts], Chooser]
@@ -125,6 +125,8 @@ class Strategy:
     mode: InputMode
     seed: int
     visits: VisitCounts = field(default_factory=VisitCounts)
+    # how long a system may wait while a path is planned
+    patience: PlanPatience = endless
     kind: StrategyKind = field(init=False)
 
     def __post_init__(self) -> None:
@@ -135,7 +137,7 @@ class Strategy:
         """Return the chooser of a path, counted from 1; the same seed and number give the same choices."""
         makers = self.kind.makers
         random = Random(f"{self.seed}/{number}")
-        return makers[(number - 1) % len(makers)](Pool(self.mode, random), self.visits)
+        return makers[(number - 1) % len(makers)](Pool(self.mode, random, self.patience), self.visits)
 
 
 def known(name: str | StrategyKind) -> StrategyKind:

@@ -148,15 +148,16 @@ class _Plan:
     def next(self, view: View, wanted: WantedStep) -> Symbol | None:
         """Return the next input on the way, planned anew if the system left it; None without a way."""
         if not self.steps or self.steps[0][0] not in view.nodes:
+            over = self.pool.patience()
             self.steps = next(
-                (way for node in view.nodes if (way := _way(view, node, wanted))), deque[tuple[Node, Symbol]]()
+                (way for node in view.nodes if (way := _way(view, node, wanted, over))), deque[tuple[Node, Symbol]]()
             )
         chosen = self.steps.popleft()[1] if self.steps else None
         return chosen if chosen is not None and view.allows(chosen) else None
 
 
-def _way(view: View, start: Node, wanted: WantedStep) -> deque[tuple[Node, Symbol]]:
-    """Return the shortest way to a wanted step, empty if there is none."""
+def _way(view: View, start: Node, wanted: WantedStep, over: Callable[[], bool]) -> deque[tuple[Node, Symbol]]:
+    """Return the shortest way to a wanted step, empty if there is none, or if the search is `over` before."""
     came: dict[Node, tuple[Node, Symbol] | None] = {start: None}
     queue = deque([start])
     while queue and len(came) < FAR:
@@ -166,6 +167,8 @@ def _way(view: View, start: Node, wanted: WantedStep) -> deque[tuple[Node, Symbo
             last = [(node, found)] if isinstance(found, Symbol) else []
             return deque([*_back(came, node), *last])
         for inp in view.model.enabled_inputs(node):
+            if over():
+                return deque()
             for move in view.model.moves(node, inp):
                 if isinstance(move.target, Node) and move.target not in came:
                     came[move.target] = (node, inp)
