@@ -89,6 +89,7 @@ class Campaign:
             if self.settings.shrink:
                 await self._shrink(group, journal, (self._deadline - anyio.current_time()) / (len(groups) - at))
             self._keep(group)
+            self.listener.failure(group)
 
     async def _retry(self, journal: Journal) -> None:
         """Drive the failures of earlier campaigns first."""
@@ -217,6 +218,7 @@ class Campaign:
             budget=replace(budget, seconds=min(budget.seconds, seconds)),
             jobs=self.settings.jobs,
             mode=self.settings.mode,
+            where=self.settings.where,
             progress=progress,
             found=found,
         )

@@ -60,7 +60,12 @@ def mutants(
     """
     shipped = _mutants(bench, parsed(sets), only)
     folder = out or fresh("mutants")
-    rows, signal = _all(shipped, lambda name: _one(bench, name, budget, seed, folder / name, parsed(sets), as_json))
+    places = {name: f"{name}, {at} of {len(shipped)}" for at, name in enumerate(shipped, 1)}
+
+    def one(name: str) -> Done[MutantResult]:
+        return _one(bench, name, budget, seed, folder / name, parsed(sets), places[name], quiet=as_json)
+
+    rows, signal = _all(shipped, one)
     if as_json:
         document([_json(row) for row in rows])
     else:
@@ -94,9 +99,9 @@ def _mutants(bench: str, sets: Mapping[str, object], only: list[str] | None) -> 
 
 
 def _one(
-    bench: str, name: str, budget: int, seed: int, out: Path, sets: Mapping[str, object], quiet: bool
+    bench: str, name: str, budget: int, seed: int, out: Path, sets: Mapping[str, object], which: str, *, quiet: bool
 ) -> Done[MutantResult]:
-    """Test one mutant, and print the result."""
+    """Test one mutant, and print the result; `which` is its name and place for the progress."""
     loaded = load(bench, {**sets, "fault": name})
     steps = min(STEPS, budget)
     settings = Settings(
@@ -112,7 +117,7 @@ def _one(
     campaign = Campaign(loaded, settings)
 
     async def work() -> MutantResult:
-        with listening(settings, quiet=quiet, what=name) as campaign.listener:
+        with listening(settings, campaign.summary, None, quiet=quiet, what=which) as campaign.listener:
             return _found(name, await campaign.run())
 
     done = interruptible(work)
