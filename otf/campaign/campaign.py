@@ -132,7 +132,7 @@ class Campaign:
     async def _lane(self, first: int, journal: Journal) -> None:
         lane = self._lanes[first - 1]
         for number in range(first, self.settings.traces + 1, len(self._lanes)):
-            if self._stop or anyio.current_time() >= self._paths_end:
+            if self._stop or lane.strategy.kind.done() or anyio.current_time() >= self._paths_end:
                 return
             try:
                 with blaming():
