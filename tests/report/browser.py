@@ -16,6 +16,8 @@ from typing import Any, BinaryIO
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 OPTIONS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
+KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "End": 35, "Home": 36}
+KEYS |= {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 # the browser wants its pipe at the descriptors 3 and 4, which may be anything here
 PLACED = """
 import os, sys
@@ -54,14 +56,23 @@ class Browser:
         assert "error" not in answer, answer
         return answer["result"]
 
-    def open(self, page: Path) -> float:
-        """Open a file, wait until it is loaded and drawn, and return how many seconds that took."""
+    def open(self, page: Path, fragment: str = "", drawn: str = "true") -> float:
+        """Open a file, wait until it is loaded and `drawn` is true, and return how many seconds that took."""
+        self.call("Page.navigate", url="about:blank")
+        self.console.clear()
+        self.requests.clear()
         began = time.monotonic()
-        self.call("Page.navigate", url=page.as_uri())
-        while self.ask("document.readyState") != "complete":
-            time.sleep(0.01)
+        self.call("Page.navigate", url=page.as_uri() + fragment)
+        self.until(f"document.readyState === 'complete' && ({drawn})")
         self.ask("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         return time.monotonic() - began
+
+    def until(self, expression: str) -> None:
+        """Wait until an expression is true in the page, for ten seconds at most."""
+        late = time.monotonic() + 10
+        while not self.ask(f"Boolean({expression})"):
+            assert time.monotonic() < late, (expression, self.console)
+            time.sleep(0.01)
 
     def ask(self, expression: str) -> Any:  # noqa: ANN401 -- JSON
         """Return what a JavaScript expression is in the page."""
@@ -77,8 +88,8 @@ class Browser:
 
     def key(self, name: str) -> None:
         """Press a key."""
-        code = {"Tab": 9, "Enter": 13}[name]
-        text = {"text": "\r"} if name == "Enter" else {}
+        code = KEYS.get(name) or ord(name.upper())
+        text = {"text": "\r"} if name == "Enter" else {"text": name} if len(name) == 1 else {}
         self.call("Input.dispatchKeyEvent", type="keyDown", key=name, code=name, windowsVirtualKeyCode=code, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=name, code=name, windowsVirtualKeyCode=code)
 
