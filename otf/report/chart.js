@@ -94,6 +94,12 @@ function chartHeads({ columns, letters }, height) {
 
 const systemName = (letters) => (letters < 18 ? "SUT" : "system under test");
 
+// Whether two windows are one, known better after a later event: they share more than half of the shorter.
+function sameWindow(one, other) {
+  const shared = Math.min(one.to, other.to) - Math.max(one.from, other.from);
+  return shared >= Math.min(one.to - one.from, other.to - other.from) / 2;
+}
+
 // Windows as bars on the lifelines: the same window seen again after a later event replaces the one before.
 function chartWindows(path, rows, heights, { columns }) {
   const last = new Map();
@@ -101,7 +107,7 @@ function chartWindows(path, rows, heights, { columns }) {
     for (const window of event?.windows ?? []) {
       const name = JSON.stringify([window.port, window.since, window.lo, window.hi]);
       const known = last.get(name) ?? last.set(name, []).get(name);
-      const again = known.findIndex((other) => other.from < window.to && window.from < other.to);
+      const again = known.findIndex((other) => sameWindow(window, other));
       known.splice(again < 0 ? known.length : again, 1, window);
     }
   }

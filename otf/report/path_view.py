@@ -20,7 +20,7 @@ from otf.core.timing import FOREVER, Clock
 from otf.offline import Judgement
 from otf.report.sequence import plain
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
-from otf.trace.near import alternatives, nearest
+from otf.trace.near import NearestOutput, Output, alternatives, nearest
 from otf.trace.reading import TracedEvent
 from otf.trace.verdict import WORDS, Allowed, Failure
 from otf.values import show
@@ -246,17 +246,12 @@ def _ports(monitor: Monitor) -> set[str]:
 
 
 def _failure(failure: Failure, ports: set[str]) -> Json:
-    others = alternatives(failure)
-    near = nearest(failure, others)
-    likely = [near.output] if near is not None else others
+    near, likely = _expected(failure)
     # where every output of the step has the same port, a text need not name it
     port = ports.pop() if len(ports) == 1 else ""
     return {
         "kind": failure.kind,
         "says": WORDS[failure.kind],
-        "signature": str(failure.signature),
-        "step": failure.step,
-        "input": failure.input,
         "seen": failure.seen,
         "port": plain(failure.port),
         "before": failure.before,
@@ -265,3 +260,12 @@ def _failure(failure: Failure, ports: set[str]) -> Json:
         "expected": [{"text": each.text, "port": plain(each.port or port)} for each in likely[:GHOSTS]],
         "differences": [each._asdict() for each in near.differences] if near is not None else [],
     }
+
+
+def _expected(failure: Failure) -> tuple[NearestOutput | None, list[Output]]:
+    """Return the outputs that would have been right, the nearest alone if there is one, with its differences."""
+    if failure.kind in {"late", "early"}:
+        return None, [Output(f"{failure.seen}, {'sooner' if failure.kind == 'late' else 'later'}", failure.port)]
+    others = alternatives(failure)
+    near = nearest(failure, others)
+    return near, [near.output] if near is not None else others

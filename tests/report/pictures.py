@@ -53,8 +53,10 @@ def terminal(folder: Path) -> None:
     figures = Figures(settings)
     bars = board(figures, monotonic())
     bars.disable = True  # nobody looks at this terminal
-    halfway = Halfway(figures, bars, bars.add_task("paths", total=settings.traces, more=""))
-    anyio.run(Campaign(conference(), settings, halfway).run)
+    campaign = Campaign(conference(), settings)
+    task = bars.add_task("paths", total=settings.traces, more="")
+    campaign.listener = Halfway(settings, campaign.summary, None, figures, bars, task)
+    anyio.run(campaign.run)
 
 
 def failing(folder: Path, shrunk: Path) -> str:

@@ -99,6 +99,14 @@ def test_windows() -> None:
     assert "windows" not in last
 
 
+@pytest.mark.parametrize(("at", "kind", "expected"), [(9.0, "late", "'done', sooner"), (3.1, "early", "'done', later")])
+def test_an_output_at_a_wrong_time(at: float, kind: str, expected: str) -> None:
+    """Not another output was expected, but this one at another time."""
+    spec = Spec(lambda state, _: [goto(state + 1, "done", within=(1.0, 2.0))], 0, ["go"])
+    found = viewed(spec, Sent("go", "p", 3.0), Seen("done", "p", at))["failure"]
+    assert (found["kind"], [each["text"] for each in found["expected"]]) == (kind, [expected])
+
+
 def test_spontaneous_outputs_are_allowed_in_their_own_step() -> None:
     """After silence the model may emit: what was allowed is that, and not what the input before allowed."""
     spec: Spec[int, str] = Spec(

@@ -210,7 +210,7 @@ def test_a_browser_that_cannot_unpack(seen: Browser, report: Path) -> None:
 
 
 def test_windows_are_bars(seen: Browser, report: Path) -> None:
-    """A window reaches from its begin to its end on the lifeline of its port; the last of its versions is drawn."""
+    """A window reaches from its begin to its end on its lifeline; only the last of its versions is drawn."""
     window = {"port": "p", "lo": 1, "hi": 2, "since": "its input was taken", "from": 1.1, "to": 2.1}
     times = [(0.1, []), (1.0, [{**window, "from": 1.0}]), (2.0, [window]), (4.0, [])]
     events = [
@@ -220,10 +220,12 @@ def test_windows_are_bars(seen: Browser, report: Path) -> None:
     events[0] |= {"kind": "sent", "port": "p", "value": 0}
     path = {"events": events, "values": [{"text": "go", "type": "str", "parts": []}], "failure": None}
     seen.open(report)
+    other = {**window, "from": 1.9, "to": 3.2}
+    events[3]["windows"] = [other]
     for scaled in ("false", "true"):
         drawn = f"drawChart({json.dumps(path)}, {{ scaled: {scaled} }})"
-        (bar,) = seen.ask(f"[...{drawn}.querySelectorAll('.window')].map(bar => [bar.getAttribute('height') > 20])")
-        assert bar == [True]
+        bars = seen.ask(f"[...{drawn}.querySelectorAll('.window')].map(bar => bar.getAttribute('height') > 20)")
+        assert bars == [True, True]
     assert seen.ask(f"{drawn}.textContent").count("silence, timed") == 6  # titles and labels
     assert "cut ≈" not in seen.ask(f"drawChart({json.dumps(path)}).textContent")
 
