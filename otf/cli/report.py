@@ -50,9 +50,9 @@ def report(
     files = paths(folder)
     found = gathered(watched(files), files[0], bench, parsed(sets))
     file = out or folder / "report.html"
-    _write(file, page(found))
+    write_page(file, page(found))
     if junit_xml is not None:
-        _write(junit_xml, junit(found))
+        write_page(junit_xml, junit(found))
     if as_json:
         document(_json(found, file))
     else:
@@ -71,7 +71,8 @@ def watched(files: list[Path]) -> Iterable[Path]:
     return track(files, "reading traces", console=Console(stderr=True), transient=True)
 
 
-def _write(file: Path, content: str) -> None:
+def write_page(file: Path, content: str) -> None:
+    """Write a file of ours, whole or not at all. Raises UsageError for one that exists and is not ours."""
     with writing(file, advice="choose another"):
         if file.is_file() and not _ours(file):
             message = f"{file}: this file exists already, and `otf report` did not write it; choose another name"

@@ -13,7 +13,7 @@ from otf.report.gather import Gathered, ReportedFailure
 from otf.report.markup import Markup, joined, tag
 from otf.report.sequence import chart
 from otf.report.sequence_svg import sequence
-from otf.report.states import DRAWN, legend, states
+from otf.report.states import legend, space_data, walk
 from otf.trace.explain import explanation
 from otf.trace.verdict import Verdict
 
@@ -125,17 +125,11 @@ def paths(gathered: Gathered) -> Markup:
 
 
 def graph(gathered: Gathered) -> Markup:
-    """Return the drawing of the states, if there are few enough."""
+    """Return the states of the model with what was visited, to be walked by clicking."""
     failed = {
         (state.state, found.failure.input) for found in gathered.failures.values() for state in found.failure.allowed
     }
-    drawing = states(gathered.space, gathered.visits, failed)
-    if drawing is None:
-        number = f"{len(gathered.space.states):,}{'' if gathered.space.whole else ' and more'}"
-        return tag(
-            "p", f"The model has {number} states; up to {DRAWN} are drawn. Inputs that were not tried are listed below."
-        )
-    return joined(tag("p", legend()), tag("div", drawing, class_="drawing", tabindex=0))
+    return joined(tag("p", legend()), walk(space_data(gathered.space, gathered.visits, failed)))
 
 
 def coverage(gathered: Gathered) -> Markup:
@@ -223,7 +217,7 @@ def page(gathered: Gathered) -> str:
     '<!DOCTYPE html>'
     """
     title = f"otf report: {gathered.header.bench}"
-    style, script = _own("page.css"), _own("page.js")
+    style, script = _own("page.css") + _own("states.css"), _own("page.js") + _own("states.js")
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -232,7 +226,7 @@ def page(gathered: Gathered) -> str:
         tag("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("title", title),
-        tag("style", style),
+        tag("style", Markup(style)),
     )
     links = [tag("a", name, href=f"#{key}") for key, (name, _) in SECTIONS.items()]
     top = tag(
@@ -243,7 +237,8 @@ def page(gathered: Gathered) -> str:
         tag("nav", *links, tag("button", "light or dark", id="theme", type="button"), aria_label="sections"),
     )
     body = [tag("section", tag("h2", name), make(gathered), id=key) for key, (name, make) in SECTIONS.items()]
-    whole = tag("html", head, tag("body", top, tag("main", *body, id="content"), tag("script", script)), lang="en")
+    content = tag("body", top, tag("main", *body, id="content"), tag("script", Markup(script)))
+    whole = tag("html", head, content, lang="en")
     return f"<!DOCTYPE html>\n{whole}\n"
 
 
