@@ -110,8 +110,7 @@ def _parted(a: Path, b: Path, bench: str | None, sets: Mapping[str, object]) -> 
 
 
 def _gathered(folder: Path, bench: str | None, sets: Mapping[str, object]) -> Gathered:
-    files = paths(folder)
-    return gathered(watched(files), files[0], bench, sets)
+    return gathered(folder, bench, sets, watched)
 
 
 def _figures(found: Gathered) -> Iterator[str]:

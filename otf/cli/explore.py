@@ -64,7 +64,7 @@ EXAMPLES = """\b
 Examples:
   otf explore coffee                                states and laws
   otf explore coffee --format svg --out coffee.svg  a picture
-  otf explore irc --open                            a page to walk on by clicks
+  otf explore irc --open                            a page to walk on
   otf explore irc --by members                      states that agree are one
   otf explore machine.aut --format mermaid          a file from another tool
   otf explore coffee --scenario 'Coin Coin Button'  only this scenario

@@ -52,10 +52,10 @@ def own(name: str) -> Markup:
     return Markup(files("otf.report").joinpath(name).read_text(encoding="utf-8"))
 
 
-def embedded(name: str, data: Any) -> Markup:  # noqa: ANN401 -- any JSON data
+def packed_data(name: str, data: Any) -> Markup:  # noqa: ANN401 -- any JSON data
     """Return data for the scripts of a page, compressed; in Base64 no text in it can end the element.
 
-    >>> embedded("data", ["</script>"]).count("</script>")
+    >>> packed_data("data", ["</script>"]).count("</script>")
     1
     """
     packed = compress(dumps(data, separators=(",", ":")).encode("ascii"))

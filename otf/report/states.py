@@ -14,7 +14,7 @@ from otf.explore.fields import ordered, state_parts
 from otf.explore.finding import taken
 from otf.explore.graph import Graph
 from otf.explore.marks import Marks, times_text
-from otf.report.markup import Markup, embedded, framed, joined, own, tag
+from otf.report.markup import Markup, framed, joined, own, packed_data, tag
 from otf.report.space import Space, VisitedSpace
 from otf.values import key, show
 
@@ -134,7 +134,7 @@ def space_data(
 
 def walk(data: dict[str, Any]) -> Markup:
     """Return the part of a page on which a reader walks through the states; it needs `states.js`."""
-    return joined(tag("div", id="states-walk"), embedded("states-data", data))
+    return joined(tag("div", id="states-walk"), packed_data("states-data", data))
 
 
 def model_page(graph: Graph, marks: Marks, findings: Sequence[str], by: Sequence[str] = ()) -> str:
