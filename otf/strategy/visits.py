@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import repeat
 from typing import Any, Final, TypeAlias
 
 from otf.core import FEW, Node, Symbol, View
@@ -39,6 +40,8 @@ class VisitCounts:
     states: defaultdict[Node, int] = field(default_factory=lambda: defaultdict[Node, int](int))
     inputs: defaultdict[Node, defaultdict[Symbol, int]] = field(default_factory=_counts)
     actions: defaultdict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
+    # inputs that only wait, of those chosen so far
+    waits: dict[Symbol, None] = field(default_factory=dict[Symbol, None])
 
     def note(self, view: View, chosen: Symbol) -> None:
         """Count a choice."""
@@ -68,7 +71,7 @@ class VisitCounts:
     def reached(self, view: View, enabled: Sequence[Symbol]) -> list[int]:
         """Return the visits of the least visited state that each input may lead to."""
         times = self.states.get
-        return [min([times(node, 0) for node in view.targets(inp)], default=0) for inp in enabled]
+        return [min(map(times, view.targets(inp), repeat(0)), default=0) for inp in enabled]
 
 
 @dataclass(frozen=True, slots=True)
