@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 from typer.core import TyperGroup
 
-from otf.cli.options import VARIABLE, prepare
+from otf.cli.choices import VARIABLE, prepare
 from otf.cli.output import STDOUT_ERRORS, document, error_document, say, stdout_failed, warn
 from otf.errors import FAIL, INCONCLUSIVE, USAGE, USERS_OWN
 

@@ -8,25 +8,20 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Final, TextIO, TypeGuard
+from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeGuard
 
 import typer
 
-from otf.adapter.exits import watched
-from otf.cli.benches import load, named, parsed
+from otf.cli.choices import FORMATS, among
 from otf.cli.options import AsJson, BenchName, Sets
 from otf.cli.output import document, guarded, say
-from otf.compose import composed
 from otf.errors import FAIL, PASS, UsageError
-from otf.explore import Graph
-from otf.explore import explore as explored
-from otf.explore.analysis import general, known, liveness, safety
-from otf.explore.exports import as_data, aut, dot, graphml, listed, mermaid
-from otf.explore.finding import Finding
-from otf.explore.marks import Marks, marks
-from otf.explore.refine import drawable
-from otf.fronts import read_aut, read_dot
-from otf.spec import Spec
+
+if TYPE_CHECKING:
+    from otf.explore import Graph
+    from otf.explore.finding import Finding
+    from otf.explore.marks import Marks
+    from otf.spec import Spec
 
 SECONDS: Final = 60
 PROGRAM: Final = """
@@ -53,9 +48,7 @@ def picture(dot: str, form: str, seconds: float = SECONDS) -> bytes:
     return done.stdout
 
 
-FORMATS: Final = ("text", "json", "dot", "svg", "png", "mermaid", "graphml", "aut")
 DRAWN: Final = ("dot", "svg", "png", "mermaid")
-READERS: Final[dict[str, Callable[[str, str], Spec[Any, Any]]]] = {".aut": read_aut, ".dot": read_dot, ".gv": read_dot}
 
 EXAMPLES = """\b
 Examples:
@@ -69,7 +62,10 @@ Examples:
 @guarded
 def explore(
     bench: BenchName,
-    form: Annotated[str, typer.Option("--format", metavar="FORM", help=f"One of {', '.join(FORMATS)}.")] = "text",
+    form: Annotated[
+        str,
+        typer.Option("--format", metavar="FORM", help=f"One of {', '.join(FORMATS)}.", autocompletion=among(*FORMATS)),
+    ] = "text",
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="The file to write; default: standard output.")
     ] = None,
@@ -88,6 +84,13 @@ def explore(
     BENCH may also be an .aut or .dot file. The exit status is 1 if the model has a dead end (a state without a way out,
     or from which no final state can be reached) or if its invariant does not hold.
     """
+    from otf.adapter.exits import watched
+    from otf.cli.benches import parsed
+    from otf.compose import composed
+    from otf.explore import explore as explored
+    from otf.explore.analysis import general, known, liveness, safety
+    from otf.explore.marks import marks
+
     form = "json" if as_json else form
     if form not in FORMATS:
         message = f"--format {form}: choose one of {', '.join(FORMATS)}"
@@ -112,8 +115,13 @@ def model(reference: str, sets: dict[str, object]) -> Spec[Any, Any]:
 
 def modelled(reference: str, sets: dict[str, object]) -> tuple[Spec[Any, Any], dict[str, object]]:
     """Return the spec of a bench with the bench's parameters; a file or a bare model has none."""
+    from otf.cli.benches import load, named
+
     path = Path(reference)
-    reader = READERS.get(path.suffix)
+    from otf.fronts import read_aut, read_dot
+
+    readers = {".aut": read_aut, ".dot": read_dot, ".gv": read_dot}
+    reader = readers.get(path.suffix)
     if reader is None:
         found = named(reference)
         if _is_spec(found):
@@ -127,10 +135,16 @@ def modelled(reference: str, sets: dict[str, object]) -> tuple[Spec[Any, Any], d
 
 
 def _is_spec(found: object) -> TypeGuard[Spec[Any, Any]]:
+    from otf.spec import Spec
+
     return isinstance(found, Spec)
 
 
 def _write(graph: Graph, marked: Marks, form: str, out: Path | None, found: list[Finding]) -> None:
+    from otf.explore.exports import as_data
+    from otf.explore.marks import marks
+    from otf.explore.refine import drawable
+
     if form == "json":
         data = {**as_data(graph, marked), "laws": [as_law(each) for each in found]}
         document(data) if out is None else _file(out, _dumped(data))
@@ -151,6 +165,8 @@ def _write(graph: Graph, marked: Marks, form: str, out: Path | None, found: list
 
 
 def _content(graph: Graph, marked: Marks, form: str) -> str | bytes:
+    from otf.explore.exports import aut, dot, graphml, listed, mermaid
+
     if form in {"svg", "png"}:
         return picture(dot(graph, marked), form)
     if form == "aut":

@@ -7,13 +7,9 @@ from typing import Annotated
 
 import typer
 
-from otf.adapter.serial.device import ports
-from otf.cli.benches import TIMES, load, parameters, shipped
 from otf.cli.options import AsJson
 from otf.cli.output import document, guarded, say
 from otf.errors import PASS
-from otf.shrink import ALGORITHMS
-from otf.strategy import STRATEGIES
 
 
 @guarded
@@ -22,6 +18,10 @@ def listing(
     as_json: AsJson = False,
 ) -> int:
     """List the shipped benches with their parameters, the strategies and the shrinking algorithms."""
+    from otf.cli.benches import parameters, shipped
+    from otf.shrink import ALGORITHMS
+    from otf.strategy import STRATEGIES
+
     if only_ports:
         return _ports(as_json=as_json)
     benches = shipped()
@@ -40,6 +40,8 @@ def listing(
 
 
 def _ports(*, as_json: bool) -> int:
+    from otf.adapter.serial.device import ports
+
     found = ports()
     if as_json:
         document({"ports": found})
@@ -52,6 +54,8 @@ def _ports(*, as_json: bool) -> int:
 
 
 def _times(name: str) -> dict[str, float]:
+    from otf.cli.benches import TIMES, load
+
     bench = load(name)
     return {key: getattr(bench, field) for key, field in TIMES.items()}
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from otf.campaign import Campaign, Settings, Summary
-from otf.cli.benches import load, parsed
+from otf.cli.choices import faults
 from otf.cli.options import AsJson, BenchName, Out, Sets, fresh
 from otf.cli.output import document, guarded, say
-from otf.cli.progress import listening
 from otf.cli.signals import Done, interruptible
-from otf.cli.summary import counted
 from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
+
+if TYPE_CHECKING:
+    from otf.campaign import Summary
 
 BUDGET = 20_000
 STEPS = 100
@@ -43,7 +43,8 @@ class MutantResult:
 def mutants(
     bench: BenchName,
     only: Annotated[
-        list[str] | None, typer.Option("--fault", metavar="ID", help="Only this mutant; repeatable.")
+        list[str] | None,
+        typer.Option("--fault", metavar="ID", help="Only this mutant; repeatable.", autocompletion=faults),
     ] = None,
     budget: Annotated[
         int, typer.Option(metavar="STEPS", min=1, help="How many inputs may be sent to each mutant.")
@@ -58,6 +59,8 @@ def mutants(
     It tests the tester: each mutant is the system with one known mistake. A failure that is found is shrunk at once.
     The exit status is 0 if all mutants were found, 1 if one was not.
     """
+    from otf.cli.benches import parsed
+
     shipped = _mutants(bench, parsed(sets), only)
     folder = out or fresh("mutants")
     rows, signal = _all(shipped, lambda name: _one(bench, name, budget, seed, folder / name, parsed(sets), as_json))
@@ -82,6 +85,8 @@ def _all(names: Iterable[str], one: Callable[[str], Done[MutantResult]]) -> tupl
 
 
 def _mutants(bench: str, sets: Mapping[str, object], only: list[str] | None) -> dict[str, str]:
+    from otf.cli.benches import load
+
     shipped = dict(load(bench, sets).mutants)
     if not shipped:
         message = f"{bench}: this bench ships no mutants"
@@ -97,6 +102,10 @@ def _one(
     bench: str, name: str, budget: int, seed: int, out: Path, sets: Mapping[str, object], quiet: bool
 ) -> Done[MutantResult]:
     """Test one mutant, and print the result."""
+    from otf.campaign import Campaign, Settings
+    from otf.cli.benches import load
+    from otf.cli.progress import listening
+
     loaded = load(bench, {**sets, "fault": name})
     steps = min(STEPS, budget)
     settings = Settings(
@@ -134,6 +143,8 @@ def _json(row: MutantResult) -> dict[str, Any]:
 
 
 def _report(row: MutantResult, says: str) -> None:
+    from otf.cli.summary import counted
+
     if row.trouble:
         say(f"{row.mutant:4} stopped: {row.trouble}")
         return

@@ -5,19 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from otf.cli.benches import parsed
-from otf.cli.campaign_folder import gathered, paths
 from otf.cli.options import AsJson, FromBench, Sets
 from otf.cli.output import document, guarded, say
-from otf.cli.summary import counted
 from otf.errors import PASS, UsageError
-from otf.report import MARK, Gathered, junit, page
-from otf.report import github as remarks
-from otf.runner.files import put, writing
+
+if TYPE_CHECKING:
+    from otf.report import Gathered
 
 HEAD = 200  # bytes of a file that contain the mark of a report
 EXAMPLES = """\b
@@ -47,6 +44,11 @@ def report(
     All traces of the folder are judged again. The page needs no network and opens from disk. The exit status is 0
     whatever the verdict: `otf run` and `otf replay` judge.
     """
+    from otf.cli.benches import parsed
+    from otf.cli.campaign_folder import gathered, paths
+    from otf.report import github as remarks
+    from otf.report import junit, page
+
     files = paths(folder)
     found = gathered(watched(files), files[0], bench, parsed(sets))
     file = out or folder / "report.html"
@@ -72,6 +74,8 @@ def watched(files: list[Path]) -> Iterable[Path]:
 
 
 def _write(file: Path, content: str) -> None:
+    from otf.runner.files import put, writing
+
     with writing(file, advice="choose another"):
         if file.is_file() and not _ours(file):
             message = f"{file}: this file exists already, and `otf report` did not write it; choose another name"
@@ -82,12 +86,16 @@ def _write(file: Path, content: str) -> None:
 
 
 def _ours(file: Path) -> bool:
+    from otf.report import MARK
+
     with file.open("rb") as begun:
         head = begun.read(HEAD)
     return MARK.encode() in head or not head
 
 
 def _counts(found: Gathered, file: Path) -> str:
+    from otf.cli.summary import counted
+
     numbers = (len(found.paths), "path"), (found.steps, "step"), (len(found.failures), "kind")
     counts = ", ".join(counted(number, what) for number, what in numbers)
     return f"{found.verdict}: {counts} of failure\nreport: {file}"

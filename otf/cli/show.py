@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from otf.cli.benches import parsed
 from otf.cli.options import AsJson, FromBench, Sets, TraceName
 from otf.cli.output import document, guarded, say
-from otf.cli.replay import notes
-from otf.cli.traces import bench_of, reading
-from otf.core import Monitor
 from otf.errors import PASS
-from otf.offline import judge
-from otf.report import Chart, chart, lifelines, mermaid, standalone
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent
-from otf.trace.explain import explanation
-from otf.trace.reading import TracedEvent
-from otf.values import show as text
+
+if TYPE_CHECKING:
+    from otf.core import Monitor
+    from otf.trace.events import Event
+    from otf.trace.reading import TracedEvent
 
 LONGEST: Final = 60  # bytes of a frame that are shown
 HERE: Final = "  <== here"
@@ -36,11 +31,7 @@ class Form(StrEnum):
     JSON = "json"
 
 
-CHARTS: Final[Mapping[Form, Callable[[Chart], str]]] = {
-    Form.CHART: lifelines,
-    Form.SVG: standalone,
-    Form.MERMAID: mermaid,
-}
+CHARTS: Final = (Form.CHART, Form.SVG, Form.MERMAID)
 
 
 @guarded
@@ -64,6 +55,13 @@ def show(
     The step that fails is marked; below the table is what the model allowed there. The exit status is 0 even for a
     failing trace: `otf replay` judges.
     """
+    from otf.cli.benches import parsed
+    from otf.cli.replay import notes
+    from otf.cli.traces import bench_of, reading
+    from otf.offline import judge
+    from otf.report import chart, lifelines, mermaid, standalone
+    from otf.trace.explain import explanation
+
     form = Form.CHART if as_chart else form
     rows: list[dict[str, Any]] = []
     with reading(trace) as reader:
@@ -76,7 +74,8 @@ def show(
         document({"trace": trace, "verdict": judgement.verdict.outcome, "events": rows})
         return PASS
     if form in CHARTS:
-        say(CHARTS[form](chart(judgement.events, judgement.verdict.failure)).rstrip("\n"))
+        drawn = {Form.CHART: lifelines, Form.SVG: standalone, Form.MERMAID: mermaid}[form]
+        say(drawn(chart(judgement.events, judgement.verdict.failure)).rstrip("\n"))
         return PASS
     header = judgement.header
     lines = [f"{trace}: bench {header.bench}, seed {header.seed}, path {header.path}", *_table(rows)]
@@ -85,6 +84,9 @@ def show(
 
 
 def _row(traced: TracedEvent, monitor: Monitor) -> dict[str, Any]:
+    from otf.trace.events import Quiet
+    from otf.values import show as text
+
     event, failure = traced.event, monitor.verdict.failure if monitor.verdict is not None else None
     kind, what = _described(event)
     settled = isinstance(event, Quiet) and failure is None
@@ -109,6 +111,9 @@ def _after(traced: TracedEvent) -> dict[str, Any]:
 
 
 def _described(event: Event) -> tuple[str, str]:
+    from otf.trace.events import Closed, Quiet, Seen, Sent
+    from otf.values import show as text
+
     match event:
         case Sent(value):
             return "->", text(value)

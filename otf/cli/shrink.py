@@ -4,44 +4,38 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from otf.adapter import Bench
-from otf.campaign import Budget, PathResult, Settings, Shrinker, Shrunk
-from otf.campaign import rerun as drive_again
-from otf.campaign.settings import header
-from otf.campaign.table import table
-from otf.cli.benches import parsed
+from otf.cli.choices import ALGORITHMS, BEST, RESETS, SECONDS, TRANSITIONS, among
 from otf.cli.options import AsJson, FromBench, Out, Pids, Sets, SilenceOption, Suts, TraceName, fresh
 from otf.cli.output import document, guarded, say
-from otf.cli.replay import STATUS
-from otf.cli.run_options import watched
 from otf.cli.signals import Done, interruptible
-from otf.cli.summary import counted, notes
-from otf.cli.suts import addressed
-from otf.cli.traces import bench_of, burst_as_recorded, reading
 from otf.errors import FAIL, INCONCLUSIVE
-from otf.offline import Judgement, judge
-from otf.shrink import ALGORITHMS, BEST
-from otf.trace.explain import explanation
 
-BUDGET = Budget()
+if TYPE_CHECKING:
+    from otf.adapter import Bench
+    from otf.campaign import PathResult, Settings, Shrinker, Shrunk
+    from otf.offline import Judgement
+
 STDIN = "stdin.jsonl"  # the trace on standard input has no name; the result is named after this
 
 
 @guarded
 def shrink(
     trace: TraceName,
-    algorithm: Annotated[str, typer.Option(metavar="NAME", help=f"How: {', '.join(ALGORITHMS)}.")] = BEST,
+    algorithm: Annotated[
+        str,
+        typer.Option(metavar="NAME", help=f"How: {', '.join(ALGORITHMS)}.", autocompletion=among(*ALGORITHMS)),
+    ] = BEST,
     budget: Annotated[
         int, typer.Option(metavar="STEPS", min=1, help="How many inputs may be sent to the system.")
-    ] = BUDGET.transitions,
+    ] = TRANSITIONS,
     resets: Annotated[
         int, typer.Option(metavar="NUMBER", min=1, help="How many copies of the system may be started.")
-    ] = BUDGET.resets,
-    seconds: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="How long it may take.")] = BUDGET.seconds,
+    ] = RESETS,
+    seconds: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="How long it may take.")] = SECONDS,
     jobs: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="How many copies run at the same time.")] = 1,
     bench: FromBench = None,
     out: Annotated[
@@ -57,6 +51,13 @@ def shrink(
 
     Inputs are left out one group after another; each time a fresh copy of the system is driven with the remaining ones.
     """
+    from otf.campaign import Budget
+    from otf.cli.benches import parsed
+    from otf.cli.run_options import watched
+    from otf.cli.suts import addressed
+    from otf.cli.traces import bench_of, reading
+    from otf.offline import judge
+
     with reading(trace) as reader:
         loaded = watched(addressed(bench_of(reader, bench, parsed(sets), drives=True), sut), silence, pids)
         judgement = judge(reader, loaded, keep=True)
@@ -72,10 +73,16 @@ def shrink(
 
 
 def _failing(judgement: Judgement, trace: Path) -> PathResult:
+    from otf.campaign import PathResult
+
     return PathResult(judgement.header.path, judgement.verdict, judgement.steps, trace, judgement.events)
 
 
 def _shrinker(bench: Bench, judgement: Judgement, failing: PathResult, named: str | None, algorithm: str) -> Shrinker:
+    from otf.campaign import Settings, Shrinker
+    from otf.campaign.settings import header
+    from otf.cli.traces import burst_as_recorded
+
     recorded = judgement.header
     settings = Settings(
         out=failing.trace.parent,
@@ -106,6 +113,9 @@ def _result(done: Done[Shrunk], shortest: list[Shrunk], failing: PathResult, ben
 
 
 def _nothing(judgement: Judgement, trace: str, *, as_json: bool) -> int:
+    from otf.cli.replay import STATUS
+    from otf.trace.explain import explanation
+
     if as_json:
         document({"trace": trace, "steps": judgement.steps, "transitions": 0, "resets": 0, "rate": 0.0})
     else:
@@ -135,6 +145,10 @@ def _json(shrunk: Shrunk) -> dict[str, Any]:
 
 
 def _report(shrunk: Shrunk, failing: PathResult, bench: Bench) -> None:
+    from otf.campaign.table import table
+    from otf.cli.summary import counted, notes
+    from otf.trace.explain import explanation
+
     say(explanation(shrunk.verdict, shrunk.events))
     say(f"\n{table(bench.oracle(), shrunk.events)}\n")
     for note in notes(shrunk):
@@ -162,23 +176,34 @@ def rerun(
     The bench gets the parameters that the trace was recorded with; --set changes them, as in `--set fault=none`. The
     new trace goes to a folder below otf-runs, or to that of --out. The exit status is 1 if the system fails.
     """
+    from otf.campaign import Settings
+    from otf.campaign import rerun as drive_again
+    from otf.cli.benches import parsed
+    from otf.cli.replay import STATUS
+    from otf.cli.run_options import watched
+    from otf.cli.suts import addressed
+    from otf.cli.traces import bench_of, burst_as_recorded, reading
+    from otf.offline import judge
+
     with reading(trace) as reader:
         loaded = watched(addressed(bench_of(reader, bench, parsed(sets), drives=True), sut), silence, pids)
         judgement = judge(reader, loaded, keep=True)
-    header = judgement.header
+    recorded = judgement.header
     settings = Settings(
         out=out or fresh("rerun"),
-        reference=bench or header.bench,
-        seed=header.seed,
+        reference=bench or recorded.bench,
+        seed=recorded.seed,
         mode="strict",
-        burst=burst_as_recorded(header, judgement.steps),
+        burst=burst_as_recorded(recorded, judgement.steps),
     )
-    done = interruptible(lambda: drive_again(loaded, judgement.events, settings, header))
+    done = interruptible(lambda: drive_again(loaded, judgement.events, settings, recorded))
     _report_rerun(done.value, settings, as_json=as_json)
     return done.status(INCONCLUSIVE) if done.value is None else STATUS[done.value.verdict.outcome]
 
 
 def _report_rerun(result: PathResult | None, settings: Settings, *, as_json: bool) -> None:
+    from otf.trace.explain import explanation
+
     if as_json:
         document(_rerun_json(result, settings))
     elif result is None:

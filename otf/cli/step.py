@@ -5,26 +5,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Final, TextIO
+from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
 import typer
 
-from otf.adapter import Bench
-from otf.adapter.exits import watched
-from otf.campaign import Settings
-from otf.campaign.paths import PathRun
-from otf.campaign.results import PathResult
-from otf.campaign.settings import header
-from otf.cli.benches import load, parsed
-from otf.cli.model_walk import WALK_HELP, StepWalk, named, why
 from otf.cli.options import BenchName, Out, Sets, fresh
 from otf.cli.output import guarded, say
 from otf.cli.signals import interruptible
-from otf.core import Model, Symbol, View
 from otf.errors import FAIL, INCONCLUSIVE, PASS
-from otf.trace.events import Event, Seen
-from otf.trace.explain import explanation
-from otf.values import show
+
+if TYPE_CHECKING:
+    from otf.adapter import Bench
+    from otf.campaign import Settings
+    from otf.campaign.results import PathResult
+    from otf.core import Symbol, View
+    from otf.trace.events import Event
 
 LIVE_HELP: Final = (
     "a number or name sends that input; `back` starts again without the last one, `why INPUT`, `quit` ends"
@@ -46,6 +41,11 @@ def step(
     Each way on is an input with the outputs that the model expects. Commands are read line by line, also from a
     pipe: `echo 1 | otf step coffee`. Without --live no system is started.
     """
+    from otf.adapter.exits import watched
+    from otf.cli.benches import load, parsed
+    from otf.cli.model_walk import WALK_HELP, StepWalk
+    from otf.core import Model
+
     loaded = load(bench, parsed(sets))
     if on_system:
         return live(loaded, bench, out or fresh("step"), _asked)
@@ -80,6 +80,9 @@ class AskingChooser:
 
     def event(self, event: Event) -> None:
         """Keep an output, to show it before the next question."""
+        from otf.trace.events import Seen
+        from otf.values import show
+
         if isinstance(event, Seen):
             self._seen.append(show(event.output))
 
@@ -93,6 +96,8 @@ class AskingChooser:
         return chosen
 
     def _asked(self, view: View) -> Symbol | None:
+        from otf.cli.model_walk import why
+
         enabled = list(view.specified + view.others)
         self._print_state(view, enabled)
         while (line := self._ask()) is not None and line not in {"q", "quit", "exit"}:
@@ -110,6 +115,8 @@ class AskingChooser:
         return None
 
     def _print_state(self, view: View, enabled: list[Symbol]) -> None:
+        from otf.values import show
+
         if self.sent:
             say(f"{show(self.sent[-1])}  ->  {', '.join(self._seen) or 'nothing'}")
         say(f"\npossible states: {', '.join(show(node.value) for node in view.nodes)}")
@@ -118,6 +125,9 @@ class AskingChooser:
 
 
 def _picked(line: str, enabled: list[Symbol]) -> Symbol | None:
+    from otf.cli.model_walk import named
+    from otf.values import show
+
     if line.isascii() and line.isdecimal() and 1 <= int(line[:9]) <= len(enabled):
         return enabled[int(line) - 1]
     found = named(line, list(enabled))
@@ -130,6 +140,9 @@ def _picked(line: str, enabled: list[Symbol]) -> Symbol | None:
 
 def live(bench: Bench, reference: str, out: Path, ask: Callable[[], str | None]) -> int:
     """Walk through a fresh copy of the system by hand; return the exit status."""
+    from otf.campaign import Settings
+    from otf.trace.explain import explanation
+
     say(LIVE_HELP)
     before: list[object] = []
     for number in range(1, LONGEST):
@@ -145,6 +158,9 @@ def live(bench: Bench, reference: str, out: Path, ask: Callable[[], str | None])
 
 
 def _path(bench: Bench, settings: Settings, number: int, asking: AskingChooser) -> PathResult | None:
+    from otf.campaign.paths import PathRun
+    from otf.campaign.settings import header
+
     head = header(bench, settings, number, strategy="by hand")
     settings.out.mkdir(parents=True, exist_ok=True)
 
