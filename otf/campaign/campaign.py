@@ -13,7 +13,7 @@ import anyio
 from otf.adapter import Bench
 from otf.adapter.child.faster import refused
 from otf.adapter.exits import blaming, watched
-from otf.adapter.serial.keeping import keeping
+from otf.adapter.serial import keeping
 from otf.campaign.confirm import ConfirmedPath, Confirmer
 from otf.campaign.journal import Journal
 from otf.campaign.listener import Listener, callback, listened

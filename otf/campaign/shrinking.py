@@ -15,7 +15,7 @@ from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench
 from otf.adapter.exits import watched
-from otf.adapter.serial.keeping import keeping
+from otf.adapter.serial import keeping
 from otf.campaign.program import program
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.settings import Budget, Mode

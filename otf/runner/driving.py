@@ -42,7 +42,7 @@ async def drive(
     bench is.
 
     >>> import anyio
-    >>> from otf.core.strict import Strict
+    >>> from otf.core.waits import Strict
     >>> from otf.models.coffee import Button, Coin, bench
     >>> from otf.strategy import Script
     >>> made, seen = bench(), []

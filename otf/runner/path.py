@@ -42,7 +42,7 @@ class Conduct:
     """Conducts one run on an open wire.
 
     >>> import anyio
-    >>> from otf.core.strict import Strict
+    >>> from otf.core.waits import Strict
     >>> from otf.models.coffee import Button, Coin, bench
     >>> from otf.strategy import Script
     >>> from otf.runner.driving import opened

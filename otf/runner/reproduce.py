@@ -11,7 +11,7 @@ from otf.adapter import Bench
 from otf.adapter.exits import watched
 from otf.core import Oracle, Session
 from otf.core.pacing import Timers
-from otf.core.strict import Burst, Strict
+from otf.core.waits import Burst, Strict
 from otf.explore.steady import ask_again
 from otf.runner.driving import drive
 from otf.shrink import AllowedInputs, Candidate, again, issue_of
