@@ -46,6 +46,7 @@ DOCUMENTS: list[tuple[str, Call]] = [
     ("rerun", lambda within: ("rerun", trace(within), "--out", within / "e")),
     ("shrink", lambda within: ("shrink", trace(within))),
     ("show", lambda within: ("show", trace(within))),
+    ("shows", lambda within: ("show", trace(within), folder(within))),
     ("report", lambda within: ("report", folder(within))),
     ("mutants", lambda within: ("mutants", "coffee", "--out", within / "f")),
     ("explore", lambda _within: ("explore", "coffee")),

@@ -69,11 +69,11 @@ def check(
         ask_twice(spec, graph)
         timers = expiring(spec, limit)
     found = [*general(graph), liveness(graph, law=LIVE), *timers, *_invariants(graph, invariants or ())]
+    must = [each for each in found if each.law in asked or each.law not in LAWS]
     if as_json:
         document({"name": graph.name, "whole": graph.whole, "laws": [as_law(each) for each in found]})
     else:
-        say(summary(graph, found))
-    must = [each for each in found if each.law in asked or each.law not in LAWS]
+        say(summary(graph, found, must))
     return FAIL if any(each.verdict is LawVerdict.REFUTED for each in must) else PASS
 
 

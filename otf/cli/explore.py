@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Generator
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeGuard
 import typer
 
 from otf.cli.choices import FORMATS, among
-from otf.cli.options import AsJson, BenchName, Sets
+from otf.cli.options import AsJson, BenchName, Sets, WholeValues
 from otf.cli.output import document, guarded, say
 from otf.errors import FAIL, PASS, UsageError
 
@@ -48,6 +49,19 @@ def picture(dot: str, form: str, seconds: float = SECONDS) -> bytes:
     return done.stdout
 
 
+MANY: Final = 400  # states and transitions, each of which takes a line
+KINDS: Final = 12  # of states or inputs that are counted
+MEANINGS: Final = {
+    "deterministic": "in each state, an input has one outcome",
+    "output-deterministic": "in each state, the outputs show which outcome an input had",
+    "total": "each state specifies every input that is enabled in it",
+    "input-enabled": "each state specifies every input of the model",
+    "minimal": "any two states differ in their outputs, now or later",
+    "no dead end": "every state has a way on, and if some states are final, a way to one of them",
+    "no lost timer": "a timer expires only where the model has a transition for it",
+    "no unknown timer": "each timer that a transition waits for is started somewhere",
+    "invariant": "the model's own invariant holds in every state",
+}
 DRAWN: Final = ("dot", "svg", "png", "mermaid")
 
 EXAMPLES = """\b
@@ -76,10 +90,11 @@ def explore(
     scenario: Annotated[
         str | None, typer.Option(metavar="ACTIONS", help="Only this scenario: a regular expression over actions.")
     ] = None,
+    whole: WholeValues = False,
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> int:
-    """Show all states and transitions of a model, within bounds, and its laws.
+    """Show all states and transitions of a model, within bounds, and its laws; of a large model a summary.
 
     BENCH may also be an .aut or .dot file. The exit status is 1 if the model has a dead end (a state without a way out,
     or from which no final state can be reached) or if its invariant does not hold.
@@ -90,11 +105,9 @@ def explore(
     from otf.explore import explore as explored
     from otf.explore.analysis import general, known, liveness, safety
     from otf.explore.marks import marks
+    from otf.values import showing
 
-    form = "json" if as_json else form
-    if form not in FORMATS:
-        message = f"--format {form}: choose one of {', '.join(FORMATS)}"
-        raise UsageError(message)
+    form = "json" if as_json else _known(form)
     spec = model(bench, parsed(sets))
     if scenario is not None:
         spec = composed(spec, known(spec, scenario))
@@ -104,8 +117,19 @@ def explore(
     found = [*general(graph), liveness(graph, law="no dead end")]
     required = [found[-1]] if safe is None else [found[-1], safety(graph, safe, law="invariant")]
     found = [*found[:-1], *required]
-    _write(graph, marks(graph, safe=safe), form, out, found)
+    with showing(whole=whole):
+        if form == "text" and out is None and not whole and len(graph.values) + len(graph.target) > MANY:
+            say(summary(graph, found, required, _overview(graph)))
+        else:
+            _write(graph, marks(graph, safe=safe), form, out, found, required)
     return PASS if all(required) else FAIL
+
+
+def _known(form: str) -> str:
+    if form not in FORMATS:
+        message = f"--format {form}: choose one of {', '.join(FORMATS)}"
+        raise UsageError(message)
+    return form
 
 
 def model(reference: str, sets: dict[str, object]) -> Spec[Any, Any]:
@@ -116,10 +140,9 @@ def model(reference: str, sets: dict[str, object]) -> Spec[Any, Any]:
 def modelled(reference: str, sets: dict[str, object]) -> tuple[Spec[Any, Any], dict[str, object]]:
     """Return the spec of a bench with the bench's parameters; a file or a bare model has none."""
     from otf.cli.benches import load, named
-
-    path = Path(reference)
     from otf.fronts import read_aut, read_dot
 
+    path = Path(reference)
     readers = {".aut": read_aut, ".dot": read_dot, ".gv": read_dot}
     reader = readers.get(path.suffix)
     if reader is None:
@@ -140,7 +163,9 @@ def _is_spec(found: object) -> TypeGuard[Spec[Any, Any]]:
     return isinstance(found, Spec)
 
 
-def _write(graph: Graph, marked: Marks, form: str, out: Path | None, found: list[Finding]) -> None:
+def _write(
+    graph: Graph, marked: Marks, form: str, out: Path | None, found: list[Finding], required: list[Finding]
+) -> None:
     from otf.explore.exports import as_data
     from otf.explore.marks import marks
     from otf.explore.refine import drawable
@@ -157,9 +182,9 @@ def _write(graph: Graph, marked: Marks, form: str, out: Path | None, found: list
     elif isinstance(content, bytes):
         sys.stdout.buffer.write(content)
     else:
-        say(content.rstrip("\n"))
+        say(content.rstrip("\n"), exact=form != "text")
     if out is not None or form == "text":
-        say(summary(graph, found))
+        say(summary(graph, found, required))
     if done:
         print(f"otf: {done}", file=sys.stderr)
 
@@ -174,10 +199,35 @@ def _content(graph: Graph, marked: Marks, form: str) -> str | bytes:
     return {"text": listed, "dot": dot, "mermaid": mermaid, "graphml": graphml}[form](graph, marked)
 
 
-def summary(graph: Graph, found: list[Finding]) -> str:
-    """Return the size of a graph and its laws."""
+def summary(graph: Graph, found: list[Finding], required: list[Finding], overview: Iterable[str] = ()) -> str:
+    """Return the size of a graph and its laws, each explained; only a `required` one is refuted, others are just no."""
     size = f"{graph.name}: {len(graph.values):,} states, {len(graph.target):,} transitions"
-    return "\n".join([size + _cut(graph), *map(str, found)])
+    return "\n".join([size + _cut(graph), *overview, *(_law(each, required=each in required) for each in found)])
+
+
+def _law(finding: Finding, *, required: bool) -> str:
+    head, *way = str(finding).split("\n")
+    meaning = MEANINGS.get(finding.law, "")
+    if not finding and not required:
+        # a way to a state is of use where something is wrong
+        head, way = head.replace(f"{finding.law}: refuted", f"{finding.law}: no", 1), []
+        meaning += "; it need not be so"
+    return "\n".join([head, *([f"      {meaning}"] if meaning else []), *way])
+
+
+def _overview(graph: Graph) -> Iterator[str]:
+    """Yield what a large model consists of, and how to see its states."""
+    from otf.values import show
+
+    states = Counter(type(value).__name__ for value in graph.values)
+    inputs = Counter(type(value).__name__ for value in graph.inputs)
+    yield f"states:   {_counted(states)}; the farthest is {len(graph.way(len(graph.values) - 1))} steps from the start"
+    yield f"inputs:   {_counted(inputs)}"
+    yield f"too many to list: --whole lists all states, --depth 2 those near {show(graph.values[0])}"
+
+
+def _counted(kinds: Counter[str]) -> str:
+    return ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common(KINDS))
 
 
 def _cut(graph: Graph) -> str:

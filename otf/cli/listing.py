@@ -32,8 +32,8 @@ def listing(
         return PASS
     say("benches (otf run NAME), with the parameters that --set changes")
     for name, says in benches.items():
-        say(f"  {name:14} {says}")
-        say(f"  {'':14} {' '.join(f'{key}={value}' for key, value in own[name].items())}")
+        say(f"  {name:15} {says}")
+        say(f"  {'':15} {' '.join(f'{key}={value}' for key, value in own[name].items())}")
     _table("strategies (otf run --strategy NAME)", strategies)
     say(f"shrinking (otf shrink --algorithm NAME)\n  {', '.join(ALGORITHMS)}")
     return PASS
@@ -63,4 +63,4 @@ def _times(name: str) -> dict[str, float]:
 def _table(title: str, rows: Mapping[str, str]) -> None:
     say(title)
     for name, says in rows.items():
-        say(f"  {name:14} {says}")
+        say(f"  {name:15} {says}")

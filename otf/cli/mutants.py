@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from otf.cli.choices import faults
-from otf.cli.options import AsJson, BenchName, Out, Sets, fresh
+from otf.cli.options import AsJson, BenchName, Jobs, Out, Quiescence, Sets, Suts, fresh
 from otf.cli.output import document, guarded, say
 from otf.cli.signals import Done, interruptible
 from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
 
 if TYPE_CHECKING:
-    from otf.campaign import Summary
+    from otf.campaign import Settings, Summary
 
 BUDGET = 20_000
 STEPS = 100
@@ -50,6 +49,9 @@ def mutants(
         int, typer.Option(metavar="STEPS", min=1, help="How many inputs may be sent to each mutant.")
     ] = BUDGET,
     seed: Annotated[int, typer.Option(metavar="NUMBER", help="The seed of all campaigns.")] = 1,
+    sut: Suts = None,
+    jobs: Jobs = 1,
+    quiescence: Quiescence = None,
     out: Out = None,
     sets: Sets = None,
     as_json: AsJson = False,
@@ -59,11 +61,14 @@ def mutants(
     It tests the tester: each mutant is the system with one known mistake. A failure that is found is shrunk at once.
     The exit status is 0 if all mutants were found, 1 if one was not.
     """
+    from otf.campaign import Settings
     from otf.cli.benches import parsed
 
     shipped = _mutants(bench, parsed(sets), only)
     folder = out or fresh("mutants")
-    rows, signal = _all(shipped, lambda name: _one(bench, name, budget, seed, folder / name, parsed(sets), as_json))
+    asked = _asked(Settings(out=folder, reference=bench, seed=seed, jobs=jobs, where=tuple(sut or ())), budget)
+    given = parsed(sets, quiescence)
+    rows, signal = _all(shipped, lambda name: _one(replace(asked, out=folder / name), name, given, as_json))
     if as_json:
         document([_json(row) for row in rows])
     else:
@@ -98,26 +103,20 @@ def _mutants(bench: str, sets: Mapping[str, object], only: list[str] | None) -> 
     return {name: says for name, says in shipped.items() if not only or name in only}
 
 
-def _one(
-    bench: str, name: str, budget: int, seed: int, out: Path, sets: Mapping[str, object], quiet: bool
-) -> Done[MutantResult]:
+def _asked(settings: Settings, budget: int) -> Settings:
+    steps = min(STEPS, budget)
+    traces = -(-budget // steps)
+    return replace(settings, traces=traces, steps=steps, keep="failures", stop_first=True, aftermath=0.0)
+
+
+def _one(settings: Settings, name: str, sets: Mapping[str, object], quiet: bool) -> Done[MutantResult]:
     """Test one mutant, and print the result."""
-    from otf.campaign import Campaign, Settings
+    from otf.campaign import Campaign
     from otf.cli.benches import load
     from otf.cli.progress import listening
+    from otf.cli.suts import addressed
 
-    loaded = load(bench, {**sets, "fault": name})
-    steps = min(STEPS, budget)
-    settings = Settings(
-        out=out,
-        reference=bench,
-        traces=-(-budget // steps),
-        steps=steps,
-        seed=seed,
-        keep="failures",
-        stop_first=True,
-        aftermath=0.0,
-    )
+    loaded = addressed(load(settings.reference, {**sets, "fault": name}), settings.where)
     campaign = Campaign(loaded, settings)
 
     async def work() -> MutantResult:

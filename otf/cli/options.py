@@ -64,6 +64,9 @@ BenchName = Annotated[
     ),
 ]
 TraceName = Annotated[str, typer.Argument(metavar="TRACE", help="A trace file of `otf run`; - reads standard input.")]
+WholeValues = Annotated[
+    bool, typer.Option("--whole", help="Show whole values and states: no field is left out, and nothing is cut.")
+]
 FromBench = Annotated[
     str | None,
     typer.Option(
@@ -79,6 +82,12 @@ Quiescence = Annotated[
         "--quiescence",
         metavar="SECONDS",
         help="How long no output must come until the system counts as quiescent; default: the bench's.",
+    ),
+]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        "--jobs", metavar="NUMBER", min=1, help="How many copies of the system run at the same time, each on a path."
     ),
 ]
 SilenceOption = Annotated[

@@ -55,7 +55,7 @@ def replay(
     from otf.cli.foreign import How
 
     source = TraceSource(bench, suts, parsed(sets), How(follow, lost_start, ended))
-    judged = {name: _judged(name, source) for name in _each(traces)}
+    judged = {name: _judged(name, source) for name in each_trace(traces)}
     if as_json:
         document([_json(name, judgement) for name, judgement in judged.items()])
     else:
@@ -65,7 +65,8 @@ def replay(
     return next(status for status in WORST if status in statuses)
 
 
-def _each(names: list[str]) -> Iterator[str]:
+def each_trace(names: list[str]) -> Iterator[str]:
+    """Yield the names of traces; for a folder those of the traces in it. Raises TraceError if it has none."""
     for name in names:
         if Path(name).is_dir():
             yield from map(str, _inside(Path(name)))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import secrets
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from otf.cli.choices import ALGORITHMS, BEST, KEPT, MIB, MODES, STRATEGIES, TRANSITIONS, InputChoice, among
-from otf.cli.options import ROOT, AsJson, BenchName, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
+from otf.cli.options import ROOT, AsJson, BenchName, Jobs, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, report_error, warn
 from otf.cli.signals import Done, interruptible
 from otf.errors import FAIL, OtfError, UsageError, WriteError
@@ -61,17 +61,15 @@ def run(
     inputs: Annotated[
         InputChoice | None,
         typer.Option(
+            metavar="|".join(get_args(InputChoice)),
             help="Which inputs: uioco, specified in all possible states; any, specified in some of them; all, also "
-            "those not specified; mixed, half and half. The bench has a default."
+            "those not specified; mixed, half and half. The bench has a default.",
         ),
     ] = None,
     quiescence: Quiescence = None,
     silence: SilenceOption = None,
     pids: Pids = None,
-    jobs: Annotated[
-        int,
-        typer.Option(metavar="NUMBER", help="How many paths at the same time, each with its own copy of the system."),
-    ] = 1,
+    jobs: Jobs = 1,
     out: Out = None,
     keep: Annotated[
         str, typer.Option(metavar="|".join(KEPT), help="Which traces are kept.", autocompletion=among(*KEPT))
@@ -133,7 +131,7 @@ def run(
     from otf.cli.run_options import chosen, faster, measured, under, watched
     from otf.cli.suts import addressed
 
-    loaded = under(addressed(_bench(bench, parsed(sets), inputs, quiescence), sut), scenario)
+    loaded = under(addressed(_bench(bench, parsed(sets, quiescence), inputs), sut), scenario)
     loaded = watched(loaded, silence, pids)
     seed = secrets.randbelow(1_000_000) if seed is None else seed
     settings = Settings(
@@ -203,11 +201,9 @@ def _driven(campaign: Campaign, *, quiet: bool) -> tuple[Done[None], OtfError | 
         return Done(None), error
 
 
-def _bench(reference: str, sets: dict[str, object], inputs: InputMode | None, quiescence: float | None) -> Bench:
+def _bench(reference: str, sets: dict[str, object], inputs: InputMode | None) -> Bench:
     from otf.cli.benches import load
 
-    if quiescence is not None:
-        sets = {**sets, "quiescence": quiescence}
     bench = load(reference, sets)
     return bench if inputs is None else replace(bench, inputs=inputs)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from otf.cli.choices import ALGORITHMS, BEST, RESETS, SECONDS, TRANSITIONS, among
-from otf.cli.options import AsJson, FromBench, Out, Pids, Sets, SilenceOption, Suts, TraceName, fresh
-from otf.cli.output import document, guarded, say
+from otf.cli.options import AsJson, FromBench, Jobs, Out, Pids, Quiescence, Sets, SilenceOption, Suts, TraceName, fresh
+from otf.cli.output import columns, document, guarded, say
 from otf.cli.signals import Done, interruptible
 from otf.errors import FAIL, INCONCLUSIVE
 
@@ -36,13 +36,14 @@ def shrink(
         int, typer.Option(metavar="NUMBER", min=1, help="How many copies of the system may be started.")
     ] = RESETS,
     seconds: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="How long it may take.")] = SECONDS,
-    jobs: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="How many copies run at the same time.")] = 1,
+    jobs: Jobs = 1,
     bench: FromBench = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The folder of the result; default: that of the trace.")
     ] = None,
     sut: Suts = None,
     sets: Sets = None,
+    quiescence: Quiescence = None,
     silence: SilenceOption = None,
     pids: Pids = None,
     as_json: AsJson = False,
@@ -59,7 +60,7 @@ def shrink(
     from otf.offline import judge
 
     with reading(trace) as reader:
-        loaded = watched(addressed(bench_of(reader, bench, parsed(sets), drives=True), sut), silence, pids)
+        loaded = watched(addressed(bench_of(reader, bench, parsed(sets, quiescence), drives=True), sut), silence, pids)
         judgement = judge(reader, loaded, keep=True)
     if not judgement.verdict.failed:
         return _nothing(judgement, trace, as_json=as_json)
@@ -149,7 +150,7 @@ def _report(shrunk: Shrunk, failing: PathResult, bench: Bench) -> None:
     from otf.cli.summary import counted, notes
     from otf.trace.explain import explanation
 
-    say(explanation(shrunk.verdict, shrunk.events))
+    say(explanation(shrunk.verdict, shrunk.events, columns()))
     say(f"\n{table(bench.oracle(), shrunk.events)}\n")
     for note in notes(shrunk):
         say(note)
@@ -167,6 +168,7 @@ def rerun(
     out: Out = None,
     sut: Suts = None,
     sets: Sets = None,
+    quiescence: Quiescence = None,
     silence: SilenceOption = None,
     pids: Pids = None,
     as_json: AsJson = False,
@@ -186,7 +188,7 @@ def rerun(
     from otf.offline import judge
 
     with reading(trace) as reader:
-        loaded = watched(addressed(bench_of(reader, bench, parsed(sets), drives=True), sut), silence, pids)
+        loaded = watched(addressed(bench_of(reader, bench, parsed(sets, quiescence), drives=True), sut), silence, pids)
         judgement = judge(reader, loaded, keep=True)
     recorded = judgement.header
     settings = Settings(
@@ -209,7 +211,7 @@ def _report_rerun(result: PathResult | None, settings: Settings, *, as_json: boo
     elif result is None:
         say(f"INTERRUPTED; traces: {settings.out}/")
     else:
-        say(explanation(result.verdict, result.events))
+        say(explanation(result.verdict, result.events, columns()))
         say(f"trace: {result.trace}")
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
 import typer
 
-from otf.cli.options import BenchName, Out, Sets, fresh
-from otf.cli.output import guarded, say
+from otf.cli.options import BenchName, Out, Quiescence, Sets, Suts, fresh
+from otf.cli.output import columns, guarded, say
 from otf.cli.signals import interruptible
 from otf.errors import FAIL, INCONCLUSIVE, PASS
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from otf.trace.events import Event
 
 LIVE_HELP: Final = (
-    "a number or name sends that input; `back` starts again without the last one, `why INPUT`, `quit` ends"
+    "a number or name sends that input, `all` shows the unspecified ones; `back` starts again without the last one, "
+    "`why INPUT`, `quit` ends"
 )
 LONGEST: Final = 100_000  # inputs
 
@@ -33,6 +34,8 @@ def step(
     on_system: Annotated[
         bool, typer.Option("--live", help="Send the inputs to the system, and judge what comes back.")
     ] = False,
+    sut: Suts = None,
+    quiescence: Quiescence = None,
     out: Out = None,
     sets: Sets = None,
 ) -> int:
@@ -44,9 +47,10 @@ def step(
     from otf.adapter.exits import watched
     from otf.cli.benches import load, parsed
     from otf.cli.model_walk import WALK_HELP, StepWalk
+    from otf.cli.suts import addressed
     from otf.core import Model
 
-    loaded = load(bench, parsed(sets))
+    loaded = addressed(load(bench, parsed(sets, quiescence)), sut)
     if on_system:
         return live(loaded, bench, out or fresh("step"), _asked)
     with watched():
@@ -99,7 +103,7 @@ class AskingChooser:
         from otf.cli.model_walk import why
 
         enabled = list(view.specified + view.others)
-        self._print_state(view, enabled)
+        self._print_state(view)
         while (line := self._ask()) is not None and line not in {"q", "quit", "exit"}:
             match line.split(maxsplit=1):
                 case [] | ["?" | "h" | "help"]:
@@ -107,6 +111,8 @@ class AskingChooser:
                 case ["b" | "back"] if self.sent:
                     self.again = True
                     return None
+                case ["a" | "all"]:
+                    self._list(view.others, len(view.specified) + 1)
                 case ["why", text]:
                     say(why(view.model, view.nodes, text))
                 case _:
@@ -114,14 +120,22 @@ class AskingChooser:
                         return chosen
         return None
 
-    def _print_state(self, view: View, enabled: list[Symbol]) -> None:
+    def _print_state(self, view: View) -> None:
         from otf.values import show
 
         if self.sent:
             say(f"{show(self.sent[-1])}  ->  {', '.join(self._seen) or 'nothing'}")
         say(f"\npossible states: {', '.join(show(node.value) for node in view.nodes)}")
-        for number, inp in enumerate(enabled, 1):
-            say(f"  {number:3}  {show(inp.value)}{'' if inp in view.specified else '  (not specified here)'}")
+        self._list(view.specified, 1)
+        if view.others:
+            say(f"       `all` shows {len(view.others)} more, which are not specified here")
+
+    @staticmethod
+    def _list(inputs: Iterable[Symbol], first: int) -> None:
+        from otf.values import show
+
+        for number, inp in enumerate(inputs, first):
+            say(f"  {number:3}  {show(inp.value)}")
 
 
 def _picked(line: str, enabled: list[Symbol]) -> Symbol | None:
@@ -151,7 +165,7 @@ def live(bench: Bench, reference: str, out: Path, ask: Callable[[], str | None])
         if result is None:
             return INCONCLUSIVE
         if not asking.again:
-            say(f"\n{explanation(result.verdict, result.events)}\ntrace: {result.trace}")
+            say(f"\n{explanation(result.verdict, result.events, columns())}\ntrace: {result.trace}")
             return {"pass": PASS, "fail": FAIL, "inconclusive": INCONCLUSIVE}[result.verdict.outcome]
         before = asking.sent[:-1]
     return INCONCLUSIVE

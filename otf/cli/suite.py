@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from otf.cli.choices import ADAPTIVE, METHODS, RUNS, among
-from otf.cli.options import AsJson, BenchName, Out, Sets, fresh
+from otf.cli.options import AsJson, BenchName, Jobs, Out, Quiescence, Sets, Suts, fresh
 from otf.cli.output import document, guarded, say
 from otf.cli.signals import interruptible
 from otf.errors import FAIL, PASS, UsageError
 
 if TYPE_CHECKING:
     from otf.adapter import Bench
+    from otf.campaign import Settings
     from otf.campaign.settings import Mode
     from otf.cli import stored_suites
     from otf.explore import Graph
@@ -56,6 +57,9 @@ def suite(
         int | None, typer.Option(metavar="NUMBER", help=f"How often each adaptive test is run; default: {RUNS}.")
     ] = None,
     dry: Annotated[bool, typer.Option("--dry", help="Describe the suite, and do not run it.")] = False,
+    sut: Suts = None,
+    jobs: Jobs = 1,
+    quiescence: Quiescence = None,
     out: Out = None,
     sets: Sets = None,
     as_json: AsJson = False,
@@ -67,9 +71,11 @@ def suite(
     the model does not specify, the system must ignore them.
     """
     from otf.adapter.exits import watched
+    from otf.campaign import Settings
     from otf.cli import stored_suites
     from otf.cli.benches import load, parsed
     from otf.cli.explore import modelled
+    from otf.cli.suts import addressed
 
     given = parsed(sets)
     if read is not None and write is not None:
@@ -80,13 +86,15 @@ def suite(
         origin = stored_suites.SuiteOrigin(*modelled(bench, given), limit)
         with watched():
             plan = _made(origin, method, extra, runs, write)
+    driven = None if dry or write is not None else addressed(load(bench, parsed(sets, quiescence)), sut)
     if not as_json:
         say(plan.data["says"])
-    if dry or write is not None:
+    if driven is None:
         if as_json:
             document(plan.data)
         return PASS
-    return _run(bench, load(bench, given), plan, out, as_json=as_json)
+    asked = Settings(out=out or fresh("suite", plan.data["method"]), reference=bench, jobs=jobs, where=tuple(sut or ()))
+    return _run(driven, plan, asked, as_json=as_json)
 
 
 class _Intended(NamedTuple):
@@ -149,8 +157,8 @@ def _adaptive(tests: AdaptiveSuite, graph: Graph) -> _Intended:
     return _Intended(data, data["paths"], tests.longest, kind, "strict")
 
 
-def _run(reference: str, bench: Bench, plan: _Intended, out: Path | None, *, as_json: bool) -> int:
-    from otf.campaign import Campaign, Settings
+def _run(bench: Bench, plan: _Intended, asked: Settings, *, as_json: bool) -> int:
+    from otf.campaign import Campaign
     from otf.cli.progress import listening
     from otf.cli.summary import print_summary
 
@@ -158,10 +166,9 @@ def _run(reference: str, bench: Bench, plan: _Intended, out: Path | None, *, as_
     if data["ignores"]:
         bench = replace(bench, inputs="all")
     if not plan.longest:
-        raise UsageError(f"{reference}: the suite has no inputs: the model enables none")
-    settings = Settings(
-        out=out or fresh("suite", data["method"]),
-        reference=reference,
+        raise UsageError(f"{asked.reference}: the suite has no inputs: the model enables none")
+    settings = replace(
+        asked,
         traces=plan.paths,
         steps=plan.longest,
         strategy=plan.kind(),

@@ -12,7 +12,7 @@ from typing import Any, Final
 from otf.adapter import Bench
 from otf.campaign import FailureGroup, PathResult, Settings, Shrunk, Summary
 from otf.cli.benches import is_shipped
-from otf.cli.output import say
+from otf.cli.output import columns, say
 from otf.cli.traces import repeated
 from otf.core.enabled import ITERATED
 from otf.trace.explain import explanation
@@ -37,7 +37,7 @@ def spaced(data: bytes) -> str:
     >>> spaced(b"coin")
     '63 6f 69 6e'
     """
-    return f"{data[:LONGEST].hex(' ')}{' …' if len(data) > LONGEST else ''}"
+    return f"{data[:LONGEST].hex(' ')}{f' … ({len(data):,} bytes)' if len(data) > LONGEST else ''}"
 
 
 def raw(trace: Path, number: int) -> bytes:
@@ -168,7 +168,7 @@ def _failure(group: FailureGroup, summary: Summary, settings: Settings, bench: B
     yield f"{found} {_after(group)}"
     if group.tries > 1:
         yield f"it took {group.tries} strict runs of the same inputs to reproduce it: it depends on chance or on timing"
-    yield explanation(shown.verdict, shown.events)
+    yield explanation(shown.verdict, shown.events, columns())
     yield from _bytes(shown)
     if group.shrunk is not None and group.shrunk.rate:
         yield from notes(group.shrunk)

@@ -15,7 +15,7 @@ from otf.core.moves import Moves, Next
 from otf.core.nodes import Midway, Move, Node
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
 from otf.trace.verdict import Allowed, Failure, FailureKind, Signature
-from otf.values import show
+from otf.values import changes, show
 
 SHOWN: Final = 20  # states shown in one failure: more explain nothing
 WAYS: Final = 200  # paths considered from one state: inputs in flight can be taken in very many orders
@@ -81,7 +81,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
         seen=_text(event),
         port=getattr(event, "port", ""),
         before=tuple(_text(each) for each in step.outputs),
-        allowed=tuple(Allowed(show(node.value), _branches(ways[node])) for node in nodes[:SHOWN]),
+        allowed=tuple(_allowed(node, ways[node]) for node in nodes[:SHOWN]),
         times=times,
     )
 
@@ -149,9 +149,14 @@ def _unlinked(path: MovePath) -> Sequence[Move]:
     return found[::-1]
 
 
-def _branches(ways: Iterable[tuple[Move, ...]]) -> tuple[tuple[tuple[str, ...], str], ...]:
-    branches = ((tuple(text for move in way for text in move.texts), _target(way[-1])) for way in ways)
-    return tuple(dict.fromkeys(branches))
+def _allowed(node: Node, ways: Iterable[tuple[Move, ...]]) -> Allowed:
+    # different ways may look alike
+    last = {(tuple(text for move in way for text in move.texts), _target(way[-1])): way[-1] for way in ways}
+    return Allowed(show(node.value), tuple(last), tuple(_change(node, move) for move in last.values()))
+
+
+def _change(node: Node, move: Move) -> str:
+    return _target(move) if move.target is None else changes(node.value, move.target.value)
 
 
 def _target(move: Move) -> str:
