@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import webbrowser
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeGuard
 
 import typer
 
 from otf.cli.choices import FORMATS, among
 from otf.cli.options import AsJson, BenchName, Sets, WholeValues
-from otf.cli.output import document, guarded, say
+from otf.cli.output import document, guarded, say, warn
 from otf.errors import FAIL, PASS, UsageError
 
 if TYPE_CHECKING:
@@ -68,6 +70,8 @@ EXAMPLES = """\b
 Examples:
   otf explore coffee                                states and laws
   otf explore coffee --format svg --out coffee.svg  a picture
+  otf explore irc --open                            a page to walk on
+  otf explore irc --by members                      states that agree are one
   otf explore machine.aut --format mermaid          a file from another tool
   otf explore coffee --scenario 'Coin Coin Button'  only this scenario
 """
@@ -90,6 +94,14 @@ def explore(
     scenario: Annotated[
         str | None, typer.Option(metavar="ACTIONS", help="Only this scenario: a regular expression over actions.")
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="FIELDS", help="Group the states that agree in these fields: members or type,members."),
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE", help="Write a page on which the states are walked.")
+    ] = None,
+    opens: Annotated[bool, typer.Option("--open", help="Open such a page in a browser.")] = False,
     whole: WholeValues = False,
     sets: Sets = None,
     as_json: AsJson = False,
@@ -99,30 +111,45 @@ def explore(
     BENCH may also be an .aut or .dot file. The exit status is 1 if the model has a dead end (a state without a way out,
     or from which no final state can be reached) or if its invariant does not hold.
     """
-    from otf.adapter.exits import watched
     from otf.cli.benches import parsed
-    from otf.compose import composed
-    from otf.explore import explore as explored
-    from otf.explore.analysis import general, known, liveness, safety
+    from otf.explore.analysis import general, liveness, safety
+    from otf.explore.fields import grouped
     from otf.explore.marks import marks
     from otf.values import showing
 
     form = "json" if as_json else _known(form)
-    spec = model(bench, parsed(sets))
-    if scenario is not None:
-        spec = composed(spec, known(spec, scenario))
-    with bar(quiet=as_json) as progress, watched():
-        graph = explored(spec, limit, depth=depth, progress=progress)
+    spec = _under(model(bench, parsed(sets)), scenario)
+    graph = _explored(spec, limit, depth, quiet=as_json)
     safe = getattr(spec, "invariant", None)
     found = [*general(graph), liveness(graph, law="no dead end")]
     required = [found[-1]] if safe is None else [found[-1], safety(graph, safe, law="invariant")]
     found = [*found[:-1], *required]
+    fields = by.split(",") if by else []
+    small = grouped(graph, fields) if fields else graph
     with showing(whole=whole):
-        if form == "text" and out is None and not whole and len(graph.values) + len(graph.target) > MANY:
-            say(summary(graph, found, required, _overview(graph)))
+        if page is not None or opens:
+            _page(graph, marks(graph, safe=safe), found, required, fields, page, opens=opens)
+        elif form == "text" and out is None and not whole and len(small.values) + len(small.target) > MANY:
+            say(summary(small, found, required, _overview(small)))
         else:
-            _write(graph, marks(graph, safe=safe), form, out, found, required)
+            _write(small, marks(small, safe=None if fields else safe), form, out, found, required)
     return PASS if all(required) else FAIL
+
+
+def _under(spec: Spec[Any, Any], scenario: str | None) -> Spec[Any, Any]:
+    from otf.compose import composed
+    from otf.explore.analysis import known
+
+    return spec if scenario is None else composed(spec, known(spec, scenario))
+
+
+def _explored(spec: Spec[Any, Any], limit: int, depth: int | None, *, quiet: bool) -> Graph:
+    from otf.adapter.exits import watched
+    from otf.explore import explore as explored
+
+    with bar(quiet=quiet) as progress, watched():
+        graph = explored(spec, limit, depth=depth, progress=progress)
+    return graph  # noqa: RET504 -- as far as mypy knows, a context manager may swallow errors
 
 
 def _known(form: str) -> str:
@@ -161,6 +188,31 @@ def _is_spec(found: object) -> TypeGuard[Spec[Any, Any]]:
     from otf.spec import Spec
 
     return isinstance(found, Spec)
+
+
+def _page(
+    graph: Graph,
+    marked: Marks,
+    found: list[Finding],
+    required: list[Finding],
+    by: list[str],
+    file: Path | None,
+    *,
+    opens: bool,
+) -> None:
+    """Write the page on which the states are walked, and open it."""
+    from otf.cli.report import write_page
+    from otf.report.states import model_page
+
+    text = model_page(graph, marked, list(map(str, found)), by)
+    if file is None:
+        with NamedTemporaryFile(prefix="otf-explore-", suffix=".html", delete=False) as made:
+            file = Path(made.name)
+    write_page(file, text)
+    say(summary(graph, found, required))
+    say(f"page: {file}")
+    if opens and not webbrowser.open(file.resolve().as_uri()):
+        warn(f"no browser could be started: open {file} yourself")
 
 
 def _write(

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from otf.cli.choices import faults
-from otf.cli.options import AsJson, BenchName, Jobs, Out, Quiescence, Sets, Suts, fresh
+from otf.cli.options import AsJson, BenchName, Jobs, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import document, guarded, say
 from otf.cli.signals import Done, interruptible
 from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
 
 if TYPE_CHECKING:
+    from otf.adapter import Bench
     from otf.campaign import Settings, Summary
 
 BUDGET = 20_000
@@ -54,6 +55,8 @@ def mutants(
     quiescence: Quiescence = None,
     out: Out = None,
     sets: Sets = None,
+    silence: SilenceOption = None,
+    pids: Pids = None,
     as_json: AsJson = False,
 ) -> int:
     """Run against every mutant that the bench ships, and print which were found, in how many steps.
@@ -62,13 +65,23 @@ def mutants(
     The exit status is 0 if all mutants were found, 1 if one was not.
     """
     from otf.campaign import Settings
-    from otf.cli.benches import parsed
+    from otf.cli.benches import load, parsed
+    from otf.cli.run_options import watched
+    from otf.cli.suts import addressed
 
-    shipped = _mutants(bench, parsed(sets), only)
+    def loaded(**fault: object) -> Bench:
+        return watched(addressed(load(bench, {**parsed(sets, quiescence), **fault}), sut), silence, pids)
+
+    shipped = _mutants(bench, loaded(), only)
     folder = out or fresh("mutants")
     asked = _asked(Settings(out=folder, reference=bench, seed=seed, jobs=jobs, where=tuple(sut or ())), budget)
-    given = parsed(sets, quiescence)
-    rows, signal = _all(shipped, lambda name: _one(replace(asked, out=folder / name), name, given, as_json))
+    places = {name: f"{name}, {at} of {len(shipped)}" for at, name in enumerate(shipped, 1)}
+
+    def one(name: str) -> Done[MutantResult]:
+        settings = replace(asked, out=folder / name)
+        return _one(settings, name, loaded(fault=name), places[name], quiet=as_json)
+
+    rows, signal = _all(shipped, one)
     if as_json:
         document([_json(row) for row in rows])
     else:
@@ -89,10 +102,8 @@ def _all(names: Iterable[str], one: Callable[[str], Done[MutantResult]]) -> tupl
     return rows, PASS
 
 
-def _mutants(bench: str, sets: Mapping[str, object], only: list[str] | None) -> dict[str, str]:
-    from otf.cli.benches import load
-
-    shipped = dict(load(bench, sets).mutants)
+def _mutants(bench: str, loaded: Bench, only: list[str] | None) -> dict[str, str]:
+    shipped = dict(loaded.mutants)
     if not shipped:
         message = f"{bench}: this bench ships no mutants"
         raise UsageError(message)
@@ -109,18 +120,15 @@ def _asked(settings: Settings, budget: int) -> Settings:
     return replace(settings, traces=traces, steps=steps, keep="failures", stop_first=True, aftermath=0.0)
 
 
-def _one(settings: Settings, name: str, sets: Mapping[str, object], quiet: bool) -> Done[MutantResult]:
-    """Test one mutant, and print the result."""
+def _one(settings: Settings, name: str, loaded: Bench, which: str, *, quiet: bool) -> Done[MutantResult]:
+    """Test one mutant, and print the result; `which` is its name and place for the progress."""
     from otf.campaign import Campaign
-    from otf.cli.benches import load
     from otf.cli.progress import listening
-    from otf.cli.suts import addressed
 
-    loaded = addressed(load(settings.reference, {**sets, "fault": name}), settings.where)
     campaign = Campaign(loaded, settings)
 
     async def work() -> MutantResult:
-        with listening(settings, quiet=quiet, what=name) as campaign.listener:
+        with listening(settings, campaign.summary, None, quiet=quiet, what=which) as campaign.listener:
             return _found(name, await campaign.run())
 
     done = interruptible(work)
@@ -142,7 +150,7 @@ def _json(row: MutantResult) -> dict[str, Any]:
 
 
 def _report(row: MutantResult, says: str) -> None:
-    from otf.cli.summary import counted
+    from otf.trace.result import counted
 
     if row.trouble:
         say(f"{row.mutant:4} stopped: {row.trouble}")

@@ -159,9 +159,9 @@ def _json(name: str, judgement: Judgement | Opinion | OtfError) -> dict[str, Any
 
 def _report(name: str, judgement: Judgement | Opinion | OtfError) -> None:
     from otf.cli.foreign import position
-    from otf.cli.summary import counted
     from otf.offline.logs import Opinion
     from otf.trace.explain import explanation
+    from otf.trace.result import counted
 
     if isinstance(judgement, OtfError):
         report_error(judgement)

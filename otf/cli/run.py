@@ -18,6 +18,7 @@ from otf.errors import FAIL, OtfError, UsageError, WriteError
 if TYPE_CHECKING:
     from otf.adapter import Bench
     from otf.campaign import Campaign, FailureGroup, Settings, Summary
+    from otf.cli.summary import SummaryPrinter
     from otf.core import InputMode
 
 EXAMPLES = """\b
@@ -129,6 +130,7 @@ def run(
     from otf.campaign import Budget, Settings
     from otf.cli.benches import parsed
     from otf.cli.run_options import chosen, faster, measured, under, watched
+    from otf.cli.summary import given
     from otf.cli.suts import addressed
 
     loaded = under(addressed(_bench(bench, parsed(sets, quiescence), inputs), sut), scenario)
@@ -158,28 +160,29 @@ def run(
         loaded = faster(loaded, settings, speed)
     if calibrate:
         return measured(loaded, replace(settings, traces=min(traces, 2)), as_json=as_json)
-    return _judged(loaded, settings, until, as_json=as_json)
+    return _judged(loaded, settings, until, given(sut, silence, pids), as_json=as_json)
 
 
-def _judged(loaded: Bench, settings: Settings, until: str | None, *, as_json: bool) -> int:
+def _judged(loaded: Bench, settings: Settings, until: str | None, options: str, *, as_json: bool) -> int:
     from otf.campaign import Campaign
     from otf.cli.run_options import counting
-    from otf.cli.summary import headline, print_failures, print_summary
+    from otf.cli.summary import SummaryPrinter
 
     settings, covered = counting(loaded, settings, until)
     campaign = Campaign(loaded, settings)
+    printer = SummaryPrinter(campaign.summary, settings, loaded, options)
     began = monotonic()
-    done, error = _driven(campaign, quiet=as_json)
+    done, error = _driven(campaign, None if as_json else printer)
     campaign.summary.interrupted = bool(done.signal)
     if as_json:
         document({**_json(campaign.summary, settings, error), **covered.data()})
     elif error is None:
-        print_summary(campaign.summary, settings, loaded, monotonic() - began)
+        printer.whole(monotonic() - began)
         covered.report()
     else:
-        print_failures(campaign.summary, settings, loaded)
+        printer.failures()
     if STDOUT_ERRORS:
-        warn(headline(campaign.summary))
+        warn(campaign.summary.result.headline)
     if error is not None:
         report_error(error)
         # a failure stays a failure, but a broken model may have blamed the system for its own mistakes
@@ -188,11 +191,11 @@ def _judged(loaded: Bench, settings: Settings, until: str | None, *, as_json: bo
     return FAIL if campaign.summary.failures else done.status(campaign.summary.exit_status)
 
 
-def _driven(campaign: Campaign, *, quiet: bool) -> tuple[Done[None], OtfError | None]:
+def _driven(campaign: Campaign, printer: SummaryPrinter | None) -> tuple[Done[None], OtfError | None]:
     from otf.cli.progress import listening
 
     async def work() -> None:
-        with listening(campaign.settings, quiet=quiet) as campaign.listener:
+        with listening(campaign.settings, campaign.summary, printer, quiet=printer is None) as campaign.listener:
             await campaign.run()
 
     try:
@@ -216,6 +219,8 @@ def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:  # noqa: AN
 
 
 def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[str, Any]:
+    from otf.cli.summary import lists
+
     result = {
         "verdict": summary.verdict,
         "paths": summary.paths,
@@ -233,10 +238,7 @@ def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[
             for each in summary.saved
         ],
         "failures": [_group(group) for group in summary.failures.values()],
-        "departures": [
-            {"says": each.says, "count": each.count, "trace": str(each.first.trace) if each.first else None}
-            for each in summary.known_issues
-        ],
+        **lists(summary.result),
     }
     return result if error is None else {**result, **error_document(str(error))}
 

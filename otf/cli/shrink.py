@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from otf.adapter import Bench
     from otf.campaign import PathResult, Settings, Shrinker, Shrunk
     from otf.offline import Judgement
+    from otf.trace.events import Event
 
 STDIN = "stdin.jsonl"  # the trace on standard input has no name; the result is named after this
 
@@ -54,10 +56,12 @@ def shrink(
     """
     from otf.campaign import Budget
     from otf.cli.benches import parsed
+    from otf.cli.progress import ShrinkFigures, working
     from otf.cli.run_options import watched
     from otf.cli.suts import addressed
     from otf.cli.traces import bench_of, reading
     from otf.offline import judge
+    from otf.trace.result import counted
 
     with reading(trace) as reader:
         loaded = watched(addressed(bench_of(reader, bench, parsed(sets, quiescence), drives=True), sut), silence, pids)
@@ -66,10 +70,21 @@ def shrink(
         return _nothing(judgement, trace, as_json=as_json)
     source = Path(STDIN) if trace == "-" else Path(trace)
     failing = _failing(judgement, source if out is None else out / source.name)
-    shrinker = _shrinker(loaded, judgement, failing, bench, algorithm)
+    shrinker = replace(_shrinker(loaded, judgement, failing, bench, algorithm), where=tuple(sut or ()))
     shortest: list[Shrunk] = []
-    ready = replace(shrinker, jobs=jobs, budget=Budget(budget, resets, seconds), found=shortest.append)
-    done = interruptible(lambda: ready.run(failing))
+    bounds = Budget(budget, resets, seconds)
+    figures, progress = ShrinkFigures(bounds), [f"driving {counted(failing.steps, 'step')} again"]
+
+    def show(length: int, transitions: int) -> None:
+        progress[0] = figures.text(failing.steps, length, transitions)
+
+    ready = replace(shrinker, jobs=jobs, budget=bounds, found=shortest.append, progress=show)
+
+    async def work() -> Shrunk:
+        with working(lambda: progress[0]):
+            return await ready.run(failing)
+
+    done = interruptible(work)
     return _result(done, shortest, failing, loaded, as_json=as_json)
 
 
@@ -110,7 +125,7 @@ def _result(done: Done[Shrunk], shortest: list[Shrunk], failing: PathResult, ben
     else:
         _report(shrunk, failing, bench)
     # a failure stays a failure, also if the search for fewer steps was interrupted
-    return FAIL if shrunk.rate else done.status(INCONCLUSIVE)
+    return FAIL if shrunk.before else done.status(INCONCLUSIVE)
 
 
 def _nothing(judgement: Judgement, trace: str, *, as_json: bool) -> int:
@@ -147,8 +162,9 @@ def _json(shrunk: Shrunk) -> dict[str, Any]:
 
 def _report(shrunk: Shrunk, failing: PathResult, bench: Bench) -> None:
     from otf.campaign.table import table
-    from otf.cli.summary import counted, notes
+    from otf.cli.summary import notes
     from otf.trace.explain import explanation
+    from otf.trace.result import counted
 
     say(explanation(shrunk.verdict, shrunk.events, columns()))
     say(f"\n{table(bench.oracle(), shrunk.events)}\n")
@@ -156,7 +172,7 @@ def _report(shrunk: Shrunk, failing: PathResult, bench: Bench) -> None:
         say(note)
     took = f"{counted(shrunk.transitions, 'step')} and {counted(shrunk.resets, 'start')} of the system"
     say(f"{failing.steps} -> {counted(shrunk.steps, 'step')}, with {took}")
-    if shrunk.program is not None:
+    if shrunk.program is not None and find_spec("pytest"):
         say(f"as a test: pytest {shrunk.program}")
     say(f"trace: {shrunk.trace}")
 
@@ -179,7 +195,6 @@ def rerun(
     new trace goes to a folder below otf-runs, or to that of --out. The exit status is 1 if the system fails.
     """
     from otf.campaign import Settings
-    from otf.campaign import rerun as drive_again
     from otf.cli.benches import parsed
     from otf.cli.replay import STATUS
     from otf.cli.run_options import watched
@@ -198,9 +213,28 @@ def rerun(
         mode="strict",
         burst=burst_as_recorded(recorded, judgement.steps),
     )
-    done = interruptible(lambda: drive_again(loaded, judgement.events, settings, recorded))
+    done = _driven_again(loaded, judgement, settings)
     _report_rerun(done.value, settings, as_json=as_json)
     return done.status(INCONCLUSIVE) if done.value is None else STATUS[done.value.verdict.outcome]
+
+
+def _driven_again(bench: Bench, judgement: Judgement, settings: Settings) -> Done[PathResult]:
+    from otf.campaign import rerun as drive_again
+    from otf.cli.progress import working
+    from otf.trace.events import Sent
+    from otf.trace.result import counted
+
+    sent = 0
+
+    def count(event: Event) -> None:
+        nonlocal sent
+        sent += isinstance(event, Sent)
+
+    async def work() -> PathResult:
+        with working(lambda: f"driving it again, {sent:,} of {counted(judgement.steps, 'step')}"):
+            return await drive_again(bench, judgement.events, settings, judgement.header, count)
+
+    return interruptible(work)
 
 
 def _report_rerun(result: PathResult | None, settings: Settings, *, as_json: bool) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
 import typer
 
-from otf.cli.options import BenchName, Out, Quiescence, Sets, Suts, fresh
+from otf.cli.options import BenchName, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import columns, guarded, say
 from otf.cli.signals import interruptible
 from otf.errors import FAIL, INCONCLUSIVE, PASS
@@ -38,6 +38,8 @@ def step(
     quiescence: Quiescence = None,
     out: Out = None,
     sets: Sets = None,
+    silence: SilenceOption = None,
+    pids: Pids = None,
 ) -> int:
     """Walk through a model by hand: see what a state allows, choose what happens, go back.
 
@@ -45,6 +47,7 @@ def step(
     pipe: `echo 1 | otf step coffee`. Without --live no system is started.
     """
     from otf.adapter.exits import watched
+    from otf.cli import run_options
     from otf.cli.benches import load, parsed
     from otf.cli.model_walk import WALK_HELP, StepWalk
     from otf.cli.suts import addressed
@@ -52,7 +55,7 @@ def step(
 
     loaded = addressed(load(bench, parsed(sets, quiescence)), sut)
     if on_system:
-        return live(loaded, bench, out or fresh("step"), _asked)
+        return live(run_options.watched(loaded, silence, pids), bench, out or fresh("step"), _asked)
     with watched():
         walk = StepWalk(Model(loaded.spec, loaded.oracle().model.routes))
         say(WALK_HELP)

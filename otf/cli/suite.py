@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from otf.cli.choices import ADAPTIVE, METHODS, RUNS, among
-from otf.cli.options import AsJson, BenchName, Jobs, Out, Quiescence, Sets, Suts, fresh
+from otf.cli.options import AsJson, BenchName, Jobs, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import document, guarded, say
 from otf.cli.signals import interruptible
 from otf.errors import FAIL, PASS, UsageError
@@ -62,6 +62,8 @@ def suite(
     quiescence: Quiescence = None,
     out: Out = None,
     sets: Sets = None,
+    silence: SilenceOption = None,
+    pids: Pids = None,
     as_json: AsJson = False,
 ) -> int:
     """Generate a test suite from a model: lists of inputs, or adaptive tests, each after a reset of the system.
@@ -72,9 +74,10 @@ def suite(
     """
     from otf.adapter.exits import watched
     from otf.campaign import Settings
-    from otf.cli import stored_suites
+    from otf.cli import run_options, stored_suites
     from otf.cli.benches import load, parsed
     from otf.cli.explore import modelled
+    from otf.cli.summary import given as given_options
     from otf.cli.suts import addressed
 
     given = parsed(sets)
@@ -94,7 +97,9 @@ def suite(
             document(plan.data)
         return PASS
     asked = Settings(out=out or fresh("suite", plan.data["method"]), reference=bench, jobs=jobs, where=tuple(sut or ()))
-    return _run(driven, plan, asked, as_json=as_json)
+    return _run(
+        run_options.watched(driven, silence, pids), plan, asked, given_options(sut, silence, pids), as_json=as_json
+    )
 
 
 class _Intended(NamedTuple):
@@ -157,10 +162,10 @@ def _adaptive(tests: AdaptiveSuite, graph: Graph) -> _Intended:
     return _Intended(data, data["paths"], tests.longest, kind, "strict")
 
 
-def _run(bench: Bench, plan: _Intended, asked: Settings, *, as_json: bool) -> int:
+def _run(bench: Bench, plan: _Intended, asked: Settings, given: str, *, as_json: bool) -> int:
     from otf.campaign import Campaign
     from otf.cli.progress import listening
-    from otf.cli.summary import print_summary
+    from otf.cli.summary import SummaryPrinter
 
     data = plan.data
     if data["ignores"]:
@@ -177,16 +182,18 @@ def _run(bench: Bench, plan: _Intended, asked: Settings, *, as_json: bool) -> in
     )
     campaign, began = Campaign(bench, settings), monotonic()
 
+    printer = None if as_json else SummaryPrinter(campaign.summary, settings, bench, given)
+
     async def work() -> None:
-        with listening(settings, quiet=as_json) as campaign.listener:
+        with listening(settings, campaign.summary, printer, quiet=as_json) as campaign.listener:
             await campaign.run()
 
     done = interruptible(work)
     summary = campaign.summary
     summary.interrupted = bool(done.signal)
-    if as_json:
+    if printer is None:
         ran = {"verdict": summary.verdict, "ran": summary.paths, "sent": summary.steps, "out": str(settings.out)}
         document({**data, **ran, "failures": [str(each) for each in summary.failures]})
     else:
-        print_summary(summary, settings, bench, monotonic() - began)
+        printer.whole(monotonic() - began)
     return FAIL if summary.failures else done.status(summary.exit_status)
