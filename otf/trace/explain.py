@@ -101,6 +101,18 @@ def explanation(verdict: Verdict, events: Iterable[Event] = ()) -> str:
     return "PASS: everything that was seen is allowed by the model"
 
 
+def point(failure: Failure) -> str:
+    """Return a failure in a line that begins with what was seen: there may be room for the first words only.
+
+    >>> from otf.trace.verdict import Signature
+    >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
+    >>> point(Failure(signature, event=3, step=1, input="Button()", seen="Tea()", port="line"))
+    'Tea() after Button(): an output came that the model does not allow there (step 1)'
+    """
+    after = f"after {failure.input}" if failure.input else "before any input"
+    return f"{failure.seen} {after}: {WORDS[failure.kind]} (step {failure.step})"
+
+
 def _failure(failure: Failure, steps: str) -> Iterator[str]:
     yield f"FAIL ({failure.kind}): {WORDS[failure.kind]}"
     if steps:
