@@ -28,6 +28,7 @@ from otf.core import Oracle
 from otf.errors import ContactError, OtfError
 from otf.runner.files import writing
 from otf.runner.path import AT_FAULT
+from otf.runner.reproduce import patience
 from otf.runner.time_spent import spending
 from otf.strategy import Strategy
 from otf.trace.verdict import Verdict
@@ -250,7 +251,7 @@ class _Lane:
     @classmethod
     def of(cls, bench: Bench, settings: Settings) -> Self:
         """Return a lane that has seen nothing yet."""
-        strategy = Strategy(settings.strategy, bench.inputs, settings.seed)
+        strategy = Strategy(settings.strategy, bench.inputs, settings.seed, patience=patience(bench))
         return cls(
             bench.oracle(), strategy, Pace(settings.mode, settings.burst, bench.timing, waits=bench.system is None)
         )
