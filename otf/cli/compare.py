@@ -27,6 +27,7 @@ from otf.report.compare import (
     conditions,
     parting,
 )
+from otf.trace.result import counted
 
 EXAMPLES = """\b
 Examples:
@@ -145,7 +146,7 @@ def _table(title: str, pairs: Sequence[ConditionPair]) -> Iterator[str]:
 
 def _trace_lines(found: TraceComparison, *, named: bool) -> Iterator[str]:
     for side, trace in (("A", found.a), ("B", found.b)):
-        yield f"{side}{f', {trace.name}' if named else ''}: {trace.outcome}, {trace.steps} steps"
+        yield f"{side}{f', {trace.name}' if named else ''}: {trace.outcome}, {counted(trace.steps, 'step')}"
     yield parting(found) + ("" if found.silences else " Silences are not compared: they depend on timing.")
     if found.event is None:
         return

@@ -8,6 +8,7 @@ from typing import Final
 
 from otf.trace.events import Closed, Event, Seen, Sent
 from otf.trace.near import near
+from otf.trace.result import counted
 from otf.trace.verdict import WORDS, Allowed, Failure, Verdict
 from otf.values import show
 
@@ -67,7 +68,7 @@ def _table(rows: Sequence[StoryRow]) -> Iterator[str]:
     wide = min(WIDEST, max(len(row.input) for row in last))
     yield f"  step  {'input':{wide}}      outputs"
     if len(rows) > STEPS:
-        yield f"        … {len(rows) - STEPS} steps before these"
+        yield f"        … {counted(len(rows) - STEPS, 'step')} before these"
     for row in last:
         first, *more = _shortened(row.outputs) or ["none"]
         yield f"  {row.number:4}  {row.input:{wide}}  ->  {first}"
