@@ -8,6 +8,7 @@ from typing import Final, Protocol, TypeAlias
 
 from otf.core.barrier import Barrier, Round
 from otf.core.belief import Belief
+from otf.core.due import silent
 from otf.core.failure import flooded
 from otf.core.ledger import Ledger
 from otf.core.memory import Symbol
@@ -169,6 +170,12 @@ class Session:
     def pinging(self) -> bool:
         """Return whether the answers to pings are under way, which end the wait sooner than a look at the system."""
         return self._round is not None
+
+    @property
+    def answering(self) -> bool:
+        """Return whether the system may still answer what was sent: an output is more likely now than a rest."""
+        monitor = self.moment.monitor
+        return not monitor.belief.settled and not silent(monitor.oracle.model, monitor.belief)
 
     def command(self) -> SessionCommand:
         """Return the next command."""
