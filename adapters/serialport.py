@@ -12,9 +12,9 @@ import msgspec
 
 from otf.adapter import Ending, LineLost, Port, Trouble
 from otf.adapter.rest.place import Place
+from otf.adapter.serial import OpenPort, held
 from otf.adapter.serial.carrier import is_network
 from otf.adapter.serial.device import Device
-from otf.adapter.serial.keeping import OpenPort, held
 from otf.adapter.serial.polled import Polled
 from otf.adapter.stream import StreamLine
 from otf.adapter.waiting import Alarm, alarms

@@ -13,6 +13,7 @@ from otf.adapter import Port
 from otf.adapter.exits import answered
 from otf.adapter.rest.place import Place
 from otf.adapter.rest.unsent import Unsent
+from otf.adapter.socket import OpenSocket, SocketLine, encrypted, reading, say_the_end, writing
 from otf.adapter.socket.address import LOOKUP, Address, read_address, resolved, show_address
 from otf.adapter.socket.connection import (
     accepted,
@@ -23,7 +24,6 @@ from otf.adapter.socket.connection import (
     prompt_reader,
     saving_reader,
 )
-from otf.adapter.socket.socketline import OpenSocket, SocketLine, encrypted, reading, say_the_end, writing
 from otf.adapter.waiting import Alarm, alarms
 from otf.errors import CodecError, UsageError
 from otf.framing import Framing, lines

@@ -12,8 +12,8 @@ from typing import Final
 from otf.adapter import Port
 from otf.adapter.child.guard import halted
 from otf.adapter.rest.place import Place
+from otf.adapter.socket import SocketLine
 from otf.adapter.socket.connection import CHUNK, connected
-from otf.adapter.socket.socketline import SocketLine
 from otf.adapter.waiting import alarms
 from otf.errors import UsageError
 from otf.framing import Framing, lines

@@ -9,10 +9,9 @@ from typing import Final
 
 from benchmarks.subjects import TICK, Subject
 from otf.core import Limits, Model, Monitor, Oracle, Pacing, Routes, Session, Timing
-from otf.core.eager import Eager
 from otf.core.pacing import Timers
-from otf.core.strict import Burst, Strict
 from otf.core.timing import Learnt
+from otf.core.waits import Burst, Eager, Strict
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.simulate.world import Chance
 from otf.strategy import Strategy

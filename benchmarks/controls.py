@@ -11,11 +11,10 @@ from typing import Final, TypeAlias
 
 from benchmarks.campaigns import TESTERS, Tester
 from otf.core import Monitor, Timing
-from otf.core.eager import Eager
 from otf.core.hypothesis import Hypothesis, QueuedInput
 from otf.core.pacing import Moment, Pause
 from otf.core.search import Search, sent
-from otf.core.strict import Strict
+from otf.core.waits import Eager, Strict
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.verdict import Verdict
 

@@ -45,6 +45,12 @@ def test_a_name_that_never_was_is_an_error(package: str) -> None:
     assert not RENAMED[package].keys() & set(module.__all__)
 
 
+def test_the_old_module_of_the_nets_is_imported() -> None:
+    """`from otf.spec.channels import lossy` works, with a warning."""
+    with pytest.warns(DeprecationWarning, match=r"otf.spec.channels.lossy has a new name: otf.channels.lossy"):
+        exec("from otf.spec.channels import lossy", {})  # noqa: S102 -- type checkers do not know it any more
+
+
 def test_old_keywords_of_a_bench() -> None:
     """`faults` and `departures` set the fields of today, and read them."""
     with pytest.warns(DeprecationWarning, match=r"Bench\(faults=…\) has a new name: Bench\(mutants=…\)"):

@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Final
 
 from otf.adapter import Bench, Line, trace_may_set
-from otf.adapter.child.child import words
+from otf.adapter.child import words
 from otf.adapters.process import open_process
 from otf.core import Barrier
 from otf.errors import UsageError

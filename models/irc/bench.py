@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from otf.adapter import Bench, Connect, Line, trace_may_set
-from otf.adapter.child.child import words
+from otf.adapter.child import words
 from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp
 from otf.core import Barrier

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
 from otf.adapter import Bench, Connect, KnownIssue, Line, trace_may_set
-from otf.adapter.child.child import words
+from otf.adapter.child import words
 from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp
 from otf.core import Barrier

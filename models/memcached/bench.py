@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from otf.adapter import Bench, Connect, KnownIssue, Line, Opener, trace_may_set
-from otf.adapter.child.child import words
+from otf.adapter.child import words
 from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp
 from otf.adapters.udp import open_udp

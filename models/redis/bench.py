@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 from otf.adapter import Bench, Connect, Line
-from otf.adapter.child.child import words
+from otf.adapter.child import words
 from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp
 from otf.models.redis.messages import CLIENTS, RedisCodec, replies

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from otf.adapter import Bench, Connect, Line, trace_may_set
-from otf.adapter.child.child import words
+from otf.adapter.child import words
 from otf.adapters.process import open_process
 from otf.errors import ContactError, UsageError
 from otf.models.serving import GRACE, HOST, UNPACKED, chosen, free_port, known_issue, program, until_answered

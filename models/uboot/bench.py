@@ -13,7 +13,7 @@ import anyio
 from anyio.abc import SocketStream
 
 from otf.adapter import Bench, Line, trace_may_set
-from otf.adapter.child.child import words
+from otf.adapter.child import words
 from otf.adapters.process import open_process
 from otf.adapters.serialport import device, open_serial
 from otf.errors import ContactError

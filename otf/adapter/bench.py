@@ -30,8 +30,7 @@ from otf.core.timing import Learnt, Timing
 from otf.errors import ModelError, OtfError, UsageError
 from otf.renamed import old_keywords
 from otf.simulate.walk import Act
-from otf.spec import Elapse, Spec, total
-from otf.spec.spec import at_speed
+from otf.spec import Elapse, Spec, at_speed, total
 from otf.trace.events import Event
 from otf.values import show
 

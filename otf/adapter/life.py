@@ -11,12 +11,12 @@ from typing import Final
 
 import anyio
 
-from otf.adapter.child.child import Program
+from otf.adapter.child import Program
 from otf.adapter.child.faster import FASTEST, FasterClock, under
 from otf.adapter.child.hook import Hook, obey
 from otf.adapter.child.server import Ready, Server, peers
 from otf.adapter.line import Ending, Line, LineLost, Trouble
-from otf.adapter.serial.keeping import campaigns_end
+from otf.adapter.serial import campaigns_end
 from otf.errors import ContactError, UsageError
 
 OpenLines = Mapping[str, Line]

@@ -6,6 +6,7 @@ import gc
 from collections.abc import Generator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Self
 
 import anyio
@@ -13,7 +14,7 @@ import anyio
 from otf.adapter import Bench
 from otf.adapter.child.faster import refused
 from otf.adapter.exits import blaming, watched
-from otf.adapter.serial.keeping import keeping
+from otf.adapter.serial import keeping
 from otf.campaign.confirm import ConfirmedPath, Confirmer
 from otf.campaign.journal import Journal
 from otf.campaign.listener import Listener, callback, listened
@@ -76,6 +77,7 @@ class Campaign:
             async with keeping():
                 with blaming():
                     await self._all(journal)
+            journal.completed(self.summary.trouble)
         return self.summary
 
     async def _all(self, journal: Journal) -> None:
@@ -88,6 +90,7 @@ class Campaign:
             if self.settings.shrink:
                 await self._shrink(group, journal, (self._deadline - anyio.current_time()) / (len(groups) - at))
             self._keep(group)
+            self.listener.failure(group)
 
     async def _retry(self, journal: Journal) -> None:
         """Drive the failures of earlier campaigns first."""
@@ -130,17 +133,18 @@ class Campaign:
     async def _lane(self, first: int, journal: Journal) -> None:
         lane = self._lanes[first - 1]
         for number in range(first, self.settings.traces + 1, len(self._lanes)):
-            if self._stop or anyio.current_time() >= self._paths_end:
+            if self._stop or lane.strategy.kind.done() or anyio.current_time() >= self._paths_end:
                 return
             try:
                 with blaming():
                     result = await self._path(number, lane, journal)
                     doubtful = lane.pace.doubtful or self.bench.speed > 1
-                    path = await self._confirmer.confirmed(result, lane.oracle, doubtful=doubtful)
+                    counts = partial(self._finish, driven=result, journal=journal)
+                    path = await self._confirmer.confirmed(result, lane.oracle, counts, doubtful=doubtful)
             except ContactError as error:
                 self._lost(error)
                 return
-            self._finish(path)
+            counts(path)
 
     @property
     def _paths_end(self) -> float:
@@ -177,11 +181,12 @@ class Campaign:
         known = verdict.failure is None or verdict.failure.signature in self.summary.failures
         return 0.0 if known else self.settings.aftermath
 
-    def _finish(self, path: ConfirmedPath) -> None:
+    def _finish(self, path: ConfirmedPath, driven: PathResult, journal: Journal) -> None:
         if path.trouble is not None:
             self._lost(path.trouble)
         result, known_issue = path.result, self._confirmer.known_issue(path.result)
-        self.summary.add(result, path.tries, path.known, known_issue)
+        self.summary.add(result, path.tries, path.known, known_issue, driven)
+        journal.counted(result, driven.steps, path.known, "" if known_issue is None else known_issue.says)
         self.listener.path(result, self.summary)
         if result.verdict.outcome == "pass" and self.settings.keep == "failures":
             with writing(result.trace, "what passed"):
@@ -214,6 +219,7 @@ class Campaign:
             budget=replace(budget, seconds=min(budget.seconds, seconds)),
             jobs=self.settings.jobs,
             mode=self.settings.mode,
+            where=self.settings.where,
             progress=progress,
             found=found,
         )

@@ -6,6 +6,7 @@ believes in the clock, and a clock goes on while nothing can run.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -17,18 +18,17 @@ from otf.campaign.results import KnownIssueCount, PathResult, Summary
 from otf.campaign.settings import Settings, header
 from otf.core import Oracle
 from otf.core.pacing import Timers
+from otf.core.stalls import CERTAIN
 from otf.errors import ContactError, WriteError
 from otf.explore.steady import ask_again
 from otf.strategy import Script
 from otf.trace.events import Sent
 from otf.trace.record import Header
-from otf.trace.verdict import FailureKind, Signature, Verdict
+from otf.trace.verdict import Signature, Verdict
 
 TRIES: Final = 3  # strict re-runs; if all of them pass, the failure was seen in eager mode only
 STALLED: Final = 5
 """Strict runs of which one failed beside a stall; if no other fails in the same way, the stall may be the reason."""
-CERTAIN: Final = frozenset[FailureKind]({"ended", "undecodable"})
-"""Failures that no stall explains."""
 ONCE: Final = "a failure was seen in eager mode only"
 TOGETHER: Final = 0.02
 """Seconds between the end of a system and an interruption of the tester within which one signal may have ended both."""
@@ -46,8 +46,12 @@ class ConfirmedPath(NamedTuple):
     trouble: ContactError | None = None
 
 
+Counts = Callable[[ConfirmedPath], None]
+"""Takes a path that is interrupted before it is decided, as it counts."""
+
+
 class Confirmer:
-    """Decides how the failing paths of one campaign count; a path that it interrupts is added to `summary`."""
+    """Decides how the failing paths of one campaign count; `summary` has what was found so far."""
 
     def __init__(self, bench: Bench, settings: Settings, summary: Summary) -> None:
         self._bench = bench
@@ -63,8 +67,11 @@ class Confirmer:
         known = zip(self._bench.known_issues, self._summary.known_issues, strict=True)
         return next((count for issue, count in known if failure is not None and issue.shows(failure)), None)
 
-    async def confirmed(self, result: PathResult, oracle: Oracle, *, doubtful: bool) -> ConfirmedPath:
-        """Return a path as it counts; a `doubtful` failure is driven again strictly. Raises WriteError."""
+    async def confirmed(self, result: PathResult, oracle: Oracle, counts: Counts, *, doubtful: bool) -> ConfirmedPath:
+        """Return a path as it counts; a `doubtful` failure is driven again strictly. Raises WriteError.
+
+        `counts` gets the path if an interruption comes first.
+        """
         failure = result.verdict.failure
         if failure is not None and failure.signature not in {*self._summary.failures, *self._known}:
             ask_again(oracle.model, self._bench.oracle(), result.events)
@@ -72,17 +79,17 @@ class Confirmer:
         if failure is None or self.known_issue(result) is not None:
             return ConfirmedPath(result)
         if failure.kind == "ended":
-            await self._uninterrupted(result)
+            await _uninterrupted(result, counts)
         if not doubtful and not is_stalled(result):
             return ConfirmedPath(result)
         if failure.signature in self._known:
             return ConfirmedPath(result, known=self._known[failure.signature])
-        seen = await self._driven(result, oracle, doubtful=doubtful)
+        seen = await self._driven(result, oracle, counts, doubtful=doubtful)
         if seen.trouble is None and seen.result.verdict.failure is not None:
             self._known[failure.signature] = seen.result.verdict.failure.signature
         return seen
 
-    async def _driven(self, result: PathResult, oracle: Oracle, *, doubtful: bool) -> ConfirmedPath:
+    async def _driven(self, result: PathResult, oracle: Oracle, counts: Counts, *, doubtful: bool) -> ConfirmedPath:
         head = header(self._own, replace(self._settings, mode="strict"), result.number, strategy="script")
         oracle = oracle if self._bench is self._own else self._own.oracle()
         first = "a failure was seen in eager mode" if doubtful else "a failure was seen while the machine stalled"
@@ -98,17 +105,18 @@ class Confirmer:
             return ConfirmedPath(lost, trouble=error)
         except (anyio.get_cancelled_exc_class(), WriteError) as error:
             what = "a trace could not be written" if isinstance(error, WriteError) else "an interruption came"
-            self._summary.add(_doubted(result, f"{first}, and {what} before it could be seen again"))
+            counts(ConfirmedPath(_doubted(result, f"{first}, and {what} before it could be seen again")))
             raise
         return ConfirmedPath(again, tries)
 
-    async def _uninterrupted(self, result: PathResult) -> None:
-        """Wait a moment for an interruption: Ctrl-C in a terminal ends all programs that were started there."""
-        try:
-            await anyio.sleep(TOGETHER)
-        except anyio.get_cancelled_exc_class():
-            self._summary.add(_at_once(result))
-            raise
+
+async def _uninterrupted(result: PathResult, counts: Counts) -> None:
+    """Wait a moment for an interruption: Ctrl-C in a terminal ends all programs that were started there."""
+    try:
+        await anyio.sleep(TOGETHER)
+    except anyio.get_cancelled_exc_class():
+        counts(ConfirmedPath(_at_once(result)))
+        raise
 
 
 def is_stalled(result: PathResult) -> bool:
@@ -135,19 +143,25 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
         run = PathRun(bench, oracle, header, trace, aftermath=lambda _: aftermath)
         again = await run.run(Script(inputs), len(inputs), pace.pacing())
         if again.verdict.failed:
-            if not is_stalled(again) or _signature(again) in map(_signature, seen):
+            if counts(again, seen):
                 # the original is as good as the run that confirms it, and has the usual name
                 return failing if strict and _signature(again) == _signature(failing) else again, tries
             seen.append(again)
     passed = f"{ONCE}: {TRIES} strict re-runs of the same inputs passed"
-    return _doubted(failing, _stall(seen) if seen else passed), tries
+    return _doubted(failing, once(seen) if seen else passed), tries
 
 
 def _signature(failing: PathResult) -> Signature | None:
     return None if failing.verdict.failure is None else failing.verdict.failure.signature
 
 
-def _stall(seen: list[PathResult]) -> str:
+def counts(failing: PathResult, seen: Iterable[PathResult]) -> bool:
+    """Return whether a failing run counts: it did not stall, or one of those `seen` before failed in the same way."""
+    return not is_stalled(failing) or _signature(failing) in map(_signature, seen)
+
+
+def once(seen: Iterable[PathResult]) -> str:
+    """Return why failures that each were seen once, beside a stall, do not count."""
     found = " and ".join(f"{_signature(each)}, beside a stall of {each.verdict.stalled:.3f} s" for each in seen)
     return (
         f"a failure was seen once in {STALLED} strict runs of the same inputs ({found}), and while a machine stalls "

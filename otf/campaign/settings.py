@@ -13,7 +13,7 @@ from uuid import uuid4
 from otf.adapter import Bench
 from otf.errors import UsageError
 from otf.shrink import ALGORITHMS, BEST
-from otf.spec.spec import fingerprint
+from otf.spec import fingerprint
 from otf.strategy import StrategyKind
 from otf.trace.record import Header
 

@@ -14,10 +14,12 @@ from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings, header
 from otf.core.pacing import Timers
-from otf.core.strict import Strict
+from otf.core.waits import Strict
 from otf.strategy import Strategy
 
-PATHS: Final = 3
+PATHS: Final = 3  # that pass, or show a known issue
+TRIES: Final = 9
+UNCLEAR: Final = "the machine was too busy to see whether the system follows"
 STEPS: Final = 30
 _SPEEDS: Final = 100.0, 50.0, 20.0, 10.0, 5.0, 2.0
 
@@ -26,31 +28,40 @@ async def greatest_speed(bench: Bench, settings: Settings) -> float:
     """Return the greatest speed of the clock that the system follows. Raises UsageError where it follows none."""
     why = ""
     for speed in _SPEEDS:
-        why = await _objection(bench.at_speed(speed), settings)
-        if not why:
+        why, clear = await _objection(bench.at_speed(speed), settings)
+        if clear and not why:
             return speed
+        why = why or UNCLEAR
     raise refused(_SPEEDS[-1], why)
 
 
 async def check_speed(bench: Bench, settings: Settings) -> None:
     """Refuse a bench whose system does not follow its faster clock. Raises UsageError with a failure as the reason."""
-    if bench.speed > 1 and (why := await _objection(bench, settings)):
+    if bench.speed > 1 and (why := (await _objection(bench, settings))[0]):
         raise refused(bench.speed, f"{why}; or try --speed auto, which looks for a speed that fits")
 
 
-async def _objection(bench: Bench, settings: Settings) -> str:
-    """Return the failure that the system shows at this speed only, "" if there is none."""
+async def _objection(bench: Bench, settings: Settings) -> tuple[str, bool]:
+    """Return the failure that the system shows at this speed only, "" if there is none; and if enough paths were clear.
+
+    Beside a stall a late answer is inconclusive, and shows nothing of the clock: such a path is driven again.
+    """
+    clear = 0
     with tempfile.TemporaryDirectory(prefix="otf-speed-") as folder:
         # each state with a timer is waited for: that the timers follow is the question
         timers = Timers(last=True)
-        for number in range(1, PATHS + 1):
+        for number in range(1, TRIES + 1):
             found = await _path(bench, replace(settings, mode="strict"), Path(folder), number, timers)
-            if found.verdict.failure is None or any(issue.shows(found.verdict.failure) for issue in bench.known_issues):
+            failure = found.verdict.failure
+            if failure is not None and not any(issue.shows(failure) for issue in bench.known_issues):
+                if await _only_fast(bench, settings, found):
+                    what = f"`{failure.signature}` is seen at this speed and not at its own"
+                    return f"the system does not follow: {what}", False
                 continue
-            if await _only_fast(bench, settings, found):
-                signature = found.verdict.failure.signature
-                return f"the system does not follow: `{signature}` is seen at this speed and not at its own"
-    return ""
+            clear += found.verdict.outcome != "inconclusive"
+            if clear == PATHS:
+                return "", True
+    return "", False
 
 
 async def _path(bench: Bench, settings: Settings, folder: Path, number: int, timers: Timers) -> PathResult:

@@ -1,6 +1,192 @@
-"""Nets between a system and its tester that lose, duplicate or reorder messages."""
+"""Nets between a system and its tester that lose, duplicate or reorder messages.
 
-from otf.channels.net import InNet, NetMessage
-from otf.channels.unreliable import Unreliable, duplicating, lossy, reordering
+All combinators add rules to the same net, so their order makes no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, TypeVar
+
+from otf.channels.channel import Channel, Reactions, SpecAnswers
+from otf.channels.net import InNet, NetMessage, NetState, NetWay, whole
+from otf.channels.trouble import FOREVER, NetTrouble, PortOf, Rule, Rules, at_least, rule
+from otf.spec import Spec
+from otf.spec.outputs import Accept
+
+NetStep: TypeAlias = Callable[[Any, Any], list[NetWay]]
+NetEmits: TypeAlias = Callable[[Any], list[NetWay]]
+
+
+@dataclass(frozen=True, init=False)
+class Unreliable(Spec[Any, Any]):
+    """The spec `base` behind a net; returned by `lossy`, `duplicating` and `reordering`.
+
+    If messages are only lost, its states are those of `base`; otherwise they are `InNet`, since the messages in flight
+    matter. Its inputs are those of `base`.
+
+    >>> from otf.channels import duplicating, lossy
+    >>> from otf.spec import goto
+    >>> lamp = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])
+    >>> lossy(lamp, outputs=["line"]).initial, duplicating(lamp, outputs=["line"]).initial
+    (False, InNet(state=False, inputs=(), outputs=()))
+    """
+
+    base: Spec[Any, Any]
+    rules: Rules
+
+    def __init__(self, base: Spec[Any, Any], rules: Rules) -> None:
+        object.__setattr__(self, "base", base)
+        object.__setattr__(self, "rules", rules)
+        made = _remembering(base, rules) if rules.kept else _forgetting(base, rules)
+        super().__init__(made.step, made.initial, made.inputs, made.emits, name=base.name, partial=made.partial)
+
+    def of(self, base: Spec[Any, Any]) -> Unreliable:
+        """Return the spec of another system behind the same net."""
+        return Unreliable(base, self.rules)
+
+    def completed(self) -> Unreliable:
+        """Return the spec that is complete behind the net: the system ignores an unspecified input when it arrives."""
+        return self.of(self.base.completed())
+
+
+def over(spec: Spec[Any, Any], rule: Rule) -> Spec[Any, Any]:
+    """Return the spec behind a net with this rule, in addition to the rules that it has already."""
+    if isinstance(spec, Unreliable):
+        return Unreliable(spec.base, Rules((*spec.rules.rules, rule)))
+    return Unreliable(spec, Rules((rule,)))
+
+
+# The closures of the functions below contain the spec itself, and no method of an object that contains it: the
+# fingerprint of a model looks for specs and functions in closures.
+
+
+def _remembering(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
+    memory = SpecAnswers()
+
+    def step(net: NetState, inp: object) -> list[NetWay]:
+        return _channel(base, rules, memory).step(net, inp)
+
+    def emits(net: NetState) -> list[NetWay]:
+        return _channel(base, rules, memory).emits(net)
+
+    partial = None if base.partial is None else _behind(base.partial)
+    return Spec(step, InNet(base.initial), lambda net: base.inputs(net.state), emits, partial=partial)
+
+
+def _forgetting(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
+    memory = SpecAnswers()
+
+    def step(state: object, inp: object) -> list[NetWay]:
+        return [_bare(way) for way in _channel(base, rules, memory).step(InNet(state), inp)]
+
+    def emits(state: object) -> list[NetWay]:
+        return [_bare(way) for way in _channel(base, rules, memory).emits(InNet(state))]
+
+    return Spec(step, base.initial, base.inputs, emits if base.emits is not None else None, partial=base.partial)
+
+
+def _behind(partial: Spec[Any, Any]) -> Spec[Any, Any]:
+    """Return the spec for states behind a net, which only shows which inputs are specified."""
+    memory = SpecAnswers()
+
+    def step(net: NetState, inp: object) -> list[NetWay]:
+        return _channel(partial, Rules(()), memory).step(InNet(net.state), inp)
+
+    return Spec(step, InNet(partial.initial), lambda net: partial.inputs(net.state), name=partial.name)
+
+
+def _channel(base: Spec[Any, Any], rules: Rules, memory: SpecAnswers) -> Channel:
+    return Channel(Reactions(base, rules, memory), rules)
+
+
+def _bare(way: NetWay) -> NetWay:
+    if not isinstance(way, Accept):
+        return replace(way, state=way.state.state) if whole(way) else way
+
+    def then(seen: tuple[Any, ...]) -> list[Any]:
+        return [net.state for net in way.then(seen)]
+
+    return replace(way, then=then)
+
+
+State = TypeVar("State")
+Input = TypeVar("Input")
+
+
+def lossy(
+    spec: Spec[State, Input], *, inputs: Iterable[str] = (), outputs: Iterable[str] = (), port: PortOf | None = None
+) -> Spec[State, Input]:
+    """Return the spec of the system behind a net that loses messages.
+
+    `inputs` and `outputs` name the ports that pass through the net. `port` returns the port of a value, as a codec
+    does; leave it out if there is only one port. A lost input changes nothing; each output is lost independently of
+    the others. Raises UsageError if no ports are named.
+
+    >>> from otf.spec import goto
+    >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])
+    >>> for way in lossy(spec, inputs=["line"], outputs=["line"]).step(False, "press"): print(way.state, way.outputs)
+    True ('click',)
+    True ()
+    False ()
+    """
+    return over(spec, rule(NetTrouble(lost=True), inputs, outputs, port))
+
+
+def duplicating(  # noqa: PLR0913 -- all but the spec are given by name
+    spec: Spec[Any, Input],
+    *,
+    inputs: Iterable[str] = (),
+    outputs: Iterable[str] = (),
+    port: PortOf | None = None,
+    copies: int = 1,
+    late: int = 1,
+) -> Spec[Any, Input]:
+    """Return the spec of the system behind a net that duplicates messages: up to `copies` more of each.
+
+    Ports are given as for `lossy`. A copy arrives at once or later, but before more than `late` further inputs are
+    taken, and before the next message on its port (after it with `reordering` on that port). Copies are not counted if
+    counting would need more states: then more of them are allowed. Raises UsageError if no ports are named.
+
+    >>> from otf.spec import goto
+    >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])
+    >>> net = duplicating(spec, outputs=["line"])
+    >>> for way in net.step(net.initial, "press"): print(way.outputs, way.state.outputs)
+    ('click',) (NetMessage(item='click', left=1, more=2, sure=False),)
+    ('click', 'click') (NetMessage(item='click', left=1, more=2, sure=False),)
+    """
+    at_least(1, "copies", copies)
+    at_least(0, "late", late)
+    return over(spec, rule(NetTrouble(copies=copies, late=late), inputs, outputs, port))
+
+
+def reordering(  # noqa: PLR0913 -- all but the spec are given by name
+    spec: Spec[Any, Input],
+    *,
+    inputs: Iterable[str] = (),
+    outputs: Iterable[str] = (),
+    port: PortOf | None = None,
+    late: int = 1,
+    delay: float | None = None,
+) -> Spec[Any, Input]:
+    """Return the spec of the system behind a net that delays messages, so that later ones overtake them.
+
+    Ports are given as for `lossy`. No message is lost: a delayed one arrives before more than `late` further inputs are
+    taken, and within `delay` seconds if that is given. Raises UsageError if no ports are named.
+
+    >>> from otf.spec import goto
+    >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])
+    >>> net = reordering(spec, outputs=["line"])
+    >>> for way in net.step(net.initial, "press"): print(way.outputs, way.state.outputs)
+    ('click',) ()
+    () (NetMessage(item='click', left=1, more=1, sure=True),)
+    """
+    at_least(0, "late", late)
+    if delay is not None:
+        at_least(0, "delay", delay)
+    trouble = NetTrouble(held=True, late=late, delay=FOREVER if delay is None else delay)
+    return over(spec, rule(trouble, inputs, outputs, port))
+
 
 __all__ = ["InNet", "NetMessage", "Unreliable", "duplicating", "lossy", "reordering"]

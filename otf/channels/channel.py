@@ -28,9 +28,9 @@ from otf.channels.net import (
 from otf.channels.outlet import coming, passings, window
 from otf.channels.trouble import FOREVER, NONE, Rules
 from otf.errors import ModelError
+from otf.spec import Spec
 from otf.spec.offering import Elapse
 from otf.spec.outputs import Accept, AnyOrder
-from otf.spec.spec import Spec
 from otf.spec.transition import Transition
 from otf.values import key, show
 

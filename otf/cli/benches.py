@@ -127,7 +127,7 @@ def _first_line(module: ModuleType) -> str:
 
 def _module(reference: str) -> tuple[ModuleType, str]:
     if reference.startswith(PYMODEL):
-        from otf.compat.pymodel.bench import as_module
+        from otf.compat.pymodel import as_module
 
         return as_module(reference), "bench"
     where, name = _parts(reference)

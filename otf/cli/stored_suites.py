@@ -13,8 +13,7 @@ from typing import Any, Final
 from otf.adapter import Bench
 from otf.errors import UsageError
 from otf.explore import Graph, explore
-from otf.spec import Spec
-from otf.spec.spec import fingerprint
+from otf.spec import Spec, fingerprint
 from otf.suite import METHODS, AdaptiveSuite, Suite
 from otf.suite import suite as made
 from otf.trace.tagged import Registry, encode

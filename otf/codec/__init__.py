@@ -1,9 +1,210 @@
-"""Codecs: pure functions between values and the bytes of a port."""
+"""Codecs: pure functions between values and the bytes of a port.
 
-from typing import TYPE_CHECKING
+Here are their interface, the inputs that act on a port instead of sending bytes, and a codec for lines of text: each
+dataclass has a pattern with its fields in braces.
+"""
 
-from otf.codec.codec import Codec, PortAction
-from otf.codec.lines import LineCodec, lines
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
+
+from otf.codec.layout import Layout
+from otf.errors import CodecError, UsageError
+from otf.values import show
+
+
+class PortAction(Enum):
+    """Connecting and closing as inputs: a codec returns one of these instead of the bytes of an input.
+
+    If the tester ends a connection, no output follows; if the system ends it, the output is `Ended`.
+
+    >>> from otf.codec import lines
+    >>> class Hangup: pass
+    >>> lines({Hangup: PortAction.CLOSE}).encode(Hangup())
+    <PortAction.CLOSE: 'close'>
+    """
+
+    CONNECT = "connect"
+    """Open the connection again, after it has ended."""
+
+    FINISH = "finish"
+    """Close the tester's half: the system reads an end of stream, and can still answer."""
+
+    CLOSE = "close"
+    """Close the connection."""
+
+    ABORT = "abort"
+    """Reset the connection."""
+
+
+class Codec(Protocol):
+    """Turns values into bytes and back, and knows the port of each value.
+
+    The adapter does the framing: `encode` returns one whole frame, `decode` receives one. Both are pure functions:
+    equal arguments always have equal results, and otf may cache them. What changes from message to message, such as a
+    sequence number or a time, belongs into the values.
+
+    >>> class Numbers:
+    ...     types = (int,)
+    ...     def port(self, value): return ""
+    ...     def encode(self, value): return b"%d" % value
+    ...     def decode(self, port, data): return int(data)
+    >>> codec: Codec = Numbers()
+    >>> codec.decode("", codec.encode(5))
+    5
+    """
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """Return the types of all inputs and outputs; they are needed to read traces."""
+        ...
+
+    def port(self, value: object) -> str:
+        """Return the name of the port of a value; "" for the only one."""
+        ...
+
+    def encode(self, value: object) -> bytes | PortAction:
+        """Return the bytes of an input, or its action on the port. Raises CodecError if it cannot be encoded."""
+        ...
+
+    def decode(self, port: str, data: bytes) -> object:
+        """Return the output whose bytes on `port` are `data`. Raises CodecError if there is none."""
+        ...
+
+
+_FIELD = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    kind: type[Any]
+    pattern: str
+    layout: Layout
+    types: dict[str, type[Any]]
+    port_action: PortAction | None = None
+
+    def text(self, value: object) -> str:
+        return _FIELD.sub(lambda found: str(getattr(value, found[1])), self.pattern)
+
+    def value(self, texts: Iterable[str]) -> object:
+        return self.kind(**{name: kind(text) for (name, kind), text in zip(self.types.items(), texts, strict=True)})
+
+
+@dataclass(frozen=True, slots=True)
+class LineCodec:
+    """A codec in which each value is one line of text; made by `lines`.
+
+    >>> @dataclass(frozen=True)
+    ... class Ping: pass
+    >>> LineCodec(lines({Ping: "PING"}).rows, name="console").port(Ping())
+    'console'
+    """
+
+    rows: tuple[_Row, ...]
+    name: str = ""
+    encoding: str = "utf-8"
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """Return the dataclasses that have a pattern."""
+        return tuple(row.kind for row in self.rows)
+
+    def port(self, value: object) -> str:
+        """Return the name of the only port."""
+        del value
+        return self.name
+
+    def encode(self, value: object) -> bytes | PortAction:
+        """Return the line of a value, without its end, or its action on the port. Raises CodecError if it has none."""
+        for row in self.rows:
+            if row.kind is type(value):
+                return row.port_action or self._line(value, row.text(value))
+        message = f"no line pattern for {show(value)}; there are patterns for {_names(self.rows)}"
+        raise CodecError(message)
+
+    def decode(self, port: str, data: bytes) -> object:
+        """Return the value of the first pattern that matches the whole line. Raises CodecError if none does."""
+        del port
+        try:
+            text = data.decode(self.encoding)
+        except UnicodeError as error:
+            raise CodecError(str(error)) from error
+        for row in self.rows:
+            if row.port_action is not None:
+                continue
+            found = row.layout.fields(text)
+            if found is not None:
+                return _made(row, found, text)
+        message = f"the line {show(text)} matches no pattern of {_names(self.rows)}"
+        raise CodecError(message)
+
+    def _line(self, value: object, text: str) -> bytes:
+        if "\n" in text or "\r" in text:
+            message = f"{show(value)} is more than one line"
+            raise CodecError(message)
+        try:
+            return text.encode(self.encoding)
+        except UnicodeError as error:
+            message = f"{show(value)} cannot be written: {error}"
+            raise CodecError(message) from error
+
+
+def lines(patterns: Mapping[type[Any], str | PortAction], *, port: str = "", encoding: str = "utf-8") -> LineCodec:
+    """Return the codec in which each value is one line of text; fields may be int, float or str.
+
+    `port` is the name of the port. A `PortAction` instead of a pattern makes a dataclass an input that connects or
+    closes: `{Hangup: PortAction.CLOSE}`. Raises UsageError for a pattern that does not fit its dataclass.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Coin: cents: int
+    >>> codec = lines({Coin: "coin {cents}"})
+    >>> codec.encode(Coin(5)), codec.decode("", b"coin 10")
+    (b'coin 5', Coin(cents=10))
+    """
+    return LineCodec(tuple(_row(kind, pattern) for kind, pattern in patterns.items()), port, encoding)
+
+
+def _row(kind: type[Any], pattern: str | PortAction) -> _Row:
+    if isinstance(pattern, PortAction):
+        return _Row(kind, "", Layout(("",), ()), {}, pattern)
+    if not dataclasses.is_dataclass(kind):
+        message = f"{show(kind)} is no dataclass; a line pattern such as {pattern!r} needs one"
+        raise UsageError(message)
+    hints = get_type_hints(kind)
+    names: list[str] = _FIELD.findall(pattern)
+    if sorted(names) != sorted(item.name for item in dataclasses.fields(kind) if item.init):
+        message = f"the pattern {pattern!r} must name each field of {kind.__name__} once, in braces"
+        raise UsageError(message)
+    types = {name: _parsed(kind, name, hints[name]) for name in names}
+    # split returns the texts between the fields at even positions, and their names at odd ones
+    return _Row(kind, pattern, Layout(tuple(_FIELD.split(pattern)[::2]), tuple(types.values())), types)
+
+
+def _parsed(kind: type[Any], name: str, hint: object) -> type[Any]:
+    for known in (int, float, str):
+        if hint is known:
+            return known
+    message = f"{kind.__name__}.{name}: a line can carry int, float and str, not {hint}; write a codec of your own"
+    raise UsageError(message)
+
+
+def _made(row: _Row, texts: list[str], text: str) -> object:
+    try:
+        return row.value(texts)
+    except Exception as error:
+        message = f"the line {show(text)} is no {row.kind.__name__}: {error}"
+        raise CodecError(message) from error
+
+
+def _names(rows: tuple[_Row, ...]) -> str:
+    return ", ".join(row.kind.__name__ for row in rows)
+
 
 if not TYPE_CHECKING:  # type checkers are to refuse old names
     from otf.renamed import old_names

@@ -1,9 +1,226 @@
-"""Composition: models that share actions, and scenarios that restrict them."""
+"""Composition: the product of models that share actions, and scenarios that restrict them.
 
-from otf.compose.actions import Action, Pattern, any_action, does, out
-from otf.compose.guided import Guided, Machine, Scenario, composed, guided, scenario
-from otf.compose.product import Product, product
+Shared actions happen in all of the models at once, other actions in one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import product as every
+from typing import Any, TypeAlias
+
+from otf.compose.actions import Action, Pattern, Vocabulary, any_action, does, found, listed, out, plain
+from otf.compose.guided import Guided, Machine, Restricted, Scenario, composed, guided, scenario
 from otf.compose.regex import expression
+from otf.errors import ModelError, UsageError
+from otf.spec import Spec, Transition
+from otf.values import key, likeness, show
+
+States: TypeAlias = tuple[Any, ...]
+Transitions: TypeAlias = Sequence[Transition[Any]]
+
+
+class Product(Spec[States, Any]):
+    """A spec that is a product of specs; made by `product`.
+
+    `accepting(states)` returns whether all of them may end there; None: they may end anywhere. `vocabulary` is the set
+    of its actions.
+
+    >>> from otf.spec import goto
+    >>> def stay(state, inp): return [goto(state)]
+    >>> both = product(Spec(stay, 0, ["a"]), Spec(stay, 1, ["b"]))
+    >>> both.initial, both.inputs(both.initial)
+    ((0, 1), ['a', 'b'])
+    """
+
+    accepting: Callable[[States], bool] | None
+    vocabulary: Vocabulary
+
+
+def product(
+    *specs: Spec[Any, Any], actions: Sequence[Iterable[object] | None] | None = None, disabled: bool = False
+) -> Product:
+    """Return the product of specs; its state is the tuple of their states.
+
+    An action is an input, or a spontaneous output. A shared action happens in all specs that have it, at the same time
+    and with the same outputs. If these specs agree on no outputs, the product raises ModelError; with `disabled` the
+    action cannot happen there, as in PyModel.
+
+    `actions` lists the actions of each spec: names, classes or values. If it is left out, or None for a spec, these are
+    the classes that the spec's step function declares for its input, or else the actions of all reachable states.
+    Actions are known by name, as in a scenario: a spec with some `Push` takes part in every `Push`.
+
+    The window of a shared action is the intersection of its windows. The window of a spontaneous output keeps only its
+    end: the product does not know when each spec entered its state, so it never calls such an output early. Named
+    timers stay; each name belongs to one spec. Raises UsageError without specs, or if the actions of a spec cannot be
+    determined.
+
+    >>> from otf.spec import goto
+    >>> one = Spec(lambda state, inp: [goto(1 - state)] if inp == "ab"[state] else [], 0, ["a", "b"])
+    >>> two = Spec(lambda state, inp: [goto(state + 1)] if state < 2 else [], 0, ["b", "c"])
+    >>> both = product(one, two)
+    >>> [list(both.step((0, 0), inp)) for inp in "bc"]
+    [[], [Transition(state=(0, 1), outputs=(), within=None)]]
+    """
+    own = _vocabularies(specs, actions)
+    timers = _Timers(specs)
+
+    def inputs(states: States) -> list[Any]:
+        rows = [{key(inp): inp for inp in spec.inputs(state)} for spec, state in zip(specs, states, strict=True)]
+        every_ = {named: inp for row in rows for named, inp in row.items()}
+        return [inp for named, inp in every_.items() if _offered(own, rows, named, inp)]
+
+    def step(states: States, inp: Any) -> Iterator[Transition[Any]]:  # noqa: ANN401 -- any input
+        ways = {
+            at: timers.of(at, plain(specs[at].step(states[at], inp))) for at, each in enumerate(own) if each.inputs(inp)
+        }
+        agreed = list(_together(states, ways))
+        if ways and not agreed and not disabled and all(ways.values()):
+            raise ModelError(_disagree(specs, inp, ways))
+        yield from agreed
+
+    def emits(states: States) -> Iterator[Transition[Any]]:
+        alone = [timers.of(at, _alone(spec, states[at])) for at, spec in enumerate(specs)]
+        for at, ways in enumerate(alone):
+            for way in ways:
+                who = [other for other, each in enumerate(own) if other == at or each.shares(way.outputs)]
+                # where several share it, the first of them that could be first is
+                if at == who[0]:
+                    yield from _together(states, {other: alone[other] for other in who} | {at: [way]}, spontaneous=True)
+
+    ends = [getattr(spec, "accepting", None) for spec in specs]
+
+    def accepting(states: States) -> bool:
+        return all(end is None or end(state) for end, state in zip(ends, states, strict=True))
+
+    spontaneous = emits if any(spec.emits for spec in specs) else None
+    name = " x ".join(spec.name for spec in specs)
+    made = Product(step, tuple(spec.initial for spec in specs), inputs, spontaneous, name=name)
+    object.__setattr__(made, "accepting", accepting if any(ends) else None)
+    object.__setattr__(made, "vocabulary", _united(own))
+    return made
+
+
+def _vocabularies(
+    specs: Sequence[Spec[Any, Any]], actions: Sequence[Iterable[object] | None] | None
+) -> list[Vocabulary]:
+    if not specs:
+        raise UsageError("product(): give at least one spec")
+    listed_actions = [None] * len(specs) if actions is None else list(actions)
+    if len(listed_actions) != len(specs):
+        message = f"product(): actions has {len(listed_actions)} entries for {len(specs)} specs; give one for each"
+        raise UsageError(f"{message}, None where the spec itself determines them")
+    if len(specs) == 1:
+        return [Vocabulary(lambda _: True, lambda _: True)]
+    # if only one spec has spontaneous outputs, they are shared with no other
+    spontaneous = sum(spec.emits is not None for spec in specs) > 1
+    return [
+        _vocabulary(spec, spontaneous=spontaneous) if items is None else listed(items)
+        for spec, items in zip(specs, listed_actions, strict=True)
+    ]
+
+
+def _vocabulary(spec: Spec[Any, Any], *, spontaneous: bool) -> Vocabulary:
+    if isinstance(spec, Product):
+        return spec.vocabulary
+    if isinstance(spec, Restricted):
+        # actions that its scenario never allows are its own all the same
+        return _vocabulary(spec.base, spontaneous=spontaneous)
+    own: Sequence[object] | None = getattr(spec, "actions", None)
+    return found(spec, spontaneous=spontaneous) if own is None else listed(own)
+
+
+class _Timers:
+    """The owner of each named timer that has occurred: one of the specs."""
+
+    def __init__(self, specs: Sequence[Spec[Any, Any]]) -> None:
+        self._specs = specs
+        self._owners: dict[str, int] = {}
+
+    def of(self, at: int, ways: Iterable[Transition[Any]]) -> Transitions:
+        """Return the ways of a spec. Raises ModelError if they name the timer of another spec."""
+        found = list(ways)
+        for name in (name for way in found for name in _named(way)):
+            owner = self._owners.setdefault(name, at)
+            if owner != at:
+                models = " and ".join(self._specs[each].name for each in sorted((owner, at)))
+                message = f"two models of a product have a timer {name!r}: {models}; give each a name of its own"
+                raise ModelError(message)
+        return found
+
+
+def _named(way: Transition[Any]) -> Iterator[str]:
+    yield from (each.name for each in way.timers)
+    if way.after:
+        yield way.after
+
+
+def _alone(spec: Spec[Any, Any], state: object) -> Transitions:
+    return list(plain(spec.emits(state) if spec.emits else ()))
+
+
+def _united(own: Sequence[Vocabulary]) -> Vocabulary:
+    return Vocabulary(
+        lambda inp: any(each.inputs(inp) for each in own), lambda output: any(each.spontaneous(output) for each in own)
+    )
+
+
+def _offered(own: Sequence[Vocabulary], rows: list[dict[Hashable, Any]], named: Hashable, inp: object) -> bool:
+    who = [named in row for each, row in zip(own, rows, strict=True) if each.inputs(inp)]
+    return bool(who) and all(who)
+
+
+def _together(
+    states: States, ways: Mapping[int, Transitions], *, spontaneous: bool = False
+) -> Iterator[Transition[Any]]:
+    """Yield the common transitions of specs, given by their positions: with the same outputs, within all windows."""
+    for each in every(*ways.values()):
+        window = _window(each)
+        if each and len({likeness(way.outputs) for way in each}) == 1 and (window is None or window[0] <= window[1]):
+            moved = dict(zip(ways, each, strict=True))
+            after = _after(each)
+            if window is not None and spontaneous and len(states) > 1:
+                # the oracle counts from the last move of the product, which may have been a move of another spec
+                window = None if after else (0.0, window[1])
+            yield Transition(
+                tuple(moved[at].state if at in moved else state for at, state in enumerate(states)),
+                each[0].outputs,
+                window,
+                tuple(action for way in each for action in way.timers),
+                after,
+            )
+
+
+def _after(ways: Transitions) -> str:
+    """Return the timer of a common transition."""
+    names = list(dict.fromkeys(way.after for way in ways if way.after))
+    if len(names) > 1:
+        outputs = ", ".join(map(show, ways[0].outputs)) or "no output"
+        message = (
+            f"models share {outputs}, each after a timer of its own: {' and '.join(names)}; keep one of these timers"
+        )
+        raise ModelError(message)
+    return names[0] if names else ""
+
+
+def _window(ways: Transitions) -> tuple[float, float] | None:
+    windows = [way.within for way in ways if way.within is not None]
+    return (max(low for low, _ in windows), min(high for _, high in windows)) if windows else None
+
+
+def _disagree(specs: Sequence[Spec[Any, Any]], inp: object, ways: Mapping[int, Transitions]) -> str:
+    outputs = "; ".join(f"{specs[at].name}: {' or '.join(map(_describe, each))}" for at, each in ways.items())
+    return (
+        f"the models share {show(inp)} and do not agree on its outputs: {outputs}. Give it the same outputs; "
+        "give actions=[…] if it is not the same action, disabled=True if it cannot happen there, or write a model "
+        "without outputs as a scenario"
+    )
+
+
+def _describe(way: Transition[Any]) -> str:
+    outputs = ", ".join(map(show, way.outputs)) or "no output"
+    return outputs if way.within is None else f"{outputs} within {way.within[0]:g} to {way.within[1]:g} s"
+
 
 __all__ = [
     "Action",

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from otf.core.barrier import Barrier
 from otf.core.compile import Routes
 from otf.core.enabled import FEW, EnabledInputs
 from otf.core.memory import Symbol
@@ -14,6 +13,7 @@ from otf.core.pacing import Moment, Pacing, Pause
 from otf.core.session import Chooser, Ping, Send, Session, SessionCommand, Stop, Wait
 from otf.core.timing import Timing
 from otf.core.view import InputMode, View
+from otf.core.waits import Barrier
 
 if not TYPE_CHECKING:  # type checkers are to refuse old names
     from otf.renamed import old_names

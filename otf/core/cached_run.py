@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from otf.core.belief import Belief, EventResult
-from otf.core.due import silent
-from otf.core.eager import Eager
-from otf.core.ledger import Ledger, done_by
+from otf.core.due import Ledger, done_by, silent
 from otf.core.memory import Symbol
 from otf.core.monitor import Oracle
 from otf.core.session import Session
 from otf.core.timing import Timing
 from otf.core.view import View
+from otf.core.waits import Eager
 from otf.trace.events import Event, Seen, Sent
 from otf.values.cost import light
 

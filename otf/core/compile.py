@@ -8,8 +8,7 @@ from itertools import product
 from math import prod
 from typing import Any, Final, NamedTuple, TypeGuard
 
-from otf.core.bags import Chains, Emitted
-from otf.core.expectations import Either, Exact, Expectation, Instance, Such, is_test
+from otf.core.expectations import Chains, Either, Emitted, Exact, Expectation, Instance, Such, is_test
 from otf.core.memory import Symbol
 from otf.core.nodes import UNKNOWN, Midway, Move, Node, OpenAccept, Position
 from otf.errors import ModelError

@@ -6,7 +6,7 @@ import sys
 from bisect import bisect_right
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
-from otf.core.bags import Bag, Chain
+from otf.core.expectations import Bag, Chain
 from otf.core.memory import Symbol
 from otf.core.nodes import UNCONSTRAINED, Midway, Move, OpenAccept, Position
 from otf.core.timing import Span, Window

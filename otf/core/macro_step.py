@@ -77,7 +77,7 @@ class MacroSteps:
 def events(oracle: Oracle, inp: object, outputs: tuple[object, ...]) -> list[Event]:
     """Return the events of a step; all times are 0, since nothing takes any."""
     routes = oracle.model.routes
-    return [Sent(inp, routes.into(inp), 0.0), *(_seen(routes, output) for output in outputs), Quiet(0.0)]
+    return [Sent(inp, routes.into(inp), 0.0), *[_seen(routes, output) for output in outputs], Quiet(0.0)]
 
 
 def _seen(routes: Routes, output: object) -> Event:

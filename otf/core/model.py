@@ -6,10 +6,10 @@ from collections.abc import Callable, Hashable, Sequence
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from otf.core.bags import Chains
 from otf.core.calls import CURRENT, own_frames
 from otf.core.compile import Compiler, Routes
 from otf.core.enabled import FEW, ITERATED, KEPT, EnabledInputs
+from otf.core.expectations import Chains
 from otf.core.memory import Memory, Symbol
 from otf.core.nodes import Move, Node, TransitionWindows
 from otf.errors import USERS_OWN, ModelError, OtfError

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias, cast
 
 from otf.core.belief import Belief, Beliefs, EventResult, counted
-from otf.core.due import due, pending, times
+from otf.core.due import Ledger, due, pending, times
 from otf.core.failure import EventPosition, FailedStep, explain
 from otf.core.hypothesis import Hypothesis, Timer
-from otf.core.ledger import Ledger
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import Limits, Moves, Relation

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Final, NamedTuple, TypeAlias
 
-from otf.core.bags import Emitted
 from otf.core.enabled import EnabledInputs
-from otf.core.expectations import texts_of
+from otf.core.expectations import Emitted, texts_of
 from otf.core.memory import Symbol
 from otf.spec import Accept, TimerStart
 

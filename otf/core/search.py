@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from otf.core.bags import Chain
 from otf.core.calls import CURRENT, own_frames
+from otf.core.expectations import Chain
 from otf.core.hypothesis import NEVER, HeldBack, Hypothesis, Outstanding, QueuedInput, Queues, push, put, queue
 from otf.core.memory import Symbol
 from otf.core.moves import INTERNAL, UNFOLLOWED, Moves, Next, endless

@@ -6,16 +6,15 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
-from otf.core.barrier import Barrier, Round
 from otf.core.belief import Belief
-from otf.core.due import silent
+from otf.core.due import Ledger, silent
 from otf.core.failure import flooded
-from otf.core.ledger import Ledger
 from otf.core.memory import Symbol
 from otf.core.monitor import DOUBT, Monitor, Oracle
 from otf.core.nodes import UNCONSTRAINED
 from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times
 from otf.core.view import View
+from otf.core.waits import Barrier, Round
 from otf.spec import Elapse
 from otf.trace.events import Closed, Event, KnownBy, Quiet, Seen, Sent, Taken
 from otf.trace.verdict import Verdict
@@ -91,7 +90,7 @@ class Session:
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model
-    >>> from otf.core.strict import Strict
+    >>> from otf.core.waits import Strict
     >>> from otf.strategy import Script
     >>> from otf.trace import Quiet, Seen, Sent
     >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit, "on" if not lit else "off")], False, ["press"])))

@@ -61,7 +61,8 @@ class View:
     @property
     def specified(self) -> tuple[Symbol, ...]:
         """Return the inputs that the model itself specifies, each once and in its order; it asks about all."""
-        return self._all()[0]
+        # read at every step: a call less is a fiftieth of a step
+        return self._sorted[0] if self._sorted else self._all()[0]
 
     @property
     def others(self) -> tuple[Symbol, ...]:

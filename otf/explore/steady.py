@@ -11,8 +11,7 @@ from itertools import islice
 from typing import Any, Final, TypeAlias
 
 from otf.core import Model, Monitor, Oracle, Symbol
-from otf.core.bags import Chain
-from otf.core.expectations import Either, Exact, Expectation, Instance
+from otf.core.expectations import Chain, Either, Exact, Expectation, Instance
 from otf.core.nodes import Move
 from otf.errors import ModelError
 from otf.explore.graph import Graph, Portless

@@ -1,10 +1,180 @@
-"""Logical properties: functions from values to True or False, checked systematically."""
+"""Logical properties: functions from values to True or False, checked systematically.
 
-from typing import TYPE_CHECKING
+The quantifiers go through values in their order, until one fails or enough were tried.
+"""
 
-from otf.logic.checking import TESTS, check, check_async, checking, exists, for_all, quantified
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
+
+from otf.errors import UsageError
 from otf.logic.judging import Property, Quantified, Testable, Waiting, all_of, any_of, iff, implies, not_
-from otf.logic.result import PropertyOutcome, PropertyResult
+from otf.logic.result import FAILS, HOLDS, PropertyOutcome, PropertyResult, all_hold, one_holds
+from otf.logic.trying import Tally, answered, by_name, finish, minimal, simplest, tried
+from otf.values import Values, ValueSource, rows, show
+
+A = TypeVar("A")
+B = TypeVar("B")
+TESTS: Final = 1000
+"""The number of tests of `check`, unless the caller gives another."""
+
+TRIES: Final = 10  # rows that are evaluated for each requested test, rejected rows included
+
+
+@overload
+def check(
+    prop: Callable[[A], object], one: ValueSource[A], /, *, tests: int = ..., seed: int | None = ...
+) -> PropertyResult: ...
+@overload
+def check(
+    prop: Callable[[A, B], object],
+    one: ValueSource[A],
+    other: ValueSource[B],
+    /,
+    *,
+    tests: int = ...,
+    seed: int | None = ...,
+) -> PropertyResult: ...
+@overload
+def check(
+    prop: Testable, *sources: object, tests: int = ..., seed: int | None = ..., values: Values | None = ...
+) -> PropertyResult: ...
+def check(
+    prop: Testable,
+    *sources: object,
+    tests: int = TESTS,
+    seed: int | None = None,
+    values: Values | None = None,
+) -> PropertyResult:
+    """Check a property: a function from typed arguments to True or False, or a `Property` of `otf.logic`.
+
+    All values of the arguments are tried, small before large and fairly interleaved, until `tests` of them have not
+    been rejected. `sources` replace the types of the first arguments: by another type, an iterable or a Hypothesis
+    strategy. `values` replaces a type wherever it occurs. `seed` selects another order. Values for which the property
+    raises an exception are a counterexample. The result is true if the property was proven or passed: so
+    `assert check(prop)` is a test. Raises UsageError if the property has an argument without values.
+    Source: Koopman and Plasmeijer, "Testing with Functions as Specifications", section 2.
+
+    >>> def absolute(number: int) -> bool: return abs(number) == number
+    >>> check(absolute)
+    <counterexample after 3 tests: number=-1>
+    >>> check(absolute, range(10))
+    <proof after 10 tests>
+    """
+    subject = quantified(prop, sources, values)
+    return finish(checking(subject, tests, seed, waits=False))
+
+
+async def check_async(
+    prop: Testable,
+    *sources: object,
+    tests: int = TESTS,
+    seed: int | None = None,
+    values: Values | None = None,
+) -> PropertyResult:
+    """Check a property as `check` does; the property may be an `async def`, or return something to await.
+
+    One row of values is tried after the other, all on the event loop of the caller.
+
+    >>> import anyio
+    >>> async def below_two(number: int) -> bool:
+    ...     await anyio.sleep(0)
+    ...     return number < 2
+    >>> anyio.run(check_async, below_two)
+    <counterexample after 4 tests: number=2>
+    """
+    return await answered(checking(quantified(prop, sources, values), tests, seed, waits=True))
+
+
+def quantified(prop: Testable, sources: Sequence[object] = (), values: Values | None = None) -> Quantified:
+    """Return a property as a function and the rows of its arguments; the arguments are those of `check`.
+
+    >>> def below_two(number: int) -> bool: return number < 2
+    >>> quantified(below_two).table.names
+    ('number',)
+    """
+    universal = isinstance(prop, Quantified) and prop.usual.truth
+    if isinstance(prop, Quantified) and universal and sources:
+        return Quantified(prop.function, rows(prop.function, sources, values))
+    if callable(prop) and not isinstance(prop, Property):
+        return Quantified(prop, rows(prop, sources, values))
+    if sources or values is not None:
+        raise UsageError(f"{show(prop)} has no arguments, or already has values for them: leave out sources and values")
+    return prop if isinstance(prop, Quantified) and universal else Quantified(lambda: prop, rows(lambda: prop))
+
+
+def checking(subject: Quantified, tests: int, seed: int | None, *, waits: bool) -> Waiting[PropertyResult]:
+    """Check a property; the generator yields what is to be awaited, and returns the result.
+
+    With `waits=False` the property must not be asynchronous; then Hypothesis may search for a simpler counterexample.
+
+    >>> subject = quantified(lambda number: number < 2, [[0, 1]])
+    >>> try: next(checking(subject, TESTS, None, waits=False))
+    ... except StopIteration as end: print(end.value)
+    proof after 2 tests
+    """
+    if tests < 1:
+        raise UsageError(f"tests={tests}: give a number of tests from 1")
+    tally, table = Tally(), subject.table
+    left = iter(table.values.placed(seed))
+    for place, row in islice(left, TRIES * tests):
+        trial = yield from tried(subject, row, tests)
+        if trial.fails:
+            found = table.named(place) + trial.finding.values
+            least = None if waits else simplest(subject, tests)
+            values, shrunk = least or (yield from minimal(subject, place, trial, tests, seed))
+            return tally.refuted(by_name(values), by_name(found), shrunk.error)
+        tally.add(trial.finding)
+        if tally.tests == tests:
+            break
+    return tally.result(complete=table.values.complete and next(left, None) is None, witness=not table.names)
+
+
+@overload
+def for_all(one: ValueSource[A], function: Callable[[A], object], /) -> Quantified: ...
+@overload
+def for_all(one: ValueSource[A], other: ValueSource[B], function: Callable[[A, B], object], /) -> Quantified: ...
+@overload
+def for_all(*sources_and_function: object, values: Values | None = None) -> Quantified: ...
+def for_all(*sources_and_function: Any, values: Values | None = None) -> Quantified:
+    """Return the property that a function holds for all values: `for_all(range(3), lambda i: ...)`.
+
+    The function is the last argument. Before it come the sources of its first arguments: types, iterables, Hypothesis
+    strategies, or results of `every`. Its other arguments take all values of their declared types, or of the sources
+    in `values`.
+
+    >>> from otf.logic import check
+    >>> check(for_all(range(3), bool, lambda number, up: number + up >= number))
+    <proof after 6 tests>
+    """
+    *sources, function = _checked(sources_and_function)
+    return Quantified(function, rows(function, sources, values), HOLDS, all_hold)
+
+
+@overload
+def exists(one: ValueSource[A], function: Callable[[A], object], /) -> Quantified: ...
+@overload
+def exists(one: ValueSource[A], other: ValueSource[B], function: Callable[[A, B], object], /) -> Quantified: ...
+@overload
+def exists(*sources_and_function: object, values: Values | None = None) -> Quantified: ...
+def exists(*sources_and_function: Any, values: Values | None = None) -> Quantified:
+    """Return the property that a function holds for at least one value; the arguments are those of `for_all`.
+
+    >>> from otf.logic import check
+    >>> check(exists(int, lambda number: number * number == 49))
+    <proof after 1 test: number=7>
+    """
+    *sources, function = _checked(sources_and_function)
+    return Quantified(function, rows(function, sources, values), FAILS, one_holds)
+
+
+def _checked(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not given or not callable(given[-1]):
+        raise UsageError(f"the function comes last: for_all(range(3), lambda i: ...), not {show(given)}")
+    return given
+
 
 if not TYPE_CHECKING:  # type checkers are to refuse old names
     from otf.renamed import old_names

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
 
 from otf.core import Model, Monitor
 from otf.report.space import Space, VisitedSpace, Walker, space
-from otf.trace.events import Event, Seen, Sent
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
 from otf.trace.record import Header
+from otf.trace.result import CampaignResult, FailureResult, InconclusiveResult, KnownIssueResult
 from otf.trace.verdict import Failure, Outcome
 
 ANSWERS: Final = 20_000  # response times that are kept for each type of input
@@ -19,6 +20,9 @@ ANSWERS: Final = 20_000  # response times that are kept for each type of input
 @dataclass(frozen=True, slots=True)
 class PathSummary:
     """One path of a campaign, from its trace.
+
+    A path that showed the `known_issue` of that description passed. `silence` is how its silences are known, `late` the
+    number of outputs after the quiescence time.
 
     >>> PathSummary(1, "path-0001.jsonl", "pass", steps=20, seconds=0.4).signature
     ''
@@ -32,6 +36,14 @@ class PathSummary:
     why: str = ""
     truncated: bool = False
     signature: str = ""
+    known_issue: str = ""
+    silence: str = ""
+    late: int = 0
+
+    @property
+    def undecided(self) -> str:
+        """Return why the path is inconclusive; "" if it is not."""
+        return (self.why or "the trace does not say why") if self.verdict == "inconclusive" else ""
 
 
 @dataclass(slots=True)
@@ -55,10 +67,19 @@ class ReportedFailure:
     shrunk: bool = False
     ended: str = ""
 
+    @property
+    def signature(self) -> str:
+        """Return the signature of the failure that the trace shows."""
+        return str(self.failure.signature)
+
 
 @dataclass
 class Gathered:
     """The results of a campaign; `follow` takes the events of each path, `done` its end.
+
+    `windows` are those in which the model allows the answers to each type of input, `waits` the seconds of all paths
+    until events of each kind. `source` is the file and line of the model, `known_issues` are those of the bench.
+    `trouble` is the error that ended contact with the system.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -73,39 +94,80 @@ class Gathered:
     header: Header
     space: Space
     visits: VisitedSpace
+    source: tuple[str, int] | None = None
+    known_issues: tuple[str, ...] = ()
     started: str = ""
+    trouble: str = ""
+    interrupted: bool = False
     paths: list[PathSummary] = field(default_factory=list[PathSummary])
     failures: dict[str, ReportedFailure] = field(default_factory=dict[str, ReportedFailure])
     notes: dict[str, None] = field(default_factory=dict[str, None])
     answers: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict[str, list[float]](list))
+    windows: dict[str, list[tuple[float, float]]] = field(default_factory=dict[str, list[tuple[float, float]]])
+    waits: defaultdict[str, float] = field(default_factory=lambda: defaultdict[str, float](float))
     growth: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
     _walker: Walker | None = None
     _asked: Sent | None = None
     _steps: int = 0
+    _at: float = 0.0
 
     @classmethod
     def of(cls, header: Header, model: Model) -> Gathered:
         """Return the results before any trace was read; `model` is that of the bench, not completed."""
         found = space(model)
-        return cls(header, found, VisitedSpace(found))
+        return cls(header, found, VisitedSpace(found), windows=_windows(model))
+
+    @property
+    def result(self) -> CampaignResult:
+        """Return what is to be reported of the campaign, wherever it is reported."""
+        known = dict(self._paths_by("known_issue"))
+        return CampaignResult(
+            paths=len(self.paths),
+            steps=self.steps,
+            failures=tuple(
+                FailureResult(name, found.count, found.file, found.steps) for name, found in self.failures.items()
+            ),
+            known_issues=tuple(
+                KnownIssueResult(says, len(paths), paths[0].file if paths else "")
+                for says, paths in {**{says: [] for says in self.known_issues}, **known}.items()
+            ),
+            inconclusive=tuple(
+                InconclusiveResult(why, len(paths), paths[0].file) for why, paths in self._paths_by("undecided")
+            ),
+            silence={how: len(paths) for how, paths in self._paths_by("silence")},
+            truncated=sum(path.truncated for path in self.paths),
+            late=sum(path.late for path in self.paths),
+            trouble=self.trouble,
+            interrupted=self.interrupted,
+        )
 
     @property
     def verdict(self) -> Outcome:
         """Return the verdict of the campaign."""
-        if self.failures:
-            return "fail"
-        return "inconclusive" if any(path.verdict == "inconclusive" for path in self.paths) else "pass"
+        return self.result.verdict
 
     @property
     def steps(self) -> int:
         """Return the number of inputs sent on all paths."""
         return sum(path.steps for path in self.paths)
 
+    def _paths_by(
+        self, name: Literal["known_issue", "undecided", "silence"]
+    ) -> Iterable[tuple[str, list[PathSummary]]]:
+        """Return the paths that have such a text, by that text."""
+        found = defaultdict[str, list[PathSummary]](list)
+        for path in self.paths:
+            if text := getattr(path, name):
+                found[text].append(path)
+        return found.items()
+
     def follow(self, event: Event, monitor: Monitor) -> None:
         """Add an event of the current path, with the monitor after that event."""
         if self._walker is None:
             self._walker = Walker(self.visits, monitor.oracle.model)
         self._walker.event(event, monitor)
+        self.waits[_waited_for(event)] += max(0.0, event.at - self._at)
+        self._at = max(self._at, event.at)
         if isinstance(event, Sent):
             self._steps += 1
             self._asked = event
@@ -118,17 +180,21 @@ class Gathered:
         if self._walker is not None:
             self._walker.end()
         self._walker = self._asked = None
+        self._at = 0.0
         self.paths.append(path)
 
     def failed(self, found: ReportedFailure, signature: str = "") -> None:
-        """Add a failure of a path, or a shorter trace of one; `signature` is the one it is grouped under."""
-        name = signature or str(found.failure.signature)
+        """Add a failure of a path, or a shorter trace of one; `signature` is the one that it counts with.
+
+        A trace that shows another failure is counted, but does not explain this one.
+        """
+        name = signature or found.signature
         known = self.failures.setdefault(name, found)
-        if known is not found:
-            known.count += found.count
-            if (found.steps, not found.shrunk) < (known.steps, not known.shrunk):
-                known.failure, known.file, known.steps = found.failure, found.file, found.steps
-                known.events, known.shrunk, known.ended = found.events, found.shrunk, found.ended
+        if known is found:
+            return
+        known.count += found.count
+        if found.signature == name and (found.steps, not found.shrunk) < (known.steps, not known.shrunk):
+            self.failures[name] = replace(found, count=known.count)
 
     def _answered(self, event: Seen) -> None:
         # only the first output after an input: later ones may have waited for something else
@@ -141,3 +207,25 @@ class Gathered:
     def _note_growth(self) -> None:
         if len(self.visits.edges) > self.growth[-1][1]:
             self.growth.append((self._steps, len(self.visits.edges)))
+
+
+def _windows(model: Model) -> dict[str, list[tuple[float, float]]]:
+    """Return the windows of all moves that were asked for, by the type of their input."""
+    found = defaultdict[str, dict[tuple[float, float], None]](dict)
+    for node in model.nodes:
+        for inp, moves in node.moves.items():
+            if inp is not None:
+                found[type(inp.value).__name__].update({move.within: None for move in moves if move.within})
+    return {name: sorted(windows) for name, windows in found.items()}
+
+
+def _waited_for(event: Event) -> str:
+    match event:
+        case Sent():
+            return "until the next input"
+        case Seen() | Closed():
+            return "until an output"
+        case Taken():
+            return "until an input was known to be taken"
+        case Quiet(by=by):
+            return f"until silence was known ({by})" if by else "until silence was known"

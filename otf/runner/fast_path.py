@@ -14,7 +14,7 @@ from otf.adapter import Arrival, Frame, LineLost
 from otf.codec import PortAction
 from otf.core import Session, Symbol
 from otf.core.cached_run import LONG, CachedInput, CachedOutput, CachedRun
-from otf.core.eager import Eager
+from otf.core.waits import Eager
 from otf.errors import CodecError
 from otf.runner.line_templates import SHORT, CodecCache
 from otf.runner.time_spent import spent

@@ -10,9 +10,9 @@ import anyio
 
 from otf.adapter import Bench
 from otf.adapter.exits import watched
-from otf.core import Oracle, Session
+from otf.core import Oracle, Session, stalls
 from otf.core.pacing import Timers
-from otf.core.strict import Burst, Strict
+from otf.core.waits import Burst, Strict
 from otf.explore.steady import ask_again
 from otf.runner.driving import drive
 from otf.shrink import AllowedInputs, Candidate, again, issue_of
@@ -85,4 +85,4 @@ def _run(bench: Bench, oracle: Oracle, candidate: Candidate, burst: int) -> tupl
     def record(event: Event, _raw: bytes | None = None, /, **_more: Any) -> None:  # noqa: ANN401 -- JSON data
         events.append(event)
 
-    return anyio.run(driven), events
+    return stalls.unless_delayed(anyio.run(driven), oracle, events), events

@@ -19,8 +19,7 @@ from random import Random
 from typing import Final
 
 from otf.core import Chooser, InputMode, Oracle, Symbol
-from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, NodeSet, Shrinking, inputs
-from otf.shrink.traits import kind
+from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, NodeSet, Shrinking, inputs, kind
 from otf.strategy import Pool, Uniform
 
 TRACES: Final = 100  # random runs of each length: the default of the paper's tool

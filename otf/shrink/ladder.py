@@ -13,10 +13,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final, NamedTuple
 
-from otf.shrink.evidence import Harmless
-from otf.shrink.issue import ModelStep, NodeSet, Thinking
-from otf.shrink.search import AttemptResult, Attempts, ShrinkSearch
-from otf.shrink.traits import Trait
+from otf.shrink.issue import ModelStep, NodeSet, Thinking, Trait
+from otf.shrink.search import AttemptResult, Attempts, Harmless, ShrinkSearch
 from otf.shrink.ways import ModelSteps
 
 LATER: Final = 14  # inputs by which other guesses are delayed: jumps that pass are evidence against many of them

@@ -14,9 +14,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from otf.core import Symbol
-from otf.shrink.issue import ModelStep
+from otf.shrink.issue import ModelStep, is_tuple, kind
 from otf.shrink.search import Attempts, ShrinkSearch
-from otf.shrink.traits import is_tuple, kind
 
 NEW_NAMES: Final = 2  # nothing may happen with the first name
 LONG: Final = 10

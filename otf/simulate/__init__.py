@@ -1,12 +1,113 @@
-"""Simulation: systems made from specs, behind lines with latencies, in virtual time; all chance is passed in."""
+"""Simulation: systems made from specs, behind lines with latencies, in virtual time; all chance is passed in.
 
-from typing import TYPE_CHECKING
+`conduct` is a session that tests a simulated world, with a tester that may be slow.
+"""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from otf.core import Ping, Send, Session, Stop, Wait
 from otf.simulate.channel import Net, UnreliableWorld
-from otf.simulate.system import Emission, Happening, Mutation, SimulatedSystem, System, faulty
-from otf.simulate.testing import conduct
+from otf.simulate.system import Emission, Happening, Mutation, PortChoice, SimulatedSystem, System, faulty
 from otf.simulate.walk import Walk
 from otf.simulate.world import TimeBounds, World
+from otf.trace.events import Event, Sent
+from otf.trace.verdict import Verdict
+
+OnSimulatedEvent: TypeAlias = Callable[[Event], None]
+Think: TypeAlias = Callable[[], float]
+
+
+def conduct(
+    session: Session, world: World, port: PortChoice, record: OnSimulatedEvent | None = None, think: Think | None = None
+) -> Verdict:
+    """Run a session against a world until its verdict; `port` returns the port of an input.
+
+    `think`: the seconds that the tester takes before it sends an input, and before it looks for silence.
+
+    >>> from random import Random
+    >>> from otf.core import Model, Oracle, Session
+    >>> from otf.core.waits import Strict
+    >>> from otf.simulate import System, TimeBounds, World
+    >>> from otf.spec import Spec, goto
+    >>> from otf.strategy import Script
+    >>> lamp = Spec(lambda lit, inp: [goto(not lit, "click")], False, ["press"])
+    >>> oracle = Oracle(Model(lamp))
+    >>> world = World(System(lamp, lambda output: "sut", Random(1)), TimeBounds(), Random(1))
+    >>> session = Session(oracle, Script(["press", "press"]), Strict(oracle.timing), steps=2)
+    >>> conduct(session, world, lambda value: "sut").outcome
+    'pass'
+    """
+    conducting = _Conducting(session, world, port, record or _ignored, think or _at_once)
+    while True:
+        conducting.hear()
+        command = session.command()
+        if isinstance(command, Stop):
+            return command.verdict
+        conducting.obey(command)
+
+
+@dataclass(slots=True)
+class _Conducting:
+    """A test in progress. `ready`: when the tester is ready to send the next input."""
+
+    session: Session
+    world: World
+    port: PortChoice
+    tell: OnSimulatedEvent
+    think: Think
+    ready: float | None = None
+
+    def hear(self) -> None:
+        """Pass the arrived outputs to the session."""
+        for seen in self.world.arrived:
+            if not self.session.pong(seen):
+                self.session.tell(seen)
+                self.tell(seen)
+            elif (proven := self.session.proven(seen.at)) is not None:
+                self.tell(proven)
+        self.world.arrived.clear()
+
+    def obey(self, command: Send | Ping | Wait) -> None:
+        """Carry out a command of the session."""
+        match command:
+            case Send(inp):
+                self._send(inp.value)
+            case Ping(name, inp):
+                self.world.send(inp, name)
+                self.session.pinged(name, self.world.now)
+            case wait:
+                self._wait(wait.until + self.think())
+
+    def _send(self, inp: object) -> None:
+        if self.ready is None:
+            self.ready = self.world.now + self.think()
+        if self.world.now < self.ready:
+            # an output in the meantime may be a reason to send something else
+            self.world.advance(self.ready)
+            return
+        self.ready = None
+        event = Sent(inp, self.port(inp), self.world.now)
+        self.world.send(inp, event.port)
+        self.session.tell(event)
+        self.tell(event)
+
+    def _wait(self, until: float) -> None:
+        self.world.advance(until)
+        if not self.world.arrived and (believed := self.session.silence(self.world.now)) is not None:
+            self.tell(believed)
+
+
+def _ignored(_event: Event) -> None:
+    """Ignore an event."""
+
+
+def _at_once() -> float:
+    return 0.0
+
 
 if not TYPE_CHECKING:  # type checkers are to refuse old names
     from otf.renamed import old_names

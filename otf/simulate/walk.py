@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, Final, TypeAlias
 
 from otf.core import Chooser, Monitor, Oracle
-from otf.core.ledger import Ledger
+from otf.core.due import Ledger
 from otf.core.macro_step import MacroSteps, StepTable, events, follow
 from otf.errors import USERS_OWN, OtfError
 from otf.trace.events import Ended, Event

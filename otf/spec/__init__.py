@@ -1,11 +1,238 @@
-"""Specs: a model as a function, and the vocabulary for what may happen."""
+"""Specs: what the system may do, as a function of the state and the input; and the vocabulary for what may happen."""
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
-from otf.spec.offering import Elapse
+import hashlib
+import inspect
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial, update_wrapper
+from itertools import chain
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeGuard, TypeVar, cast
+
+from otf.spec.offering import Elapse, Offering, offering
 from otf.spec.outputs import Accept, AnyOrder, On, OneOf, Where, on
-from otf.spec.spec import Spec, restrict, total
 from otf.spec.transition import TimerAction, TimerStart, TimerStop, Transition, goto, start, stop
+from otf.values import Values, key
+
+State = TypeVar("State")
+Input = TypeVar("Input")
+Step = Callable[[State, Input], Iterable["Transition[State] | Accept"]]
+Emits = Callable[[State], Iterable["Transition[State] | Accept"]]
+
+
+class _Guarded:
+    """A step function that is called only for the inputs of its state: any other is unspecified there."""
+
+    def __init__(self, step: Callable[[Any, Any], Iterable[Any]], inputs: Offering) -> None:
+        self.step = step
+        self._inputs = inputs
+        # of the state that was asked about last: the oracle asks about all inputs of a new state, one after another
+        self._last: tuple[object, frozenset[Hashable]] = (self, frozenset())
+        update_wrapper(self, step)
+
+    def __call__(self, state: object, inp: object) -> Iterable[Any]:
+        """Return what the step function yields."""
+        if self._last[0] is not state:
+            self._last = state, frozenset(map(key, self._inputs(state)))
+        return self.step(state, inp) if key(inp) in self._last[1] else ()
+
+
+@dataclass(frozen=True, init=False)
+class Spec(Generic[State, Input]):
+    """The model of a system: a function from a state and an input to what may happen.
+
+    `step(state, input)` yields a transition for each thing that may happen; if it yields nothing, the input is
+    unspecified in that state. `emits(state)` yields the transitions with spontaneous outputs. `inputs` are the inputs
+    to try: a list, or a function of the state. Without `inputs`, they are the values of the type that `step` declares
+    for its input, and `values` may replace the values of types (see `bounded`). Functions as specifications are from
+    Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.5.
+
+    otf may call `step` with any of the inputs in any of the states. With `guarded`, `inputs(state)` is the guard: any
+    other input is unspecified in that state, and `step` is not called for it.
+
+    >>> def step(paid, inp):
+    ...     if inp == "coin": yield Transition(paid + 1)
+    ...     elif paid: yield Transition(paid - 1, ("coffee",))
+    >>> spec = Spec(step, initial=0, inputs=["coin", "button"])
+    >>> spec.specifies(0, "button"), list(spec.inputs(0))
+    (False, ['coin', 'button'])
+    """
+
+    step: Step[State, Input]
+    initial: State
+    inputs: Callable[[State], Iterable[Input]]
+    emits: Emits[State] | None
+    name: str
+    partial: Spec[State, Input] | None
+
+    def __init__(  # noqa: PLR0913 -- the parts of a spec; from the third on they are given by name
+        self,
+        step: Step[State, Input],
+        initial: State,
+        inputs: Iterable[Input] | Callable[[State], Iterable[Input]] | None = None,
+        emits: Emits[State] | None = None,
+        *,
+        name: str = "",
+        partial: Spec[State, Input] | None = None,
+        values: Values | None = None,
+        guarded: bool = False,
+    ) -> None:
+        """Make a spec; `partial` is the spec that this one completes, and is set by `total`."""
+        put, offered = object.__setattr__, offering(step, inputs, values)
+        put(self, "step", _Guarded(step, offered) if guarded else step)
+        put(self, "initial", initial)
+        put(self, "inputs", offered)
+        put(self, "emits", emits)
+        put(self, "name", name or getattr(step, "__name__", "spec"))
+        put(self, "partial", partial)
+
+    def bounded(self, values: Values) -> Spec[State, Input]:
+        """Return the spec with the inputs of its declared type, in which `values` replaces the values of types.
+
+        A source of values is a range or list, another type, a Hypothesis strategy, or a function of the state. Of each
+        class in a union of inputs, the spec has all values if they end (at most 10,000), otherwise the first 100.
+        Raises UsageError if `step` declares no type for its input.
+
+        >>> def step(total: int, inp: int) -> list[Transition[int]]: return [Transition(total + inp)]
+        >>> list(Spec(step, initial=0).bounded({int: range(3)}).inputs(0))
+        [0, 1, 2]
+        """
+        declared = (self.partial or self).step  # the step function of a completed spec declares no types
+        inputs = offering(declared, None, values)
+        guarded = isinstance(self.step, _Guarded)
+        step = self.step.step if isinstance(self.step, _Guarded) else self.step
+        return Spec(step, self.initial, inputs, self.emits, name=self.name, partial=self.partial, guarded=guarded)
+
+    def specifies(self, state: State, inp: Input) -> bool:
+        """Return whether the model specifies `inp` in `state`, before any completion; an `Elapse` always is."""
+        spec = self.partial or self
+        return isinstance(inp, Elapse) or any(True for _ in spec.step(state, inp))
+
+    def completed(self) -> Spec[State, Input]:
+        """Return the spec in which an unspecified input is ignored: see `total`."""
+
+        def step(state: State, inp: Input) -> Iterable[Transition[State] | Accept]:
+            yields = self.step(state, inp)
+            if not _listed(yields):
+                return yields  # the oracle reports this error, with its place
+            happens = iter(yields)
+            first = next(happens, None)
+            return [Transition(state)] if first is None else chain([first], happens)
+
+        return Spec(step, self.initial, self.inputs, self.emits, name=self.name, partial=self.partial or self)
+
+
+def _listed(yields: object) -> bool:
+    return isinstance(yields, Iterable)
+
+
+def total(spec: Spec[State, Input]) -> Spec[State, Input]:
+    """Return the spec in which an unspecified input is ignored: no output, no change of state.
+
+    This is the implicit completion of Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.3.1.
+
+    >>> lamp = Spec(lambda on, inp: [Transition(True)] if inp == "on" and not on else [], False, ["on"])
+    >>> list(lamp.step(True, "on")), list(total(lamp).step(True, "on"))
+    ([], [Transition(state=True, outputs=(), within=None)])
+    """
+    return spec.completed()
+
+
+def restrict(spec: Spec[State, Input], allow: Callable[[State, Input], bool]) -> Spec[State, Input]:
+    """Return the spec with only those inputs for which `allow(state, input)` is true; their transitions stay.
+
+    >>> count = Spec(lambda number, inp: [Transition(number + inp)], 0, [1, 2, 5])
+    >>> list(restrict(count, lambda number, inp: number + inp <= 5).inputs(3))
+    [1, 2]
+    """
+
+    def inputs(state: State) -> Iterable[Input]:
+        return [inp for inp in spec.inputs(state) if allow(state, inp)]
+
+    return Spec(spec.step, spec.initial, inputs, spec.emits, name=spec.name, partial=spec.partial)
+
+
+_OWN: Final = ("otf.spec.", "otf.channels.", "otf.compose.", "otf.fronts.")
+
+
+def fingerprint(spec: Spec[Any, Any]) -> str:
+    """Return a short hash of the source files of a spec: if the model changes, the hash changes.
+
+    Whole files are hashed: a helper function or a class beside `step` is part of the model as well.
+    """
+    source = "\0".join(sorted(set(_sources(spec))))
+    return hashlib.sha256(source.encode()).hexdigest()[:16]
+
+
+def _sources(part: object) -> Iterator[str]:
+    """Yield the source of each file in which a spec, or one of its functions, is written."""
+    if _is_spec(part):
+        # modules of other tools are not functions of the spec
+        yield from getattr(part, "sources", ())
+        for function in (part.step, part.emits, part.inputs):
+            yield from _sources(function)
+    elif isinstance(part, partial):
+        yield from _sources(part.func)
+    elif callable(part):
+        module = inspect.getmodule(part)
+        if module is not None and f"{module.__name__}.".startswith(_OWN):
+            # functions of otf that complete or combine specs hold them in closures; they are no part of the model
+            for cell in getattr(part, "__closure__", None) or ():
+                yield from _sources(cell.cell_contents)
+        else:
+            yield _text(part, module)
+
+
+def _is_spec(part: object) -> TypeGuard[Spec[Any, Any]]:
+    return isinstance(part, Spec)
+
+
+def _text(function: object, module: ModuleType | None) -> str:
+    if module is not None:
+        with suppress(OSError, TypeError):
+            return inspect.getsource(module)
+    # it was typed in, or is built in: only its name is known
+    return getattr(function, "__qualname__", "")
+
+
+def at_speed(spec: Spec[State, Input], speed: float) -> Spec[State, Input]:
+    """Return the spec of the same system when its clocks run `speed` times as fast: all windows are that much shorter.
+
+    >>> lamp = Spec(lambda on, inp: [Transition(True, ("on",), within=(1.0, 3.0))], False, ["on"])
+    >>> list(at_speed(lamp, 50).step(False, "on"))
+    [Transition(state=True, outputs=('on',), within=(0.02, 0.06))]
+    """
+    if speed == 1:
+        return spec
+
+    def step(state: State, inp: Input) -> Iterable[Transition[State] | Accept]:
+        return _shortened(spec.step(state, inp), speed)
+
+    def emits(state: State) -> Iterable[Transition[State] | Accept]:
+        return () if spec.emits is None else _shortened(spec.emits(state), speed)
+
+    return Spec(step, spec.initial, spec.inputs, emits if spec.emits else None, name=spec.name, partial=spec.partial)
+
+
+def _shortened(yields: Iterable[Any], speed: float) -> Iterable[Any]:
+    # the oracle reports what is no list and no transition, with its place
+    return (_shorter(each, speed) for each in yields) if _listed(yields) else yields
+
+
+def _shorter(way: Any, speed: float) -> Any:  # noqa: ANN401 -- whatever a model yields
+    if not isinstance(way, (Transition, Accept)):
+        return way
+    within = None if way.within is None else (way.within[0] / speed, way.within[1] / speed)
+    timers = tuple(_earlier(action, speed) for action in way.timers)
+    return replace(cast("Any", way), within=within, timers=timers)
+
+
+def _earlier(action: TimerAction, speed: float) -> TimerAction:
+    return replace(action, lo=action.lo / speed, hi=action.hi / speed) if isinstance(action, TimerStart) else action
+
 
 if not TYPE_CHECKING:  # type checkers are to refuse old names
     from otf.renamed import old_names

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import repeat
 from typing import Any, Final, TypeAlias
 
 from otf.core import FEW, Node, Symbol, View
@@ -70,7 +71,7 @@ class VisitCounts:
     def reached(self, view: View, enabled: Sequence[Symbol]) -> list[int]:
         """Return the visits of the least visited state that each input may lead to."""
         times = self.states.get
-        return [min([times(node, 0) for node in view.targets(inp)], default=0) for inp in enabled]
+        return [min(map(times, view.targets(inp), repeat(0)), default=0) for inp in enabled]
 
 
 @dataclass(frozen=True, slots=True)

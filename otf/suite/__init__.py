@@ -1,14 +1,245 @@
 """Suites made before anything runs: inputs that cover a model, or prove a system correct within bounds.
 
-`suite` makes fixed lists of inputs for deterministic models, by one of `METHODS`; `adaptive` makes tests whose next
-input depends on the outputs, for models that leave the system a choice, by one of `ADAPTIVE`.
+`suite` makes fixed lists of inputs for deterministic models, by one of `METHODS`, and states what a pass proves;
+`adaptive` makes tests whose next input depends on the outputs, for models that leave the system a choice, by one of
+`ADAPTIVE`.
 """
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from otf.errors import UsageError
+from otf.explore import Graph, explore
+from otf.spec import Spec
 from otf.suite.adaptive import ADAPTIVE, AdaptiveSuite, adaptive
-from otf.suite.machine import NumberedMachine, completed, machine, minimised
-from otf.suite.methods import METHODS, Method, Suite, suite
+from otf.suite.chain import chain
+from otf.suite.complete import a2, a3, a4, h, hsi, spy, w, wp
+from otf.suite.identify import Choice, distinguishing, experiment, uio
+from otf.suite.machine import NOTHING, NumberedMachine, Word, blocks, completed, machine, minimised
+from otf.suite.tour import Leg, checked, tour, transitions
+from otf.suite.words import distances
+from otf.values import show
+
+PATHS: Final = 100_000  # of a suite by A2: their number explodes
+Base = Literal["specified", "completed", "minimal"]
+Made = tuple[list[Word], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method by which suites are made.
+
+    `says` is what it does, in a line. `make(machine, extra)` returns paths and notes; `base` says for which machine:
+    as specified, completed, or completed and minimised. `complete`: a system that passes is correct if it has no more
+    states than are allowed for. `extra`: it takes a number of states that the system may have more than the model.
+
+    >>> METHODS["tour"].says
+    'every transition, in as few paths and inputs as possible'
+    """
+
+    says: str
+    make: Callable[[NumberedMachine, int], Made]
+    base: Base = "minimal"
+    complete: bool = True
+    extra: bool = True
+
+    def machine(self, explored: NumberedMachine) -> NumberedMachine:
+        """Return the machine that the method works on."""
+        if self.base == "specified":
+            return explored
+        whole = completed(explored)
+        return minimised(whole) if self.base == "minimal" else whole
+
+
+def _a2(machine: NumberedMachine, _extra: int) -> Made:
+    paths = list(islice(a2(machine), PATHS + 1))
+    if len(paths) > PATHS:
+        message = f"{machine.name}: A2 gives more than {PATHS:,} paths; tour covers every transition with one"
+        raise UsageError(message)
+    return paths, ()
+
+
+def _a3(machine: NumberedMachine, _extra: int) -> Made:
+    return list(a3(machine)), ()
+
+
+def _a4(machine: NumberedMachine, _extra: int) -> Made:
+    checks, notes = _uios(machine)
+    return list(a4(machine, checks.__getitem__)), notes
+
+
+def _tour(machine: NumberedMachine, _extra: int) -> Made:
+    return _optimal(machine, transitions(machine))
+
+
+def _uio(machine: NumberedMachine, _extra: int) -> Made:
+    checks, notes = _uios(machine)
+    paths, more = _optimal(machine, checked(machine, checks.__getitem__))
+    return paths, notes + more
+
+
+def _ds(machine: NumberedMachine, _extra: int) -> Made:
+    word = distinguishing(machine)
+    if word is None:
+        message = f"{machine.name}: no distinguishing sequence was found; try ads, uio or chain"
+        raise UsageError(message)
+    return _optimal(machine, checked(machine, lambda _state: word))
+
+
+def _ads(machine: NumberedMachine, _extra: int) -> Made:
+    root = experiment(machine)
+    if root is None:
+        message = f"{machine.name}: no adaptive distinguishing sequence was found; try uio or chain"
+        raise UsageError(message)
+    words = dict(_decisions(root, ()))
+    return _optimal(machine, checked(machine, words.__getitem__))
+
+
+def _decisions(node: Choice, word: Word) -> Iterator[tuple[int, Word]]:
+    if node.state != NOTHING:
+        yield node.state, word
+    for below in node.then.values():
+        yield from _decisions(below, word + node.word)
+
+
+def _optimal(machine: NumberedMachine, legs: list[Leg]) -> Made:
+    found = tour(machine, legs)
+    return found.paths, () if found.optimal else ("its parts had to be joined: there may be a shorter tour",)
+
+
+def _uios(machine: NumberedMachine) -> tuple[list[Word], tuple[str, ...]]:
+    """Return for each state a word of specified inputs that only this state answers so; () if it has none."""
+    whole, home = completed(machine), distances(machine)
+    numbers = blocks(whole)
+    words: list[Word] = []
+    for state in range(machine.size):
+        others = [each for each in range(machine.size) if numbers[each] != numbers[state]]
+        back = [row[state] for row in home]
+        words.append(
+            (uio(whole, state, others, lambda at, inp: machine.next[at][inp] != NOTHING, back) or ()) if others else ()
+        )
+    without = sum(not word for word in words)
+    return words, (
+        f"{without} of {machine.size} states have no UIO: they are reached but not checked",
+    ) if without else ()
+
+
+def _plain(make: Callable[[NumberedMachine, int], Sequence[Word]]) -> Callable[[NumberedMachine, int], Made]:
+    return lambda machine, extra: (list(make(machine, extra)), ())
+
+
+METHODS: Final[Mapping[str, Method]] = {
+    "a2": Method("every path in which no transition occurs twice", _a2, "specified", complete=False, extra=False),
+    "a3": Method("every transition twice, always the first available", _a3, "specified", complete=False, extra=False),
+    "a4": Method(
+        "every transition once; the state at the end is checked", _a4, "specified", complete=False, extra=False
+    ),
+    "tour": Method(
+        "every transition, in as few paths and inputs as possible", _tour, "specified", complete=False, extra=False
+    ),
+    "uio": Method("a tour with a check of every target", _uio, "specified", complete=False, extra=False),
+    "ds": Method("a tour with one distinguishing sequence after each transition", _ds, complete=False, extra=False),
+    "ads": Method("a tour with an adaptive distinguishing sequence", _ads, complete=False, extra=False),
+    "w": Method("after each transition all words that tell states apart", _plain(w)),
+    "wp": Method("as w, but after transitions only words for their targets", _plain(wp)),
+    "hsi": Method("after each transition harmonised words for its target", _plain(hsi)),
+    "h": Method("for any two nodes a word that tells their states apart", _plain(h)),
+    "spy": Method("as hsi, with the words spread over nodes known to be in a state", _plain(spy)),
+    "chain": Method("each test begins where the last one ended", lambda machine, _: (chain(machine), ()), extra=False),
+}
+"""The methods for `suite`, by name."""
+
+ASSUMED = "it is deterministic, and reset before each path"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The paths of a suite; `words` are the same in numbers of the machine's inputs.
+
+    `guarantee` says in words what is known of a system that passes; `notes` say how the machine differs from the model.
+    `ignores`: the paths may have inputs that the model does not specify, and a system is expected to ignore them.
+
+    >>> from otf.models.coffee import coffee
+    >>> made = suite(coffee, "tour")
+    >>> made.name, len(made.paths), made.longest, made.ignores
+    ('coffee', 1, 4, False)
+    """
+
+    name: str
+    method: str
+    machine: NumberedMachine
+    words: Sequence[Word]
+    guarantee: str
+    notes: tuple[str, ...] = ()
+    ignores: bool = False
+
+    @property
+    def paths(self) -> list[list[Any]]:
+        """Return the paths as lists of inputs, each from a reset."""
+        return [self.machine.values(word) for word in self.words]
+
+    @property
+    def steps(self) -> int:
+        """Return the number of inputs in all paths."""
+        return sum(map(len, self.words))
+
+    @property
+    def longest(self) -> int:
+        """Return the number of inputs in the longest path."""
+        return max(map(len, self.words), default=0)
+
+    def __str__(self) -> str:
+        """Return size, steps and guarantee."""
+        size = f"{self.name}: {len(self.words):,} paths, {self.steps:,} steps by the method {self.method}"
+        machine_ = f"of {self.machine.size:,} states and {len(self.machine.transitions):,} transitions"
+        return "\n".join([f"{size}, {machine_}", *self.notes, self.guarantee])
+
+
+def suite(model: Spec[Any, Any] | Graph, method: str = "chain", extra: int = 0) -> Suite:
+    """Return the suite of a model by one of `METHODS`; a system may have `extra` states more than the model.
+
+    Raises UsageError, with the reason, for a model from which the method cannot make a suite.
+
+    >>> from otf.spec import goto
+    >>> def step(paid, inp): return [goto(min(paid + 1, 2))] if inp == "coin" else [goto(0, paid)]
+    >>> made = suite(Spec(step, initial=0, inputs=["coin", "button"]), "tour")
+    >>> made.steps, made.paths
+    (7, [['coin', 'coin', 'coin', 'button', 'button', 'coin', 'button']])
+    """
+    known = _known(method, extra)
+    graph = model if isinstance(model, Graph) else explore(model)
+    made = known.machine(machine(graph))
+    words, notes = known.make(made, extra)
+    return Suite(
+        graph.name, method, made, words, guarantee(known, made, extra), made.notes + notes, known.base != "specified"
+    )
+
+
+def _known(method: str, extra: int) -> Method:
+    known = METHODS.get(method)
+    if known is None:
+        near = get_close_matches(method, METHODS, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(METHODS)}"
+        message = f"there is no method {show(method)}; {hint}"
+        raise UsageError(message)
+    if extra < 0 or (extra and not known.extra):
+        more = ", ".join(name for name, each in METHODS.items() if each.extra)
+        message = f"extra={extra}: {method} takes no states beyond those of the model; these do: {more}"
+        raise UsageError(message)
+    return known
+
+
+def guarantee(method: Method, made: NumberedMachine, extra: int) -> str:
+    """Return in words what is known of a system that passes."""
+    if not method.complete:
+        return f"a system that passes has taken every specified transition with the right outputs, if {ASSUMED}"
+    return f"passed for every implementation with at most {made.size + extra} states, if {ASSUMED}"
+
 
 if not TYPE_CHECKING:  # type checkers are to refuse old names
     from otf.renamed import old_names

@@ -16,9 +16,8 @@ from typing import Any, Final, NewType, TypeGuard, get_args, get_origin, get_typ
 from otf.errors import UsageError
 from otf.spec import Elapse
 from otf.trace.events import Ended, Undecodable
-from otf.trace.fits import fits, is_class
 from otf.values import FiniteFunction, show
-from otf.values.classes import is_uuid
+from otf.values.classes import fits, is_class, is_uuid
 
 Json = Any
 _PLAIN: Final = (str, bool, int, float, type(None))

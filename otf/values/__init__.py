@@ -1,18 +1,142 @@
-"""Values: when two are the same, how one is shown, and which values a type has."""
+"""Values: when two are the same, how one is shown, and which values a type or the arguments of a function have."""
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
-from otf.values.arguments import Rows, name_of_function, register, rows
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from inspect import Parameter, signature
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import TYPE_CHECKING, Any
+
+from otf.errors import UsageError
 from otf.values.bounds import Alphabet, Among, Char, Range, Size
 from otf.values.builtin import PRINTABLE
+from otf.values.classes import argument_types, is_class
+from otf.values.cost import show
+from otf.values.derived import Mapped, Once, together
 from otf.values.enumeration import Enumeration, block_start, given, is_enumeration
-from otf.values.front import Values, ValueSource, enumerated, every, is_type, ready
-from otf.values.identity import key
-from otf.values.sameness import fresh, likeness
+from otf.values.front import REGISTERED, Values, ValueSource, enumerated, every, is_type, name_of, ready
+from otf.values.identity import fingerprint, fresh, key, likeness
 from otf.values.strategies import is_strategy, smallest
 from otf.values.subsets import FiniteFunction
-from otf.values.text import show
 from otf.values.tiers import Flat
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The arguments with which a function is called: their names, and the rows of their values; made by `rows`.
+
+    `columns` are the enumerations that the rows combine, one for each name.
+
+    >>> def area(width: int, height: int) -> int: return width * height
+    >>> table = rows(area, [[1, 2], [3]])
+    >>> table.names, list(table.values)
+    (('width', 'height'), [(1, 3), (2, 3)])
+    """
+
+    names: tuple[str, ...]
+    values: Enumeration[tuple[Any, ...]]
+    columns: tuple[Enumeration[Any], ...] = ()
+
+    def named(self, place: int) -> tuple[tuple[str, Any], ...]:
+        """Return a row by its position, with the names.
+
+        The row is made anew, since the function may have changed the values that it was called with.
+        """
+        return tuple(zip(self.names, self.values.at(place), strict=True))
+
+
+def rows(function: Callable[..., Any], sources: Sequence[object] = (), values: Values | None = None) -> Rows:
+    """Return the rows of arguments for a function; `sources` replace the declared types of its first arguments.
+
+    A source is a type, an iterable, an `Enumeration` or a Hypothesis strategy; `values` gives sources by type. An
+    argument with a default keeps it, unless it has a source. Raises UsageError if an argument has neither a type nor a
+    source.
+
+    >>> def hypotenuse(a: int, b: int) -> float: ...
+    >>> rows(hypotenuse, [range(3, 5)]).values.first(3)
+    [(3, 0), (3, 1), (4, 0)]
+    """
+    who, parameters = name_of_function(function), _parameters(function)
+    if len(sources) > len(parameters):
+        raise UsageError(f"{who} has {len(parameters)} arguments, but values for {len(sources)} were given")
+    open_ones = [each.name for each in parameters[len(sources) :] if each.default is Parameter.empty]
+    kinds = _declared(function, who, open_ones) if open_ones else []
+    names = (*(each.name for each in parameters[: len(sources)]), *open_ones)
+    columns = [
+        enumerated(source, values, f"{who}, {name}") for name, source in zip(names, [*sources, *kinds], strict=True)
+    ]
+    return Rows(names, Enumeration(together([each.tiers for each in columns])), tuple(columns))
+
+
+def name_of_function(function: object) -> str:
+    """Return the name of a function, also of a `partial`; an object without a name is shown.
+
+    >>> name_of_function(partial(max, 1)), name_of_function(5)
+    ('max', '5')
+    """
+    while isinstance(function, partial):
+        function = function.func
+    return getattr(function, "__name__", None) or show(function)
+
+
+def _parameters(function: Callable[..., Any]) -> list[Parameter]:
+    try:
+        found = signature(function).parameters.values()
+    except ValueError as error:
+        raise UsageError(
+            f"{name_of_function(function)} has no readable signature; write a function around it"
+        ) from error
+    named = [each.name for each in found if each.kind is Parameter.KEYWORD_ONLY and each.default is Parameter.empty]
+    if named:
+        raise UsageError(
+            f"{name_of_function(function)}: its argument {named[0]} is keyword-only; write a function around it"
+        )
+    return [each for each in found if each.kind in {Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD}]
+
+
+def _declared(function: Callable[..., Any], who: str, names: list[str]) -> list[object]:
+    hints = argument_types(_bare(function), names, who)
+    for name in names:
+        if name not in hints:
+            raise UsageError(f"{who}: declare the type of its argument {name}, or give its values")
+    return [hints[name] for name in names]
+
+
+def _bare(function: Any) -> Any:  # noqa: ANN401 -- anything that can be called
+    while isinstance(function, partial):
+        function = function.func
+    if is_class(function):
+        maker: Any = function
+        return maker.__init__
+    return function if hasattr(function, "__globals__") else function.__call__
+
+
+def register(kind: object, source: object = None) -> None:
+    """Define the values of a type for the whole program: by another type, an iterable, a strategy or a function.
+
+    A function with typed arguments makes one value from each row of its arguments. Without a source, the class itself
+    is this function.
+
+    >>> class Even(int): ...
+    >>> def even(half: int) -> Even: return Even(2 * half)
+    >>> register(Even, even)
+    >>> enumerated(Even).first(4)
+    [0, 2, -2, 4]
+    """
+    makes: Any = kind if source is None else source
+    if makes is kind or isinstance(makes, FunctionType | MethodType | BuiltinFunctionType):
+        REGISTERED[kind] = lambda: _made(makes)
+    else:
+        values = enumerated(source, where=name_of(kind))
+        REGISTERED[kind] = lambda: values
+
+
+def _made(makes: Any) -> Enumeration[Any]:  # noqa: ANN401 -- a function or a class
+    made = Mapped(rows(makes).values.tiers, lambda row: makes(*row), fixed=False)
+    return Enumeration(Once(made, fingerprint))
+
 
 if not TYPE_CHECKING:  # type checkers are to refuse old names
     from otf.renamed import old_names

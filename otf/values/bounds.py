@@ -1,7 +1,7 @@
-"""The metadata of `Annotated`: bounds, a size, an alphabet, or the values themselves.
+"""What is asked of a type: the bounds in the metadata of `Annotated`, and the request to read it.
 
-The attributes have the names of `annotated_types` and `msgspec.Meta`, so their metadata works as well, without an
-import. Metadata with other attributes is ignored.
+The attributes of bounds have the names of `annotated_types` and `msgspec.Meta`, so their metadata works as well,
+without an import. Metadata with other attributes is ignored.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import ceil, floor, inf, isinf
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Protocol, get_args
 
 from otf.errors import UsageError
-from otf.values.text import show
+from otf.values.cost import show
+from otf.values.derived import RecordTiers
+from otf.values.tiers import Tiers
 
 Check = Callable[[Any], bool]
 
@@ -147,3 +149,34 @@ def _ungrouped(metadata: Iterable[Any]) -> Iterator[object]:
             yield from _ungrouped(item)
         else:
             yield item
+
+
+class PartReader(Protocol):
+    """The reader of a whole type, as the functions see it that read a part of the type."""
+
+    def read(self, kind: object, where: str, bounds: Bounds | None = None) -> Tiers:
+        """Return the values of a type; `where` is the path to it."""
+        ...
+
+    def record(self, kind: object, where: str, new: RecordTiers) -> tuple[RecordTiers, bool]:
+        """Return the record of a type, and whether it is the new one; the type may occur inside itself."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TypeRequest:
+    """One type to be read: the path to it, the reader of its parts, and its bounds."""
+
+    kind: Any
+    where: str
+    reader: PartReader
+    bounds: Bounds
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """Return the arguments of the type."""
+        return get_args(self.kind)
+
+    def part(self, at: int, step: str) -> Tiers:
+        """Read an argument of the type, a step further on the path."""
+        return self.reader.read(self.arguments[at], f"{self.where}{step}")

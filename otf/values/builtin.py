@@ -11,8 +11,8 @@ from math import inf, isfinite, isinf, ldexp, nan
 from typing import Final
 
 from otf.errors import UsageError
+from otf.values.bounds import TypeRequest
 from otf.values.derived import Mapped, Sequences, together
-from otf.values.request import TypeRequest
 from otf.values.subsets import Subsets, Tables, functions
 from otf.values.tiers import Flat, Tiers
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_origin, is_typeddict
 
-from otf.values.bounds import Among, Bounds
+from otf.values.bounds import Among, Bounds, TypeRequest
 from otf.values.builtin import BUILTIN, NEED_ARGUMENTS
 from otf.values.classes import (
     builder,
@@ -23,8 +23,7 @@ from otf.values.classes import (
 )
 from otf.values.derived import Alone, Filtered, Once, RecordTiers, RecursiveTiers, UnionTiers, together
 from otf.values.enumeration import distinct, given, is_enumeration
-from otf.values.request import TypeRequest
-from otf.values.sameness import fingerprint
+from otf.values.identity import fingerprint
 from otf.values.strategies import is_strategy
 from otf.values.tiers import Flat, Tiers
 

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, get_origin, overload
 
 from otf.errors import UsageError
-from otf.values.bounds import Bounds
+from otf.values.bounds import Bounds, TypeRequest
 from otf.values.classes import is_alias, is_class, is_new_type
 from otf.values.derived import RecordTiers
 from otf.values.enumeration import Enumeration, given
 from otf.values.forms import FORMS
-from otf.values.request import TypeRequest
 from otf.values.tiers import Flat, Tiers, everything, filled
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from itertools import combinations
 from typing import Any, TypeGuard
 
 from otf.errors import UsageError
+from otf.values.bounds import TypeRequest
+from otf.values.cost import show
 from otf.values.derived import Filtered, Mapped, Once, Powers, together
-from otf.values.request import TypeRequest
-from otf.values.sameness import likeness
-from otf.values.text import show
+from otf.values.identity import likeness
 from otf.values.tiers import Tier, Tiers, is_finite
 
 

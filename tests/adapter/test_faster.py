@@ -22,8 +22,7 @@ from otf.campaign.speed import check_speed, greatest_speed
 from otf.cli.benches import load
 from otf.codec import lines
 from otf.errors import UsageError
-from otf.spec import Accept, Spec, Transition, goto, start, stop
-from otf.spec.spec import at_speed
+from otf.spec import Accept, Spec, Transition, at_speed, goto, start, stop
 from tests.real.needs import needs
 
 
@@ -213,6 +212,13 @@ def test_a_timed_system_that_does_not_follow_is_refused(tmp_path: Path) -> None:
     """Its answer comes too late at any speed, and in time at its own: neither it nor the model is to blame."""
     with pytest.raises(UsageError, match="seen at this speed and not at its own"):
         anyio.run(check_speed, bench(SIGNAL, 10), settings(tmp_path))
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@needs("faketime")
+def test_no_speed_is_found_for_a_timed_system_that_does_not_follow(tmp_path: Path) -> None:
+    """A speed at which the machine was too busy to see is none that the system follows."""
     with pytest.raises(UsageError, match="speed=2"):
         anyio.run(greatest_speed, bench(SIGNAL), settings(tmp_path))
 
@@ -247,6 +253,8 @@ def test_a_failure_counts_at_the_own_speed_only(
 
     monkeypatch.setattr("otf.campaign.campaign.check_speed", missed)
     summary = anyio.run(Campaign(bench(wait, 10), settings(tmp_path)).run)
+    if any("the system could not run" in each.verdict.why for each in summary.inconclusive):
+        pytest.skip("the machine was too busy: for a part of the window the system could not run")
     assert summary.verdict == verdict
     assert all("10 times as fast only" in each.verdict.why for each in summary.inconclusive)
     for group in summary.failures.values():

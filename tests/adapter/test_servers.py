@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from otf.adapter import Bench, Expect, Life, Listening, Opener
-from otf.adapter.child import holders
-from otf.adapter.serial.keeping import keeping
+from otf.adapter.child import guard
+from otf.adapter.serial import keeping
 from otf.adapters import inprocess, tcp, udp
 from otf.codec import lines
 from otf.errors import ContactError
@@ -95,7 +95,7 @@ async def test_when_a_server_is_ready(kind: str, way: str) -> None:
 
     def third() -> bool:
         calls.append(1)
-        return len(calls) > 2 and bool(holders.bound(HOST, port, udp=kind == "udp"))
+        return len(calls) > 2 and bool(guard.bound(HOST, port, udp=kind == "udp"))
 
     ready: dict[str, Any] = {
         "port": Listening(port, udp=kind == "udp"),
@@ -103,7 +103,7 @@ async def test_when_a_server_is_ready(kind: str, way: str) -> None:
         "function": third,
     }
     async with bench(Life(server=command(port, kind), ready=ready[way]), to(port, kind)).open() as opened:
-        assert holders.bound(HOST, port, udp=kind == "udp")
+        assert guard.bound(HOST, port, udp=kind == "udp")
         assert opened["p"].receive() == []
 
 
@@ -139,10 +139,10 @@ async def test_a_server_that_has_died_is_no_system() -> None:
 
 async def test_what_cannot_be_known_accuses_no_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Where there is no /proc, no port has a holder and no process a start."""
-    monkeypatch.setattr(holders, "PROC", tmp_path)
-    assert holders.bound(HOST, 80, udp=False) == frozenset()
-    assert holders.started(1) == 0
-    assert not holders.stranger(HOST, 80, 0, udp=False)
+    monkeypatch.setattr(guard, "PROC", tmp_path)
+    assert guard.bound(HOST, 80, udp=False) == frozenset()
+    assert guard.start_of(1) == 0
+    assert not guard.stranger(HOST, 80, 0, udp=False)
 
 
 def board(answers: dict[bytes, list[Any]]) -> Opener:

@@ -11,8 +11,8 @@ import anyio
 import pytest
 
 from otf.adapter import Ending
+from otf.adapter.serial import OpenPort, keeping
 from otf.adapter.serial.device import Opened
-from otf.adapter.serial.keeping import OpenPort, keeping
 from otf.adapters import serialport
 from otf.adapters.serialport import SerialLine, device, open_serial
 from otf.errors import ContactError
@@ -343,7 +343,7 @@ async def test_what_cannot_be_carried_is_closed(monkeypatch: pytest.MonkeyPatch)
         async with serialport(name)():
             pass
         before = descriptors()
-        monkeypatch.setattr("otf.adapter.serial.keeping.carried", fail)
+        monkeypatch.setattr("otf.adapter.serial.carried", fail)
         with pytest.raises(RuntimeError):
             async with serialport(name)():
                 pass

@@ -14,9 +14,9 @@ import anyio
 import pytest
 
 from otf.adapter import Ending, LineLost, Trouble
+from otf.adapter.serial import OpenPort
 from otf.adapter.serial.carrier import Direct
 from otf.adapter.serial.device import Device, Opened, holders, ports
-from otf.adapter.serial.keeping import OpenPort
 from otf.adapter.waiting import alarms
 from otf.adapters import serialport
 from otf.adapters.serialport import SerialLine, device, open_serial

@@ -15,8 +15,7 @@ from otf.adapters import inprocess
 from otf.campaign import Campaign, Settings, Summary
 from otf.codec import lines
 from otf.core import Pacing, Session
-from otf.core.eager import Eager
-from otf.core.strict import Burst, Strict
+from otf.core.waits import Burst, Eager, Strict
 from otf.runner import drive
 from otf.spec import Elapse, Spec, Transition, goto, start, stop
 from otf.strategy import Script

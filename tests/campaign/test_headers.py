@@ -15,8 +15,7 @@ import pytest
 
 from otf.campaign import Settings
 from otf.campaign.settings import header
-from otf.spec import Spec, Transition, goto, restrict, total
-from otf.spec.spec import fingerprint
+from otf.spec import Spec, Transition, fingerprint, goto, restrict, total
 from tests.campaign.machine import COFFEE, bench
 
 MODEL = """

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from otf import UsageError, trace_may_set
+from otf import UsageError, offline, trace_may_set
 from otf.cli.benches import load
 from otf.cli.traces import repeated
 from otf.models import coffee
-from otf.offline import replay
 from tests.cli.command import failed, machine, otf, recorded, rewrite
 
 FROM = ("--bench", "machine.py:make")
@@ -148,7 +147,7 @@ def test_a_parameter_that_there_is_not() -> None:
 
 def test_a_trace_that_is_dear_to_judge(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A trace with thousands of inputs in flight is given up as inconclusive; a failure before that stands."""
-    monkeypatch.setattr(replay, "SECONDS", 0.0)
+    monkeypatch.setattr(offline, "SECONDS", 0.0)
     otf("run", "coffee", "--seed", 2, "--traces", 1, "--steps", 5, "--out", "out")
     head, *rest = recorded(folder / "out" / "path-0001.jsonl")
     sent = next(line for line in rest if line["event"] == "sent")

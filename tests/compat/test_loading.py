@@ -12,7 +12,7 @@ from otf.compat.pymodel.modules import Modules
 from otf.compat.pymodel.product import explored
 from otf.errors import UsageError
 from otf.fronts import Call
-from otf.spec.spec import fingerprint
+from otf.spec import fingerprint
 from tests.compat.samples import SPEED, STACK, SWITCH, write
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from otf import NonconformanceError, run
-from otf.compat.pymodel import Waits, bench
-from otf.compat.pymodel.bench import Apiece
+from otf.compat.pymodel import Apiece, Waits, bench
 from otf.errors import CodecError, ContactError, UsageError
 from otf.fronts import Call
 from tests.compat.samples import ECHO, STACK, SWITCH, write

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from otf.core import Limits, Model, Oracle, Send, Session, Stop, Timing
 from otf.core.cached_run import LONG, CachedRun
-from otf.core.eager import Eager
 from otf.core.hypothesis import Hypothesis, Outstanding
 from otf.core.nodes import OpenAccept
 from otf.core.pacing import Timers
+from otf.core.waits import Eager
 from otf.spec import Accept
 from otf.strategy import Strategy
 from otf.trace.events import Event, Seen, Sent

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from otf.core import Model, Monitor, Oracle, Routes, Send, Session, Stop, Timing, Wait, pacing
-from otf.core.eager import Eager
 from otf.core.pacing import Timers
-from otf.core.strict import Burst, Strict
+from otf.core.waits import Burst, Eager, Strict
 from otf.spec import Accept, Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Event, Quiet, Seen, Sent, Taken

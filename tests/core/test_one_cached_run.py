@@ -8,12 +8,11 @@ from typing import Any, Final
 
 import pytest
 
-from otf.core import Barrier, Limits, Model, Send, Session, Symbol, View, eager
+from otf.core import Barrier, Limits, Model, Send, Session, Symbol, View, waits
 from otf.core.belief import Belief, EventResult
 from otf.core.cached_run import LONG, CachedRun
-from otf.core.eager import Eager
 from otf.core.pacing import Moment
-from otf.core.strict import Burst, Strict
+from otf.core.waits import Burst, Eager, Strict
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Seen, Sent
@@ -373,7 +372,7 @@ def test_what_is_known_is_forgotten_with_the_rest() -> None:
 
 def test_what_a_pacing_has_forgotten_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """It forgets all that was proven when that is too much; a cached run does not go on with what it knew."""
-    monkeypatch.setattr(eager, "REMEMBERED", 2)
+    monkeypatch.setattr(waits, "REMEMBERED", 2)
     spec = machine("s0 -a/x-> s0", "s0 -b/z-> s0", "s0 -d/w-> s0", "s0 -c/y-> s0")
 
     def answer(inp: str) -> list[Output]:

@@ -9,8 +9,7 @@ from random import Random
 import pytest
 
 from otf.core import Model, Oracle, Session, Timing
-from otf.core.eager import MOST, Eager
-from otf.core.strict import Burst, Strict
+from otf.core.waits import MOST, Burst, Eager, Strict
 from otf.errors import ModelError
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Spec, goto

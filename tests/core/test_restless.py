@@ -8,7 +8,7 @@ import pytest
 
 from otf.core import Barrier, Model, Oracle, Ping, Routes, Send, Session, Stop, Timing, Wait
 from otf.core.pacing import Timers
-from otf.core.strict import Strict
+from otf.core.waits import Strict
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Quiet, Seen, Sent

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from otf.core import Limits, Monitor, Oracle, Pacing, Send, Session, SessionCommand, Stop, Symbol, Timing, View, Wait
-from otf.core.strict import Strict
+from otf.core.waits import Strict
 from otf.spec import Accept, Spec
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.verdict import Verdict

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from otf.core import Timing
-from otf.core.strict import Strict
 from otf.core.timing import ENOUGH, MANY, Learnt
+from otf.core.waits import Strict
 from otf.trace.events import Quiet
 from tests.core.scripts import machine
 from tests.core.test_session import answer, sent, session, silent, waits

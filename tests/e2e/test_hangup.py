@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from otf.adapter.child.child import Child
+from otf.adapter.child import Child
 from otf.adapter.child.guard import Guard
 from otf.adapters.process import open_process
 from tests.adapters.harness import children, python

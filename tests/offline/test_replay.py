@@ -17,8 +17,7 @@ from otf.adapter import Bench
 from otf.core import Monitor
 from otf.core.session import FLOOD
 from otf.errors import TraceError
-from otf.offline import Judgement, judge
-from otf.offline.replay import OnStep
+from otf.offline import Judgement, OnStep, judge
 from otf.spec import Spec, Transition, goto
 from otf.trace.reading import TracedEvent, TraceReader, bounded
 from tests.campaign.machine import COFFEE, FAULTS, THIEF, Button, Coin, Refund, bench, judged, run

@@ -9,8 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from otf.channels import duplicating, lossy, reordering
 from otf.core import Limits, Model, Oracle, Pacing, Routes, Session, Timing
-from otf.core.eager import Eager
-from otf.core.strict import Burst, Strict
+from otf.core.waits import Burst, Eager, Strict
 from otf.models import altbit
 from otf.models.conference import Sizes, conference
 from otf.models.conference.codec import ConferenceCodec

@@ -13,7 +13,7 @@ import sys
 import pytest
 
 from benchmarks.memory import NEVER_BACK, Go, never_back, paths, vending
-from otf.core import eager, model, pacing
+from otf.core import model, pacing, waits
 from otf.core.memory import Memory
 
 STEPS = int(os.environ.get("OTF_STEPS", "10000000"))
@@ -40,7 +40,7 @@ def test_walking_on_in_few_states_needs_no_memory() -> None:
 def _little_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Remember a thousandth of what is remembered otherwise, so that it is full soon."""
     monkeypatch.setattr(Memory.__init__, "__defaults__", (200,))
-    for part in (eager, pacing):
+    for part in (waits, pacing):
         monkeypatch.setattr(part, "REMEMBERED", 200)
     monkeypatch.setattr(model, "LATELY", 200)
 

@@ -23,8 +23,7 @@ from otf.adapters import process, tcp
 from otf.codec import PortAction
 from otf.core import Barrier, Pacing, Session, Symbol, View
 from otf.core.cached_run import LONG, CachedOutput, CachedRun
-from otf.core.eager import Eager
-from otf.core.strict import Burst, Strict
+from otf.core.waits import Burst, Eager, Strict
 from otf.errors import CodecError, ModelError
 from otf.framing import lines
 from otf.runner import drive

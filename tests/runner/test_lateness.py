@@ -9,7 +9,7 @@ import trio
 from trio.testing import MockClock
 
 from otf.core import Session
-from otf.core.strict import Strict
+from otf.core.waits import Strict
 from otf.runner import drive
 from otf.spec import Transition, goto
 from otf.strategy import Script

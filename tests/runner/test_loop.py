@@ -15,7 +15,7 @@ import pytest
 from otf.adapter import Arrival, Bench, Frame, Line
 from otf.core import Pacing, Session
 from otf.core.pacing import Moment, Pause
-from otf.core.strict import Strict
+from otf.core.waits import Strict
 from otf.runner import Wire, drive
 from otf.runner.waiting import FIRST, SHORT, TURN, SpinWait
 from otf.spec import Transition, goto

@@ -11,9 +11,8 @@ import pytest
 from benchmarks.shrink_simulated import Simulated, drive
 from otf.core import Model, Oracle
 from otf.shrink import Issue, ModelStep, Setting, shrinking
-from otf.shrink.issue import ANYWHERE, completed
+from otf.shrink.issue import ANYWHERE, Traits, completed, kind
 from otf.shrink.search import ShrinkSearch
-from otf.shrink.traits import Traits, kind
 from otf.shrink.ways import ModelMap, Tree
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script

@@ -10,7 +10,7 @@ import pytest
 
 from otf.adapter import Codec, PortAction
 from otf.codec import lines
-from otf.compat.pymodel.bench import Apiece
+from otf.compat.pymodel import Apiece
 from otf.errors import CodecError
 from otf.models import coffee
 from otf.models.coap.codec import CoapCodec

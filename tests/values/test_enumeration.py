@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from otf.values import PRINTABLE, Char, every
-from otf.values.sameness import fingerprint
+from otf.values.identity import fingerprint
 from tests.values.kinds import (
     BASIC,
     COMPOSED,

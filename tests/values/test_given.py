@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from otf.errors import UsageError
 from otf.values import Among, Enumeration, Range, enumerated, every, is_type, ready, register, rows, smallest
 from otf.values.front import REGISTERED
-from otf.values.sameness import fingerprint, fresh
+from otf.values.identity import fingerprint, fresh
 
 Id = NewType("Id", int)
 FORGETS = settings(database=None)  # what was found for one parameter must not be taken for another's

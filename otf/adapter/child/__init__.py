@@ -1,1 +1,213 @@
-"""Child processes: started, read, guarded and stopped; and the hooks that are commands."""
+"""Child processes: started, watched, and stopped with all that they started; read and guarded; and hooks."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic, sleep
+from typing import IO, Final, TypeAlias
+
+from otf.adapter.child.faster import current
+from otf.adapter.child.guard import Guard
+from otf.adapter.rest.started import ended, started
+from otf.errors import ContactError, UsageError
+
+if sys.platform != "win32":
+    import fcntl
+    import tty
+
+Program: TypeAlias = str | Sequence[str]
+"""A program with its arguments, or a command line that is split like a shell does it (and by no shell)."""
+
+Folder: TypeAlias = str | Path | None
+"""A working folder; None: our own."""
+
+_ADVICE: Final = {
+    errno.ENOENT: "check its spelling, or give its whole path; a script also needs the program in its first line",
+    errno.EACCES: "it must be a file that you may execute (`chmod +x`), in folders that you may enter",
+    errno.ENOEXEC: "it is neither a program for this machine nor a script with a first line such as #!/bin/sh",
+}
+_REAP: Final = 1.0
+_MOMENT: Final = 0.001
+_PEER: Final = 0x5441  # TIOCGPTPEER: opens the other end
+
+
+def words(command: Program) -> list[str]:
+    """Return a command as a program and its arguments. Raises UsageError for none, and for an open quotation."""
+    try:
+        argv = shlex.split(command) if isinstance(command, str) else list(command)
+    except ValueError as error:
+        message = f"not a command line: {command!r}: {str(error).lower()}; quote it as for a shell, or give a list"
+        raise UsageError(message) from error
+    if not argv:
+        raise UsageError("no command: name a program, with its arguments behind it")
+    return argv
+
+
+class Child:
+    """A process that runs, with pipes to its standard input, output and error; it leads a session of its own.
+
+    `stdin`, `stdout` and `stderr` are our ends of the pipes, and never block. With `pty` the process has a terminal
+    instead of pipes, which passes all bytes as they are: `stdin` and `stdout` are both our end of it, `stderr` is -1.
+    `exit` becomes readable when the process ends; it is -1 where the system has no such descriptor. Raises ContactError
+    where the command cannot be started. If the tester is killed, the process and its session are.
+    """
+
+    def __init__(
+        self, argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: Folder = None, *, pty: bool = False
+    ) -> None:
+        self.command: str = shlex.join(argv)
+        self._terminal = -1
+        self._process = self._on_terminal(argv, env, cwd) if pty else _started(argv, env, cwd, subprocess.PIPE)
+        self.pid: int = self._process.pid
+        started(self.pid)
+        self._guard = Guard(self.pid)
+        self.exit: int = _exit_descriptor(self.pid)
+        self.stdin: int
+        self.stdout: int
+        self.stderr: int
+        if pty:
+            self.stdin, self.stdout, self.stderr = self._terminal, self._terminal, -1
+        else:
+            self.stdin, self.stdout, self.stderr = (_unblocked(pipe) for pipe in self._pipes())
+
+    def ended(self) -> str:
+        """Return how the process ended, "exit status 3" or "killed by SIGKILL"; empty while it lives."""
+        try:
+            code = self._code()
+        except ChildProcessError:
+            return "exit status unknown"  # other code has waited for it
+        if code is None:
+            return ""
+        return f"exit status {code}" if code >= 0 else f"killed by {_signal_name(-code)}"
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to the process and to all that it started, unless these have left its session."""
+        # Not reaped yet, the process still holds the number of the group: no other group can have it.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    def settle(self) -> None:
+        """Have the kernel carry what was written to the terminal to the other end: it does that in a thread of its own.
+
+        A look at the other end makes it do that at once; until then a process that waits for it may seem to rest.
+        """
+        peer = fcntl.ioctl(self._terminal, _PEER, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            look = select.poll()
+            look.register(peer, select.POLLIN)
+            look.poll(0)
+        finally:
+            os.close(peer)
+
+    @property
+    def on_terminal(self) -> bool:
+        """Whether the process has a terminal whose other end can be looked at."""
+        return self._terminal >= 0 and sys.platform == "linux"
+
+    def close_input(self) -> None:
+        """Close the standard input: most programs end when it ends. A terminal hangs up."""
+        self.stdin = -1
+        if self._terminal >= 0:
+            self.signal(signal.SIGHUP)  # it controls no session, so closing it would signal no process
+        for pipe in self._pipes()[:1]:
+            pipe.close()
+
+    def close(self) -> None:
+        """Close all descriptors and release the number of the process; it should have ended before."""
+        self._guard.dismiss()
+        self.close_input()
+        for pipe in self._pipes():
+            pipe.close()
+        for descriptor in (self._terminal, self.exit):
+            if descriptor >= 0:
+                os.close(descriptor)
+        with suppress(subprocess.TimeoutExpired):  # a process that hangs in the kernel outlives even SIGKILL
+            self._process.wait(_REAP)
+        _reap_orphans(self.pid)
+        ended(self.pid)
+
+    def _pipes(self) -> list[IO[bytes]]:
+        pipes = (self._process.stdin, self._process.stdout, self._process.stderr)
+        return [pipe for pipe in pipes if pipe is not None]
+
+    def _on_terminal(self, argv: Sequence[str], env: Mapping[str, str] | None, cwd: Folder) -> subprocess.Popen[bytes]:
+        self._terminal, theirs = os.openpty()
+        os.set_blocking(self._terminal, False)
+        try:
+            tty.setraw(theirs)
+            return _started(argv, env, cwd, theirs)
+        except BaseException:
+            os.close(self._terminal)
+            raise
+        finally:
+            os.close(theirs)
+
+    def _code(self) -> int | None:
+        if not hasattr(os, "waitid"):  # macOS before Python 3.13
+            return self._process.poll()
+        found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if found is None:
+            return None
+        return found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
+
+
+def _started(argv: Sequence[str], env: Mapping[str, str] | None, cwd: Folder, io: int) -> subprocess.Popen[bytes]:
+    clock = current()
+    if clock is not None:
+        env = clock.environment(env)
+    try:
+        started = subprocess.Popen(  # noqa: S603 -- to start what the user names is the purpose
+            argv, bufsize=0, stdin=io, stdout=io, stderr=io, env=env, cwd=cwd, start_new_session=True
+        )
+    except OSError as error:
+        raise _not_started(argv, cwd, error) from error
+    if clock is not None:
+        clock.pids.append(started.pid)
+    return started
+
+
+def _not_started(argv: Sequence[str], cwd: Folder, error: OSError) -> ContactError:
+    why = str(error.strerror).lower()
+    if cwd is not None and error.filename == cwd:
+        return ContactError(f"cannot start `{shlex.join(argv)}` in the folder {str(cwd)!r}: {why}; name another folder")
+    advice = _ADVICE.get(error.errno or 0, "try to start it by hand")
+    return ContactError(f"cannot start `{shlex.join(argv)}`: {argv[0]!r}: {why}; {advice}")
+
+
+def _reap_orphans(group: int) -> None:
+    """Wait for what a killed system has left: the tester may have adopted it, and it stays a zombie until then."""
+    until = monotonic() + _REAP
+    with suppress(ChildProcessError):
+        while monotonic() < until:
+            if os.waitpid(-group, os.WNOHANG)[0] == 0:
+                sleep(_MOMENT)
+
+
+def _exit_descriptor(pid: int) -> int:
+    if not hasattr(os, "pidfd_open"):
+        return -1
+    try:
+        return os.pidfd_open(pid)
+    except OSError:  # an old kernel, or a sandbox that does not have it
+        return -1
+
+
+def _unblocked(pipe: IO[bytes]) -> int:
+    os.set_blocking(pipe.fileno(), False)
+    return pipe.fileno()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

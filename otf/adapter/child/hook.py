@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 import anyio
 
-from otf.adapter.child.child import Child
+from otf.adapter.child import Child
 from otf.adapter.child.reading import Reading
 from otf.adapter.exits import answered, describe, is_interruption
 from otf.adapter.inflow import Inflow

@@ -12,7 +12,7 @@ from typing import Final
 
 import anyio
 
-from otf.adapter.child.child import Child
+from otf.adapter.child import Child
 from otf.adapter.inflow import Inflow
 from otf.adapter.line import NEVER, Ending
 from otf.adapter.waiting import Alarm, any_readable

@@ -17,8 +17,8 @@ from typing import Final, TypeAlias
 
 import anyio
 
-from otf.adapter.child.child import Child, Program, words
-from otf.adapter.child.holders import bound, started, stranger
+from otf.adapter.child import Child, Program, words
+from otf.adapter.child.guard import bound, start_of, stranger
 from otf.adapter.child.hook import obey
 from otf.adapter.line import Line
 from otf.errors import ContactError
@@ -67,7 +67,7 @@ class Server:
         self._ready = ready
         self._said = False
         self._open = {self.child.stdout, self.child.stderr}
-        self._since = started(self.child.pid)
+        self._since = start_of(self.child.pid)
         self._wake, self._waker = os.pipe()
         self._reader = Thread(target=self._read, name=f"output of {self.child.pid}", daemon=True)
         self._reader.start()

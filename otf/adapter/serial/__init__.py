@@ -1,1 +1,126 @@
-"""Serial devices: opened, kept open from path to path, and what carries their bytes."""
+"""Serial devices: inside of `keeping` a port stays open from path to path."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final
+
+from otf.adapter.serial.carrier import Carrier, Direct, carried
+from otf.adapter.serial.device import Device, Opened, opened
+
+_ROUNDS: Final = 64  # chunks of old input that are dropped; a device that sends more is still sending
+
+
+@dataclass(eq=False, slots=True)
+class OpenPort:
+    """An open port with its carrier.
+
+    `again`: it has been used before. Its user sets `lost` if it cannot be used once more.
+    """
+
+    device: Device
+    found: Opened
+    carrier: Carrier
+    again: bool = False
+    lost: bool = False
+
+    def refreshed(self) -> bool:
+        """Drop what arrived between two paths; return whether the port is still that of its device."""
+        if not self.carrier.port.is_open:
+            return False  # and its descriptor may belong to another file by now
+        try:
+            for _ in range(_ROUNDS):
+                if not self.carrier.read():
+                    return False
+        except BlockingIOError:
+            return self._named()
+        except OSError:
+            return False
+        return self._named()
+
+    def _named(self) -> bool:
+        # a link such as those below /dev/serial leads to another device when one was plugged in again
+        if not isinstance(self.carrier, Direct) or not os.path.isabs(self.device.url):  # noqa: PTH117 -- the text of a user
+            return True
+        try:
+            return os.stat(self.device.url).st_rdev == os.fstat(self.carrier.descriptor).st_rdev  # noqa: PTH116 -- as above
+        except OSError:
+            return False
+
+
+_KEPT: Final = ContextVar[list[OpenPort] | None]("kept", default=None)
+_END: Final = ContextVar[AsyncExitStack | None]("end", default=None)
+
+
+def campaigns_end() -> AsyncExitStack | None:
+    """Return what is left when the campaign ends, for what else is kept until then; None outside of `keeping`."""
+    return _END.get()
+
+
+@asynccontextmanager
+async def keeping() -> AsyncGenerator[None]:
+    """Keep ports open from path to path; all are closed when the context is left, however that happens.
+
+    Inside another such context, the outer one keeps them.
+    """
+    if _KEPT.get() is not None:
+        yield
+        return
+    kept, end = list[OpenPort](), AsyncExitStack()
+    token, other = _KEPT.set(kept), _END.set(end)
+    try:
+        async with end:
+            yield
+    finally:
+        _KEPT.reset(token)
+        _END.reset(other)
+        await _stopped(kept)
+
+
+@asynccontextmanager
+async def held(device: Device) -> AsyncGenerator[OpenPort]:
+    """Open a port, or take the one that was kept; it is kept or closed after that. Raises ContactError, UsageError."""
+    kept = _KEPT.get() if device.keep else None
+    port = await _taken(kept, device) or await _open(device)
+    try:
+        yield port
+    finally:
+        if kept is None or port.lost:
+            await port.carrier.stop()
+        else:
+            port.again = True
+            kept.append(port)
+
+
+async def _open(device: Device) -> OpenPort:
+    found = await opened(device)
+    try:
+        return OpenPort(device, found, carried(found.port))
+    except BaseException:
+        found.port.close()
+        raise
+
+
+async def _taken(kept: list[OpenPort] | None, device: Device) -> OpenPort | None:
+    """Return a kept port that still works; those that do not are closed."""
+    if kept is None:
+        return None
+    # out of the list before anything is waited for, since several jobs look into it
+    gone = [port for port in kept if not port.refreshed()]
+    kept[:] = [port for port in kept if port not in gone]
+    found = next((port for port in kept if port.device == device), None)
+    if found is not None:
+        kept.remove(found)
+    await _stopped(gone)
+    return found
+
+
+async def _stopped(ports: list[OpenPort]) -> None:
+    # whatever one of them raises, the others are closed
+    async with AsyncExitStack() as stack:
+        for port in ports:
+            stack.push_async_callback(port.carrier.stop)

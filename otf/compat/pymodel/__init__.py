@@ -1,11 +1,181 @@
-"""PyModel's modules, unchanged: model programs, finite machines, test suites and steppers as specs and benches."""
+"""PyModel's modules, unchanged: model programs, finite machines, test suites and steppers as specs and benches.
 
-from otf.compat.pymodel.bench import bench
-from otf.compat.pymodel.driving import StepperFailed, Waits
-from otf.compat.pymodel.live import Live
-from otf.compat.pymodel.loading import Loaded, load
+On the command line they have names such as `pymodel:Stack,StackDepthThree@Stepper`. The stepper is part of the name and
+not a parameter: a trace records parameters, and must not choose what is imported.
+"""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from otf.adapter import Bench
+from otf.adapter.bench import SYSTEM
+from otf.compat.pymodel.apart import TYPES, Stepper, StepperProcess
+from otf.compat.pymodel.driving import Driven, StandIn, StepperFailed, Waits
+from otf.compat.pymodel.loading import Live, Loaded, load
+from otf.compat.pymodel.modules import Modules
 from otf.compat.pymodel.product import Composition, Numbers, explored
 from otf.compat.pymodel.strategy import selecting, tidying
+from otf.errors import CodecError, UsageError
+from otf.fronts import Call
+from otf.simulate.walk import Act
+
+TIMEOUT = 10.0  # seconds for one action
+PREFIX: Final = "pymodel:"
+
+
+@dataclass(frozen=True)
+class Apiece:
+    """The codec of a system in this process whose observable actions have a port each: their order is not known."""
+
+    ports: tuple[str, ...]
+    types: tuple[type, ...]
+
+    def port(self, value: object) -> str:
+        """Return the port of a value: the name of an observable action, or one port for everything else."""
+        return value.name if isinstance(value, Call) and value.name in self.ports else SYSTEM
+
+    def encode(self, value: object) -> bytes:
+        """Refuse: nothing is sent as bytes."""
+        raise CodecError(f"{value!r} cannot be sent: the system is in this process")
+
+    def decode(self, port: str, data: bytes) -> object:
+        """Refuse: nothing arrives as bytes."""
+        raise CodecError(f"{data!r} cannot arrive on {port}: the system is in this process")
+
+
+def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each with its name
+    *references: str,
+    stepper: str | None = None,
+    folder: str | Path = ".",
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+    timeout: float | None = TIMEOUT,
+    waits: Waits | None = None,
+    ordered: bool | None = None,
+) -> Bench:
+    """Return the bench of PyModel's modules, and of the stepper that drives the system; see `load`.
+
+    Without a stepper the model takes the place of the system. Each path starts the stepper in a process of its own,
+    which is killed when an action takes longer than `timeout` seconds; with None it runs in this process, one for all
+    paths, which is faster. Its `Reset` is called before each path except the first. `waits` is for how long to wait for
+    the observations of a stepper that sets `asynch`. `ordered`: different observable actions arrive in the order in
+    which they happened; by default this is false for a stepper whose file has the word `asynch`. The modules are
+    imported, so their code runs.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> lamp = '''
+    ... on = False
+    ... def switch():
+    ...     global on
+    ...     on = not on
+    ... state = ("on",)
+    ... actions = (switch,)
+    ... '''
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "Lamp.py").write_text(lamp)
+    ...     bench("Lamp", folder=folder).name
+    'Lamp'
+    """
+    loaded = load(*references, folder=folder, include=include, exclude=exclude)
+    for note in loaded.notes:
+        warnings.warn(note, stacklevel=2)
+    if stepper is None:
+        return Bench(loaded.spec, system=StandIn(loaded.spec), types=(*TYPES, StepperFailed), name=loaded.spec.name)
+    if timeout is not None and timeout <= 0:
+        raise UsageError(f"timeout={timeout}: a positive number of seconds is needed")
+    ordered = not _has_threads(loaded.modules, stepper) if ordered is None else ordered
+    make = _Makes(Live(loaded.spec, ordered=ordered), loaded, stepper, waits or Waits())
+    system = make.here if timeout is None else lambda: make.apart(timeout)
+    types = (*TYPES, StepperFailed)
+    if not make.spec.ports:
+        return Bench(make.spec, system=system, types=types, name=loaded.spec.name)
+    outputs = (SYSTEM, *make.spec.ports)
+    codec = Apiece(make.spec.ports, types)
+    return Bench(make.spec, system=system, codec=codec, outputs=outputs, name=loaded.spec.name)
+
+
+def _has_threads(modules: Modules, stepper: str) -> bool:
+    """Return whether a stepper has threads that observe. Its file is read, not run: that might start the system."""
+    return "asynch" in modules.file(stepper).read_text(encoding="utf-8", errors="replace")
+
+
+class _Makes:
+    """Makes the system for each path."""
+
+    def __init__(self, spec: Live, loaded: Loaded, stepper: str, waits: Waits) -> None:
+        self.spec = spec
+        self._folders = tuple(loaded.modules.folders)
+        self._reference = stepper
+        self._waits = waits
+        self._idle: list[Stepper] = []
+        self._paths = 0
+
+    def here(self) -> Act:
+        """Return a system behind a stepper in this process that no other path uses now."""
+        if self._idle:
+            stepper = self._idle.pop()
+            stepper.reset()
+        else:
+            stepper = Stepper(Modules(self._folders, seed=None), self._reference)
+        driven = Driven(self.spec, stepper, self._waits)
+        weakref.finalize(driven, self._idle.append, stepper)
+        return driven
+
+    def apart(self, timeout: float) -> Act:
+        """Return a system behind a stepper in a process of its own, which ends with the path."""
+        self._paths += 1
+        stepper = StepperProcess(self._reference, self._folders, timeout)
+        if self._paths > 1:
+            stepper.reset()
+        return Driven(self.spec, stepper, self._waits)
+
+
+def as_module(reference: str) -> ModuleType:
+    """Return a module whose `bench` is that of a name such as `pymodel:MODEL,MODEL@STEPPER`.
+
+    Files of the user are imported only when the bench is made.
+    """
+    models, _, stepper = reference.removeprefix(PREFIX).partition("@")
+    names = [name for name in models.split(",") if name]
+    if not names:
+        raise UsageError(f"{reference}: write {PREFIX}MODEL[,MODEL…][@STEPPER], each a name or the path of a file")
+    module = ModuleType(reference, f"PyModel's {', '.join(names)}")
+    vars(module).update(__file__=reference, bench=_maker(names, stepper or None))
+    return module
+
+
+def _maker(names: list[str], stepper: str | None) -> Callable[..., Bench]:
+    def make(  # noqa: PLR0913, PLR0917 -- the parameters of a bench are arguments, each with its name
+        include: str = "",
+        exclude: str = "",
+        timeout: float = TIMEOUT,
+        brief: float = Waits.brief,
+        long: float = Waits.long,
+        ordered: bool | None = None,  # noqa: FBT001 -- a parameter of a bench has a name
+    ) -> Bench:
+        return bench(
+            *names,
+            stepper=stepper,
+            include=_listed_names(include),
+            exclude=_listed_names(exclude),
+            timeout=timeout or None,
+            waits=Waits(brief, long),
+            ordered=ordered,
+        )
+
+    return make
+
+
+def _listed_names(text: str) -> list[str]:
+    return [word for word in text.split(",") if word]
+
 
 __all__ = [
     "Composition",

@@ -9,10 +9,10 @@ from itertools import count
 from random import Random
 from typing import Any, TypeAlias
 
-from otf.compat.pymodel.live import Live
+from otf.compat.pymodel.apart import Harness, LostStepperError
+from otf.compat.pymodel.loading import Live
 from otf.compat.pymodel.parts import Effect
 from otf.compat.pymodel.product import Composition, plainly
-from otf.compat.pymodel.stepper import Harness
 from otf.errors import OtfError, UsageError
 from otf.fronts import Call
 from otf.simulate.walk import Act
@@ -31,10 +31,6 @@ class StepperFailed:
     """
 
     says: str
-
-
-class LostStepperError(Exception):
-    """A stepper did not return in time, or ended."""
 
 
 @dataclass(frozen=True)

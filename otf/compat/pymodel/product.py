@@ -7,8 +7,7 @@ from functools import cached_property
 from itertools import product as every
 from typing import Any, NamedTuple
 
-from otf.compat.pymodel.machines import RunSuite
-from otf.compat.pymodel.parts import Args, Effect, NamedArguments, Part
+from otf.compat.pymodel.parts import Args, Effect, NamedArguments, Part, RunSuite
 from otf.explore import Graph, explore
 from otf.fronts import Call
 from otf.spec import Spec, Transition

@@ -1,0 +1,193 @@
+"""What a run waits for before an input: quiescence (strict, burst), quiescence not yet proven (eager), or a barrier.
+
+Waiting for silence costs the most time. If every explanation of what was seen says that no output is outstanding or
+possible, there is nothing to wait for. And a barrier is a ping whose answer on a FIFO port proves that everything
+before it has arrived. The ports with inputs in flight are pinged first: their answers prove these inputs taken. Then
+the others: the outputs of those inputs were emitted before the answers, and arrive before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from otf.core.due import silent, slow
+from otf.core.pacing import Moment, Pause, SentInput, Timers, learn_reply, silence
+from otf.core.search import sent
+from otf.core.timing import Timing
+
+# silent inputs in flight: more would fill the peer's buffer, and the search considers each of them again
+MOST: Final = 30
+REMEMBERED: Final = 100_000  # transitions known to be followed by silence; a forgotten one is waited for once more
+
+
+@dataclass(slots=True)
+class Eager:
+    """Sends the next input as soon as all answers to the last are there, if quiescence was seen there once before.
+
+    `proven` holds the transitions of the model after which silence was observed, or what the bench remembers them under
+    (`Oracle.silence_of`): keep it over the paths of a campaign.
+    Before an input goes to another port than inputs not proven taken, the pacing waits until they must have been taken:
+    L after the last, and R for each that may still have been before it.
+    """
+
+    timing: Timing
+    proven: set[Hashable] = field(default_factory=set[Hashable])
+    timers: Timers = field(default_factory=Timers)
+    # the last input that was found proven: it is checked several times a step
+    _trusted: SentInput | None = None
+
+    def ready(self, moment: Moment) -> bool:
+        """Return whether a conforming system has no more outputs."""
+        if moment.quiet:
+            return True
+        # cached answers first: most calls come between an input and its answer
+        monitor = moment.monitor
+        return (
+            monitor.belief.silent is not False and self._sure(moment) and silent(monitor.oracle.model, monitor.belief)
+        )
+
+    def pause(self, moment: Moment) -> Pause | None:
+        """Return the wait for quiescence, or for the inputs on another port to be taken."""
+        if moment.quiet:
+            return self.timers.pause(self.timing, moment)
+        if moment.port is None or not self.ready(moment):
+            return silence(self.timing, moment)
+        monitor = moment.monitor
+        in_flight = monitor.belief.in_flight
+        if (not in_flight or in_flight == frozenset((moment.port,))) and monitor.ledger.unproven < MOST:
+            return None
+        return Pause(monitor.ledger.taken_by, "taken")
+
+    def settled(self, moment: Moment) -> None:
+        """Remember that there was silence after the last transition."""
+        learn_reply(self.timing, moment)
+        if len(self.proven) > REMEMBERED:
+            self.proven.clear()
+            self._trusted = None
+        if moment.last is not None:
+            silence_of = moment.monitor.oracle.silence_of
+            self.proven.update(silence_of(node, moment.last.input) for node in moment.last.nodes)
+
+    def _sure(self, moment: Moment) -> bool:
+        last = moment.last
+        if last is None or last is self._trusted:
+            return last is not None
+        proven, inp, silence_of = self.proven, last.input, moment.monitor.oracle.silence_of
+        for node in last.nodes:
+            if silence_of(node, inp) not in proven:
+                return False
+        self._trusted = last
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Strict:
+    """Sends one input, waits for quiescence, then sends the next.
+
+    `timers` decides when it waits for spontaneous outputs.
+    """
+
+    timing: Timing
+    timers: Timers = field(default_factory=Timers)
+
+    def ready(self, moment: Moment) -> bool:
+        """Return whether nothing has happened since quiescence."""
+        return moment.quiet
+
+    def pause(self, moment: Moment) -> Pause | None:
+        """Return the wait for quiescence, or for a timer."""
+        return self.timers.pause(self.timing, moment) if moment.quiet else silence(self.timing, moment)
+
+    def settled(self, moment: Moment) -> None:
+        """Let the timing learn from the replies."""
+        learn_reply(self.timing, moment)
+
+
+@dataclass(frozen=True, slots=True)
+class Burst:
+    """Sends up to `size` inputs without waiting, then waits for quiescence: a linearizability check.
+
+    The possible states then cover every interleaving of the inputs in flight (Herlihy and Wing's histories, as sets).
+    `timers` decides when it waits for spontaneous outputs.
+    """
+
+    timing: Timing
+    size: int
+    timers: Timers = field(default_factory=Timers)
+
+    def ready(self, moment: Moment) -> bool:
+        """Return whether one more input may be in flight."""
+        if moment.quiet or moment.burst >= self.size:
+            return moment.quiet
+        return not moment.monitor.crowded and not self._slow(moment)
+
+    def pause(self, moment: Moment) -> Pause | None:
+        """Return the wait for quiescence once all inputs of the burst are sent."""
+        if moment.quiet:
+            return self.timers.pause(self.timing, moment)
+        return None if moment.port is not None and self.ready(moment) else silence(self.timing, moment)
+
+    def settled(self, moment: Moment) -> None:
+        """Learn nothing from quiescence."""
+
+    def _slow(self, moment: Moment) -> bool:
+        """Return whether the system may be busy for longer than R with the next input.
+
+        Until such an answer is due, it is not known when the system takes the other inputs.
+        """
+        monitor, port, inp = moment.monitor, moment.port, moment.next
+        hypotheses = monitor.belief.hypotheses
+        if port is not None and inp is not None:
+            hypotheses = tuple(sent(hypotheses, port, inp, 0))
+        return slow(monitor.oracle.model, hypotheses, self.timing.busy)
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """For each port an input that the system answers without a change of state, and a test that recognises the answer.
+
+    `pings` has one input for each port; a port without one is not proven, and must have no spontaneous outputs.
+    `pong(port, output)` returns whether an output is such an answer. The model must not mention either.
+
+    >>> barrier = Barrier({"tcp": b"ping"}, lambda port, output: output == b"pong")
+    >>> barrier.pong("tcp", b"pong")
+    True
+    """
+
+    pings: Mapping[str, object]
+    pong: Callable[[str, Any], bool]
+
+
+@dataclass(slots=True)
+class Round:
+    """The pings of one barrier: first those of the ports in `begun`, then of all other ports."""
+
+    barrier: Barrier
+    begun: tuple[str, ...]
+    _waiting: set[str] = field(default_factory=set[str])
+    _sent: set[str] = field(default_factory=set[str])
+
+    def next(self) -> str | None:
+        """Return the port to ping now, None while answers are outstanding."""
+        first = [port for port in self.begun if port in self.barrier.pings and port not in self._sent]
+        if first:
+            return first[0]
+        if self._waiting:
+            return None
+        return next((port for port in self.barrier.pings if port not in self._sent), None)
+
+    def sent(self, port: str) -> None:
+        """Note that a port was pinged."""
+        self._sent.add(port)
+        self._waiting.add(port)
+
+    def answered(self, port: str) -> None:
+        """Note that a port has answered."""
+        self._waiting.discard(port)
+
+    @property
+    def done(self) -> bool:
+        """Return whether all ports have answered."""
+        return not self._waiting and self._sent >= set(self.barrier.pings)
