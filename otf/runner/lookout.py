@@ -16,7 +16,7 @@ from otf.core.stalls import NOISE, CpuUse, Stalls
 from otf.runner.cpu_use import cpu_use, in_real_time
 from otf.runner.observing import Observer
 from otf.runner.time_spent import spent
-from otf.runner.waiting import TURN
+from otf.runner.waiting import FIRST, TURN
 from otf.runner.wire import Arrived, Wire
 from otf.trace.events import Event
 
@@ -67,9 +67,10 @@ class Lookout:
     async def silent(self, until: float) -> float | None:
         """Wait for an arrival, until that time, or until the system rests; return when there was silence, if so."""
         if self._observer is not None and self._session.restful and not self._observer.why:
-            if self._session.pinging:
-                # two looks at all threads for each step took a third of a step of memcached, and decided nothing
-                await self._look(min(until, self._wire.now + PONG))
+            # a look at all threads takes longer than most answers, and decides nothing before them
+            soon = PONG if self._session.pinging else FIRST if self._session.answering else 0.0
+            if soon:
+                await self._look(min(until, self._wire.now + soon))
                 if self._wire.waiting:
                     return None
             await self._rest(self._observer, until)
