@@ -51,6 +51,7 @@ def mutants(
         int, typer.Option(metavar="STEPS", min=1, help="How many inputs may be sent to each mutant.")
     ] = BUDGET,
     seed: Annotated[int, typer.Option(metavar="NUMBER", help="The seed of all campaigns.")] = 1,
+    jobs: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="How many copies run at the same time.")] = 1,
     out: Out = None,
     sets: Sets = None,
     silence: SilenceOption = None,
@@ -71,7 +72,19 @@ def mutants(
     places = {name: f"{name}, {at} of {len(shipped)}" for at, name in enumerate(shipped, 1)}
 
     def one(name: str) -> Done[MutantResult]:
-        return _one(bench, name, budget, seed, folder / name, loaded(fault=name), places[name], quiet=as_json)
+        steps = min(STEPS, budget)
+        settings = Settings(
+            out=folder / name,
+            reference=bench,
+            traces=-(-budget // steps),
+            steps=steps,
+            seed=seed,
+            jobs=jobs,
+            keep="failures",
+            stop_first=True,
+            aftermath=0.0,
+        )
+        return _one(settings, name, loaded(fault=name), places[name], quiet=as_json)
 
     rows, signal = _all(shipped, one)
     if as_json:
@@ -106,21 +119,8 @@ def _mutants(bench: str, loaded: Bench, only: list[str] | None) -> dict[str, str
     return {name: says for name, says in shipped.items() if not only or name in only}
 
 
-def _one(
-    bench: str, name: str, budget: int, seed: int, out: Path, loaded: Bench, which: str, *, quiet: bool
-) -> Done[MutantResult]:
+def _one(settings: Settings, name: str, loaded: Bench, which: str, *, quiet: bool) -> Done[MutantResult]:
     """Test one mutant, and print the result; `which` is its name and place for the progress."""
-    steps = min(STEPS, budget)
-    settings = Settings(
-        out=out,
-        reference=bench,
-        traces=-(-budget // steps),
-        steps=steps,
-        seed=seed,
-        keep="failures",
-        stop_first=True,
-        aftermath=0.0,
-    )
     campaign = Campaign(loaded, settings)
 
     async def work() -> MutantResult:
