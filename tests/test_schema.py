@@ -47,6 +47,8 @@ DOCUMENTS: list[tuple[str, Call]] = [
     ("shrink", lambda within: ("shrink", trace(within))),
     ("show", lambda within: ("show", trace(within))),
     ("report", lambda within: ("report", folder(within))),
+    ("compare", lambda within: ("compare", folder(within), folder(within))),
+    ("compare", lambda within: ("compare", trace(within), folder(within) / "path-0001.jsonl")),
     ("mutants", lambda within: ("mutants", "coffee", "--out", within / "f")),
     ("explore", lambda _within: ("explore", "coffee")),
     ("check", lambda _within: ("check", "coffee")),

@@ -28,6 +28,7 @@ from otf.core import Oracle
 from otf.errors import ContactError, OtfError
 from otf.runner.files import writing
 from otf.runner.path import AT_FAULT
+from otf.runner.reproduce import patience
 from otf.runner.time_spent import spending
 from otf.strategy import Strategy
 from otf.trace.verdict import Verdict
@@ -89,6 +90,7 @@ class Campaign:
             if self.settings.shrink:
                 await self._shrink(group, journal, (self._deadline - anyio.current_time()) / (len(groups) - at))
             self._keep(group)
+            self.listener.failure(group)
 
     async def _retry(self, journal: Journal) -> None:
         """Drive the failures of earlier campaigns first."""
@@ -131,7 +133,7 @@ class Campaign:
     async def _lane(self, first: int, journal: Journal) -> None:
         lane = self._lanes[first - 1]
         for number in range(first, self.settings.traces + 1, len(self._lanes)):
-            if self._stop or anyio.current_time() >= self._paths_end:
+            if self._stop or lane.strategy.kind.done() or anyio.current_time() >= self._paths_end:
                 return
             try:
                 with blaming():
@@ -217,6 +219,7 @@ class Campaign:
             budget=replace(budget, seconds=min(budget.seconds, seconds)),
             jobs=self.settings.jobs,
             mode=self.settings.mode,
+            where=self.settings.where,
             progress=progress,
             found=found,
         )
@@ -248,7 +251,7 @@ class _Lane:
     @classmethod
     def of(cls, bench: Bench, settings: Settings) -> Self:
         """Return a lane that has seen nothing yet."""
-        strategy = Strategy(settings.strategy, bench.inputs, settings.seed)
+        strategy = Strategy(settings.strategy, bench.inputs, settings.seed, patience=patience(bench))
         return cls(
             bench.oracle(), strategy, Pace(settings.mode, settings.burst, bench.timing, waits=bench.system is None)
         )

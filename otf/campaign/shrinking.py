@@ -23,6 +23,7 @@ from otf.campaign.tries import RunCounts, Tries, counts_always, finished
 from otf.core import Oracle
 from otf.errors import OtfError, UsageError
 from otf.runner.files import put
+from otf.runner.reproduce import patience
 from otf.shrink import (
     BEST,
     Ahead,
@@ -39,7 +40,7 @@ from otf.shrink import (
     repeats,
 )
 from otf.shrink.issue import ANYWHERE, Thinking
-from otf.shrink.ways import ModelMap, PlanPatience
+from otf.shrink.ways import ModelMap
 from otf.trace.record import Header
 
 FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
@@ -59,23 +60,14 @@ GRACE: Final = 0.5  # seconds after the deadline in which a run may still end by
 ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk again with more runs for each candidate
 
 
-def patience(bench: Bench) -> PlanPatience:
-    """Return the patience of the bench's system: half of its pause, since a piece of work may end later."""
-
-    def waits() -> Callable[[], bool]:
-        until = monotonic() + bench.pause / 2
-        return lambda: monotonic() >= until
-
-    return waits
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shrinker:
     """Shrinks failing paths of one bench; `header` is the header of the traces that it writes.
 
     `jobs` candidates run at a time, each against its own copy. `found` is called with each shorter result, so that it
     is known if the search is interrupted. `mode` is the mode of the candidates: in eager mode most of them run eagerly,
-    and those that fail are run strictly; in strict mode all of them run strictly.
+    and those that fail are run strictly; in strict mode all of them run strictly. `where` are the addresses of the
+    system where they differ from those of the bench, as for `otf run --sut`: the pytest program repeats them.
 
     >>> import anyio
     >>> from pathlib import Path
@@ -96,6 +88,7 @@ class Shrinker:
     budget: Budget = field(default_factory=Budget)
     jobs: int = 1
     mode: Mode = "eager"
+    where: tuple[str, ...] = ()
     progress: ShrinkProgress | None = None
     found: OnShrunk | None = None
 
@@ -321,7 +314,7 @@ class _Work:
     def program(self) -> Path | None:
         """Write the program that shows the failure, and return its path; None if there is no such program."""
         best = self.tries.best
-        text = best and program(self.by.bench, self.tries.header, best, repeats(self.rate))
+        text = best and program(self.by.bench, self.tries.header, best, repeats(self.rate), self.by.where)
         if not text:
             return None
         name = re.sub(r"\W+", "_", self.failing.trace.stem)

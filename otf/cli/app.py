@@ -34,6 +34,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "shrink": Entry("shrink", "shrink", "Find the shortest trace with the same failure."),
     "show": Entry("show", "show", "Show a trace as a table, with the failing step."),
     "report": Entry("report", "report", "Make a report of a campaign, for people and for CI."),
+    "compare": Entry("compare", "compare", "Show where two traces or two campaigns part."),
     "mutants": Entry("mutants", "mutants", "Check that the tester finds every mutant of a bench."),
     "explore": Entry("explore", "explore", "Show the states of a model, as a table or a picture."),
     "check": Entry("check", "check", "Check laws of a model."),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import webbrowser
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Annotated, Any, Final, TextIO, TypeGuard
 
 import typer
@@ -15,13 +17,14 @@ import typer
 from otf.adapter.exits import watched
 from otf.cli.benches import load, named, parsed
 from otf.cli.options import AsJson, BenchName, Sets
-from otf.cli.output import document, guarded, say
+from otf.cli.output import document, guarded, say, warn
 from otf.compose import composed
 from otf.errors import FAIL, PASS, UsageError
 from otf.explore import Graph
 from otf.explore import explore as explored
 from otf.explore.analysis import general, known, liveness, safety
 from otf.explore.exports import as_data, aut, dot, graphml, listed, mermaid
+from otf.explore.fields import grouped
 from otf.explore.finding import Finding
 from otf.explore.marks import Marks, marks
 from otf.explore.refine import drawable
@@ -61,6 +64,8 @@ EXAMPLES = """\b
 Examples:
   otf explore coffee                                states and laws
   otf explore coffee --format svg --out coffee.svg  a picture
+  otf explore irc --open                            a page to walk on
+  otf explore irc --by members                      states that agree are one
   otf explore machine.aut --format mermaid          a file from another tool
   otf explore coffee --scenario 'Coin Coin Button'  only this scenario
 """
@@ -80,6 +85,14 @@ def explore(
     scenario: Annotated[
         str | None, typer.Option(metavar="ACTIONS", help="Only this scenario: a regular expression over actions.")
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="FIELDS", help="Group the states that agree in these fields: members or type,members."),
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE", help="Write a page on which the states are walked.")
+    ] = None,
+    opens: Annotated[bool, typer.Option("--open", help="Open such a page in a browser.")] = False,
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> int:
@@ -101,7 +114,12 @@ def explore(
     found = [*general(graph), liveness(graph, law="no dead end")]
     required = [found[-1]] if safe is None else [found[-1], safety(graph, safe, law="invariant")]
     found = [*found[:-1], *required]
-    _write(graph, marks(graph, safe=safe), form, out, found)
+    fields = by.split(",") if by else []
+    small = grouped(graph, fields) if fields else graph
+    if page is not None or opens:
+        _page(graph, marks(graph, safe=safe), found, fields, page, opens=opens)
+    else:
+        _write(small, marks(small, safe=None if fields else safe), form, out, found)
     return PASS if all(required) else FAIL
 
 
@@ -128,6 +146,22 @@ def modelled(reference: str, sets: dict[str, object]) -> tuple[Spec[Any, Any], d
 
 def _is_spec(found: object) -> TypeGuard[Spec[Any, Any]]:
     return isinstance(found, Spec)
+
+
+def _page(graph: Graph, marked: Marks, found: list[Finding], by: list[str], file: Path | None, *, opens: bool) -> None:
+    """Write the page on which the states are walked, and open it."""
+    from otf.cli.report import write_page
+    from otf.report.states import model_page
+
+    text = model_page(graph, marked, list(map(str, found)), by)
+    if file is None:
+        with NamedTemporaryFile(prefix="otf-explore-", suffix=".html", delete=False) as made:
+            file = Path(made.name)
+    write_page(file, text)
+    say(summary(graph, found))
+    say(f"page: {file}")
+    if opens and not webbrowser.open(file.resolve().as_uri()):
+        warn(f"no browser could be started: open {file} yourself")
 
 
 def _write(graph: Graph, marked: Marks, form: str, out: Path | None, found: list[Finding]) -> None:

@@ -68,11 +68,11 @@ def report(
     """
     found = gathered(folder, bench, parsed(sets), watched)
     file = out or folder / "report.html"
-    _write(file, page(found, _in_the_page(found, folder, bench or found.header.bench)))
+    write_page(file, page(found, _in_the_page(found, folder, bench or found.header.bench)))
     if junit_xml is not None:
-        _write(junit_xml, junit(found))
+        write_page(junit_xml, junit(found))
     if markdown_file is not None:
-        _write(markdown_file, markdown(found))
+        write_page(markdown_file, markdown(found))
     if github and (step := os.environ.get(STEP)):
         _append(Path(step), markdown(found))
     if as_json:
@@ -115,7 +115,8 @@ def watched(files: list[Path]) -> Iterable[Path]:
     return track(files, "reading traces", console=Console(stderr=True), transient=True)
 
 
-def _write(file: Path, content: str) -> None:
+def write_page(file: Path, content: str) -> None:
+    """Write a file of ours, whole or not at all. Raises UsageError for one that exists and is not ours."""
     with writing(file, advice="choose another"):
         if file.is_file() and not _ours(file):
             message = f"{file}: this file exists already, and `otf report` did not write it; choose another name"

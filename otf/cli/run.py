@@ -18,7 +18,7 @@ from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, rep
 from otf.cli.progress import listening
 from otf.cli.run_options import chosen, counting, faster, measured, under, watched
 from otf.cli.signals import Done, interruptible
-from otf.cli.summary import lists, print_failures, print_summary
+from otf.cli.summary import SummaryPrinter, given, lists
 from otf.cli.suts import addressed
 from otf.core import InputMode
 from otf.errors import FAIL, OtfError, UsageError, WriteError
@@ -149,16 +149,17 @@ def run(
         return measured(loaded, replace(settings, traces=min(traces, 2)), as_json=as_json)
     settings, covered = counting(loaded, settings, until)
     campaign = Campaign(loaded, settings)
+    printer = SummaryPrinter(campaign.summary, settings, loaded, given(sut, silence, pids))
     began = monotonic()
-    done, error = _driven(campaign, quiet=as_json)
+    done, error = _driven(campaign, None if as_json else printer)
     campaign.summary.interrupted = bool(done.signal)
     if as_json:
         document({**_json(campaign.summary, settings, error), **covered.data()})
     elif error is None:
-        print_summary(campaign.summary, settings, loaded, monotonic() - began)
+        printer.whole(monotonic() - began)
         covered.report()
     else:
-        print_failures(campaign.summary, settings, loaded)
+        printer.failures()
     if STDOUT_ERRORS:
         warn(campaign.summary.result.headline)
     if error is not None:
@@ -169,9 +170,9 @@ def run(
     return FAIL if campaign.summary.failures else done.status(campaign.summary.exit_status)
 
 
-def _driven(campaign: Campaign, *, quiet: bool) -> tuple[Done[None], OtfError | None]:
+def _driven(campaign: Campaign, printer: SummaryPrinter | None) -> tuple[Done[None], OtfError | None]:
     async def work() -> None:
-        with listening(campaign.settings, quiet=quiet) as campaign.listener:
+        with listening(campaign.settings, campaign.summary, printer, quiet=printer is None) as campaign.listener:
             await campaign.run()
 
     try:

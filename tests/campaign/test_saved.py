@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from otf.adapter import Bench
 from otf.campaign import Summary
-from tests.campaign.machine import DIES, TEA, THIEF, Machine, Started, bench, judged, made_by, run
+from otf.runner.lookout import Lookout
+from otf.spec import Spec
+from tests.campaign.machine import (
+    COFFEE,
+    DIES,
+    TEA,
+    THIEF,
+    Coin,
+    Machine,
+    Started,
+    bench,
+    judged,
+    made_by,
+    run,
+)
 
 
 def _run(tested: Bench, tmp_path: Path, **more: Any) -> Summary:  # noqa: ANN401 -- settings
@@ -83,6 +100,18 @@ def test_a_kept_trace_that_fits_no_more(tmp_path: Path) -> None:
     assert summary.verdict == "pass"
 
 
+def test_a_kept_failure_whose_input_is_no_longer_enabled(tmp_path: Path) -> None:
+    """Its inputs are skipped, so that no run can show it: it counts as neither fixed nor there."""
+    _run(bench(TEA, inputs="uioco"), tmp_path)
+    less = Spec(lambda state, inp: COFFEE.step(state, inp) if isinstance(inp, Coin) else (), 0, COFFEE.inputs)
+    summary = _run(replace(bench(TEA, inputs="uioco"), spec=less), tmp_path)
+    (came,) = _came(summary)
+    assert came.startswith("it fits no more: the model no longer enables the input of its step ")
+    assert "Button()" in came
+    assert summary.verdict == "pass"
+    assert not list((tmp_path / "kept").iterdir())
+
+
 def test_the_first_failure_ends_the_campaign(tmp_path: Path) -> None:
     """With `stop_first` a kept failure that is still there is enough."""
     _run(bench(TEA), tmp_path)
@@ -122,3 +151,18 @@ def test_a_kept_failure_that_ends_the_system(tmp_path: Path) -> None:
     summary = _run(made_by(Started((DIES, THIEF), good=1)), tmp_path)
     assert (_came(summary), summary.verdict, summary.paths) == (["still there"], "fail", 0)
     assert "failed" in summary.trouble
+
+
+def test_a_kept_failure_that_is_seen_once_beside_a_stall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is neither still there nor fixed, and is kept; seen twice, it is still there."""
+    _run(bench(TEA), tmp_path)
+
+    def stalled(_lookout: Lookout) -> float:
+        return 0.25
+
+    monkeypatch.setattr(Lookout, "stalled", stalled)
+    machines = iter([Machine((TEA,))])
+    once = _run(made_by(lambda: next(machines, Machine())), tmp_path, traces=1, steps=1)
+    assert "not decided: a failure was seen once in 5 strict runs" in _came(once)[0]
+    assert (once.verdict, len(list((tmp_path / "kept").iterdir()))) == ("pass", 1)
+    assert _came(_run(bench(TEA), tmp_path, traces=1, steps=1)) == ["still there"]

@@ -41,6 +41,14 @@ def test_a_campaign_ends_when_all_is_covered(tmp_path: Path) -> None:
     assert sum(map(len, inputs(tmp_path))) < 1_000
 
 
+def test_no_path_begins_once_the_goal_is_reached(tmp_path: Path) -> None:
+    """Enough is covered in the first path: the system is started once, and not for each of ten paths."""
+    data = otf("run", "coffee", "--until", "states=0.5", "--steps", "1000", "--json", "--out", tmp_path / "out").data
+    assert (data["paths"], data["verdict"]) == (1, "pass")
+    assert 0 < data["steps"] < 10
+    assert [path.name for path in (tmp_path / "out").glob("path-*")] == ["path-0001.jsonl"]
+
+
 def test_what_never_ran_is_named(tmp_path: Path) -> None:
     """In the document, too."""
     data = otf("run", "coffee", "--until", "states=0.5", "--strategy", "nearest", "--json", "--out", tmp_path).data
@@ -90,3 +98,12 @@ def test_a_strategy_of_ones_own_is_named_by_its_file(tmp_path: Path) -> None:
     otf("run", "coffee", "--inputs", "uioco", "--strategy", f"{file}:buttons", "--traces", "1", "--out", tmp_path / "b")
     assert inputs(tmp_path / "b") == [["Coin"]]
     assert "no class with choose(view)" in failed("run", "coffee", "--strategy", f"{file}:nothing")
+
+
+@pytest.mark.parametrize("command", [["run"], ["mutants"], ["suite"], ["step", "--live"]])
+def test_each_command_that_drives_a_system_takes_the_kind_of_silence(command: list[str]) -> None:
+    """And a process that belongs to the system."""
+    for option, says in (("--silence", "--silence odd: choose one of observed, timed"), ("--pid", "--pid odd")):
+        done = otf(command[0], "coffee", *command[1:], option, "odd")
+        assert done.status == 2
+        assert says in done.err
