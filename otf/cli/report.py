@@ -7,24 +7,18 @@ import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from otf.cli.benches import is_shipped, parsed
-from otf.cli.campaign_folder import gathered
 from otf.cli.options import AsJson, FromBench, Sets
 from otf.cli.output import document, guarded, say
-from otf.cli.summary import lists
-from otf.cli.traces import reading, repeated
 from otf.errors import PASS, UsageError
-from otf.offline import judge
-from otf.report import MARK, Gathered, junit, markdown, page
-from otf.report import github as remarks
-from otf.report.embedded import EmbeddedPath, chosen, embedded
-from otf.report.path_view import Json, PathView
-from otf.runner.files import put, writing
-from otf.trace.result import counted
+
+if TYPE_CHECKING:
+    from otf.report import Gathered
+    from otf.report.embedded import EmbeddedPath
+    from otf.report.path_view import Json
 
 STEP = "GITHUB_STEP_SUMMARY"  # the variable with the name of the file that GitHub shows beside a step
 HEAD = 200  # bytes of a file that contain the mark of a report
@@ -34,7 +28,7 @@ EXAMPLES = """\b
 Examples:
   otf report DIR                       write DIR/report.html
   otf report DIR --junit x.xml         write JUnit XML as well
-  otf report DIR --github              print annotations, and a summary, for GitHub Actions
+  otf report DIR --github              annotations and a summary for GitHub
 """
 
 
@@ -66,6 +60,11 @@ def report(
     All traces of the folder are judged again. The page needs no network and opens from disk. The exit status is 0
     whatever the verdict: `otf run` and `otf replay` judge.
     """
+    from otf.cli.benches import parsed
+    from otf.cli.campaign_folder import gathered
+    from otf.report import github as remarks
+    from otf.report import junit, markdown, page
+
     found = gathered(folder, bench, parsed(sets), watched)
     file = out or folder / "report.html"
     write_page(file, page(found, _in_the_page(found, folder, bench or found.header.bench)))
@@ -84,6 +83,12 @@ def report(
 
 def _in_the_page(found: Gathered, folder: Path, reference: str) -> list[EmbeddedPath]:
     """Return the paths that the page contains, judged once more: only now it is known which."""
+    from otf.cli.benches import is_shipped
+    from otf.cli.traces import reading, repeated
+    from otf.offline import judge
+    from otf.report.embedded import chosen, embedded
+    from otf.report.path_view import PathView
+
     bench = found.bench
     if bench is None:
         raise AssertionError
@@ -117,6 +122,8 @@ def watched(files: list[Path]) -> Iterable[Path]:
 
 def write_page(file: Path, content: str) -> None:
     """Write a file of ours, whole or not at all. Raises UsageError for one that exists and is not ours."""
+    from otf.runner.files import put, writing
+
     with writing(file, advice="choose another"):
         if file.is_file() and not _ours(file):
             message = f"{file}: this file exists already, and `otf report` did not write it; choose another name"
@@ -127,11 +134,15 @@ def write_page(file: Path, content: str) -> None:
 
 
 def _append(file: Path, content: str) -> None:
+    from otf.runner.files import writing
+
     with writing(file, advice=f"see {STEP}"), file.open("ab") as summary:
         summary.write(content.encode(errors="backslashreplace"))
 
 
 def _ours(file: Path) -> bool:
+    from otf.report import MARK
+
     with file.open("rb") as begun:
         head = begun.read(HEAD)
     return MARK.encode() in head or not head
@@ -139,6 +150,8 @@ def _ours(file: Path) -> bool:
 
 def _text(found: Gathered, file: Path) -> str:
     """Return the result as `otf run` prints it, without the failures."""
+    from otf.trace.result import counted
+
     result = found.result
     lines = [
         f"{result.headline} ({result.totals}, seed {found.header.seed})",
@@ -150,6 +163,8 @@ def _text(found: Gathered, file: Path) -> str:
 
 
 def _json(found: Gathered, file: Path) -> dict[str, Any]:
+    from otf.cli.summary import lists
+
     return {
         "report": str(file),
         "verdict": found.verdict,
