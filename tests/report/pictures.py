@@ -25,7 +25,7 @@ from tests.report.played import played
 PICTURES: Final = Path(__file__).parents[2] / "docs" / "pictures"
 RUN: Final = ("conference", "--set", "fault=O7", "--seed", "5", "--traces", "40", "--steps", "60", "--no-saved")
 SIZES: Final = {"report": (1240, 1500, False), "report-dark": (1240, 1500, True), "report-narrow": (390, 1500, False)}
-PARTS: Final = {"states": 555, "coverage": 265, "times": 780}
+PARTS: Final = {"states": 700, "coverage": 265, "times": 780}
 
 
 def otf(folder: Path, *arguments: object) -> str:
