@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -16,7 +16,6 @@ from otf.cli.output import document, guarded, say
 from otf.errors import PASS, UsageError
 
 if TYPE_CHECKING:
-    from otf.adapter import Bench
     from otf.report import Gathered
     from otf.report.embedded import EmbeddedPath
     from otf.report.path_view import Json
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 STEP = "GITHUB_STEP_SUMMARY"  # the variable with the name of the file that GitHub shows beside a step
 HEAD = 200  # bytes of a file that contain the mark of a report
 COMMANDS = {"look at it": "show", "judge it again": "replay", "drive it again": "rerun", "shrink it": "shrink"}
+DRIVE = {"rerun", "shrink"}
 EXAMPLES = """\b
 Examples:
   otf report DIR                       write DIR/report.html
@@ -67,7 +67,7 @@ def report(
 
     found = gathered(folder, bench, parsed(sets), watched)
     file = out or folder / "report.html"
-    write_page(file, page(found, _in_the_page(found, folder, bench, parsed(sets))))
+    write_page(file, page(found, _in_the_page(found, folder, bench or found.header.bench)))
     if junit_xml is not None:
         write_page(junit_xml, junit(found))
     if markdown_file is not None:
@@ -81,32 +81,28 @@ def report(
     return PASS
 
 
-def _in_the_page(
-    found: Gathered, folder: Path, named: str | None, sets: Mapping[str, object]
-) -> Sequence[EmbeddedPath]:
+def _in_the_page(found: Gathered, folder: Path, reference: str) -> list[EmbeddedPath]:
     """Return the paths that the page contains, judged once more: only now it is known which."""
     from otf.cli.benches import is_shipped
-    from otf.cli.traces import bench_of, reading, repeated
+    from otf.cli.traces import reading, repeated
     from otf.offline import judge
     from otf.report.embedded import chosen, embedded
     from otf.report.path_view import PathView
 
-    reference = named or found.header.bench
-    loaded: list[Bench] = []
+    bench = found.bench
+    if bench is None:
+        raise AssertionError
+    named = "" if is_shipped(reference) else f" --bench {shlex.quote(reference)}"
+    options = {drives: named + repeated(bench, reference, drives=drives) for drives in (False, True)}
 
     def read(file: Path) -> Json:
         view = PathView()
         with reading(str(file)) as reader:
-            if not loaded:
-                loaded.append(bench_of(reader, named, sets, drives=False))
-            judgement = judge(reader, loaded[0], on_step=view.event)
-            return view.data(judgement, reader.aftermath)
+            return view.data(judge(reader, bench, on_step=view.event), reader.aftermath)
 
     def commands(file: Path) -> Mapping[str, str]:
-        named_bench = "" if is_shipped(reference) else f" --bench {shlex.quote(reference)}"
-        calls = {drives: repeated(loaded[0], reference, drives=drives) for drives in (False, True)}
         return {
-            what: f"otf {command} {shlex.quote(str(file))}{named_bench}{calls[command in {'rerun', 'shrink'}]}"
+            what: f"otf {command} {shlex.quote(str(file))}{options[command in DRIVE]}"
             for what, command in COMMANDS.items()
         }
 
