@@ -129,7 +129,7 @@ def document(paths: Iterable[EmbeddedPath]) -> str:
     r"""Return the paths as JSON in which no markup can begin or end.
 
     >>> document([EmbeddedPath("path-1", "pass", "</script>", "x", 1, {}, "")])[:48]
-    '[{"name":"path-1","kind":"pass","group":"\\u003c/s'
+    '[{"name":"path-1","kind":"pass","group":"\\u003c/'
     """
     text = msgspec.json.encode([asdict(path) for path in paths]).decode()
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
