@@ -34,7 +34,7 @@ EXAMPLES = """\b
 Examples:
   otf report DIR                       write DIR/report.html
   otf report DIR --junit x.xml         write JUnit XML as well
-  otf report DIR --github              print annotations, and a summary, for GitHub Actions
+  otf report DIR --github              print annotations for GitHub Actions
 """
 
 
@@ -68,7 +68,7 @@ def report(
     """
     found = gathered(folder, bench, parsed(sets), watched)
     file = out or folder / "report.html"
-    write_page(file, page(found, _in_the_page(found, folder, bench, parsed(sets))))
+    write_page(file, _whole(found, folder, bench, parsed(sets)))
     if junit_xml is not None:
         write_page(junit_xml, junit(found))
     if markdown_file is not None:
@@ -80,6 +80,15 @@ def report(
     else:
         say(remarks(found) if github else _text(found, file))
     return PASS
+
+
+def report_page(folder: Path, named: str, sets: Mapping[str, object]) -> str:
+    """Return the report of a campaign as a page."""
+    return _whole(gathered(folder, named, sets), folder, named, sets)
+
+
+def _whole(found: Gathered, folder: Path, named: str | None, sets: Mapping[str, object]) -> str:
+    return page(found, _in_the_page(found, folder, named, sets))
 
 
 def _in_the_page(

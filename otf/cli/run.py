@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import replace
 from time import monotonic
 from typing import Annotated, Any
@@ -10,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from otf.adapter import Bench
-from otf.campaign import Budget, Campaign, FailureGroup, Settings, Summary
+from otf.campaign import Budget, Campaign, FailureGroup, Listener, Settings, Summary
 from otf.campaign.settings import LARGEST
 from otf.cli.benches import load, parsed
 from otf.cli.options import ROOT, AsJson, BenchName, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
@@ -111,6 +113,14 @@ def run(
             help="How many times as fast the clocks of the system run, with libfaketime; auto: as fast as it follows.",
         ),
     ] = None,
+    page: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|PORT",
+            help="Show the campaign while it runs, on a page in a file or at a port of 127.0.0.1 (0: a free one); the "
+            "page ends as the report.",
+        ),
+    ] = None,
     sut: Suts = None,
     sets: Sets = None,
     as_json: AsJson = False,
@@ -151,34 +161,54 @@ def run(
     campaign = Campaign(loaded, settings)
     printer = SummaryPrinter(campaign.summary, settings, loaded, given(sut, silence, pids))
     began = monotonic()
-    done, error = _driven(campaign, None if as_json else printer)
-    campaign.summary.interrupted = bool(done.signal)
-    if as_json:
-        document({**_json(campaign.summary, settings, error), **covered.data()})
-    elif error is None:
-        printer.whole(monotonic() - began)
-        covered.report()
-    else:
-        printer.failures()
-    if STDOUT_ERRORS:
-        warn(campaign.summary.result.headline)
-    if error is not None:
-        report_error(error)
-        # a failure stays a failure, but a broken model may have blamed the system for its own mistakes
-        return FAIL if campaign.summary.failures and isinstance(error, WriteError) else error.exit_status
-    # a failure stays a failure, also if the campaign was interrupted
-    return FAIL if campaign.summary.failures else done.status(campaign.summary.exit_status)
+    with _shown(campaign, page, parsed(sets)) as watch:
+        done, error = _driven(campaign, None if as_json else printer, watch)
+        if as_json:
+            document({**_json(campaign.summary, settings, error), **covered.data()})
+        elif error is None:
+            printer.whole(monotonic() - began)
+            covered.report()
+        else:
+            printer.failures()
+        if STDOUT_ERRORS:
+            warn(campaign.summary.result.headline)
+        if error is not None:
+            report_error(error)
+            # a failure stays a failure, but a broken model may have blamed the system for its own mistakes
+            return FAIL if campaign.summary.failures and isinstance(error, WriteError) else error.exit_status
+        # a failure stays a failure, also if the campaign was interrupted
+        return FAIL if campaign.summary.failures else done.status(campaign.summary.exit_status)
 
 
-def _driven(campaign: Campaign, printer: SummaryPrinter | None) -> tuple[Done[None], OtfError | None]:
+@contextmanager
+def _shown(campaign: Campaign, page: str | None, sets: dict[str, object]) -> Generator[Callable[[Listener], Listener]]:
+    """Yield what a listener is passed through, so that a page shows the campaign; in the end it becomes the report."""
+    if page is None:
+        yield lambda inner: inner
+        return
+    from otf.cli.live import live
+    from otf.cli.report import report_page
+
+    settings = campaign.settings
+    with live(page, campaign, settings.reference, warn) as shown:
+        yield shown.watch
+        shown.end(lambda: report_page(settings.out, settings.reference, sets))
+
+
+def _driven(
+    campaign: Campaign, printer: SummaryPrinter | None, watch: Callable[[Listener], Listener]
+) -> tuple[Done[None], OtfError | None]:
     async def work() -> None:
-        with listening(campaign.settings, campaign.summary, printer, quiet=printer is None) as campaign.listener:
+        with listening(campaign.settings, campaign.summary, printer, quiet=printer is None) as listener:
+            campaign.listener = watch(listener)
             await campaign.run()
 
     try:
-        return interruptible(work), None
+        done = interruptible(work)
     except OtfError as error:
         return Done(None), error
+    campaign.summary.interrupted = bool(done.signal)
+    return done, None
 
 
 def _bench(reference: str, sets: dict[str, object], inputs: InputMode | None, quiescence: float | None) -> Bench:
