@@ -28,6 +28,7 @@ from otf.values import show
 EVERY: Final = 1.0  # seconds between two samples
 WRITTEN: Final = 3  # samples between two writings of the file
 POINTS: Final = 400  # of the curve; then every second one is dropped
+KNOWN: Final = 100_000  # nodes
 SHOWN: Final = 12  # possible states
 KINDS: Final = 50  # failures
 PATIENCE: Final = 5.0  # seconds for a request, and for a reader to fetch the report
@@ -42,6 +43,8 @@ class LiveFigures(Listener):
         self._began = monotonic()
         self._view: View | None = None
         self._met: set[Node] = set()
+        # by their numbers, which stay theirs as long as they are kept here
+        self._known: dict[int, Node] = {}
         self._choices = 0
         self._now = ""
         self._growth: list[tuple[int, int]] = [(0, 0)]
@@ -52,10 +55,18 @@ class LiveFigures(Listener):
         """Note the possible states."""
         self._view = view
         self._choices += 1
-        if len(view.nodes) == 1:
-            self._met.add(view.nodes[0])
+        nodes = view.nodes
+        # hashing a node takes longer than all the rest, and nearly all are known: their numbers are looked up first
+        if len(nodes) == 1 and id(nodes[0]) not in self._known:
+            self._meet(nodes[0])
         if self._enabled is not None:
             self._enabled(number, view)
+
+    def _meet(self, node: Node) -> None:
+        if len(self._known) >= KNOWN:  # a model forgets nodes and makes them anew
+            self._known.clear()
+        self._known[id(node)] = node
+        self._met.add(node)
 
     def path(self, result: PathResult, summary: Summary) -> None:
         """Pass a path on."""

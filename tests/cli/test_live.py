@@ -68,6 +68,15 @@ def test_the_curve_is_bounded(campaign: Campaign) -> None:
     assert (growth[0], growth[-1][0]) == ((0, 0), 10 * POINTS)
 
 
+def test_states_that_are_made_anew(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They count once, however often a model forgets them, and the table of known ones is bounded."""
+    monkeypatch.setattr("otf.cli.live.KNOWN", 3)
+    figures = LiveFigures(campaign, Listener())
+    for _ in range(10):
+        figures.enabled(1, view())
+    assert figures.state()["met"] == 1
+
+
 def test_another_listener_is_notified_as_before(campaign: Campaign) -> None:
     """One that takes events gets them; for any other the campaign is asked for none, since each would cost time."""
     page, noting = LivePage(campaign, "coffee", None), Mock(spec=Listener)
