@@ -27,7 +27,13 @@ def live_page(title: str, state: dict[str, Any] | None = None) -> str:
     """
     name = f"otf run: {title}"
     cards = [tag("div", tag("b", id=each), tag("span", text), class_="card") for each, text in _CARDS.items()]
-    top = tag("header", tag("h1", name), tag("p", "verdict so far: ", tag("span", id="verdict")), tag("p", id="now"))
+    top = tag(
+        "header",
+        tag("h1", name),
+        tag("p", "verdict so far: ", tag("span", id="verdict")),
+        tag("p", id="now"),
+        tag("nav", tag("button", "light or dark", id="theme", type="button")),
+    )
     main = tag(
         "main",
         tag("div", *cards, class_="cards"),
@@ -39,11 +45,11 @@ def live_page(title: str, state: dict[str, Any] | None = None) -> str:
         _curve(),
         id="content",
     )
-    theme = tag("button", "light or dark", id="theme", type="button")
     inside = [] if state is None else [tag("script", _json(state), type="application/json", id="live-data")]
     scripts = own("page.js") + "\n" + own("live.js")
-    body = (top, tag("nav", theme), main, *inside)
-    return framed(name, own("page.css"), scripts, *body, mark=MARK, connects="'self'" if state is None else "'none'")
+    return framed(
+        name, own("page.css"), scripts, top, main, *inside, mark=MARK, connects="'self'" if state is None else "'none'"
+    )
 
 
 def _json(state: dict[str, Any]) -> Markup:

@@ -18,17 +18,18 @@ MOST: Final = 200  # processes, and threads of one: a fork bomb must not keep a 
 _SECOND: Final = 1e9  # nanoseconds
 
 
-def cpu_use(own: Collection[int] | None = None, proc: Path = PROC) -> CpuUse:
+def cpu_use(own: Collection[int] | None = None, *, shared: bool = False, proc: Path = PROC) -> CpuUse:
     """Return what the descendants of the tester have done so far; without any, how long the machine kept tasks waiting.
 
     Children that the tester started for other systems are left out, if `own` has those that it started for this one.
+    `shared`: the tester tests several systems, and while it computes for one it does not look at the others.
     Where the kernel shows nothing of that (it is not Linux, or the folder is not mounted), all is zero.
     """
     others = frozenset[int]() if own is None else OURS.difference(own)
-    processes, tester = list(_descendants(proc, os.getpid(), others)), _tester(proc)
+    processes, tester = list(_descendants(proc, os.getpid(), others)), _tester(proc, shared=shared)
     if not processes:
         return CpuUse(_pressure(proc), own=tester)
-    waited = ran = 0.0
+    waited, ran, turns = 0.0, 0.0, 0
     ready = False
     for thread in (thread for process in processes for thread in _threads(process)):
         # a process may end at any moment
@@ -36,14 +37,16 @@ def cpu_use(own: Collection[int] | None = None, proc: Path = PROC) -> CpuUse:
             # first the state: one that runs and falls asleep between the two readings has then been counted. The name
             # of the program comes before the state, in brackets, and may have brackets itself
             state = (thread / "stat").read_bytes().rpartition(b")")[2].split()[0]
-            used, queued = (thread / "schedstat").read_bytes().split()[:2]
-            ran, waited, ready = ran + int(used) / _SECOND, waited + int(queued) / _SECOND, ready or state == b"R"
-    return CpuUse(waited, ran, ready, known=True, own=tester)
+            used, queued, got = map(int, (thread / "schedstat").read_bytes().split()[:3])
+            ran, waited, turns = ran + used / _SECOND, waited + queued / _SECOND, turns + got
+            ready = ready or state == b"R"
+    return CpuUse(waited, ran, ready, known=True, own=tester, turns=turns)
 
 
-def _tester(proc: Path) -> float:
+def _tester(proc: Path, *, shared: bool) -> float:
     with suppress(OSError, ValueError):
-        return sum(map(int, (proc / "thread-self" / "schedstat").read_bytes().split()[:2])) / _SECOND
+        ran, waited = map(int, (proc / "thread-self" / "schedstat").read_bytes().split()[:2])
+        return (waited + ran * shared) / _SECOND
     return 0.0
 
 
