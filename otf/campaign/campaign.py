@@ -101,7 +101,9 @@ class Campaign:
         try:
             # an oracle of its own: its memory of these runs must not change the paths
             async with aclosing(saved.retried(self._own, self._own.oracle(), self.settings.out)) as retried:
-                async for each in retried:
+                async for found in retried:
+                    known = None if found.result is None else self._confirmer.known_issue(found.result)
+                    each = found if known is None else replace(found, result=None, known_issue=known.says)
                     self.summary.saved.append(each)
                     journal.retried(each)
                     self._stop = self._stop or (self.settings.stop_first and each.result is not None)
