@@ -76,7 +76,7 @@ def test_every_answer_is_in_one_bar(seconds: list[float]) -> None:
 
 
 def test_all_inputs_on_one_scale_with_the_bounds_of_the_bench() -> None:
-    """A time has one place for all inputs; names of bounds do not overlap, equal ones share a line."""
+    """A time has one place for all inputs; equal bounds share a line, and no names overlap; a window is a box."""
     drawn = parsed(
         response_times(
             {"Coin": [0.001], "Button": [0.001, 0.5]},
