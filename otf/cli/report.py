@@ -81,6 +81,15 @@ def report(
     return PASS
 
 
+def report_page(folder: Path, reference: str, sets: Mapping[str, object]) -> str:
+    """Return the report of a campaign as a page."""
+    from otf.cli.campaign_folder import gathered
+    from otf.report import page
+
+    found = gathered(folder, reference, sets)
+    return page(found, _in_the_page(found, folder, reference))
+
+
 def _in_the_page(found: Gathered, folder: Path, reference: str) -> list[EmbeddedPath]:
     """Return the paths that the page contains, judged once more: only now it is known which."""
     from otf.cli.benches import is_shipped

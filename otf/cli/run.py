@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -17,9 +20,12 @@ from otf.errors import FAIL, OtfError, UsageError, WriteError
 
 if TYPE_CHECKING:
     from otf.adapter import Bench
-    from otf.campaign import Campaign, FailureGroup, Settings, Summary
+    from otf.campaign import Campaign, FailureGroup, Listener, Settings, Summary
     from otf.cli.summary import SummaryPrinter
     from otf.core import InputMode
+
+    _Watch = Callable[[Listener], Listener]
+    _Shown = Callable[[Campaign], AbstractContextManager[_Watch]]
 
 EXAMPLES = """\b
 Examples:
@@ -118,6 +124,14 @@ def run(
             help="How many times as fast the clocks of the system run, with libfaketime; auto: as fast as it follows.",
         ),
     ] = None,
+    page: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|PORT",
+            help="Show the campaign while it runs, on a page in a file or at a port of 127.0.0.1 (0: a free one); the "
+            "page ends as the report.",
+        ),
+    ] = None,
     sut: Suts = None,
     sets: Sets = None,
     as_json: AsJson = False,
@@ -160,10 +174,11 @@ def run(
         loaded = faster(loaded, settings, speed)
     if calibrate:
         return measured(loaded, replace(settings, traces=min(traces, 2)), as_json=as_json)
-    return _judged(loaded, settings, until, given(sut, silence, pids), as_json=as_json)
+    shown = partial(_shown, page, parsed(sets, quiescence))
+    return _judged(loaded, settings, until, given(sut, silence, pids), shown, as_json=as_json)
 
 
-def _judged(loaded: Bench, settings: Settings, until: str | None, options: str, *, as_json: bool) -> int:
+def _judged(loaded: Bench, settings: Settings, until: str | None, options: str, shown: _Shown, *, as_json: bool) -> int:
     from otf.campaign import Campaign
     from otf.cli.run_options import counting
     from otf.cli.summary import SummaryPrinter
@@ -172,36 +187,54 @@ def _judged(loaded: Bench, settings: Settings, until: str | None, options: str, 
     campaign = Campaign(loaded, settings)
     printer = SummaryPrinter(campaign.summary, settings, loaded, options)
     began = monotonic()
-    done, error = _driven(campaign, None if as_json else printer)
-    campaign.summary.interrupted = bool(done.signal)
-    if as_json:
-        document({**_json(campaign.summary, settings, error), **covered.data()})
-    elif error is None:
-        printer.whole(monotonic() - began)
-        covered.report()
-    else:
-        printer.failures()
-    if STDOUT_ERRORS:
-        warn(campaign.summary.result.headline)
-    if error is not None:
-        report_error(error)
-        # a failure stays a failure, but a broken model may have blamed the system for its own mistakes
-        return FAIL if campaign.summary.failures and isinstance(error, WriteError) else error.exit_status
-    # a failure stays a failure, also if the campaign was interrupted
-    return FAIL if campaign.summary.failures else done.status(campaign.summary.exit_status)
+    with shown(campaign) as watch:
+        done, error = _driven(campaign, None if as_json else printer, watch)
+        if as_json:
+            document({**_json(campaign.summary, settings, error), **covered.data()})
+        elif error is None:
+            printer.whole(monotonic() - began)
+            covered.report()
+        else:
+            printer.failures()
+        if STDOUT_ERRORS:
+            warn(campaign.summary.result.headline)
+        if error is not None:
+            report_error(error)
+            # a failure stays a failure, but a broken model may have blamed the system for its own mistakes
+            return FAIL if campaign.summary.failures and isinstance(error, WriteError) else error.exit_status
+        # a failure stays a failure, also if the campaign was interrupted
+        return FAIL if campaign.summary.failures else done.status(campaign.summary.exit_status)
 
 
-def _driven(campaign: Campaign, printer: SummaryPrinter | None) -> tuple[Done[None], OtfError | None]:
+@contextmanager
+def _shown(page: str | None, sets: dict[str, object], campaign: Campaign) -> Generator[_Watch]:
+    """Yield what a listener is passed through, so that a page shows the campaign; in the end it becomes the report."""
+    if page is None:
+        yield lambda inner: inner
+        return
+    from otf.cli.live import live
+    from otf.cli.report import report_page
+
+    settings = campaign.settings
+    with live(page, campaign, settings.reference, warn) as shown:
+        yield shown.watch
+        shown.end(lambda: report_page(settings.out, settings.reference, sets))
+
+
+def _driven(campaign: Campaign, printer: SummaryPrinter | None, watch: _Watch) -> tuple[Done[None], OtfError | None]:
     from otf.cli.progress import listening
 
     async def work() -> None:
-        with listening(campaign.settings, campaign.summary, printer, quiet=printer is None) as campaign.listener:
+        with listening(campaign.settings, campaign.summary, printer, quiet=printer is None) as listener:
+            campaign.listener = watch(listener)
             await campaign.run()
 
     try:
-        return interruptible(work), None
+        done = interruptible(work)
     except OtfError as error:
         return Done(None), error
+    campaign.summary.interrupted = bool(done.signal)
+    return done, None
 
 
 def _bench(reference: str, sets: dict[str, object], inputs: InputMode | None) -> Bench:

@@ -42,7 +42,7 @@ def spaced(data: bytes) -> str:
     >>> spaced(b"coin")
     '63 6f 69 6e'
     """
-    return f"{data[:LONGEST].hex(' ')}{' …' if len(data) > LONGEST else ''}"
+    return f"{data[:LONGEST].hex(' ')}{f' … ({len(data):,} bytes)' if len(data) > LONGEST else ''}"
 
 
 def raw(trace: Path, number: int) -> bytes:
