@@ -77,7 +77,7 @@ def test_a_failure_says_what_was_expected_and_in_what_it_differs() -> None:
         after=(Seen(Out(1, "x"), "p", 1),),
     )
     name = Out.__qualname__
-    assert data["failure"]["expected"] == [{"text": f"{name}(n=1)", "port": "p"}]
+    assert data["failure"]["expected"] == [{"text": f"{name}(n=1, of='x')", "port": "p"}]
     assert data["events"][1]["failed"]
     assert states(data, 1) == ["False"]
     assert states(data, 2) == []
