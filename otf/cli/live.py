@@ -212,7 +212,7 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     """Answers GET of the two paths that there are, if the request names this machine as its host."""
 
-    server: _Server
+    server: _Server  # pyright: ignore[reportIncompatibleVariableOverride] -- no other server has this handler
     timeout = PATIENCE
     server_version, sys_version = "otf", ""
 

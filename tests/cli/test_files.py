@@ -94,11 +94,16 @@ def test_a_failure_that_cannot_be_read_is_kept(folder: Path, monkeypatch: pytest
     assert len(list((folder / "otf-runs" / "failures").iterdir())) == 1
 
 
+def never(_: Lookout) -> float:
+    """Return that nothing stalled."""
+    return 0.0
+
+
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
 def test_every_write_fails_once(folder: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     """A failed write is reported in a sentence, not as a defect of otf, and changes no verdict."""
     # beside a stall a run is driven again, with writes of its own: here each campaign has the same writes
-    monkeypatch.setattr(Lookout, "stalled", lambda _: 0.0)
+    monkeypatch.setattr(Lookout, "stalled", never)
     machine(folder)
     seen = set[str]()
     nth = 0

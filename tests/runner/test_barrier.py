@@ -100,10 +100,13 @@ def test_a_prompt_answer_saves_the_looks_for_a_rest(after: float, *, looked: boo
         if isinstance(event, Seen):
             looks.append(observer.number)
 
+    def answer(_port: str, _data: bytes) -> list[tuple[float, str, bytes]]:
+        return [(after, "b", b"said")]
+
     async def run() -> None:
         bench = replace(
             _bench(lambda _frame: [], quiescence=0.05, barrier=None),
-            connect=hub(lambda *_sent: [(after, "b", b"said")], "a", "b"),
+            connect=hub(answer, "a", "b"),
         )
         session = Session(bench.oracle(), Script(["a.say"]), Strict(bench.timing), steps=1)
         async with opened_lines(bench) as lines, Wire(lines) as wire:
