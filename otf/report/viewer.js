@@ -120,8 +120,8 @@ function stepItem(path, step) {
   },
   element("span", { class: "number" }, failed ? `✗ ${step.number}` : `${step.number}`),
   element("span", { class: "told" },
-    element("span", { class: "input" }, input ? eventText(path, input) : "(before any input)"),
-    ...outputs.slice(0, 6).map((text) => element("span", { class: "output" }, `→ ${text}`)),
+    element("span", { class: "input" }, ...breakable(input ? eventText(path, input) : "(before any input)")),
+    ...outputs.slice(0, 6).map((text) => element("span", { class: "output" }, ...breakable(`→ ${text}`))),
     outputs.length > 6 ? element("span", { class: "output" }, `→ … ${outputs.length - 6} more`) : ""));
 }
 

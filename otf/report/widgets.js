@@ -17,6 +17,11 @@ function element(name, attributes = {}, ...children) {
   return fill(document.createElement(name), attributes, children);
 }
 
+// A value as text that a narrow column breaks between its parts, and not inside one.
+function breakable(text) {
+  return text.split(/(?<=[(,=[{])/).flatMap((part, at) => (at ? [element("wbr"), part] : [part]));
+}
+
 function drawing(name, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, name), attributes, children);
 }
