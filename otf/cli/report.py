@@ -34,7 +34,7 @@ EXAMPLES = """\b
 Examples:
   otf report DIR                       write DIR/report.html
   otf report DIR --junit x.xml         write JUnit XML as well
-  otf report DIR --github              print annotations, and a summary, for GitHub Actions
+  otf report DIR --github              annotations and a summary for GitHub
 """
 
 
