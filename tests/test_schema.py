@@ -46,6 +46,7 @@ DOCUMENTS: list[tuple[str, Call]] = [
     ("rerun", lambda within: ("rerun", trace(within), "--out", within / "e")),
     ("shrink", lambda within: ("shrink", trace(within))),
     ("show", lambda within: ("show", trace(within))),
+    ("shows", lambda within: ("show", trace(within), folder(within))),
     ("report", lambda within: ("report", folder(within))),
     ("compare", lambda within: ("compare", folder(within), folder(within))),
     ("compare", lambda within: ("compare", trace(within), folder(within) / "path-0001.jsonl")),

@@ -73,11 +73,12 @@ class Campaign:
         """Run all paths, then shrink; return the summary. Raises ModelError if the model is broken."""
         if self.settings.time is not None:
             self._deadline = anyio.current_time() + self.settings.time
-        with Journal(self.settings.out) as journal, undisturbed(), watched(), spending(self.summary.spent):
-            async with keeping():
-                with blaming():
-                    await self._all(journal)
-            journal.completed(self.summary.trouble)
+        with Journal(self.settings.out) as journal, undisturbed(), watched():
+            with spending(self.summary.spent):
+                async with keeping():
+                    with blaming():
+                        await self._all(journal)
+            journal.completed(self.summary.trouble, self.summary.spent.shares())
         return self.summary
 
     async def _all(self, journal: Journal) -> None:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 from typer.core import TyperGroup
 
-from otf.cli.options import VARIABLE, prepare
+from otf.cli.choices import VARIABLE, prepare
 from otf.cli.output import STDOUT_ERRORS, document, error_document, say, stdout_failed, warn
 from otf.errors import FAIL, INCONCLUSIVE, USAGE, USERS_OWN
 
@@ -46,6 +46,9 @@ COMMANDS: Final[Mapping[str, Entry]] = {
 }
 
 
+HELP: Final = {"help_option_names": ["-h", "--help"]}
+
+
 class Lazy(TyperGroup):
     """The group of all commands. A command is imported when it is called: the list must not wait for the engine."""
 
@@ -62,9 +65,9 @@ class Lazy(TyperGroup):
             return None
         module = import_module(f"otf.cli.{entry.module}")
         single = typer.Typer(rich_markup_mode=None, add_completion=False)
-        single.command(cmd_name, short_help=entry.says, epilog=getattr(module, "EXAMPLES", None))(
-            getattr(module, entry.function)
-        )
+        single.command(
+            cmd_name, short_help=entry.says, epilog=getattr(module, "EXAMPLES", None), context_settings=HELP
+        )(getattr(module, entry.function))
         return typer.main.get_command(single)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 -- as above
@@ -99,6 +102,7 @@ app: Final = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings=HELP,
 )
 
 

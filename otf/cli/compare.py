@@ -4,30 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from otf.cli.benches import parsed
-from otf.cli.campaign_folder import gathered, paths
 from otf.cli.options import AsJson, FromBench, Sets
 from otf.cli.output import document, guarded, say
-from otf.cli.report import watched, write_page
-from otf.cli.traces import bench_of, reading
 from otf.errors import PASS, UsageError
-from otf.offline import judge
-from otf.report import Gathered
-from otf.report.compare import (
-    ComparedTrace,
-    Comparison,
-    ConditionPair,
-    TraceComparison,
-    compared,
-    comparison_page,
-    conditions,
-    parting,
-)
 from otf.trace.result import counted
+
+if TYPE_CHECKING:
+    from otf.report import Gathered
+    from otf.report.compare import ComparedTrace, Comparison, ConditionPair, TraceComparison
 
 EXAMPLES = """\b
 Examples:
@@ -54,6 +42,10 @@ def compare(
     Of two campaigns also their figures, and which kinds of failure only one of them has. The first paths of the same
     number that part are compared. Both are judged again. The exit status is 0 whatever differs.
     """
+    from otf.cli.benches import parsed
+    from otf.cli.report import write_page
+    from otf.report.compare import comparison_page
+
     given = parsed(sets)
     folders = [Path(each).is_dir() for each in (a, b)]
     if any(folders) and not all(folders):
@@ -72,15 +64,23 @@ def compare(
 
 
 def _two(a: str, b: str, bench: str | None, sets: Mapping[str, object]) -> Comparison:
+    from otf.report.compare import Comparison, conditions
+
     found = _traces(a, b, bench, sets)
     return Comparison(a, b, found, conditions(found.a.header, found.b.header))
 
 
 def _traces(a: str, b: str, bench: str | None, sets: Mapping[str, object]) -> TraceComparison:
+    from otf.report.compare import compared
+
     return compared(_judged(a, bench, sets), _judged(b, bench, sets))
 
 
 def _judged(name: str, bench: str | None, sets: Mapping[str, object]) -> ComparedTrace:
+    from otf.cli.traces import bench_of, reading
+    from otf.offline import judge
+    from otf.report.compare import ComparedTrace
+
     with reading(name) as reader:
         loaded = bench_of(reader, bench, sets, drives=False)
         found = ComparedTrace(name, reader.header)
@@ -90,6 +90,8 @@ def _judged(name: str, bench: str | None, sets: Mapping[str, object]) -> Compare
 
 
 def _campaigns(a: str, b: str, bench: str | None, sets: Mapping[str, object]) -> Comparison:
+    from otf.report.compare import Comparison, ConditionPair, conditions
+
     one, other = (_gathered(Path(each), bench, sets) for each in (a, b))
     figures = [ConditionPair(name, *pair) for name, *pair in zip(FIGURES, _figures(one), _figures(other), strict=True)]
     kinds = [
@@ -102,6 +104,8 @@ def _campaigns(a: str, b: str, bench: str | None, sets: Mapping[str, object]) ->
 
 def _parted(a: Path, b: Path, bench: str | None, sets: Mapping[str, object]) -> Iterator[TraceComparison]:
     """Yield the comparisons of paths of the same number that part."""
+    from otf.cli.campaign_folder import paths
+
     others = {file.name for file in paths(b)}
     for file in paths(a):
         if file.name in others:
@@ -111,6 +115,9 @@ def _parted(a: Path, b: Path, bench: str | None, sets: Mapping[str, object]) -> 
 
 
 def _gathered(folder: Path, bench: str | None, sets: Mapping[str, object]) -> Gathered:
+    from otf.cli.campaign_folder import gathered
+    from otf.cli.report import watched
+
     return gathered(folder, bench, sets, watched)
 
 
@@ -145,6 +152,8 @@ def _table(title: str, pairs: Sequence[ConditionPair]) -> Iterator[str]:
 
 
 def _trace_lines(found: TraceComparison, *, named: bool) -> Iterator[str]:
+    from otf.report.compare import parting
+
     for side, trace in (("A", found.a), ("B", found.b)):
         yield f"{side}{f', {trace.name}' if named else ''}: {trace.outcome}, {counted(trace.steps, 'step')}"
     yield parting(found) + ("" if found.silences else " Silences are not compared: they depend on timing.")

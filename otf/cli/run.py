@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 from time import monotonic
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from otf.adapter import Bench
-from otf.campaign import Budget, Campaign, FailureGroup, Settings, Summary
-from otf.campaign.settings import LARGEST
-from otf.cli.benches import load, parsed
-from otf.cli.options import ROOT, AsJson, BenchName, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
+from otf.cli.choices import ALGORITHMS, BEST, KEPT, MIB, MODES, STRATEGIES, TRANSITIONS, InputChoice, among
+from otf.cli.options import ROOT, AsJson, BenchName, Jobs, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, report_error, warn
-from otf.cli.progress import listening
-from otf.cli.run_options import chosen, counting, faster, measured, under, watched
 from otf.cli.signals import Done, interruptible
-from otf.cli.summary import SummaryPrinter, given, lists
-from otf.cli.suts import addressed
-from otf.core import InputMode
 from otf.errors import FAIL, OtfError, UsageError, WriteError
-from otf.shrink import BEST
+
+if TYPE_CHECKING:
+    from otf.adapter import Bench
+    from otf.campaign import Campaign, FailureGroup, Listener, Settings, Summary
+    from otf.cli.summary import SummaryPrinter
+    from otf.core import InputMode
+
+    _Watch = Callable[[Listener], Listener]
+    _Shown = Callable[[Campaign], AbstractContextManager[_Watch]]
 
 EXAMPLES = """\b
 Examples:
@@ -46,13 +49,16 @@ def run(
     strategy: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="How inputs are chosen: one that `otf list` shows, or your own as file.py:Name."
+            metavar="NAME",
+            help="How inputs are chosen: one that `otf list` shows, or your own as file.py:Name.",
+            autocompletion=among(*STRATEGIES),
         ),
     ] = "alternating",
     mode: Annotated[
         str,
         typer.Option(
-            metavar="strict|eager",
+            metavar="|".join(MODES),
+            autocompletion=among(*MODES),
             help="strict: an input only after silence; eager: at once if a correct system must be silent.",
         ),
     ] = "eager",
@@ -60,32 +66,39 @@ def run(
         int, typer.Option(metavar="NUMBER", help="How many inputs are sent at once, without waiting for outputs.")
     ] = 1,
     inputs: Annotated[
-        InputMode | None,
+        InputChoice | None,
         typer.Option(
+            metavar="|".join(get_args(InputChoice)),
             help="Which inputs: uioco, specified in all possible states; any, specified in some of them; all, also "
-            "those not specified; mixed, half and half. The bench has a default."
+            "those not specified; mixed, half and half. The bench has a default.",
         ),
     ] = None,
     quiescence: Quiescence = None,
     silence: SilenceOption = None,
     pids: Pids = None,
-    jobs: Annotated[
-        int,
-        typer.Option(metavar="NUMBER", help="How many paths at the same time, each with its own copy of the system."),
-    ] = 1,
+    jobs: Jobs = 1,
     out: Out = None,
-    keep: Annotated[str, typer.Option(metavar="failures|all", help="Which traces are kept.")] = "all",
+    keep: Annotated[
+        str, typer.Option(metavar="|".join(KEPT), help="Which traces are kept.", autocompletion=among(*KEPT))
+    ] = "all",
     largest: Annotated[
         int, typer.Option(metavar="MIB", min=1, help="How large a trace may become before its path ends.")
-    ] = LARGEST >> 20,
+    ] = MIB,
     stop_first: Annotated[bool, typer.Option("--stop-first", help="Stop at the first failure.")] = False,
     shrink: Annotated[
         bool, typer.Option("--shrink/--no-shrink", help="Shrink one trace of each kind of failure.")
     ] = True,
-    algorithm: Annotated[str, typer.Option(metavar="NAME", help="How it is shrunk: see `otf shrink --help`.")] = BEST,
+    algorithm: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="How it is shrunk: see `otf shrink --help`.",
+            autocompletion=among(*ALGORITHMS),
+        ),
+    ] = BEST,
     budget: Annotated[
         int, typer.Option(metavar="STEPS", min=1, help="How many inputs the system may be sent to shrink a failure.")
-    ] = Budget().transitions,
+    ] = TRANSITIONS,
     saved: Annotated[
         bool,
         typer.Option("--saved/--no-saved", help="Save failures in otf-runs/failures, and try the saved ones first."),
@@ -111,6 +124,14 @@ def run(
             help="How many times as fast the clocks of the system run, with libfaketime; auto: as fast as it follows.",
         ),
     ] = None,
+    page: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|PORT",
+            help="Show the campaign while it runs, on a page in a file or at a port of 127.0.0.1 (0: a free one); the "
+            "page ends as the report.",
+        ),
+    ] = None,
     sut: Suts = None,
     sets: Sets = None,
     as_json: AsJson = False,
@@ -120,7 +141,13 @@ def run(
     Each path starts a fresh copy of the system. A path that fails ends; the others go on. Each failure is explained in
     the words of the model, and shrunk to the few inputs that matter.
     """
-    loaded = under(addressed(_bench(bench, parsed(sets), inputs, quiescence), sut), scenario)
+    from otf.campaign import Budget, Settings
+    from otf.cli.benches import parsed
+    from otf.cli.run_options import chosen, faster, measured, under, watched
+    from otf.cli.summary import given
+    from otf.cli.suts import addressed
+
+    loaded = under(addressed(_bench(bench, parsed(sets, quiescence), inputs), sut), scenario)
     loaded = watched(loaded, silence, pids)
     seed = secrets.randbelow(1_000_000) if seed is None else seed
     settings = Settings(
@@ -131,11 +158,11 @@ def run(
         time=time,
         seed=seed,
         strategy=chosen(strategy),
-        mode=_one_of("--mode", mode, ("strict", "eager")),
+        mode=_one_of("--mode", mode, MODES),
         burst=burst,
         largest=largest << 20,
         jobs=jobs,
-        keep=_one_of("--keep", keep, ("all", "failures")),
+        keep=_one_of("--keep", keep, KEPT),
         stop_first=stop_first,
         shrink=shrink,
         algorithm=algorithm,
@@ -147,43 +174,72 @@ def run(
         loaded = faster(loaded, settings, speed)
     if calibrate:
         return measured(loaded, replace(settings, traces=min(traces, 2)), as_json=as_json)
+    shown = partial(_shown, page, parsed(sets, quiescence))
+    return _judged(loaded, settings, until, given(sut, silence, pids), shown, as_json=as_json)
+
+
+def _judged(loaded: Bench, settings: Settings, until: str | None, options: str, shown: _Shown, *, as_json: bool) -> int:
+    from otf.campaign import Campaign
+    from otf.cli.run_options import counting
+    from otf.cli.summary import SummaryPrinter
+
     settings, covered = counting(loaded, settings, until)
     campaign = Campaign(loaded, settings)
-    printer = SummaryPrinter(campaign.summary, settings, loaded, given(sut, silence, pids))
+    printer = SummaryPrinter(campaign.summary, settings, loaded, options)
     began = monotonic()
-    done, error = _driven(campaign, None if as_json else printer)
-    campaign.summary.interrupted = bool(done.signal)
-    if as_json:
-        document({**_json(campaign.summary, settings, error), **covered.data()})
-    elif error is None:
-        printer.whole(monotonic() - began)
-        covered.report()
-    else:
-        printer.failures()
-    if STDOUT_ERRORS:
-        warn(campaign.summary.result.headline)
-    if error is not None:
-        report_error(error)
-        # a failure stays a failure, but a broken model may have blamed the system for its own mistakes
-        return FAIL if campaign.summary.failures and isinstance(error, WriteError) else error.exit_status
-    # a failure stays a failure, also if the campaign was interrupted
-    return FAIL if campaign.summary.failures else done.status(campaign.summary.exit_status)
+    with shown(campaign) as watch:
+        done, error = _driven(campaign, None if as_json else printer, watch)
+        if as_json:
+            document({**_json(campaign.summary, settings, error), **covered.data()})
+        elif error is None:
+            printer.whole(monotonic() - began)
+            covered.report()
+        else:
+            printer.failures()
+        if STDOUT_ERRORS:
+            warn(campaign.summary.result.headline)
+        if error is not None:
+            report_error(error)
+            # a failure stays a failure, but a broken model may have blamed the system for its own mistakes
+            return FAIL if campaign.summary.failures and isinstance(error, WriteError) else error.exit_status
+        # a failure stays a failure, also if the campaign was interrupted
+        return FAIL if campaign.summary.failures else done.status(campaign.summary.exit_status)
 
 
-def _driven(campaign: Campaign, printer: SummaryPrinter | None) -> tuple[Done[None], OtfError | None]:
+@contextmanager
+def _shown(page: str | None, sets: dict[str, object], campaign: Campaign) -> Generator[_Watch]:
+    """Yield what a listener is passed through, so that a page shows the campaign; in the end it becomes the report."""
+    if page is None:
+        yield lambda inner: inner
+        return
+    from otf.cli.live import live
+    from otf.cli.report import report_page
+
+    settings = campaign.settings
+    with live(page, campaign, settings.reference, warn) as shown:
+        yield shown.watch
+        shown.end(lambda: report_page(settings.out, settings.reference, sets))
+
+
+def _driven(campaign: Campaign, printer: SummaryPrinter | None, watch: _Watch) -> tuple[Done[None], OtfError | None]:
+    from otf.cli.progress import listening
+
     async def work() -> None:
-        with listening(campaign.settings, campaign.summary, printer, quiet=printer is None) as campaign.listener:
+        with listening(campaign.settings, campaign.summary, printer, quiet=printer is None) as listener:
+            campaign.listener = watch(listener)
             await campaign.run()
 
     try:
-        return interruptible(work), None
+        done = interruptible(work)
     except OtfError as error:
         return Done(None), error
+    campaign.summary.interrupted = bool(done.signal)
+    return done, None
 
 
-def _bench(reference: str, sets: dict[str, object], inputs: InputMode | None, quiescence: float | None) -> Bench:
-    if quiescence is not None:
-        sets = {**sets, "quiescence": quiescence}
+def _bench(reference: str, sets: dict[str, object], inputs: InputMode | None) -> Bench:
+    from otf.cli.benches import load
+
     bench = load(reference, sets)
     return bench if inputs is None else replace(bench, inputs=inputs)
 
@@ -196,6 +252,8 @@ def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:  # noqa: AN
 
 
 def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[str, Any]:
+    from otf.cli.summary import lists
+
     result = {
         "verdict": summary.verdict,
         "paths": summary.paths,

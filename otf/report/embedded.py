@@ -104,7 +104,13 @@ def embedded(
         if left < 0:
             break
         found[name] = EmbeddedPath(
-            name, path.kind, plain(path.group), plain(str(path.file)), data["steps"], commands(path.file), packed
+            name,
+            path.kind,
+            plain(path.group),
+            plain(str(path.file)),
+            data["steps"],
+            {what: plain(command) for what, command in commands(path.file).items()},
+            packed,
         )
     return [*found.values()]
 
@@ -122,7 +128,7 @@ def address(file: Path) -> str:
 def document(paths: Iterable[EmbeddedPath]) -> str:
     r"""Return the paths as JSON in which no markup can begin or end.
 
-    >>> document([EmbeddedPath("path-1", "pass", "</script>", "x", 1, {}, "")])[:48]
+    >>> document([EmbeddedPath("path-1", "pass", "</script>", "x", 1, {}, "")])[:49]
     '[{"name":"path-1","kind":"pass","group":"\\u003c/s'
     """
     text = msgspec.json.encode([asdict(path) for path in paths]).decode()

@@ -41,6 +41,7 @@ def overview(gathered: Gathered) -> Markup:
             f"{settings}, {header.mode}, inputs {header.inputs}{silence}, {versions}, started {gathered.started[:19]}",
             class_="soft",
         ),
+        *([tag("p", f"time: {gathered.time}", class_="soft")] if gathered.time else []),
         *(tag("p", f"note: {note}", class_="soft") for note in gathered.notes),
         tag(
             "div",

@@ -16,8 +16,21 @@ def test_a_table_and_what_is_true() -> None:
     lines = done.out.splitlines()
     assert lines[:2] == ["    0  0  (initial)", "         Coin(cents=5) / nothing  ->  1"]
     assert "coffee: 3 states, 4 transitions" in lines
-    assert "total: refuted: Button() is not specified in 0" in lines
-    assert lines[-1] == "no dead end: proven: 3 states, 4 transitions"
+    at = lines.index("total: no: Button() is not specified in 0")
+    assert lines[at + 1] == "      each state specifies every input that is enabled in it; it need not be so"
+    assert lines[-2] == "no dead end: proven: 3 states, 4 transitions"
+
+
+def test_a_large_model_is_summarised() -> None:
+    """Kinds of states and inputs, and how to see the states; --whole lists them."""
+    done = otf("explore", "conference")
+    assert done.out.splitlines()[:4] == [
+        "conference: 37 states, 392 transitions",
+        "states:   36 Conf, 1 Idle; the farthest is 3 steps from the start",
+        "inputs:   12 JoinPDUin, 12 AnswerPDUin, 6 DataPDUin, 4 Join, 3 LeavePDUin, 2 Datareq, 1 Leave",
+        "too many to list: --whole lists all states, --depth 2 those near Idle()",
+    ]
+    assert "    0  Idle()  (initial)\n" in otf("explore", "conference", "--whole").out
 
 
 def test_json_is_one_document() -> None:

@@ -25,7 +25,12 @@ def test_a_browser_that_does_not_start(program: str, why: str, tmp_path: Path, m
 
 def test_a_browser_is_installed_with_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a browser its package is missing; with any that is known, it is not."""
-    monkeypatch.setattr(debian, "found", lambda _name: None)
+
+    def found(name: str) -> str | None:
+        return installed.get(name)
+
+    installed: dict[str, str] = {}
+    monkeypatch.setattr(debian, "found", found)
     assert "chromium" in debian.missing()
-    monkeypatch.setattr(debian, "found", lambda name: "/usr/bin/x" if name == "google-chrome" else None)
+    installed["google-chrome"] = "/usr/bin/x"
     assert "chromium" not in debian.missing()
