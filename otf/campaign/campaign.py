@@ -6,6 +6,7 @@ import gc
 from collections.abc import Generator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Self
 
 import anyio
@@ -75,6 +76,7 @@ class Campaign:
             async with keeping():
                 with blaming():
                     await self._all(journal)
+            journal.completed(self.summary.trouble)
         return self.summary
 
     async def _all(self, journal: Journal) -> None:
@@ -135,11 +137,12 @@ class Campaign:
                 with blaming():
                     result = await self._path(number, lane, journal)
                     doubtful = lane.pace.doubtful or self.bench.speed > 1
-                    path = await self._confirmer.confirmed(result, lane.oracle, doubtful=doubtful)
+                    counts = partial(self._finish, driven=result, journal=journal)
+                    path = await self._confirmer.confirmed(result, lane.oracle, counts, doubtful=doubtful)
             except ContactError as error:
                 self._lost(error)
                 return
-            self._finish(path)
+            counts(path)
 
     @property
     def _paths_end(self) -> float:
@@ -176,11 +179,12 @@ class Campaign:
         known = verdict.failure is None or verdict.failure.signature in self.summary.failures
         return 0.0 if known else self.settings.aftermath
 
-    def _finish(self, path: ConfirmedPath) -> None:
+    def _finish(self, path: ConfirmedPath, driven: PathResult, journal: Journal) -> None:
         if path.trouble is not None:
             self._lost(path.trouble)
         result, known_issue = path.result, self._confirmer.known_issue(path.result)
-        self.summary.add(result, path.tries, path.known, known_issue)
+        self.summary.add(result, path.tries, path.known, known_issue, driven)
+        journal.counted(result, driven.steps, path.known, "" if known_issue is None else known_issue.says)
         self.listener.path(result, self.summary)
         if result.verdict.outcome == "pass" and self.settings.keep == "failures":
             with writing(result.trace, "what passed"):

@@ -6,6 +6,7 @@ believes in the clock, and a clock goes on while nothing can run.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -46,8 +47,12 @@ class ConfirmedPath(NamedTuple):
     trouble: ContactError | None = None
 
 
+Counts = Callable[[ConfirmedPath], None]
+"""Takes a path that is interrupted before it is decided, as it counts."""
+
+
 class Confirmer:
-    """Decides how the failing paths of one campaign count; a path that it interrupts is added to `summary`."""
+    """Decides how the failing paths of one campaign count; `summary` has what was found so far."""
 
     def __init__(self, bench: Bench, settings: Settings, summary: Summary) -> None:
         self._bench = bench
@@ -63,8 +68,11 @@ class Confirmer:
         known = zip(self._bench.known_issues, self._summary.known_issues, strict=True)
         return next((count for issue, count in known if failure is not None and issue.shows(failure)), None)
 
-    async def confirmed(self, result: PathResult, oracle: Oracle, *, doubtful: bool) -> ConfirmedPath:
-        """Return a path as it counts; a `doubtful` failure is driven again strictly. Raises WriteError."""
+    async def confirmed(self, result: PathResult, oracle: Oracle, counts: Counts, *, doubtful: bool) -> ConfirmedPath:
+        """Return a path as it counts; a `doubtful` failure is driven again strictly. Raises WriteError.
+
+        `counts` gets the path if an interruption comes first.
+        """
         failure = result.verdict.failure
         if failure is not None and failure.signature not in {*self._summary.failures, *self._known}:
             ask_again(oracle.model, self._bench.oracle(), result.events)
@@ -72,17 +80,17 @@ class Confirmer:
         if failure is None or self.known_issue(result) is not None:
             return ConfirmedPath(result)
         if failure.kind == "ended":
-            await self._uninterrupted(result)
+            await _uninterrupted(result, counts)
         if not doubtful and not is_stalled(result):
             return ConfirmedPath(result)
         if failure.signature in self._known:
             return ConfirmedPath(result, known=self._known[failure.signature])
-        seen = await self._driven(result, oracle, doubtful=doubtful)
+        seen = await self._driven(result, oracle, counts, doubtful=doubtful)
         if seen.trouble is None and seen.result.verdict.failure is not None:
             self._known[failure.signature] = seen.result.verdict.failure.signature
         return seen
 
-    async def _driven(self, result: PathResult, oracle: Oracle, *, doubtful: bool) -> ConfirmedPath:
+    async def _driven(self, result: PathResult, oracle: Oracle, counts: Counts, *, doubtful: bool) -> ConfirmedPath:
         head = header(self._own, replace(self._settings, mode="strict"), result.number, strategy="script")
         oracle = oracle if self._bench is self._own else self._own.oracle()
         first = "a failure was seen in eager mode" if doubtful else "a failure was seen while the machine stalled"
@@ -98,17 +106,18 @@ class Confirmer:
             return ConfirmedPath(lost, trouble=error)
         except (anyio.get_cancelled_exc_class(), WriteError) as error:
             what = "a trace could not be written" if isinstance(error, WriteError) else "an interruption came"
-            self._summary.add(_doubted(result, f"{first}, and {what} before it could be seen again"))
+            counts(ConfirmedPath(_doubted(result, f"{first}, and {what} before it could be seen again")))
             raise
         return ConfirmedPath(again, tries)
 
-    async def _uninterrupted(self, result: PathResult) -> None:
-        """Wait a moment for an interruption: Ctrl-C in a terminal ends all programs that were started there."""
-        try:
-            await anyio.sleep(TOGETHER)
-        except anyio.get_cancelled_exc_class():
-            self._summary.add(_at_once(result))
-            raise
+
+async def _uninterrupted(result: PathResult, counts: Counts) -> None:
+    """Wait a moment for an interruption: Ctrl-C in a terminal ends all programs that were started there."""
+    try:
+        await anyio.sleep(TOGETHER)
+    except anyio.get_cancelled_exc_class():
+        counts(ConfirmedPath(_at_once(result)))
+        raise
 
 
 def is_stalled(result: PathResult) -> bool:

@@ -17,6 +17,7 @@ from typing import Any, Final, Self
 from otf.campaign.results import FailureGroup, PathResult, Retried
 from otf.errors import OtfError, UsageError, WriteError
 from otf.runner.files import unwritten, writing
+from otf.trace.verdict import Signature
 
 _TRACES: Final = re.compile(r"(path|saved)-.*\.jsonl")
 
@@ -75,6 +76,9 @@ def _held(descriptor: int) -> bool:
 
 
 JOURNAL: Final = "campaign.jsonl"
+STARTED: Final = "campaign started"
+COUNTED: Final = "path counted"
+COMPLETED: Final = "campaign completed"
 
 
 class Journal:
@@ -86,10 +90,11 @@ class Journal:
     def __init__(self, out: Path, *, joins: bool = False) -> None:
         self._sink = _Sink(out / JOURNAL, claimed(out, JOURNAL, joins=joins))
         self._log = _logger(self._sink)
+        self._runs: dict[int, str] = {}  # of the paths that do not count yet
 
     def __enter__(self) -> Self:
         """Log the start."""
-        self._log.info("campaign started", pid=os.getpid())
+        self._log.info(STARTED, pid=os.getpid(), counts=COUNTED)
         return self
 
     def __exit__(
@@ -105,6 +110,7 @@ class Journal:
     def path(self, run: str, number: int, trace: Path) -> Generator[Callable[[PathResult], None]]:
         """Log one path: its start, and its result or its error."""
         log = self._log.bind(run=run, path=number)
+        self._runs[number] = run
         log.info("path started", trace=str(trace))
         try:
             yield lambda result: log.info(
@@ -113,6 +119,28 @@ class Journal:
         except OtfError as error:
             log.warning("path gave up", why=str(error))
             raise
+
+    def counted(self, result: PathResult, steps: int, known: Signature | None, known_issue: str) -> None:
+        """Log how a path counts: reports group its failure as the campaign did, and have its totals.
+
+        `steps` are those of the path, also where a strict run of the same inputs decided; `known` is the signature that
+        its failure is grouped under if that is another one.
+        """
+        failure = result.verdict.failure
+        self._log.info(
+            COUNTED,
+            run=self._runs.pop(result.number, ""),
+            path=result.number,
+            verdict="pass" if known_issue else result.verdict.outcome,
+            steps=steps,
+            why=result.verdict.why,
+            signature=str(known or (failure and failure.signature) or ""),
+            known_issue=known_issue,
+        )
+
+    def completed(self, trouble: str) -> None:
+        """Log that nothing interrupted the campaign; `trouble` is the error that ended contact with the system."""
+        self._log.info(COMPLETED, trouble=trouble)
 
     def retried(self, kept: Retried) -> None:
         """Log the outcome of a failure that an earlier campaign saved."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from otf.errors import FAIL, INCONCLUSIVE, PASS
 from otf.runner.time_spent import TimeSpent
 from otf.trace.events import Event
+from otf.trace.result import CampaignResult, FailureResult, InconclusiveResult, KnownIssueResult
 from otf.trace.verdict import Outcome, Signature, Verdict
 
 
@@ -112,6 +113,12 @@ class FailureGroup:
     shrunk: Shrunk | None = None
     unshrunk: str = ""
 
+    @property
+    def result(self) -> FailureResult:
+        """Return what is to be reported of the failure, wherever it is reported."""
+        shortest = self.shrunk or self.first
+        return FailureResult(str(self.signature), self.count, str(shortest.trace), shortest.steps)
+
 
 @dataclass(slots=True)
 class KnownIssueCount:
@@ -154,11 +161,33 @@ class Summary:
     cut: bool = False
 
     @property
+    def result(self) -> CampaignResult:
+        """Return what is to be reported of the campaign, wherever it is reported."""
+        undecided: dict[str, list[PathResult]] = {}
+        for each in self.inconclusive:
+            undecided.setdefault(each.verdict.why, []).append(each)
+        return CampaignResult(
+            paths=self.paths,
+            steps=self.steps,
+            failures=tuple(group.result for group in self.failures.values()),
+            known_issues=tuple(
+                KnownIssueResult(each.says, each.count, "" if each.first is None else str(each.first.trace))
+                for each in self.known_issues
+            ),
+            inconclusive=tuple(
+                InconclusiveResult(why, len(paths), str(paths[0].trace)) for why, paths in undecided.items()
+            ),
+            silence=dict(self.silence),
+            truncated=self.truncated,
+            late=self.late,
+            trouble=self.trouble,
+            interrupted=self.interrupted,
+        )
+
+    @property
     def verdict(self) -> Outcome:
         """Return the verdict of the campaign: fail before inconclusive before pass."""
-        if self.failures or any(each.result for each in self.saved):
-            return "fail"
-        return "inconclusive" if self.inconclusive or self.trouble or self.interrupted else "pass"
+        return "fail" if any(each.result for each in self.saved) else self.result.verdict
 
     @property
     def exit_status(self) -> int:
@@ -171,18 +200,21 @@ class Summary:
         tries: int = 0,
         known: Signature | None = None,
         known_issue: KnownIssueCount | None = None,
+        driven: PathResult | None = None,
     ) -> None:
-        """Count a path; `tries` strict re-runs confirmed its failure.
+        """Count a path; `tries` strict re-runs confirmed its failure, and `result` is then the last of these.
 
         `known` is the signature of the same failure in strict mode; `known_issue` is the issue that its failure shows.
+        `driven` is the path itself: its steps count, and those of the runs that confirm it do not.
         """
+        driven = driven or result
         self.paths += 1
-        if result.silence:
-            self.silence[result.silence] = self.silence.get(result.silence, 0) + 1
+        if driven.silence:
+            self.silence[driven.silence] = self.silence.get(driven.silence, 0) + 1
         self.unwritten += [result.unwritten] * bool(result.unwritten)
-        self.steps += result.steps
-        self.truncated += result.verdict.truncated
-        self.late += len(result.verdict.late)
+        self.steps += driven.steps
+        self.truncated += driven.verdict.truncated
+        self.late += len(driven.verdict.late)
         if result.verdict.outcome == "inconclusive":
             self.inconclusive.append(result)
         elif known_issue is not None:

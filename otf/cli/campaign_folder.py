@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from inspect import unwrap
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import msgspec
+
 from otf.adapter import Bench
+from otf.campaign.journal import COMPLETED, COUNTED, JOURNAL, STARTED
 from otf.campaign.shrinking import INTERRUPTED
 from otf.cli.traces import bench_of, reading
 from otf.core import Model, Monitor
@@ -16,9 +21,12 @@ from otf.errors import UsageError
 from otf.offline import Judgement, judge
 from otf.report import Gathered, ReportedFailure
 from otf.report import PathSummary as Walked
-from otf.trace.reading import TracedEvent
+from otf.trace.reading import TracedEvent, bounded
+from otf.trace.verdict import Outcome
 
-PATH: Final = re.compile(r"path-\d+\.jsonl")
+PATH: Final = re.compile(r"(path|saved)-\d+\.jsonl")
+SAVED: Final = re.compile(r"saved-\d+\.jsonl")
+Shows = Callable[[list[Path]], Iterable[Path]]
 
 
 class Read(NamedTuple):
@@ -47,62 +55,180 @@ def paths(folder: Path) -> list[Path]:
     return files
 
 
-def gathered(files: Iterable[Path], first: Path, named: str | None, sets: Mapping[str, object]) -> Gathered:
-    """Return the content of all traces together; the bench is that of the first trace, or `named`."""
-    with reading(str(first)) as reader:
+class PathRecord(msgspec.Struct, frozen=True):
+    """How the campaign counted a path: `otf.campaign.journal` writes it."""
+
+    path: int
+    verdict: Outcome
+    steps: int
+    why: str = ""
+    signature: str = ""
+    known_issue: str = ""
+
+
+class LogLine(msgspec.Struct, frozen=True):
+    """What is read of any line of the log."""
+
+    event: str
+    counts: str = ""
+    trouble: str | None = ""
+
+
+@dataclass(slots=True)
+class CampaignLog:
+    """What the log of a campaign adds to its traces.
+
+    `counts`: it says how each path counts, as logs of earlier versions did not. `completed`: nothing interrupted the
+    campaign; `trouble` is the error that ended contact with the system.
+    """
+
+    counts: bool = False
+    completed: bool = False
+    trouble: str = ""
+    paths: dict[int, PathRecord] = field(default_factory=dict[int, PathRecord])
+
+    @classmethod
+    def of(cls, folder: Path) -> CampaignLog:
+        """Read the log in a folder, as far as it can be read; without one, the traces have to do."""
+        found = cls()
+        with suppress(OSError, msgspec.DecodeError), (folder / JOURNAL).open("rb") as file:
+            for line in bounded(file):
+                found.line(line)
+        return found
+
+    def line(self, line: bytes) -> None:
+        """Take a line of the log."""
+        known = msgspec.json.decode(line, type=LogLine)
+        if known.event == STARTED and known.counts == COUNTED:
+            self.counts = True
+        elif known.event == COMPLETED:
+            self.completed, self.trouble = True, known.trouble or ""
+        elif known.event == COUNTED:
+            record = msgspec.json.decode(line, type=PathRecord)
+            self.paths[record.path] = record
+
+
+def gathered(folder: Path, named: str | None, sets: Mapping[str, object], show: Shows = iter) -> Gathered:
+    """Return the content of all traces in a folder; the bench is that of the first trace, or `named`.
+
+    `show` gets the traces, and yields them as they are read: it shows the progress.
+    """
+    files = paths(folder)
+    with reading(str(files[0])) as reader:
         bench = bench_of(reader, named, sets, drives=False)
         found = Gathered.of(reader.header, Model(bench.spec, bench.oracle().model.routes))
-    gathering = _Gathering(bench, found)
-    for file in files:
-        gathering.path(file)
+    found.known_issues = tuple(dict.fromkeys(issue.says for issue in bench.known_issues))
+    found.source = source(bench.spec.step, Path.cwd())
+    gathering = _Gathering(bench, found, CampaignLog.of(folder))
+    for file in show(files):
+        gathering.trace(file)
+    gathering.end()
     return found
 
 
-class _Gathering:
-    """Adds one path after the other."""
+def source(step: Callable[..., object], below: Path) -> tuple[str, int] | None:
+    """Return the file and line of a function, the file relative to the folder; None if it is not below that."""
+    code = getattr(unwrap(step), "__code__", None)
+    if code is None or not Path(code.co_filename).is_relative_to(below):
+        return None
+    return str(Path(code.co_filename).relative_to(below)), code.co_firstlineno
 
-    def __init__(self, bench: Bench, found: Gathered) -> None:
-        self._bench, self._found = bench, found
+
+class _Gathering:
+    """Adds one path after the other, as the campaign counted it."""
+
+    def __init__(self, bench: Bench, found: Gathered, log: CampaignLog) -> None:
+        self._bench, self._found, self._log = bench, found, log
         # signatures of failures in eager mode, with those of the same failures in strict mode
         self._known: dict[str, str] = {}
+        self._left = dict(log.paths)
+        # failures that count with another of which no trace was read yet: the numbers of their paths
+        self._others: list[tuple[int, ReportedFailure]] = []
+        self._shrunk: list[ReportedFailure] = []
 
-    def path(self, file: Path) -> None:
-        """Add a path: its trace, and those of its failure when it was driven again strictly, and shrunk."""
+    def trace(self, file: Path) -> None:
+        """Add the trace of a path, or that of a saved failure that was driven again."""
+        if SAVED.fullmatch(file.name):
+            self._saved(file)
+        else:
+            self._path(file)
+
+    def end(self) -> None:
+        """Add what is left: paths whose traces were not kept, failures that count with others, and shorter traces."""
+        for record in self._left.values():
+            if record.verdict == "pass" and not record.known_issue:
+                self._found.done(Walked(record.path, "", "pass", record.steps, 0.0, "its trace was not kept"))
+        for at, found in self._others:
+            path = self._found.paths[at]
+            signature = path.signature if path.signature in self._found.failures else str(found.failure.signature)
+            self._found.failed(found, signature)
+            self._found.paths[at] = replace(path, signature=signature)
+        for shrunk in self._shrunk:
+            if shrunk.signature in self._found.failures:
+                self._found.failed(shrunk)
+        self._found.trouble = self._log.trouble
+        self._found.interrupted = self._log.counts and not self._log.completed
+
+    def _path(self, file: Path) -> None:
+        record = self._left.pop(int(file.stem.rpartition("-")[2]), None)
+        if record is None and self._log.counts and self._interrupted(file):
+            return
         read = self._read(file, follow=True)
         self._found.started = self._found.started or read.started
-        result = _result(read, file)
+        result = _result(read, file, record)
         if result.verdict == "fail":
-            result = self._failed(result, file, read.judgement)
+            result = self._failed(result, file, read.judgement, record)
         self._found.done(result)
 
-    def _failed(self, result: Walked, file: Path, judgement: Judgement) -> Walked:
-        found = _found(judgement, file)
-        if judgement.header.mode == "eager":
-            strict = file.with_suffix(".strict.jsonl")
-            if strict.is_file():
-                again = self._read(strict).judgement
-                if again.verdict.failure is None:
-                    return replace(
-                        result, verdict="inconclusive", why="a failure in eager mode did not recur in strict mode"
-                    )
-                self._known[str(found.failure.signature)] = str(again.verdict.failure.signature)
-                found = _found(again, strict)
-        excused = next((known.says for known in self._bench.known_issues if known.shows(found.failure)), None)
-        if excused is not None:
-            return replace(result, verdict="pass", why=f"known issue: {excused}")
-        signature = str(found.failure.signature)
-        signature = self._known.get(signature, signature)
-        self._found.failed(found, signature)
-        for shorter in self._shrunk(file):
-            self._found.failed(replace(shorter, count=0, shrunk=True), signature)
-        return replace(result, signature=signature)
+    def _interrupted(self, file: Path) -> bool:
+        """Return whether the campaign did not count a path, since it was interrupted or lost contact."""
+        if self._read(file).judgement.recorded != "inconclusive":
+            return False
+        self._note(f"{file.name} does not count: it was interrupted, or there was no contact with the system")
+        return True
 
-    def _shrunk(self, file: Path) -> Iterator[ReportedFailure]:
+    def _failed(self, result: Walked, file: Path, judgement: Judgement, record: PathRecord | None) -> Walked:
+        own = found = _found(judgement, file)
+        strict = file.with_suffix(".strict.jsonl")
+        if strict.is_file() and (record is not None or judgement.header.mode == "eager"):
+            again = self._read(strict).judgement
+            if again.verdict.failure is None and record is None:
+                why = "a failure in eager mode did not recur in strict mode"
+                return replace(result, verdict="inconclusive", why=why)
+            if again.verdict.failure is not None and (record is None or record.signature != own.signature):
+                found = _found(again, strict)
+                self._known[own.signature] = found.signature
+        if excused := self._excused(own) or self._excused(found):
+            return replace(result, verdict="pass", why=f"known issue: {excused}", known_issue=excused)
+        return replace(result, signature=self._counted(found, file, own.signature, record))
+
+    def _counted(self, found: ReportedFailure, file: Path, own: str, record: PathRecord | None) -> str:
+        """Add a failure of a path; return the signature that it counts with. Shorter traces are added at the end."""
+        signature = (record and record.signature) or self._known.get(own, found.signature)
+        if signature == found.signature:
+            self._found.failed(found)
+        else:
+            self._others.append((len(self._found.paths), found))
+        self._shrunk += self._shorter(file)
+        return signature
+
+    def _saved(self, file: Path) -> None:
+        judgement = self._read(file).judgement
+        if judgement.verdict.failure is not None and not self._excused(found := _found(judgement, file)):
+            self._found.failed(replace(found, count=0))
+            self._shrunk += self._shorter(file)
+
+    def _excused(self, found: ReportedFailure) -> str:
+        """Return the text of the known issue of the bench that a failure shows, "" if it shows none."""
+        return next((known.says for known in self._bench.known_issues if known.shows(found.failure)), "")
+
+    def _shorter(self, file: Path) -> Iterator[ReportedFailure]:
+        """Yield shorter traces of a failure; each counts with the failure that it shows."""
         for shrunk in sorted(file.parent.glob(f"{file.stem}.*shrunk.jsonl")):
             judgement = self._read(shrunk).judgement
             if judgement.verdict.failure is not None:
                 ended = "" if judgement.header.minimal else judgement.header.ended or INTERRUPTED
-                yield replace(_found(judgement, shrunk), ended=ended)
+                yield replace(_found(judgement, shrunk), count=0, shrunk=True, ended=ended)
 
     def _read(self, file: Path, *, follow: bool = False) -> Read:
         started, seconds = "", 0.0
@@ -134,12 +260,26 @@ def _found(judgement: Judgement, file: Path) -> ReportedFailure:
     return ReportedFailure(failure, str(file), judgement.steps, judgement.events)
 
 
-def _result(read: Read, file: Path) -> Walked:
+def _result(read: Read, file: Path, record: PathRecord | None) -> Walked:
+    """Return a path as the current model judges it; what the campaign left undecided no model decides."""
     judgement = read.judgement
     outcome, why = judgement.verdict.outcome, judgement.verdict.why
-    if judgement.recorded == "inconclusive" and outcome == "pass":
-        outcome, why = "inconclusive", "recorded as inconclusive: see `otf show`"
-    if judgement.cut and outcome == "pass":
+    if record is not None and record.verdict == "inconclusive" and "pass" not in {outcome, judgement.recorded}:
+        outcome, why = "inconclusive", record.why
+    elif judgement.recorded == "inconclusive" and outcome == "pass":
+        outcome, why = "inconclusive", (record and record.why) or "recorded as inconclusive: see `otf show`"
+    elif judgement.cut and outcome == "pass":
         outcome, why = "inconclusive", "the trace was cut: the tester was killed"
-    number, truncated = judgement.header.path, judgement.verdict.truncated
-    return Walked(number, file.name, outcome, judgement.steps, read.seconds, why, truncated)
+    silence = judgement.header.silence
+    return Walked(
+        judgement.header.path,
+        file.name,
+        outcome,
+        judgement.steps if record is None else record.steps,
+        read.seconds,
+        why,
+        judgement.verdict.truncated,
+        # for a system in this process, which answers before any time passes, the header says no more than this
+        silence="" if silence == "timed" else silence,
+        late=len(judgement.verdict.late),
+    )

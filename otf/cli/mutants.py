@@ -15,8 +15,8 @@ from otf.cli.options import AsJson, BenchName, Out, Sets, fresh
 from otf.cli.output import document, guarded, say
 from otf.cli.progress import listening
 from otf.cli.signals import Done, interruptible
-from otf.cli.summary import counted
 from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
+from otf.trace.result import counted
 
 BUDGET = 20_000
 STEPS = 100

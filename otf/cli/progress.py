@@ -9,9 +9,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
 from otf.campaign import FailureGroup, Listener, PathResult, Settings, Summary
-from otf.cli.summary import counted
 from otf.core import View
 from otf.trace.events import Event
+from otf.trace.result import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -15,7 +15,6 @@ from otf.cli.benches import load, parsed
 from otf.cli.foreign import How, is_capture, is_log, opinion, position
 from otf.cli.options import AsJson, FromBench, Sets, Suts
 from otf.cli.output import document, error_document, guarded, report_error, say, show_traceback
-from otf.cli.summary import counted
 from otf.cli.suts import addressed
 from otf.cli.traces import bench_of, opened
 from otf.errors import FAIL, INCONCLUSIVE, PASS, USAGE, OtfError, TraceError, UsageError
@@ -23,6 +22,7 @@ from otf.offline import Judgement, judge
 from otf.offline.logs import Opinion
 from otf.trace.explain import explanation
 from otf.trace.reading import TraceReader, bounded
+from otf.trace.result import counted
 
 STATUS = {"pass": PASS, "fail": FAIL, "inconclusive": INCONCLUSIVE}
 WORST = (FAIL, USAGE, INCONCLUSIVE, PASS)  # the status of several traces: a failure counts whatever else there is

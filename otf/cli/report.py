@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,21 +11,23 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from otf.cli.benches import parsed
-from otf.cli.campaign_folder import gathered, paths
+from otf.cli.campaign_folder import gathered
 from otf.cli.options import AsJson, FromBench, Sets
 from otf.cli.output import document, guarded, say
-from otf.cli.summary import counted
+from otf.cli.summary import lists
 from otf.errors import PASS, UsageError
-from otf.report import MARK, Gathered, junit, page
+from otf.report import MARK, Gathered, junit, markdown, page
 from otf.report import github as remarks
 from otf.runner.files import put, writing
+from otf.trace.result import counted
 
+STEP = "GITHUB_STEP_SUMMARY"  # the variable with the name of the file that GitHub shows beside a step
 HEAD = 200  # bytes of a file that contain the mark of a report
 EXAMPLES = """\b
 Examples:
   otf report DIR                       write DIR/report.html
   otf report DIR --junit x.xml         write JUnit XML as well
-  otf report DIR --github              print annotations for GitHub Actions
+  otf report DIR --github              print annotations, and a summary, for GitHub Actions
 """
 
 
@@ -37,9 +40,18 @@ def report(
         Path | None, typer.Option("--out", metavar="FILE", help="The page; default: report.html in the folder.")
     ] = None,
     junit_xml: Annotated[
-        Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML as well, a test case for each path.")
+        Path | None,
+        typer.Option(
+            "--junit", metavar="FILE", help="Write JUnit XML as well: a test case for the bench and for each failure."
+        ),
     ] = None,
-    github: Annotated[bool, typer.Option("--github", help="Print annotations for GitHub Actions.")] = False,
+    markdown_file: Annotated[
+        Path | None, typer.Option("--markdown", metavar="FILE", help="Write a summary in Markdown as well.")
+    ] = None,
+    github: Annotated[
+        bool,
+        typer.Option("--github", help="Print annotations for GitHub Actions, and add a summary to that of the step."),
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Write one HTML file about a campaign: verdicts, failures with charts, coverage, and inputs that were not tried.
@@ -47,16 +59,19 @@ def report(
     All traces of the folder are judged again. The page needs no network and opens from disk. The exit status is 0
     whatever the verdict: `otf run` and `otf replay` judge.
     """
-    files = paths(folder)
-    found = gathered(watched(files), files[0], bench, parsed(sets))
+    found = gathered(folder, bench, parsed(sets), watched)
     file = out or folder / "report.html"
     _write(file, page(found))
     if junit_xml is not None:
         _write(junit_xml, junit(found))
+    if markdown_file is not None:
+        _write(markdown_file, markdown(found))
+    if github and (step := os.environ.get(STEP)):
+        _append(Path(step), markdown(found))
     if as_json:
         document(_json(found, file))
     else:
-        say(remarks(found) if github else _counts(found, file))
+        say(remarks(found) if github else _text(found, file))
     return PASS
 
 
@@ -81,16 +96,27 @@ def _write(file: Path, content: str) -> None:
         put(file, data) if file.is_file() or not file.exists() else file.write_bytes(data)
 
 
+def _append(file: Path, content: str) -> None:
+    with writing(file, advice=f"see {STEP}"), file.open("ab") as summary:
+        summary.write(content.encode(errors="backslashreplace"))
+
+
 def _ours(file: Path) -> bool:
     with file.open("rb") as begun:
         head = begun.read(HEAD)
     return MARK.encode() in head or not head
 
 
-def _counts(found: Gathered, file: Path) -> str:
-    numbers = (len(found.paths), "path"), (found.steps, "step"), (len(found.failures), "kind")
-    counts = ", ".join(counted(number, what) for number, what in numbers)
-    return f"{found.verdict}: {counts} of failure\nreport: {file}"
+def _text(found: Gathered, file: Path) -> str:
+    """Return the result as `otf run` prints it, without the failures."""
+    result = found.result
+    lines = [
+        f"{result.headline} ({result.totals}, seed {found.header.seed})",
+        *([result.tally] if result.mixed else []),
+    ]
+    lines += [f"known issue ({counted(each.paths, 'path')}): {each.says}" for each in result.known_issues if each.paths]
+    lines += [f"inconclusive ({counted(each.paths, 'path')}): {each.why}" for each in result.inconclusive]
+    return "\n".join([*lines, *result.basis(), f"report: {file}"])
 
 
 def _json(found: Gathered, file: Path) -> dict[str, Any]:
@@ -103,6 +129,8 @@ def _json(found: Gathered, file: Path) -> dict[str, Any]:
             {"signature": name, "count": each.count, "trace": each.file, "steps": each.steps}
             for name, each in found.failures.items()
         ],
+        **lists(found.result),
+        "silence": found.result.silence,
         "states": len(found.space.states),
         "visited_states": len(found.visits.states & found.space.states.keys()),
         "transitions": len(found.space.edges),

@@ -18,7 +18,7 @@ from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, rep
 from otf.cli.progress import listening
 from otf.cli.run_options import chosen, counting, faster, measured, under, watched
 from otf.cli.signals import Done, interruptible
-from otf.cli.summary import headline, print_failures, print_summary
+from otf.cli.summary import lists, print_failures, print_summary
 from otf.cli.suts import addressed
 from otf.core import InputMode
 from otf.errors import FAIL, OtfError, UsageError, WriteError
@@ -160,7 +160,7 @@ def run(
     else:
         print_failures(campaign.summary, settings, loaded)
     if STDOUT_ERRORS:
-        warn(headline(campaign.summary))
+        warn(campaign.summary.result.headline)
     if error is not None:
         report_error(error)
         # a failure stays a failure, but a broken model may have blamed the system for its own mistakes
@@ -212,10 +212,7 @@ def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[
             for each in summary.saved
         ],
         "failures": [_group(group) for group in summary.failures.values()],
-        "departures": [
-            {"says": each.says, "count": each.count, "trace": str(each.first.trace) if each.first else None}
-            for each in summary.known_issues
-        ],
+        **lists(summary.result),
     }
     return result if error is None else {**result, **error_document(str(error))}
 

@@ -19,13 +19,14 @@ from otf.cli.output import document, guarded, say
 from otf.cli.replay import STATUS
 from otf.cli.run_options import watched
 from otf.cli.signals import Done, interruptible
-from otf.cli.summary import counted, notes
+from otf.cli.summary import notes
 from otf.cli.suts import addressed
 from otf.cli.traces import bench_of, burst_as_recorded, reading
 from otf.errors import FAIL, INCONCLUSIVE
 from otf.offline import Judgement, judge
 from otf.shrink import ALGORITHMS, BEST
 from otf.trace.explain import explanation
+from otf.trace.result import counted
 
 BUDGET = Budget()
 STDIN = "stdin.jsonl"  # the trace on standard input has no name; the result is named after this

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +17,7 @@ from otf.cli.traces import repeated
 from otf.core.enabled import ITERATED
 from otf.trace.explain import explanation
 from otf.trace.reading import bounded
+from otf.trace.result import CampaignResult, counted
 
 LONGEST: Final = 60  # bytes of a frame that are shown
 SLOW: Final = 10.0  # seconds after which a user may ask where the time went
@@ -57,12 +58,25 @@ def print_summary(summary: Summary, settings: Settings, bench: Bench, seconds: f
     print_failures(summary, settings, bench)
     if summary.trouble:
         say(f"stopped: {summary.trouble}")
-    took = f"{counted(summary.paths, 'path')}, {counted(summary.steps, 'step')}, {seconds:.1f} s, seed {settings.seed}"
-    say(f"{headline(summary)} ({took})")
+    result = summary.result
+    say(f"{result.headline} ({result.totals}, {seconds:.1f} s, seed {settings.seed})")
+    if result.mixed:
+        say(result.tally)
     notes = (*_known_issues(summary, settings, bench), *_notes(summary))
     for note in (*notes, *_time_spent(summary, seconds, own=bench.system is not None)):
         say(note)
     say(f"traces: {settings.out}/")
+
+
+def lists(result: CampaignResult) -> dict[str, Any]:
+    """Return what a JSON document has of the known issues and the inconclusive paths, beside the failures."""
+    return {
+        "passed": result.passed,
+        "departures": [
+            {"says": each.says, "count": each.paths, "trace": each.trace or None} for each in result.known_issues
+        ],
+        "inconclusive": [{"why": each.why, "count": each.paths, "trace": each.trace} for each in result.inconclusive],
+    }
 
 
 def print_failures(summary: Summary, settings: Settings, bench: Bench) -> None:
@@ -73,18 +87,10 @@ def print_failures(summary: Summary, settings: Settings, bench: Bench) -> None:
 
 
 def _print_inconclusive(summary: Summary, settings: Settings, bench: Bench) -> None:
-    for result in summary.inconclusive:
-        say(f"path {result.number} is inconclusive: {result.verdict.why}")
-        say(f"  look at it:      otf show {_call(result, settings, bench)}")
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "step"), counted(2, "step")
-    ('1 step', '2 steps')
-    """
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    first = {each.verdict.why: each for each in reversed(summary.inconclusive)}
+    for each in summary.result.inconclusive:
+        say(f"inconclusive ({counted(each.paths, 'path')}): {each.why}")
+        say(f"  look at it:      otf show {_call(first[each.why], settings, bench)}")
 
 
 def notes(shrunk: Shrunk) -> Iterator[str]:
@@ -107,21 +113,6 @@ def _of(rate: float, runs: int) -> str:
     return f"{round(rate * runs)} of {counted(runs, 'run')}"
 
 
-def headline(summary: Summary) -> str:
-    """Return the verdict of the campaign."""
-    if summary.interrupted and not summary.failures:
-        return f"INTERRUPTED: {'nothing was decided' if summary.inconclusive else 'nothing wrong was seen'} so far"
-    if summary.trouble and not summary.failures:
-        return "INCONCLUSIVE: no contact with the system under test"
-    if summary.verdict == "pass" and any(each.count for each in summary.known_issues):
-        return "PASS: every failure is a known issue"
-    return {
-        "pass": "PASS: every answer is one that the model allows",
-        "fail": f"FAIL: {counted(len(summary.failures), 'kind')} of failure",
-        "inconclusive": "INCONCLUSIVE: neither passed nor failed",
-    }[summary.verdict]
-
-
 def _known_issues(summary: Summary, settings: Settings, bench: Bench) -> Iterator[str]:
     for known in summary.known_issues:
         if known.first is not None:
@@ -137,18 +128,7 @@ def _notes(summary: Summary) -> Iterator[str]:
     yield from (f"note: {each}" for each in summary.unwritten)
     if summary.cut:
         yield f"note: only the first {ITERATED:,} inputs of a state were tried; from a list, all are drawn"
-    if summary.truncated:
-        yield f"{counted(summary.truncated, 'path')} ended early: an input arrived where the model does not specify it"
-    yield from _silence(summary.silence)
-    if summary.late:
-        yield f"{counted(summary.late, 'output')} came after the quiescence time, but before quiescence was concluded"
-
-
-def _silence(known: Mapping[str, int]) -> Iterator[str]:
-    """Yield how the silences of the paths are known."""
-    for how, paths in known.items():
-        several = f" ({counted(paths, 'path')})" if len(known) > 1 else ""
-        yield f"silence: {how}{several}"
+    yield from summary.result.basis()
 
 
 def _time_spent(summary: Summary, seconds: float, *, own: bool) -> Iterator[str]:

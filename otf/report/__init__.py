@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from otf.report.ci import github, junit
+from otf.report.ci import github, junit, markdown
 from otf.report.gather import Gathered, PathSummary, ReportedFailure
 from otf.report.page import MARK, page
 from otf.report.sequence import Chart, chart, lifelines, mermaid
@@ -23,6 +23,7 @@ __all__ = [
     "github",
     "junit",
     "lifelines",
+    "markdown",
     "mermaid",
     "page",
     "standalone",

@@ -1,18 +1,22 @@
-"""Reports for continuous integration: JUnit XML, a test case for each path, and annotations of GitHub Actions."""
+"""Reports for continuous integration: JUnit XML, annotations and a step summary of GitHub Actions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from otf.report.gather import Gathered, PathSummary
-from otf.report.markup import Markup, tag
-from otf.report.page import MARK
+from otf.report.gather import Gathered, ReportedFailure
+from otf.report.markup import Markup, joined, tag, text
+from otf.report.page import KINDS, MARK
 from otf.trace.explain import explanation
+from otf.trace.result import KnownIssueResult, counted
 from otf.trace.verdict import Verdict
 
 
 def junit(gathered: Gathered) -> str:
-    """Return the report as JUnit XML: a failure has its explanation, an inconclusive path is an error.
+    """Return the report as JUnit XML: a case for the bench, and one for each kind of failure and each known issue.
+
+    Their names stay the same from run to run, so that a CI shows a history of each. A failure has its explanation, a
+    known issue is skipped with its description. If nothing was decided, the case of the bench is an error.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -22,19 +26,20 @@ def junit(gathered: Gathered) -> str:
     >>> junit(Gathered.of(header, Model(coffee))).splitlines()[1]
     '<!-- otf report -->'
     """
-    failed = sum(path.verdict == "fail" for path in gathered.paths)
-    errors = sum(path.verdict == "inconclusive" for path in gathered.paths)
-    name = f"otf.{gathered.header.bench}"
+    result, name = gathered.result, f"otf.{gathered.header.bench}"
+    known = [each for each in result.known_issues if each.paths]
     suite = tag(
         "testsuite",
         tag("properties", *(tag("property", name=key, value=value) for key, value in _properties(gathered).items())),
-        *(_case(path, name, gathered) for path in gathered.paths),
+        _bench_case(gathered, name),
+        *(_failure_case(signature, found, name) for signature, found in gathered.failures.items()),
+        *(_known_case(each, name) for each in result.known_issues),
         name=name,
-        tests=len(gathered.paths),
-        failures=failed,
-        errors=errors,
-        skipped=0,
-        time=f"{sum(path.seconds for path in gathered.paths):.6f}",
+        tests=1 + len(gathered.failures) + len(result.known_issues),
+        failures=len(gathered.failures) + (result.verdict == "fail"),
+        errors=int(result.verdict == "inconclusive"),
+        skipped=len(known),
+        time=_seconds(gathered),
         timestamp=gathered.started[:19] or None,
     )
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<!-- {MARK} -->\n{tag("testsuites", suite)}\n'
@@ -46,25 +51,62 @@ def _properties(gathered: Gathered) -> dict[str, object]:
     return {"seed": header.seed, "strategy": header.strategy, "mode": header.mode, "steps": gathered.steps, **own}
 
 
-def _case(path: PathSummary, suite: str, gathered: Gathered) -> Markup:
+def _seconds(gathered: Gathered) -> str:
+    return f"{sum(path.seconds for path in gathered.paths):.6f}"
+
+
+def _bench_case(gathered: Gathered, suite: str) -> Markup:
+    result, details = gathered.result, "\n".join(_details(gathered))
+    verdict = {"fail": "failure", "inconclusive": "error", "pass": ""}[result.verdict]
     return tag(
         "testcase",
-        _what(path, gathered),
-        tag("system-out", f"trace: {path.file}, {path.steps} steps"),
+        tag(verdict, details, message=result.headline, type=result.verdict) if verdict else "",
+        tag("system-out", details),
         classname=suite,
-        name=f"path {path.number}",
-        time=f"{path.seconds:.6f}",
+        name=gathered.header.bench,
+        time=_seconds(gathered),
     )
 
 
-def _what(path: PathSummary, gathered: Gathered) -> Markup:
-    if path.verdict == "inconclusive":
-        return tag("error", path.why, message=path.why, type="inconclusive")
-    found = gathered.failures.get(path.signature)
-    if path.verdict == "pass" or found is None:
-        return Markup()
-    text = explanation(Verdict("fail", found.failure), found.events)
-    return tag("failure", f"{text}\ntrace: {found.file}", message=path.signature, type=found.failure.kind)
+def _details(gathered: Gathered) -> Iterator[str]:
+    """Yield the counts, and what is no failure: known issues, inconclusive paths, and what the verdict rests on."""
+    result = gathered.result
+    yield f"{result.totals}, seed {gathered.header.seed}"
+    yield result.tally
+    for known in result.known_issues:
+        if known.paths:
+            yield f"known issue ({counted(known.paths, 'path')}): {known.says}; trace: {known.trace}"
+    for undecided in result.inconclusive:
+        yield f"inconclusive ({counted(undecided.paths, 'path')}): {undecided.why}; trace: {undecided.trace}"
+    if result.trouble:
+        yield f"stopped: {result.trouble}"
+    yield from result.basis()
+
+
+def _failure_case(signature: str, found: ReportedFailure, suite: str) -> Markup:
+    return tag(
+        "testcase",
+        tag("failure", _explained(found), message=signature, type=found.failure.kind),
+        classname=suite,
+        name=signature,
+        time="0",
+    )
+
+
+def _explained(found: ReportedFailure) -> str:
+    paths = counted(found.count, "path") if found.count else "the run of a saved failure"
+    return f"{explanation(Verdict('fail', found.failure), found.events)}\nshown by: {paths}, trace: {found.file}"
+
+
+def _known_case(known: KnownIssueResult, suite: str) -> Markup:
+    shown = f"known issue ({counted(known.paths, 'path')}): {known.says}"
+    return tag(
+        "testcase",
+        tag("skipped", message=shown) if known.paths else tag("system-out", "the known issue did not occur"),
+        classname=suite,
+        name=f"known issue: {known.says}",
+        time="0",
+    )
 
 
 BREAKS = {"%": "%25", "\r": "%0D", "\n": "%0A"}
@@ -72,35 +114,79 @@ SEPARATORS = {**BREAKS, ":": "%3A", ",": "%2C"}
 
 
 def github(gathered: Gathered) -> str:
-    """Return an error for each kind of failure, a warning for each inconclusive path, and a notice for the campaign.
+    """Return an error for each kind of failure, a warning for all inconclusive paths of a reason, a notice of the rest.
+
+    Each is at the function of the model, if that lies below the current folder.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
     >>> from otf.report.gather import Gathered
     >>> from otf.trace.record import Header
     >>> header = Header("1", "coffee", {}, "", 0, "random", "strict", "uioco", 0.1, 0.002, 0.002)
-    >>> github(Gathered.of(header, Model(coffee)))
-    '::notice title=otf%3A coffee::pass: 0 paths, 0 steps, seed 0'
+    >>> github(Gathered.of(header, Model(coffee))).split("%0A")[1:]
+    ['paths: none']
     """
-    return "\n".join(_lines(gathered))
+    return "\n".join(_annotations(gathered))
 
 
-def _lines(gathered: Gathered) -> Iterator[str]:
+def _annotations(gathered: Gathered) -> Iterator[str]:
+    result, header = gathered.result, gathered.header
+    at = {} if gathered.source is None else {"file": gathered.source[0], "line": str(gathered.source[1])}
     for signature, found in gathered.failures.items():
-        text = explanation(Verdict("fail", found.failure), found.events)
-        yield _line("error", f"otf: {signature}", f"{text}\npaths with it: {found.count}, trace: {found.file}")
-    for path in gathered.paths:
-        if path.verdict == "inconclusive":
-            yield _line("warning", f"otf: path {path.number} is inconclusive", f"{path.why}\ntrace: {path.file}")
-    counts = f"{len(gathered.paths)} paths, {gathered.steps} steps, seed {gathered.header.seed}"
-    yield _line("notice", f"otf: {gathered.header.bench}", f"{gathered.verdict}: {counts}")
+        yield _annotation("error", f"otf: {signature}", _explained(found), at)
+    for each in result.inconclusive:
+        title = f"otf: {counted(each.paths, 'path')} inconclusive"
+        yield _annotation("warning", title, f"{each.why}\ntrace: {each.trace}", at)
+    said, *details = _details(gathered)
+    message = "\n".join([f"{result.headline} ({said})", *details])
+    yield _annotation("notice", f"otf: {header.bench}", message, at)
 
 
-def _line(kind: str, title: str, message: str) -> str:
-    return f"::{kind} title={_escaped(title, SEPARATORS)}::{_escaped(message, BREAKS)}"
+def _annotation(kind: str, title: str, message: str, at: dict[str, str]) -> str:
+    properties = ",".join(f"{key}={_escaped(value, SEPARATORS)}" for key, value in {**at, "title": title}.items())
+    return f"::{kind} {properties}::{_escaped(message, BREAKS)}"
 
 
-def _escaped(text: str, table: dict[str, str]) -> str:
+def _escaped(value: str, table: dict[str, str]) -> str:
     return "".join(
-        table.get(char) or (char if char.isprintable() else char.encode("unicode_escape").decode()) for char in text
+        table.get(char) or (char if char.isprintable() else char.encode("unicode_escape").decode()) for char in value
     )
+
+
+def markdown(gathered: Gathered) -> str:
+    """Return the report as Markdown for the summary of a step of GitHub Actions.
+
+    It is HTML inside Markdown: there a text can be escaped, whatever the system sent.
+
+    >>> from otf.core import Model
+    >>> from otf.models.coffee import coffee
+    >>> from otf.report.gather import Gathered
+    >>> from otf.trace.record import Header
+    >>> header = Header("1", "coffee", {}, "", 0, "random", "strict", "uioco", 0.1, 0.002, 0.002)
+    >>> print(markdown(Gathered.of(header, Model(coffee))).splitlines()[1])
+    <h3>coffee: PASS: every answer is one that the model allows</h3>
+    """
+    shown = [*gathered.failures.items()][:KINDS]
+    left = len(gathered.failures) - len(shown)
+    blocks = [
+        Markup(f"<!-- {MARK} -->"),
+        tag("h3", _line(f"{gathered.header.bench}: {gathered.result.headline}")),
+        *(block for signature, found in shown for block in _failure_blocks(signature, found)),
+        *([tag("p", f"… and {counted(left, 'other kind')} of failure")] if left else []),
+        tag("ul", *(tag("li", _line(each)) for each in _details(gathered))),
+    ]
+    # an empty line ends a block of HTML: the next begins its own
+    head, *rest = blocks
+    return "\n".join([head, "\n\n".join(rest), ""])
+
+
+def _failure_blocks(signature: str, found: ReportedFailure) -> Iterator[Markup]:
+    count = f"({counted(found.count, 'path')}, {counted(found.steps, 'step')})"
+    summary = tag("summary", tag("code", _line(signature)), f" {count}")
+    yield joined(Markup("<details>"), summary)
+    yield tag("pre", _explained(found))
+    yield Markup("</details>")
+
+
+def _line(value: str) -> Markup:
+    return Markup(" ".join(text(value).split()))

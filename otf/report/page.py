@@ -15,6 +15,7 @@ from otf.report.sequence import chart
 from otf.report.sequence_svg import sequence
 from otf.report.states import DRAWN, legend, states
 from otf.trace.explain import explanation
+from otf.trace.result import counted
 from otf.trace.verdict import Verdict
 
 ROWS: Final = 2_000  # of a table: a browser is slow with more, and no one reads them
@@ -31,6 +32,7 @@ def overview(gathered: Gathered) -> Markup:
     versions = ", ".join(f"{name} {number}" for name, number in header.versions.items())
     return joined(
         tag("p", "verdict: ", tag("span", gathered.verdict, class_=f"verdict {gathered.verdict}")),
+        tag("p", f"{gathered.result.headline}. {gathered.result.tally}"),
         tag(
             "p",
             f"{settings}, {header.mode}, inputs {header.inputs}{silence}, {versions}, started {gathered.started[:19]}",
@@ -64,20 +66,24 @@ def _cards(gathered: Gathered) -> list[tuple[str, str]]:
 
 def failures(gathered: Gathered) -> Markup:
     """Return each kind of failure with its explanation and its sequence chart."""
+    apart = [
+        *(f"known issue ({counted(each.paths, 'path')}): {each.says}" for each in gathered.result.known_issues),
+        *(f"inconclusive ({counted(each.paths, 'path')}): {each.why}" for each in gathered.result.inconclusive),
+    ]
+    others = tag("ul", *(tag("li", each) for each in apart)) if apart else Markup()
     if not gathered.failures:
-        return tag("p", "None: every answer was one that the model allows.")
+        return joined(tag("p", f"None. {gathered.result.headline}."), others)
     shown = [*gathered.failures.items()][:KINDS]
     left = len(gathered.failures) - len(shown)
     more = tag("p", f"… and {left} other kinds of failure") if left else ""
-    return joined(*(_failure(at, name, found) for at, (name, found) in enumerate(shown)), more)
+    return joined(*(_failure(at, name, found) for at, (name, found) in enumerate(shown)), more, others)
 
 
 def _failure(at: int, signature: str, found: ReportedFailure) -> Markup:
     even, scaled = (sequence(chart(found.events, found.failure), to_scale=to_scale) for to_scale in (False, True))
     name = f"chart-{at}"
-    count = (
-        f"{found.count} path{'s' if found.count > 1 else ''}, {'shrunk to ' if found.shrunk else ''}{found.steps} steps"
-    )
+    paths = counted(found.count, "path") if found.count else "a saved failure"
+    count = f"{paths}, {'shrunk to ' if found.shrunk else ''}{counted(found.steps, 'step')}"
     early = f"The search was stopped early, since {found.ended}: fewer steps may be enough."
     return tag(
         "details",

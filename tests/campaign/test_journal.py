@@ -41,9 +41,12 @@ def test_the_story_of_a_campaign(tmp_path: Path) -> None:
         ("campaign started", None),
         ("path started", 1),
         ("path ended", 1),
+        ("path counted", 1),
         ("path started", 2),
         ("path ended", 2),
+        ("path counted", 2),
         *[("failure shrunk", None)] * len(summary.failures),
+        ("campaign completed", None),
         ("campaign ended", None),
     ]
     [group] = summary.failures.values()
@@ -59,7 +62,7 @@ def test_the_run_is_bound(tmp_path: Path) -> None:
     """Every line about a path bears the id that stands in the header of its trace, with several jobs too."""
     run(bench(), tmp_path, traces=6, jobs=3)
     entries = [entry for entry in _journal(tmp_path) if entry["event"].startswith("path")]
-    assert len(entries) == 12
+    assert len(entries) == 18
     for entry in entries:
         assert entry["run"] == judged(tmp_path / f"path-{entry['path']:04}.jsonl").header.run
     ended = {entry["path"]: (entry["verdict"], entry["steps"]) for entry in entries if entry["event"] == "path ended"}

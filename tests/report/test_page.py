@@ -41,7 +41,7 @@ def test_what_it_says() -> None:
 def test_a_pass_says_so() -> None:
     """There is nothing to explain."""
     said = page(gathered(Walked(1, "path-0001.jsonl", "pass", 50, 0.5)))
-    assert "None: every answer was one that the model allows." in said
+    assert "None. PASS: every answer is one that the model allows." in said
     assert "No output came." in said
 
 
