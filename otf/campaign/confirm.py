@@ -38,13 +38,15 @@ TOGETHER: Final = 0.02
 class ConfirmedPath(NamedTuple):
     """A path as it counts, after `tries` strict re-runs; `known` is the signature of an earlier strict failure.
 
-    `trouble` is the error that ended contact with the system.
+    `trouble` is the error that ended contact with the system. `again`: the path is not decided, and a campaign that
+    continues drives it again.
     """
 
     result: PathResult
     tries: int = 0
     known: Signature | None = None
     trouble: ContactError | None = None
+    again: bool = False
 
 
 Counts = Callable[[ConfirmedPath], None]
@@ -103,10 +105,10 @@ class Confirmer:
                 again = _doubted(result, f"{why} at the system's own speed passed")
         except ContactError as error:
             lost = _doubted(result, f"{first}, and there was no contact to see it again")
-            return ConfirmedPath(lost, trouble=error)
+            return ConfirmedPath(lost, trouble=error, again=True)
         except (anyio.get_cancelled_exc_class(), WriteError) as error:
             what = "a trace could not be written" if isinstance(error, WriteError) else "an interruption came"
-            counts(ConfirmedPath(_doubted(result, f"{first}, and {what} before it could be seen again")))
+            counts(ConfirmedPath(_doubted(result, f"{first}, and {what} before it could be seen again"), again=True))
             raise
         return ConfirmedPath(again, tries)
 
@@ -116,7 +118,7 @@ async def _uninterrupted(result: PathResult, counts: Counts) -> None:
     try:
         await anyio.sleep(TOGETHER)
     except anyio.get_cancelled_exc_class():
-        counts(ConfirmedPath(_at_once(result)))
+        counts(ConfirmedPath(_at_once(result), again=True))
         raise
 
 

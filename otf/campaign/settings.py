@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
@@ -63,6 +64,8 @@ class Settings:
     | `budget` | the bounds for shrinking one failure |
     | `saved` | the folder in which failures are kept; they are driven first in the next campaign. None: neither |
     | `where` | the addresses of the system where they differ from the bench's: kept failures belong to one address |
+    | `resume` | whether the campaign in `out` continues: paths that it counted are not driven again |
+    | `options` | the options of the command line, for the journal: it continues without them |
 
     Raises UsageError for values that mean nothing.
 
@@ -93,6 +96,8 @@ class Settings:
     budget: Budget = field(default_factory=Budget)
     saved: Path | None = None
     where: tuple[str, ...] = ()
+    resume: bool = False
+    options: Mapping[str, object] = field(default_factory=dict[str, object])
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
@@ -133,6 +138,8 @@ class SettingsKeywords(TypedDict, total=False):
     budget: Budget
     saved: Path | None
     where: tuple[str, ...]
+    resume: bool
+    options: Mapping[str, object]
 
 
 def header(bench: Bench, settings: Settings, path: int, *, strategy: str = "") -> Header:

@@ -40,12 +40,16 @@ class VisitCounts:
     states: defaultdict[Node, int] = field(default_factory=lambda: defaultdict[Node, int](int))
     inputs: defaultdict[Node, defaultdict[Symbol, int]] = field(default_factory=_counts)
     actions: defaultdict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
+    # each choice, for a journal that takes them
+    log: list[tuple[Node, Symbol]] | None = None
 
     def note(self, view: View, chosen: Symbol) -> None:
         """Count a choice."""
         for node in view.nodes:
             self.states[node] += 1
             self.inputs[node][chosen] += 1
+            if self.log is not None:
+                self.log.append((node, chosen))
         if len(self.states) > STATES:
             self._forget()
 
