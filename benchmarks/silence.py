@@ -1,7 +1,10 @@
 """Steps per second with silence that is observed, and with silence that is timed, idle and on a busy machine.
 
 `python -m benchmarks.silence --json FILE`: strict mode, without barriers, time within paths. The reason is printed
-where a system cannot be observed. `--busy 8` processes compute beside the second half of it.
+where a system cannot be observed. Each part runs alone with `--part`: `idle` and `busy` (beside `--busy 8`
+processes that compute) for all systems; `pinned`, the conference with tester and system on one core; `bare`, a
+blocking client of the asyncio server; `long`, 50,000 steps of the conference beside busy processes;
+`mutants` and `mutants-busy`, all faults of the conference found and shrunk, with the lengths compared to the shortest.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -20,11 +24,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+import anyio
+
 from benchmarks.measure import command, positive, save
+from benchmarks.shrink_optimum import optimum
+from benchmarks.shrink_subjects import SYSTEMS
 from otf.adapter import Bench, Line
 from otf.adapter.bench_options import Silence
+from otf.adapter.rest.started import ended, started
 from otf.adapters import tcp
-from otf.campaign import run
+from otf.campaign import Campaign, Settings, Summary
 from otf.codec import lines as written
 from otf.errors import OtfError
 from otf.models.coap.bench import bench as coap
@@ -36,12 +45,15 @@ from otf.models.tftp.bench import bench as tftp
 from otf.models.uci.bench import bench as uci
 from otf.runner.observing import OBSERVED
 from otf.spec import Spec, goto
+from otf.trace.verdict import Signature
 
 SERVER: Final = Path(__file__).with_name("asyncio_server.py")
 PATHS: Final = 3
 FEW: Final = 50  # steps of a path with timed silence
 MANY: Final = 500  # steps of a path with observed silence, in which the start of a path counts for as little
-LONG: Final = 60.0  # seconds for one system with one kind of silence
+LONG: Final = 20.0  # seconds for one system with one kind of silence: the whole takes ten minutes
+PARTS: Final = ("idle", "pinned", "bare", "mutants", "busy", "long", "mutants-busy")
+BUSY: Final = ("busy", "long", "mutants-busy")
 
 
 @dataclass(frozen=True)
@@ -86,7 +98,7 @@ async def _connect() -> AsyncGenerator[Mapping[str, Line]]:
 def on_asyncio() -> Bench:
     """The bench of the asyncio server."""
     codec = written({Next: "next", Reset: "reset", Counted: "line {number}"}, port="tcp")
-    spec = Spec(counting, 0, [Next(), Reset()])
+    spec: Spec[int, Next | Reset] = Spec(counting, 0, [Next(), Reset()])
     return Bench(spec, codec=codec, connect=_connect, outputs=("tcp",), name="asyncio", quiescence=0.02)
 
 
@@ -102,12 +114,19 @@ BENCHES: Final[dict[str, Callable[[], Bench]]] = {
 }
 
 
-def measured(bench: Bench, silence: Silence, steps: int) -> dict[str, Any]:
+def campaign(bench: Bench, **settings: Any) -> Summary:
+    """Run a campaign in strict mode, with failures as results."""
+    return anyio.run(Campaign(bench, Settings(mode="strict", seed=1, shrink=False, **settings)).run)
+
+
+def measured(
+    bench: Bench, silence: Silence, steps: int, *, paths: int = PATHS, seconds: float = LONG
+) -> dict[str, Any]:
     """Drive some paths; return the steps per second within them, and what was not a pass."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run"
         bench = replace(bench, silence=silence, barrier=None)
-        summary = run(bench, out=out, traces=PATHS, steps=steps, time=LONG, mode="strict", seed=1, shrink=False)
+        summary = campaign(bench, out=out, traces=paths, steps=steps, time=seconds)
         within = sum(_length(trace) for trace in out.glob("path-*.jsonl"))
     reasons = [how for how in summary.silence if how != OBSERVED]
     return {
@@ -127,14 +146,17 @@ def _length(trace: Path) -> float:
 
 @contextmanager
 def computing(processes: int) -> Generator[None]:
-    """Let so many processes compute beside the block."""
+    """Let so many processes compute beside the block; they belong to no system."""
     running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+    for each in running:
+        started(each.pid, helper=True)
     try:
         yield
     finally:
         for each in running:
             each.kill()
             each.wait()
+            ended(each.pid)
 
 
 def table(names: list[str], steps: int) -> dict[str, Any]:
@@ -158,26 +180,102 @@ def table(names: list[str], steps: int) -> dict[str, Any]:
     return found
 
 
+def pinned(steps: int) -> dict[str, Any]:
+    """Measure the conference with tester and system on one core."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    try:
+        return table(["conference"], steps)
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+def bare(steps: int) -> dict[str, Any]:
+    """Measure the asyncio server with a blocking socket, and nothing that chooses, observes or judges."""
+    argv = [sys.executable, "-I", str(SERVER)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as server:  # noqa: S603 -- our own server
+        assert server.stdout is not None
+        with socket.create_connection(("127.0.0.1", int(server.stdout.readline()))) as client:
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            began = time.perf_counter()
+            for _ in range(steps):
+                client.send(b"next\n")
+                while not client.recv(100).endswith(b"\n"):
+                    client.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+            seconds = time.perf_counter() - began
+        server.kill()
+    rate = round(steps / seconds, 1)
+    print(f"  a blocking client of asyncio {rate:8.1f}/s")
+    return {"asyncio": {"steps_per_s": rate, "steps": steps}}
+
+
+def long(steps: int) -> dict[str, Any]:
+    """Measure many steps of the conference with the defaults of a run, in strict mode."""
+    found = measured(conference(), OBSERVED, 1000, paths=steps // 1000, seconds=600.0)
+    print(f"  {found}", flush=True)
+    return found
+
+
+def mutants() -> dict[str, Any]:
+    """Find, confirm and shrink all faults of the conference; compare the lengths with the shortest possible."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        argv = [sys.executable, "-m", "otf", "mutants", "conference", "--json", "--out", folder]
+        done = subprocess.run(argv, stdout=subprocess.PIPE, check=False)  # noqa: S603 -- our own command
+        rows = json.loads(done.stdout)
+        seconds = time.monotonic() - began
+        signatures = {row["fault"]: _signature(Path(row["trace"])) for row in rows if row["trace"]}
+    subjects = {each.fault: each for each in SYSTEMS["conference"]}
+    least = {fault: optimum(subjects[fault], signature) for fault, signature in signatures.items()}
+    longer = {row["fault"]: [row["shrunk"], least.get(row["fault"])] for row in rows}
+    longer = {fault: each for fault, each in longer.items() if each[0] != each[1]}
+    found = {
+        "seconds": round(seconds, 1),
+        "found": sum(row["found"] for row in rows),
+        "of": len(rows),
+        "longer": longer,
+    }
+    print(f"  {found}", flush=True)
+    return found
+
+
+def _signature(trace: Path) -> Signature:
+    return Signature(**json.loads(trace.read_text().splitlines()[-1])["reason"]["signature"])
+
+
 def options() -> ArgumentParser:
     """Return the parser of the command line."""
     parser = command("silence", __doc__)
+    parser.add_argument("--part", action="append", choices=PARTS, help="only this; repeatable")
     parser.add_argument("--benches", default=",".join(BENCHES), metavar="NAME,…", help="which systems")
     parser.add_argument("--steps", type=positive, default=MANY, help="steps of a path with observed silence")
-    parser.add_argument("--busy", type=int, default=8, help="processes that compute beside the second half")
+    parser.add_argument("--long", type=positive, default=50_000, help="steps of the long part")
+    parser.add_argument("--busy", type=int, default=8, help="processes that compute beside the busy parts")
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print both tables, and write them where `--json` says."""
+    """Print the parts, and write them where `--json` says."""
     given = options().parse_args(arguments)
     names = given.benches.split(",")
-    began = time.monotonic()
-    print(f"idle (load {os.getloadavg()[0]:.1f})")
-    found = {"idle": table(names, given.steps)}
-    with computing(given.busy):
-        print(f"beside {given.busy} busy processes")
-        found["busy"] = table(names, given.steps)
-    print(f"{time.monotonic() - began:.0f} s; load at the end {os.getloadavg()[0]:.1f}")
+    parts: dict[str, Callable[[], dict[str, Any]]] = {
+        "idle": lambda: table(names, given.steps),
+        "pinned": lambda: pinned(given.steps),
+        "bare": lambda: bare(given.steps),
+        "mutants": mutants,
+        "busy": lambda: table(names, given.steps),
+        "long": lambda: long(given.long),
+        "mutants-busy": mutants,
+    }
+    found: dict[str, Any] = {}
+    for part in given.part or PARTS:
+        busy = given.busy if part in BUSY else 0
+        began, load = time.monotonic(), os.getloadavg()[0]
+        print(f"{part} (load {load:.1f}{f', beside {busy} busy processes' if busy else ''})", flush=True)
+        with computing(busy):
+            found[part] = parts[part]()
+        found[f"load {part}"] = round(load, 1)
+        print(f"  {time.monotonic() - began:.0f} s; load at the end {os.getloadavg()[0]:.1f}")
     save(found, given.json)
 
 

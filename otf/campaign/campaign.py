@@ -62,7 +62,6 @@ class Campaign:
         self.listener: Listener = listener or Listener()
         self.summary: Summary = Summary(known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues])
         self._lanes = lanes(settings)
-        self._past: Past
         # what is reported was seen at the system's own speed: a program may follow a faster clock in part only
         self._own = bench.at_speed(1)
         self._confirmer = Confirmer(bench, settings, self.summary)
@@ -70,14 +69,8 @@ class Campaign:
             raise refused(bench.speed, "a failure in a burst cannot be driven again at the system's own speed")
         self._stop = False
         self._deadline = float("inf")
-        self._executor: Executor = InProcess(
-            bench,
-            settings,
-            self.listener,
-            lambda lane: self._past.knowledge(lane, self._lanes),
-            lambda: self._paths_end,
-            self._aftermath,
-        )
+        self._past: Past
+        self._executor: Executor
 
     async def run(self) -> Summary:
         """Run all paths, then shrink; return the summary. Raises ModelError if the model is broken."""
@@ -99,6 +92,14 @@ class Campaign:
         self._past.restore(self.summary, self.bench)
         self._past.tidy()
         journal.begin(about, self._past.names)
+        self._executor = InProcess(
+            self.bench,
+            self.settings,
+            self.listener,
+            lambda lane: self._past.knowledge(lane, self._lanes),
+            lambda: self._paths_end,
+            self._aftermath,
+        )
 
     async def _all(self, journal: Journal) -> None:
         await self._retry(journal)

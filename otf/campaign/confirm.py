@@ -6,7 +6,7 @@ believes in the clock, and a clock goes on while nothing can run.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -18,18 +18,17 @@ from otf.campaign.results import KnownIssueCount, PathResult, Summary
 from otf.campaign.settings import Settings, header
 from otf.core import Oracle
 from otf.core.pacing import Timers
+from otf.core.stalls import CERTAIN
 from otf.errors import ContactError, WriteError
 from otf.explore.steady import ask_again
 from otf.strategy import Script
 from otf.trace.events import Sent
 from otf.trace.record import Header
-from otf.trace.verdict import FailureKind, Signature, Verdict
+from otf.trace.verdict import Signature, Verdict
 
 TRIES: Final = 3  # strict re-runs; if all of them pass, the failure was seen in eager mode only
 STALLED: Final = 5
 """Strict runs of which one failed beside a stall; if no other fails in the same way, the stall may be the reason."""
-CERTAIN: Final = frozenset[FailureKind]({"ended", "undecodable"})
-"""Failures that no stall explains."""
 ONCE: Final = "a failure was seen in eager mode only"
 TOGETHER: Final = 0.02
 """Seconds between the end of a system and an interruption of the tester within which one signal may have ended both."""
@@ -146,19 +145,25 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
         run = PathRun(bench, oracle, header, trace, aftermath=lambda _: aftermath)
         again = await run.run(Script(inputs), len(inputs), pace.pacing())
         if again.verdict.failed:
-            if not is_stalled(again) or _signature(again) in map(_signature, seen):
+            if counts(again, seen):
                 # the original is as good as the run that confirms it, and has the usual name
                 return failing if strict and _signature(again) == _signature(failing) else again, tries
             seen.append(again)
     passed = f"{ONCE}: {TRIES} strict re-runs of the same inputs passed"
-    return _doubted(failing, _stall(seen) if seen else passed), tries
+    return _doubted(failing, once(seen) if seen else passed), tries
 
 
 def _signature(failing: PathResult) -> Signature | None:
     return None if failing.verdict.failure is None else failing.verdict.failure.signature
 
 
-def _stall(seen: list[PathResult]) -> str:
+def counts(failing: PathResult, seen: Iterable[PathResult]) -> bool:
+    """Return whether a failing run counts: it did not stall, or one of those `seen` before failed in the same way."""
+    return not is_stalled(failing) or _signature(failing) in map(_signature, seen)
+
+
+def once(seen: Iterable[PathResult]) -> str:
+    """Return why failures that each were seen once, beside a stall, do not count."""
     found = " and ".join(f"{_signature(each)}, beside a stall of {each.verdict.stalled:.3f} s" for each in seen)
     return (
         f"a failure was seen once in {STALLED} strict runs of the same inputs ({found}), and while a machine stalls "

@@ -14,7 +14,9 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from otf.core import Node, Symbol
+from otf.spec import Elapse
 from otf.strategy import VisitCounts
+from otf.values import key
 
 Key = TypeVar("Key", bound=Hashable)
 DIGITS: Final = 12
@@ -27,7 +29,8 @@ class Knowledge(msgspec.Struct, omit_defaults=True):
     """What one path, or all paths of a lane, learned; states, inputs and silences are digests.
 
     `visits` counts choices by `STATE INPUT`, `actions` by the kind of input; `quiet` are the transitions after which
-    silence was seen, `timers` counts the visits to states with timers.
+    silence was seen, `timers` counts the visits to states with timers; `waits` are the inputs that only wait, in
+    seconds.
 
     >>> first, second = Knowledge({"a b": 1}, quiet=["c"]), Knowledge({"a b": 2, "a d": 1})
     >>> first.add(second)
@@ -39,6 +42,7 @@ class Knowledge(msgspec.Struct, omit_defaults=True):
     actions: dict[str, int] = {}
     quiet: list[str] = []
     timers: dict[str, int] = {}
+    waits: list[float] = []
 
     def add(self, later: Knowledge) -> None:
         """Add what a later path learned."""
@@ -50,6 +54,7 @@ class Knowledge(msgspec.Struct, omit_defaults=True):
             for name, times in theirs.items():
                 ours[name] = ours.get(name, 0) + times
         self.quiet += later.quiet
+        self.waits += later.waits
 
     def by_state(self) -> dict[str, dict[str, int]]:
         """Return the visits of each state: how often each input was chosen there."""
@@ -60,13 +65,13 @@ class Knowledge(msgspec.Struct, omit_defaults=True):
         return found
 
 
-def digest(key: Hashable) -> str:
+def digest(name: Hashable) -> str:
     """Return the digest of a key of `otf.values.key`, or of a state or input: the same in each process.
 
     >>> digest(("a", 1)) == digest(("a", 1)), digest(frozenset("ab")) == digest(frozenset("ba"))
     (True, True)
     """
-    return hashlib.blake2b(_text(key).encode("utf-8", "surrogatepass"), digest_size=DIGITS // 2).hexdigest()
+    return hashlib.blake2b(_text(name).encode("utf-8", "surrogatepass"), digest_size=DIGITS // 2).hexdigest()
 
 
 def _text(key: Any) -> str:  # noqa: ANN401 -- anything with a hash
@@ -148,7 +153,7 @@ class Learning:
     >>> learning = Learning(Knowledge())
     >>> learning.proven.add("a")
     >>> learning.path().quiet == [digest("a")], learning.path()
-    (True, Knowledge(visits={}, actions={}, quiet=[], timers={}))
+    (True, Knowledge(visits={}, actions={}, quiet=[], timers={}, waits=[]))
     """
 
     def __init__(self, before: Knowledge) -> None:
@@ -157,9 +162,12 @@ class Learning:
         self.waited: dict[tuple[Node, ...], int] = _Waited(before.timers)
         self._log: list[tuple[Node, Symbol]] = []
         self._waits: list[tuple[Node, ...]] = []
+        # an input that only waits is its own name
+        self.visits.waits.update((Symbol(wait, key(wait)), None) for wait in map(Elapse, before.waits))
         self.visits.log, self.waited.log = self._log, self._waits
         self._actions = dict(before.actions)
         self._said = set[Hashable]()
+        self._waits_said = len(self.visits.waits)
 
     def path(self) -> Knowledge:
         """Return what was learned since the last call."""
@@ -172,7 +180,12 @@ class Learning:
             {what: times - used.get(what, 0) for what, times in self._actions.items() if times > used.get(what, 0)},
             self._quiet(),
             {digest(nodes): times for nodes, times in timers.items()},
+            self._new_waits(),
         )
+
+    def _new_waits(self) -> list[float]:
+        said, self._waits_said = self._waits_said, len(self.visits.waits)
+        return [wait.value.seconds for wait in [*self.visits.waits][said:] if isinstance(wait.value, Elapse)]
 
     def _quiet(self) -> list[str]:
         if len(self.proven) == len(self._said):

@@ -22,6 +22,7 @@ from otf.campaign.settings import Settings, header
 from otf.core import Oracle
 from otf.core.pacing import Timers
 from otf.runner.driving import Aftermath
+from otf.runner.reproduce import patience
 from otf.strategy import Strategy
 
 
@@ -76,7 +77,7 @@ class Lane:
     def of(cls, bench: Bench, settings: Settings, before: Knowledge) -> Self:
         """Return a lane that knows what its paths learned before."""
         learning = Learning(before)
-        strategy = Strategy(settings.strategy, bench.inputs, settings.seed, learning.visits)
+        strategy = Strategy(settings.strategy, bench.inputs, settings.seed, learning.visits, patience=patience(bench))
         timers = Timers(passed=learning.waited)
         waits = bench.system is None
         pace = Pace(settings.mode, settings.burst, bench.timing, learning.proven, timers, waits)

@@ -18,7 +18,7 @@ from otf.adapter.faults import planned
 from otf.campaign.recorder import LongTraceError, OnEvent, Recorder, reread
 from otf.campaign.results import PathResult
 from otf.campaign.settings import LARGEST, Mode
-from otf.core import Chooser, Oracle, Pacing, Session, Timing
+from otf.core import Chooser, Oracle, Pacing, Session, Timing, stalls
 from otf.core.pacing import Timers
 from otf.core.waits import Burst, Eager, Strict
 from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
@@ -72,6 +72,8 @@ class PathRun:
         try:
             with blaming(), planned(f"{self.header.seed}/{self.header.path}", self.header.faults):
                 verdict = await self._bounded(chooser, steps, pacing or Strict(self.bench.timing, Timers(last=True)))
+            if verdict.delay:
+                verdict = stalls.unless_delayed(verdict, self.oracle, self._events())
             self._finish(verdict)
         except Exception as error:
             with suppress(WriteError):

@@ -13,10 +13,10 @@ from otf.campaign.journal import Journal
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings, header
-from otf.campaign.shrinking import patience
 from otf.core import Chooser
 from otf.core.pacing import Timers
 from otf.explore.steady import ask_again
+from otf.runner.reproduce import patience
 from otf.shrink import again, issue_of
 from otf.strategy import Script
 from otf.trace.events import Event, Sent

@@ -73,7 +73,8 @@ class Shrunk:
 class Retried:
     """A failure that an earlier campaign saved, driven again: `result` is the run that showed it, None if none did.
 
-    `why` is the reason why it could not be driven: its trace no longer fits the bench.
+    `why` is the reason why it could not be driven: its trace no longer fits the bench. With a signature it is why
+    the runs do not decide: one failed, beside a stall.
 
     >>> from pathlib import Path
     >>> Retried(Path("saved/a.jsonl"), why="the bench has no input 'tea'").result is None
@@ -87,7 +88,9 @@ class Retried:
 
     def __str__(self) -> str:
         """Return the outcome in a few words."""
-        return "still there" if self.result else f"it fits no more: {self.why}" if self.why else "fixed"
+        if self.result or not self.why:
+            return "still there" if self.result else "fixed"
+        return f"not decided: {self.why}" if self.signature else f"it fits no more: {self.why}"
 
 
 @dataclass(slots=True)

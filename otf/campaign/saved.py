@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from otf.adapter import Bench
+from otf.campaign.confirm import counts, once
 from otf.campaign.paths import PathRun
 from otf.campaign.recorder import reread
 from otf.campaign.results import PathResult, Retried
@@ -71,20 +72,23 @@ class Saved:
             if not isinstance(error.__cause__, OSError):
                 _removed(kept)
             return Retried(kept, why=str(error))
-        result = await self._driven(bench, oracle, issue, out / f"saved-{number:04}.jsonl")
-        if result is None:
+        result, why = await self._driven(bench, oracle, issue, out / f"saved-{number:04}.jsonl")
+        if result is None and not why:
             _removed(kept)
-        return Retried(kept, issue.signature, result)
+        return Retried(kept, issue.signature, result, why)
 
-    async def _driven(self, bench: Bench, oracle: Oracle, issue: Issue, trace: Path) -> PathResult | None:
-        candidate = again(issue, oracle)
+    async def _driven(self, bench: Bench, oracle: Oracle, issue: Issue, trace: Path) -> tuple[PathResult | None, str]:
+        """Return the run that shows the failure; else why none counts, if one failed beside a stall."""
+        candidate, seen = again(issue, oracle), list[PathResult]()
         for _ in range(TRIES):
             result = await PathRun(bench, oracle, self.header, trace).run(candidate.chooser(), candidate.limit)
             if result.verdict.failed:
                 ask_again(oracle.model, bench.oracle(), result.events)
-                return result
+                if counts(result, seen):
+                    return result, ""
+                seen.append(result)
         _removed(trace)
-        return None
+        return None, once(seen) if seen else ""
 
     def _name(self) -> str:
         own = {key: value for key, value in self.header.parameters.items() if key not in TIMES}

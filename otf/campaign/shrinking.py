@@ -23,6 +23,7 @@ from otf.campaign.tries import RunCounts, Tries, counts_always, finished
 from otf.core import Oracle
 from otf.errors import OtfError, UsageError
 from otf.runner.files import put
+from otf.runner.reproduce import patience
 from otf.shrink import (
     BEST,
     Ahead,
@@ -39,7 +40,7 @@ from otf.shrink import (
     repeats,
 )
 from otf.shrink.issue import ANYWHERE, Thinking
-from otf.shrink.ways import ModelMap, PlanPatience
+from otf.shrink.ways import ModelMap
 from otf.trace.record import Header
 
 FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
@@ -57,16 +58,6 @@ INTERRUPTED: Final = "it was interrupted"
 SLICE: Final = 0.05  # seconds of thinking after which the event loop gets a turn: interruptions arrive there
 GRACE: Final = 0.5  # seconds after the deadline in which a run may still end by itself
 ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk again with more runs for each candidate
-
-
-def patience(bench: Bench) -> PlanPatience:
-    """Return the patience of the bench's system: half of its pause, since a piece of work may end later."""
-
-    def waits() -> Callable[[], bool]:
-        until = monotonic() + bench.pause / 2
-        return lambda: monotonic() >= until
-
-    return waits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from typing import TypeAlias
 import msgspec
 
 from otf.adapter import Bench
+from otf.campaign.confirm import is_stalled
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Budget, Mode
@@ -59,6 +60,7 @@ class Tries:
         self.resets: int = 0
         self.best: PathResult | None = None
         self.others: dict[Signature, PathResult] = {}
+        self._doubted = set[Signature]()
         self._numbers = count(1)
         # pairs after which strict runs waited for quiescence
         self._proven: set[Hashable] = set()
@@ -98,7 +100,7 @@ class Tries:
                 # of two candidates of the same length the later is the simpler one
                 if self.best is None or result.steps <= self.best.steps:
                     self.best = _moved(result, self.trace)
-            elif failure.signature not in self.others:
+            elif failure.signature not in self.others and self._is_known(failure.signature, result):
                 name = f".other-{len(self.others) + 1}.jsonl"
                 self.others[failure.signature] = _moved(result, self.source.with_suffix(name))
             return self._learnt(replace(issue_of(self.oracle, result.events), signature=failure.signature))
@@ -137,6 +139,12 @@ class Tries:
         if hit and seen is not None:
             self._eager_runs = EagerRuns.SHOWED
         return issue
+
+    def _is_known(self, signature: Signature, result: PathResult) -> bool:
+        """Return whether another failure that was met counts: one beside a stall does when it is met again."""
+        known = not is_stalled(result) or signature in self._doubted
+        self._doubted.add(signature)
+        return known
 
     def _scratch(self) -> Path:
         return self.source.with_suffix(f".candidate-{next(self._numbers)}.jsonl")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from otf.adapter import Bench
 from otf.campaign import Campaign, Settings, Summary
 from otf.cli.benches import load, parsed
-from otf.cli.options import AsJson, BenchName, Out, Sets, fresh
+from otf.cli.options import AsJson, BenchName, Out, Pids, Sets, SilenceOption, fresh
 from otf.cli.output import document, guarded, say
 from otf.cli.progress import listening
+from otf.cli.run_options import watched
 from otf.cli.signals import Done, interruptible
 from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
 from otf.trace.result import counted
@@ -51,6 +53,8 @@ def mutants(
     seed: Annotated[int, typer.Option(metavar="NUMBER", help="The seed of all campaigns.")] = 1,
     out: Out = None,
     sets: Sets = None,
+    silence: SilenceOption = None,
+    pids: Pids = None,
     as_json: AsJson = False,
 ) -> int:
     """Run against every mutant that the bench ships, and print which were found, in how many steps.
@@ -58,9 +62,15 @@ def mutants(
     It tests the tester: each mutant is the system with one known mistake. A failure that is found is shrunk at once.
     The exit status is 0 if all mutants were found, 1 if one was not.
     """
-    shipped = _mutants(bench, parsed(sets), only)
+
+    def loaded(**fault: object) -> Bench:
+        return watched(load(bench, {**parsed(sets), **fault}), silence, pids)
+
+    shipped = _mutants(bench, loaded(), only)
     folder = out or fresh("mutants")
-    rows, signal = _all(shipped, lambda name: _one(bench, name, budget, seed, folder / name, parsed(sets), as_json))
+    rows, signal = _all(
+        shipped, lambda name: _one(bench, name, budget, seed, folder / name, loaded(fault=name), as_json)
+    )
     if as_json:
         document([_json(row) for row in rows])
     else:
@@ -81,8 +91,8 @@ def _all(names: Iterable[str], one: Callable[[str], Done[MutantResult]]) -> tupl
     return rows, PASS
 
 
-def _mutants(bench: str, sets: Mapping[str, object], only: list[str] | None) -> dict[str, str]:
-    shipped = dict(load(bench, sets).mutants)
+def _mutants(bench: str, loaded: Bench, only: list[str] | None) -> dict[str, str]:
+    shipped = dict(loaded.mutants)
     if not shipped:
         message = f"{bench}: this bench ships no mutants"
         raise UsageError(message)
@@ -93,11 +103,8 @@ def _mutants(bench: str, sets: Mapping[str, object], only: list[str] | None) -> 
     return {name: says for name, says in shipped.items() if not only or name in only}
 
 
-def _one(
-    bench: str, name: str, budget: int, seed: int, out: Path, sets: Mapping[str, object], quiet: bool
-) -> Done[MutantResult]:
+def _one(bench: str, name: str, budget: int, seed: int, out: Path, loaded: Bench, quiet: bool) -> Done[MutantResult]:
     """Test one mutant, and print the result."""
-    loaded = load(bench, {**sets, "fault": name})
     steps = min(STEPS, budget)
     settings = Settings(
         out=out,

@@ -6,6 +6,7 @@ Nothing heavy is imported at the top: the handlers must be there before the impo
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -43,7 +44,7 @@ class Signals:
     def install(self) -> None:
         """Install the handlers."""
         for number in self._numbers:
-            signal.signal(number, self.handle)
+            signal.signal(number, self._ending)
         if sys.platform != "win32":
             signal.signal(signal.SIGALRM, self._check)
 
@@ -56,6 +57,11 @@ class Signals:
         """Handle a signal: the number of the first is kept, and each acts as the phase demands."""
         self.number = self.number or number
         self._act(number)
+
+    def _ending(self, number: int, frame: FrameType | None) -> None:
+        # the process ends soon: to search all that a long run remembers for garbage would take it more than a second
+        gc.disable()
+        self.handle(number, frame)
 
     @contextmanager
     def stopping(self, stop: Callable[[], object]) -> Generator[None]:

@@ -15,9 +15,10 @@ from otf.campaign import Settings
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import header
+from otf.cli import run_options
 from otf.cli.benches import load, parsed
 from otf.cli.model_walk import WALK_HELP, StepWalk, named, why
-from otf.cli.options import BenchName, Out, Sets, fresh
+from otf.cli.options import BenchName, Out, Pids, Sets, SilenceOption, fresh
 from otf.cli.output import guarded, say
 from otf.cli.signals import interruptible
 from otf.core import Model, Symbol, View
@@ -40,6 +41,8 @@ def step(
     ] = False,
     out: Out = None,
     sets: Sets = None,
+    silence: SilenceOption = None,
+    pids: Pids = None,
 ) -> int:
     """Walk through a model by hand: see what a state allows, choose what happens, go back.
 
@@ -48,7 +51,7 @@ def step(
     """
     loaded = load(bench, parsed(sets))
     if on_system:
-        return live(loaded, bench, out or fresh("step"), _asked)
+        return live(run_options.watched(loaded, silence, pids), bench, out or fresh("step"), _asked)
     with watched():
         walk = StepWalk(Model(loaded.spec, loaded.oracle().model.routes))
         say(WALK_HELP)

@@ -15,10 +15,10 @@ from otf.adapter import Bench
 from otf.adapter.exits import watched
 from otf.campaign import Campaign, Settings
 from otf.campaign.settings import Mode
-from otf.cli import adaptive_suites, stored_suites
+from otf.cli import adaptive_suites, run_options, stored_suites
 from otf.cli.benches import load, parsed
 from otf.cli.explore import modelled
-from otf.cli.options import AsJson, BenchName, Out, Sets, fresh
+from otf.cli.options import AsJson, BenchName, Out, Pids, Sets, SilenceOption, fresh
 from otf.cli.output import document, guarded, say
 from otf.cli.progress import listening
 from otf.cli.signals import interruptible
@@ -56,6 +56,8 @@ def suite(
     dry: Annotated[bool, typer.Option("--dry", help="Describe the suite, and do not run it.")] = False,
     out: Out = None,
     sets: Sets = None,
+    silence: SilenceOption = None,
+    pids: Pids = None,
     as_json: AsJson = False,
 ) -> int:
     """Generate a test suite from a model: lists of inputs, or adaptive tests, each after a reset of the system.
@@ -79,7 +81,7 @@ def suite(
         if as_json:
             document(plan.data)
         return PASS
-    return _run(bench, load(bench, given), plan, out, as_json=as_json)
+    return _run(bench, run_options.watched(load(bench, given), silence, pids), plan, out, as_json=as_json)
 
 
 class _Intended(NamedTuple):

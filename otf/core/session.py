@@ -165,6 +165,11 @@ class Session:
         """
         return self._pause.means != "rested" and not self.moment.quiet
 
+    @property
+    def pinging(self) -> bool:
+        """Return whether the answers to pings are under way, which end the wait sooner than a look at the system."""
+        return self._round is not None
+
     def command(self) -> SessionCommand:
         """Return the next command."""
         moment = self.moment

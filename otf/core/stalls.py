@@ -6,10 +6,16 @@ The machine is read elsewhere; what follows from it is decided here. Times are s
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Final, NamedTuple
 
+from otf.core.monitor import Monitor, Oracle
 from otf.core.pacing import PATIENCE
+from otf.core.timing import Timing
+from otf.trace.events import Event
+from otf.trace.verdict import FailureKind, Verdict
 
 NOISE: Final = 0.001
 """Lost time that does not matter: waking a process on an idle machine takes less."""
@@ -22,18 +28,23 @@ STEP: Final = 0.01
 
 KEPT: Final = 1_000
 
+CERTAIN: Final = frozenset[FailureKind]({"ended", "undecodable", "flood"})
+"""Failures that no stall explains."""
+
 
 class CpuUse(NamedTuple):
     """What the processes of the system have done so far, summed up.
 
     `waited`: the seconds in which they could have run and got no processor. `ran`: those in which they ran. `ready`:
     one of them could run now. `known`: the processes are those of the system; if not, `waited` is that of the machine.
+    `own`: the seconds in which the tester itself ran, or could have run, and so did not look.
     """
 
     waited: float = 0.0
     ran: float = 0.0
     ready: bool = False
     known: bool = False
+    own: float = 0.0
 
 
 class Stall(NamedTuple):
@@ -53,6 +64,9 @@ class Stalls:
     _looked: float = 0.0  # when `_use` was read
     _asked: float = -1.0
     _until: float = 0.0
+    _lost: deque[Stall] = field(default_factory=lambda: deque[Stall](maxlen=KEPT))
+    _sample: CpuUse = field(default_factory=CpuUse)
+    _sampled: float = 0.0  # when `_sample` was read
 
     def until(self, asked: float) -> float:
         """Return the end of a wait that is to last until the time `asked`: later if time was lost in it."""
@@ -95,3 +109,58 @@ class Stalls:
     def since(self, moment: float) -> float:
         """Return how much time was lost since a moment."""
         return sum(min(each.seconds, each.at - moment) for each in self._stalls if each.at > moment)
+
+    def sample(self, now: float, use: CpuUse) -> None:
+        """Take what the system and the tester have done by now, from which `delay` follows."""
+        span, before = now - self._sampled, self._sample
+        # the time of a process that waits is counted only when it gets a processor
+        stuck = use.ready and use.ran - before.ran < span / 2
+        for seconds in (span if stuck else use.waited - before.waited, use.own - before.own):
+            if seconds > 0:
+                self._lost.append(Stall(now, min(seconds, span)))
+        self._sample, self._sampled = use, now
+
+    def delay(self, bound: float) -> float:
+        """Return by how many seconds more than `bound` a message or a timer may have been delayed in this run.
+
+        No more than the bound of a delay was not lost. So this goes back from each loss to those before it, as long as
+        the time between them is within the bound.
+        """
+        latest = [*reversed(self._lost)]
+        return max((_chained(islice(latest, at, None), bound) for at in range(len(latest))), default=0.0)
+
+
+def _chained(latest: Iterable[Stall], bound: float) -> float:
+    lost, free, begin = 0.0, 0.0, float("inf")
+    for at, seconds in latest:
+        end = min(at, begin)
+        free += begin - end if begin < float("inf") else 0.0
+        if free > bound:
+            break
+        lost += max(0.0, end - (at - seconds))
+        begin = min(end, at - seconds)
+    return lost
+
+
+def unless_delayed(verdict: Verdict, oracle: Oracle, events: Iterable[Event]) -> Verdict:
+    """Return the verdict of a run; inconclusive if it fails, and would not with L and R longer by its `delay`.
+
+    A delay does more than make one output late: the output came later than the tester believes, and so what follows
+    looks early, or an input looks taken.
+    """
+    failure, more = verdict.failure, verdict.delay
+    if failure is None or more < NOISE or failure.kind in CERTAIN:
+        return verdict
+    timing = oracle.timing
+    longer = Timing(timing.quiescence, timing.latency + more, timing.busy + more)
+    monitor = Monitor(replace(oracle, timing=longer))
+    for event in events:
+        if (found := monitor.tell(event)) is not None:
+            if found.failed:
+                return verdict
+            break
+    why = (
+        f"the machine delayed the tester or the system by up to {more:.3f} s, and with L and R longer by that the run "
+        f"would conform; seen: {failure.seen} ({failure.kind})"
+    )
+    return replace(verdict, outcome="inconclusive", failure=None, why=why)

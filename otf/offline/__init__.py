@@ -10,17 +10,20 @@ from typing import Any, Final
 from otf.adapter import Bench
 from otf.adapter.exits import watched
 from otf.core import Monitor, Session
+from otf.core.stalls import unless_delayed
 from otf.core.waits import Strict
 from otf.spec import fingerprint
 from otf.strategy import Script
 from otf.trace.events import Event
-from otf.trace.reading import TracedEvent, TraceReader
+from otf.trace.reading import LATEST, TracedEvent, TraceReader
 from otf.trace.record import Header
 from otf.trace.tagged import Registry
 from otf.trace.verdict import Verdict
 
 SECONDS: Final = 2.0
 EACH: Final = 0.001
+SOON: Final = 1_000
+"""Events after which a model has shown that it has windows, if it has some: only then are all events needed again."""
 OnStep = Callable[[TracedEvent, Monitor], None]
 
 
@@ -74,7 +77,7 @@ class Judgement:
 def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnStep | None = None) -> Judgement:
     """Judge a trace against a bench's spec; `keep` keeps the events, `on_step` gets each with the monitor after it.
 
-    Raises TraceError if the trace cannot be read; memory is constant unless `keep`.
+    Raises TraceError if the trace cannot be read; memory is constant unless `keep`, or if the model has windows.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -96,7 +99,7 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
         for read in reader.events(Registry(bench.known_types)):
             monitor.slack = read.slack
             session.tell(read.event, len(read.raw or b""))
-            if keep:
+            if keep or monitor.oracle.model.timed or len(events) < SOON:
                 events.append(read.event)
             if on_step is not None:
                 on_step(read, monitor)
@@ -104,7 +107,9 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
                 break
     return Judgement(
         header=reader.header,
-        verdict=patience.verdict if patience.ended and monitor.verdict is None else _verdict(monitor, reader.end),
+        verdict=patience.verdict
+        if patience.ended and monitor.verdict is None
+        else _verdict(monitor, reader.end, events),
         recorded=None if reader.end is None else str(reader.end.get("verdict")),
         steps=monitor.sent,
         events=events,
@@ -113,8 +118,11 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
     )
 
 
-def _verdict(monitor: Monitor, end: dict[str, Any] | None) -> Verdict:
+def _verdict(monitor: Monitor, end: dict[str, Any] | None, events: Sequence[Event]) -> Verdict:
     verdict = monitor.end()
+    delay: Any = (end or {}).get("delay")
+    if isinstance(delay, float) and 0 < delay < LATEST and len(events) >= monitor.events:
+        verdict = unless_delayed(replace(verdict, delay=delay), monitor.oracle, events)
     reason: Any = (end or {}).get("reason")
     # observations beside the events (the end of stderr) are in the recorded verdict only
     note: Any = reason.get("note") if isinstance(reason, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- JSON

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from otf.adapter.rest.started import OURS
 from otf.core.stalls import CpuUse
 
 PROC: Final = Path("/proc")
@@ -17,14 +18,16 @@ MOST: Final = 200  # processes, and threads of one: a fork bomb must not keep a 
 _SECOND: Final = 1e9  # nanoseconds
 
 
-def cpu_use(proc: Path = PROC) -> CpuUse:
+def cpu_use(own: Collection[int] | None = None, proc: Path = PROC) -> CpuUse:
     """Return what the descendants of the tester have done so far; without any, how long the machine kept tasks waiting.
 
+    Children that the tester started for other systems are left out, if `own` has those that it started for this one.
     Where the kernel shows nothing of that (it is not Linux, or the folder is not mounted), all is zero.
     """
-    processes = list(_descendants(proc, os.getpid()))
+    others = frozenset[int]() if own is None else OURS.difference(own)
+    processes, tester = list(_descendants(proc, os.getpid(), others)), _tester(proc)
     if not processes:
-        return CpuUse(_pressure(proc))
+        return CpuUse(_pressure(proc), own=tester)
     waited = ran = 0.0
     ready = False
     for thread in (thread for process in processes for thread in _threads(process)):
@@ -35,15 +38,22 @@ def cpu_use(proc: Path = PROC) -> CpuUse:
             state = (thread / "stat").read_bytes().rpartition(b")")[2].split()[0]
             used, queued = (thread / "schedstat").read_bytes().split()[:2]
             ran, waited, ready = ran + int(used) / _SECOND, waited + int(queued) / _SECOND, ready or state == b"R"
-    return CpuUse(waited, ran, ready, known=True)
+    return CpuUse(waited, ran, ready, known=True, own=tester)
 
 
-def _descendants(proc: Path, pid: int) -> Iterator[Path]:
+def _tester(proc: Path) -> float:
+    with suppress(OSError, ValueError):
+        return sum(map(int, (proc / "thread-self" / "schedstat").read_bytes().split()[:2])) / _SECOND
+    return 0.0
+
+
+def _descendants(proc: Path, pid: int, others: Collection[int]) -> Iterator[Path]:
     found = [pid]
     for process in found:
         for thread in _threads(proc / str(process)):
             with suppress(OSError, ValueError):
-                found += [int(each) for each in (thread / "children").read_bytes().split()]
+                children = map(int, (thread / "children").read_bytes().split())
+                found += [each for each in children if each not in others]
         if len(found) > MOST:
             break
     yield from (proc / str(process) for process in found[1:])

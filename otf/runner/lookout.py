@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from anyio.lowlevel import checkpoint
@@ -11,7 +12,7 @@ from anyio.lowlevel import checkpoint
 from otf.core import Session
 from otf.core.due import since
 from otf.core.pacing import PATIENCE
-from otf.core.stalls import CpuUse, Stalls
+from otf.core.stalls import NOISE, CpuUse, Stalls
 from otf.runner.cpu_use import cpu_use, in_real_time
 from otf.runner.observing import Observer
 from otf.runner.time_spent import spent
@@ -19,6 +20,7 @@ from otf.runner.waiting import TURN
 from otf.runner.wire import Arrived, Wire
 from otf.trace.events import Event
 
+PONG: Final = 0.002  # seconds: the answer to a ping that has not come by then may never come, and a rest shows that
 TRICKLE: Final = 30.0  # seconds after which a frame that still comes byte by byte is assumed to have no end
 
 
@@ -30,7 +32,9 @@ class Lookout:
     It keeps the `slack` of the monitor: an arrival may be this many seconds older than its time.
     """
 
-    def __init__(self, session: Session, wire: Wire, observer: Observer | None = None) -> None:
+    def __init__(
+        self, session: Session, wire: Wire, observer: Observer | None = None, started: Collection[int] | None = None
+    ) -> None:
         self.observed: bool = False
         self.looked: float = wire.now
         self.floor: float = 0.0
@@ -43,7 +47,8 @@ class Lookout:
         self._spent = spent()
         self.stalls: Stalls = Stalls()
         self._late = 0.0
-        self._cpu_use: Callable[[], CpuUse] = cpu_use if in_real_time() else CpuUse
+        self._cpu_use: Callable[[], CpuUse] = partial(cpu_use, started) if in_real_time() else CpuUse
+        self.stalls.sample(self.looked, self._cpu_use())
 
     @property
     def overdue(self) -> bool:
@@ -62,6 +67,11 @@ class Lookout:
     async def silent(self, until: float) -> float | None:
         """Wait for an arrival, until that time, or until the system rests; return when there was silence, if so."""
         if self._observer is not None and self._session.restful and not self._observer.why:
+            if self._session.pinging:
+                # two looks at all threads for each step took a third of a step of memcached, and decided nothing
+                await self._look(min(until, self._wire.now + PONG))
+                if self._wire.waiting:
+                    return None
             await self._rest(self._observer, until)
             if self._wire.waiting:
                 return None
@@ -128,6 +138,14 @@ class Lookout:
         self.stalls.read(self._wire.now, self._cpu_use(), self._session.times.input)
         return self.stalls.longest
 
+    def delay(self) -> float:
+        """Return by how much more than L or R a message or a timer may have been delayed, if the model has windows."""
+        if not self._model.timed:
+            return 0.0
+        timing = self._session.monitor.oracle.timing
+        self.stalls.sample(self._wire.now, self._cpu_use())
+        return self.stalls.delay(max(timing.latency, timing.busy))
+
     async def _look(self, until: float) -> None:
         wire = self._wire
         began = wire.now
@@ -144,6 +162,8 @@ class Lookout:
         # between two looks, and when it wakes up too late, the tester does not see arrivals
         late = self._late = now - max(began, until)
         self.stalls.note(now, late)
+        if self._model.timed and now - began > NOISE:
+            self.stalls.sample(now, self._cpu_use())
         self._slack = self._session.monitor.slack = max(busy, late, 0.0)
 
     def _silent_by(self, until: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
@@ -63,6 +63,7 @@ class Conduct:
         port: Callable[[object], str],
         record: EventRecord,
         observer: Observer | None = None,
+        started: Collection[int] | None = None,
     ) -> None:
         self.session = session
         self.wire = wire
@@ -70,7 +71,7 @@ class Conduct:
         self.port = port
         self.record = record
         self._model = session.monitor.oracle.model
-        self._lookout = Lookout(session, wire, observer)
+        self._lookout = Lookout(session, wire, observer, started)
         self._spent = spent()
         self._fast_path = FastPath(session, wire, self.codec, self._bytes, record)
 
@@ -89,7 +90,7 @@ class Conduct:
             # an earlier verdict holds
             verdict = self.session.verdict or Verdict("inconclusive", why=f"{AT_FAULT}: {fault}")
         if verdict.failed:
-            verdict = replace(verdict, stalled=self._lookout.stalled())
+            verdict = replace(verdict, stalled=self._lookout.stalled(), delay=self._lookout.delay())
         lost = self.wire.lost()
         # the time of the loss is unknown: seen outputs may have another explanation, and missing ones may have come
         return Verdict("inconclusive", why=f"{AT_FAULT}: {lost}") if lost else verdict

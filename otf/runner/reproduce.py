@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from time import monotonic
 from typing import Any, TypeAlias
 
 import anyio
 
 from otf.adapter import Bench
 from otf.adapter.exits import watched
-from otf.core import Oracle, Session
+from otf.core import Oracle, Session, stalls
 from otf.core.pacing import Timers
 from otf.core.waits import Burst, Strict
 from otf.explore.steady import ask_again
@@ -17,12 +18,23 @@ from otf.runner.driving import drive
 from otf.shrink import AllowedInputs, Candidate, again, issue_of
 from otf.simulate import Walk
 from otf.simulate.walk import bounded, excused
+from otf.strategy.pool import PlanPatience
 from otf.trace.events import Event, Quiet, Seen, Sent
 from otf.trace.explain import explanation
 from otf.trace.verdict import Verdict
 
 InputWithOutputs: TypeAlias = tuple[object, Sequence[object]]
 """An input, and its outputs when the failure was seen."""
+
+
+def patience(bench: Bench) -> PlanPatience:
+    """Return the patience of the bench's system: half of its pause, since a piece of work may end later."""
+
+    def waits() -> Callable[[], bool]:
+        until = monotonic() + bench.pause / 2
+        return lambda: monotonic() >= until
+
+    return waits
 
 
 def reproduce(bench: Bench, steps: Iterable[InputWithOutputs], *, burst: int = 1, tries: int = 1) -> None:
@@ -33,7 +45,7 @@ def reproduce(bench: Bench, steps: Iterable[InputWithOutputs], *, burst: int = 1
     the system cannot be reached, ModelError if the model is broken. Do not call it from within an event loop.
     """
     oracle = bench.oracle()
-    candidate = _candidate(oracle, [*steps])
+    candidate = _candidate(bench, oracle, [*steps])
     for _ in range(tries):
         with watched():
             verdict, events = _run(bench, oracle, candidate, burst)
@@ -42,10 +54,10 @@ def reproduce(bench: Bench, steps: Iterable[InputWithOutputs], *, burst: int = 1
             raise AssertionError(explanation(verdict, events))
 
 
-def _candidate(oracle: Oracle, steps: list[InputWithOutputs]) -> Candidate:
+def _candidate(bench: Bench, oracle: Oracle, steps: list[InputWithOutputs]) -> Candidate:
     issue = issue_of(oracle, _events(oracle, steps))
     if len(issue) == len(steps):
-        return again(issue, oracle)
+        return again(issue, oracle, patience(bench))
     # the outputs alone do not determine the path, for example if time matters
     return AllowedInputs(tuple(oracle.model.symbol(inp) for inp, _ in steps))
 
@@ -73,4 +85,4 @@ def _run(bench: Bench, oracle: Oracle, candidate: Candidate, burst: int) -> tupl
     def record(event: Event, _raw: bytes | None = None, /, **_more: Any) -> None:  # noqa: ANN401 -- JSON data
         events.append(event)
 
-    return anyio.run(driven), events
+    return stalls.unless_delayed(anyio.run(driven), oracle, events), events

@@ -29,7 +29,8 @@ from otf.shrink.ladder import climb
 from otf.shrink.plan import Ahead, StepPlan, again, repeats
 from otf.shrink.search import Attempts, ShrinkSearch
 from otf.shrink.values import renamed, simplified, uniform
-from otf.shrink.ways import ModelMap, PlanPatience, endless
+from otf.shrink.ways import ModelMap
+from otf.strategy.pool import PlanPatience, endless
 from otf.trace.verdict import Signature
 
 BEST: Final = "model"

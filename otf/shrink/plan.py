@@ -26,7 +26,8 @@ from otf.shrink.issue import (
     completed,
     kind,
 )
-from otf.shrink.ways import ModelMap, ModelSteps, PlanPatience, endless
+from otf.shrink.ways import ModelMap, ModelSteps
+from otf.strategy.pool import PlanPatience, endless
 
 SPARE: Final = 20  # inputs for detours, in addition to two for each step
 

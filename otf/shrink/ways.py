@@ -10,6 +10,7 @@ from otf.core import Model, Node, Oracle, Symbol
 from otf.core.hypothesis import Hypothesis
 from otf.core.view import view
 from otf.shrink.issue import ANYWHERE, ModelStep, NodeSet, Thinking
+from otf.strategy.pool import PlanPatience, endless
 
 SEARCHED: Final = 3000  # nodes that a search for a way examines; beyond, a known detour must do
 ASKED: Final = 20_000  # steps that one search for a way asks the model about
@@ -17,15 +18,6 @@ ASKED_IN_ALL: Final = 100_000  # the same for all searches of one map: a model t
 
 ModelSteps: TypeAlias = tuple[ModelStep, ...]
 """Steps through the model, each from where the one before led."""
-
-
-PlanPatience: TypeAlias = Callable[[], Callable[[], bool]]
-"""Is called when a system begins to wait for its next input; returns a function: has it waited long enough?"""
-
-
-def endless() -> Callable[[], bool]:
-    """Return the patience of a simulated system."""
-    return bool
 
 
 class Tree:

@@ -178,7 +178,7 @@ def _sources(part: object) -> Iterator[str]:
         yield from _sources(part.func)
     elif callable(part):
         module = inspect.getmodule(part)
-        if module is not None and module.__name__.startswith(_OWN):
+        if module is not None and f"{module.__name__}.".startswith(_OWN):
             # functions of otf that complete or combine specs hold them in closures; they are no part of the model
             for cell in getattr(part, "__closure__", None) or ():
                 yield from _sources(cell.cell_contents)

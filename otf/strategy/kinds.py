@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias
 
 from otf.core import Chooser, InputMode
 from otf.errors import UsageError
-from otf.strategy.planned import Goal, Nearest
-from otf.strategy.pool import Pool, Script, Uniform, Weighted, Weights
+from otf.strategy.planned import AfterWaits, Goal, Nearest
+from otf.strategy.pool import PlanPatience, Pool, Script, Uniform, Weighted, Weights, endless
 from otf.strategy.visits import LeastAction, LeastInput, LeastNext, LeastState, VisitCounts
 
 Maker: TypeAlias = Callable[[Pool, VisitCounts], Chooser]
@@ -88,16 +88,25 @@ def own(make: Callable[[], Chooser]) -> StrategyKind:
     return StrategyKind(getattr(make, "__name__", "own"), "a class of your own", (lambda _pool, _visits: make(),))
 
 
+def _covering(name: str, says: str, *makers: Maker) -> StrategyKind:
+    """Return a strategy that covers what it counts, and what only time changes."""
+    return StrategyKind(name, says, tuple(_after_waits(maker) for maker in makers))
+
+
+def _after_waits(maker: Maker) -> Maker:
+    return lambda pool, visits: AfterWaits(maker(pool, visits), pool, visits)
+
+
 _KINDS: Final = (
     # the two find different mutants: the least tried input covers transitions, the least visited state goes deep
-    StrategyKind(
-        "alternating", "least tried input on one path, least visited next state on the next", (LeastInput, LeastNext)
+    _covering(
+        "alternating", "least tried input on one path, least visited next state on the next", LeastInput, LeastNext
     ),
-    StrategyKind("least-input", "the input tried least in the possible states", (LeastInput,)),
-    StrategyKind("least-next", "the input that leads to the least visited state, for some time", (LeastNext,)),
-    StrategyKind("least-state", "the input that leads to the least visited state, always", (LeastState,)),
-    StrategyKind("least-action", "the kind of input that was used least", (LeastAction,)),
-    StrategyKind("nearest", "the nearest input that was not tried yet, on a planned way", (Nearest,)),
+    _covering("least-input", "the input tried least in the possible states", LeastInput),
+    _covering("least-next", "the input that leads to the least visited state, for some time", LeastNext),
+    _covering("least-state", "the input that leads to the least visited state, always", LeastState),
+    _covering("least-action", "the kind of input that was used least", LeastAction),
+    _covering("nearest", "the nearest input that was not tried yet, on a planned way", Nearest),
     StrategyKind("random", "any input with the same probability", (lambda pool, _visits: Uniform(pool),)),
 )
 STRATEGIES: Final[Mapping[str, StrategyKind]] = {kind.name: kind for kind in _KINDS}
@@ -116,6 +125,8 @@ class Strategy:
     mode: InputMode
     seed: int
     visits: VisitCounts = field(default_factory=VisitCounts)
+    # how long a system may wait while a path is planned
+    patience: PlanPatience = endless
     kind: StrategyKind = field(init=False)
 
     def __post_init__(self) -> None:
@@ -126,7 +137,7 @@ class Strategy:
         """Return the chooser of a path, counted from 1; the same seed and number give the same choices."""
         makers = self.kind.makers
         random = Random(f"{self.seed}/{number}")
-        return makers[(number - 1) % len(makers)](Pool(self.mode, random), self.visits)
+        return makers[(number - 1) % len(makers)](Pool(self.mode, random, self.patience), self.visits)
 
 
 def known(name: str | StrategyKind) -> StrategyKind:

@@ -1,17 +1,20 @@
-"""Strategies that plan a path: to the nearest untried input, or to a goal."""
+"""Strategies that plan a path: to the nearest untried input, to a goal, or to what only time changes."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from otf.core import Node, Symbol, View
+from otf.core import Chooser, Node, Symbol, View
+from otf.spec import Elapse
 from otf.strategy.pool import Pool
 from otf.strategy.visits import LeastInput, VisitCounts
 
 FAR: Final = 20_000  # states considered for one plan
+PASSES: Final = 1 / 16  # the chance that time passes, before a step in a state that time would change
+LISTED: Final = 1_000  # inputs up to which all are looked at for a wait, or for what shows its effect
 
 WantedStep = Callable[[Node], "Symbol | bool"]
 
@@ -74,6 +77,68 @@ class Goal:
 
 
 @dataclass(slots=True)
+class AfterWaits:
+    """Chooses as another chooser, and looks for changes that only time makes: an item that expires, for one.
+
+    Coverage alone hardly looks: the state without the item was visited before, and so were all its inputs. A wait that
+    changes the state is followed by an input whose outputs differ from those before. And where a known wait would
+    change the state, and was not tried there, it is chosen now and then: with a hundred inputs, five of six waits
+    that a chooser draws change nothing.
+    """
+
+    chooser: Chooser
+    pool: Pool
+    visits: VisitCounts
+    before: tuple[Node, ...] = ()
+
+    def choose(self, view: View) -> Symbol | None:
+        """Return the next input, None if none is enabled."""
+        planned = self._planned(view) if self.before or self.visits.waits else None
+        chosen = planned or self.chooser.choose(view)
+        if chosen is not None and isinstance(chosen.value, Elapse):
+            self.before = view.nodes
+            self.visits.waits[chosen] = None
+        return chosen
+
+    def _planned(self, view: View) -> Symbol | None:
+        planned = self._showing(view) or self._waiting(view)
+        self.before = ()
+        if planned is not None:
+            self.visits.note(view, planned)
+        return planned
+
+    def _showing(self, view: View) -> Symbol | None:
+        """Return an input that shows what the last wait changed, None if it changed nothing that an input shows."""
+        if not self.before or set(self.before) == set(view.nodes):
+            return None
+        return next((inp for inp in self._drawn(view) if _shown(view, self.before, inp)), None)
+
+    def _drawn(self, view: View) -> Iterable[Symbol]:
+        if len(view.enabled) > LISTED:
+            return self.pool.candidates(view)
+        # all of them: the wait itself took longer than it takes to ask about each
+        enabled = self.pool.of(view)
+        return self.pool.random.sample(enabled, len(enabled))
+
+    def _waiting(self, view: View) -> Symbol | None:
+        waits = self.visits.waits
+        if not waits or self.pool.random.random() >= PASSES or len(view.enabled) > LISTED:
+            return None
+        changing = [inp for inp in waits if set(view.targets(inp)) - set(view.nodes)]
+        fresh = [inp for inp in changing if not self.visits.tried(view, (inp,))[0] and inp in view.enabled.all]
+        return self.pool.random.choice(fresh) if fresh else None
+
+
+def _shown(view: View, before: tuple[Node, ...], inp: Symbol) -> bool:
+    """Return whether the model's outputs to an input differ from those that it had in the nodes before."""
+    then, now = (
+        {(move.emitted, move.opening and move.opening.ports) for node in nodes for move in view.model.moves(node, inp)}
+        for nodes in (before, view.nodes)
+    )
+    return then != now
+
+
+@dataclass(slots=True)
 class _Plan:
     """The rest of a planned way: inputs, each with the state in which to send it."""
 
@@ -83,15 +148,16 @@ class _Plan:
     def next(self, view: View, wanted: WantedStep) -> Symbol | None:
         """Return the next input on the way, planned anew if the system left it; None without a way."""
         if not self.steps or self.steps[0][0] not in view.nodes:
+            over = self.pool.patience()
             self.steps = next(
-                (way for node in view.nodes if (way := _way(view, node, wanted))), deque[tuple[Node, Symbol]]()
+                (way for node in view.nodes if (way := _way(view, node, wanted, over))), deque[tuple[Node, Symbol]]()
             )
         chosen = self.steps.popleft()[1] if self.steps else None
         return chosen if chosen is not None and view.allows(chosen) else None
 
 
-def _way(view: View, start: Node, wanted: WantedStep) -> deque[tuple[Node, Symbol]]:
-    """Return the shortest way to a wanted step, empty if there is none."""
+def _way(view: View, start: Node, wanted: WantedStep, over: Callable[[], bool]) -> deque[tuple[Node, Symbol]]:
+    """Return the shortest way to a wanted step, empty if there is none, or if the search is `over` before."""
     came: dict[Node, tuple[Node, Symbol] | None] = {start: None}
     queue = deque([start])
     while queue and len(came) < FAR:
@@ -101,6 +167,8 @@ def _way(view: View, start: Node, wanted: WantedStep) -> deque[tuple[Node, Symbo
             last = [(node, found)] if isinstance(found, Symbol) else []
             return deque([*_back(came, node), *last])
         for inp in view.model.enabled_inputs(node):
+            if over():
+                return deque()
             for move in view.model.moves(node, inp):
                 if isinstance(move.target, Node) and move.target not in came:
                     came[move.target] = (node, inp)

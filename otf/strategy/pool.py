@@ -19,6 +19,14 @@ DRAWN: Final = 128
 
 WantedInput: TypeAlias = Callable[[Symbol], bool]
 
+PlanPatience: TypeAlias = Callable[[], Callable[[], bool]]
+"""Is called when a system begins to wait for its next input; returns a function: has it waited long enough?"""
+
+
+def endless() -> Callable[[], bool]:
+    """Return the patience of a simulated system."""
+    return bool
+
 
 @dataclass(frozen=True, slots=True)
 class Pool:
@@ -29,7 +37,8 @@ class Pool:
 
     `of` has all inputs to choose from, and asks the model about each. Where more than `FEW` are enabled, strategies
     use `candidates`: these are drawn, and the model is asked about them alone. The draws depend on nothing that is
-    remembered or forgotten, so that a seed gives one path.
+    remembered or forgotten, so that a seed gives one path; only where the model takes longer than the system's
+    `patience`, fewer are drawn.
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle
@@ -42,6 +51,7 @@ class Pool:
 
     mode: InputMode
     random: Random
+    patience: PlanPatience = endless
 
     def of(self, view: View) -> tuple[Symbol, ...]:
         """Return the inputs to choose from now; empty if none is enabled."""
@@ -64,14 +74,14 @@ class Pool:
         An input that is drawn and not wanted is dropped, which leaves the others equally likely.
         """
         wanted, enabled, random = self.wanted(view), view.enabled, self.random.random
-        size, left = len(enabled), FEW
+        size, left, over = len(enabled), FEW, self.patience()
         for _ in range(DRAWN):
             # as `choice` draws an index, at half the cost
             inp = enabled[int(random() * size)]
             if wanted(inp):
                 yield inp
                 left -= 1
-                if not left:
+                if not left or over():
                     return
         if left == FEW:
             inputs = self.rest(view, wanted)

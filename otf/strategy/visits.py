@@ -40,6 +40,8 @@ class VisitCounts:
     states: defaultdict[Node, int] = field(default_factory=lambda: defaultdict[Node, int](int))
     inputs: defaultdict[Node, defaultdict[Symbol, int]] = field(default_factory=_counts)
     actions: defaultdict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
+    # inputs that only wait, of those chosen so far
+    waits: dict[Symbol, None] = field(default_factory=dict[Symbol, None])
     # each choice, for a journal that takes them
     log: list[tuple[Node, Symbol]] | None = None
 

@@ -111,7 +111,7 @@ def end_line(verdict: Verdict, timestamp: str, steps: int) -> TraceLine:
     """Return the last line of a trace."""
     level = {"pass": "info", "inconclusive": "warning", "fail": "error"}[verdict.outcome]
     reason = asdict(verdict.failure) if verdict.failure else None
-    stalled = {"stalled": round(verdict.stalled, 6)} if verdict.stalled else {}
+    times = {"stalled": verdict.stalled, "delay": verdict.delay}
     return {
         "event": "end",
         "level": level,
@@ -122,5 +122,5 @@ def end_line(verdict: Verdict, timestamp: str, steps: int) -> TraceLine:
         "why": verdict.why,
         "late": list(verdict.late),
         "reason": reason,
-        **stalled,
+        **{name: round(seconds, 6) for name, seconds in times.items() if seconds},
     }

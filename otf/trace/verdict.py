@@ -85,7 +85,8 @@ class Failure:
 class Verdict:
     """The end of a run. `truncated`: it passed up to an unspecified input; `why`: the reason why it is inconclusive.
 
-    `stalled`: the longest time in a failing run, in seconds, in which the tester or the system could not run.
+    `stalled`: the longest time in a failing run, in seconds, in which the tester or the system could not run. `delay`:
+    by how many seconds more than the bounds say a message or a timer may have been delayed in it, if it has windows.
 
     >>> Verdict("pass", truncated=True).failed
     False
@@ -97,6 +98,7 @@ class Verdict:
     truncated: bool = False
     late: tuple[int, ...] = field(default=())
     stalled: float = field(default=0.0, compare=False)
+    delay: float = field(default=0.0, compare=False)
 
     @property
     def failed(self) -> bool:

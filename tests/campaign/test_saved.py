@@ -6,8 +6,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from otf.adapter import Bench
 from otf.campaign import Summary
+from otf.runner.lookout import Lookout
 from tests.campaign.machine import DIES, TEA, THIEF, Machine, Started, bench, judged, made_by, run
 
 
@@ -122,3 +125,18 @@ def test_a_kept_failure_that_ends_the_system(tmp_path: Path) -> None:
     summary = _run(made_by(Started((DIES, THIEF), good=1)), tmp_path)
     assert (_came(summary), summary.verdict, summary.paths) == (["still there"], "fail", 0)
     assert "failed" in summary.trouble
+
+
+def test_a_kept_failure_that_is_seen_once_beside_a_stall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is neither still there nor fixed, and is kept; seen twice, it is still there."""
+    _run(bench(TEA), tmp_path)
+
+    def stalled(_lookout: Lookout) -> float:
+        return 0.25
+
+    monkeypatch.setattr(Lookout, "stalled", stalled)
+    machines = iter([Machine((TEA,))])
+    once = _run(made_by(lambda: next(machines, Machine())), tmp_path, traces=1, steps=1)
+    assert "not decided: a failure was seen once in 5 strict runs" in _came(once)[0]
+    assert (once.verdict, len(list((tmp_path / "kept").iterdir()))) == ("pass", 1)
+    assert _came(_run(bench(TEA), tmp_path, traces=1, steps=1)) == ["still there"]

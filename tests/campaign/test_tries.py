@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 import anyio
+import pytest
 
 from otf.adapter import Bench
 from otf.campaign import Settings, Shrinker, Shrunk
@@ -16,6 +17,7 @@ from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import header
 from otf.campaign.tries import Tries
+from otf.runner.lookout import Lookout
 from otf.shrink import BEST, AllowedInputs, Issue, issue_of
 from otf.strategy import Script
 from tests.campaign.machine import DIES, MOST, TEA, THIEF, Button, Coin, Machine, Refund, bench, inputs, judged, made_by
@@ -143,6 +145,20 @@ def test_another_failure_is_run_strictly_once(tmp_path: Path) -> None:
     assert runs == [1, 1, 1]
     assert issues[0] == issues[1] == issues[2]
     assert (len(tries.others), tries.best) == (1, None)
+
+
+def test_another_failure_beside_a_stall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It counts when it is met again: one that was met once may be due to the stall."""
+    tested, dead = bench(THIEF, DIES), [Coin(), Button()] * MOST
+    tries = _tries(tested, tmp_path, _failing(tested, tmp_path, dead))
+
+    def stalled(_lookout: Lookout) -> float:
+        return 0.25
+
+    monkeypatch.setattr(Lookout, "stalled", stalled)
+    for known in (0, 1):
+        virtually(lambda: tries.shows(_candidate(tries, [*THREE, Refund()])))
+        assert len(tries.others) == known
 
 
 def test_an_eager_run_that_blames_more_is_run_strictly(tmp_path: Path) -> None:

@@ -90,3 +90,12 @@ def test_a_strategy_of_ones_own_is_named_by_its_file(tmp_path: Path) -> None:
     otf("run", "coffee", "--inputs", "uioco", "--strategy", f"{file}:buttons", "--traces", "1", "--out", tmp_path / "b")
     assert inputs(tmp_path / "b") == [["Coin"]]
     assert "no class with choose(view)" in failed("run", "coffee", "--strategy", f"{file}:nothing")
+
+
+@pytest.mark.parametrize("command", [["run"], ["mutants"], ["suite"], ["step", "--live"]])
+def test_each_command_that_drives_a_system_takes_the_kind_of_silence(command: list[str]) -> None:
+    """And a process that belongs to the system."""
+    for option, says in (("--silence", "--silence odd: choose one of observed, timed"), ("--pid", "--pid odd")):
+        done = otf(command[0], "coffee", *command[1:], option, "odd")
+        assert done.status == 2
+        assert says in done.err

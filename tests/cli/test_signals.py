@@ -1,6 +1,8 @@
 """Work that is not interrupted: what it returns and raises comes out as it is."""
 
 import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -40,3 +42,40 @@ def test_a_signal_between_two_works_stops_the_second() -> None:
     with signals.stopping(lambda: stopped.append("second")):
         signals.reached()
     assert stopped == ["second"]
+
+
+ENDING = """
+import atexit, gc, os, signal, sys
+import otf.cli
+from otf.cli.signals import SIGNALS
+
+class Remembered:
+    def __del__(self):
+        sys.stdout.write("freed ")
+
+def called(arguments):
+    SIGNALS.reporting()
+    os.kill(os.getpid(), signal.SIGTERM)
+    sys.stdout.write("searched " if gc.isenabled() else "reported ")
+    return 143
+
+atexit.register(sys.stdout.write, "at exit ")
+remembered, otf.cli.called = Remembered(), called
+otf.cli.main()
+"""
+
+
+def test_after_a_signal_nothing_is_freed_one_by_one() -> None:
+    """What a long run remembers takes seconds to search for garbage and to free: after a signal neither is done."""
+    done = subprocess.run([sys.executable, "-c", ENDING], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (143, "reported at exit ", "")
+
+
+def test_what_cannot_be_written_after_a_signal() -> None:
+    """Where standard output is closed, the interpreter reports it as after any command."""
+    with subprocess.Popen([sys.executable, "-c", ENDING], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        child.stdout.close()
+        assert b"Broken pipe" in child.stderr.read()
+    assert child.returncode != 0

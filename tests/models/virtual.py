@@ -17,7 +17,7 @@ from trio.testing import MockClock
 from otf.adapter import Arrival, Connect, Frame, Line
 
 # its import changes which loops asyncio makes everywhere in the process; a policy that is set changes that back
-asyncio.set_event_loop_policy(asyncio.DefaultEventLoopPolicy())
+asyncio.set_event_loop_policy(asyncio.DefaultEventLoopPolicy())  # pyright: ignore[reportDeprecated]
 
 T = TypeVar("T")
 

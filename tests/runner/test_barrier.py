@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import pytest
 
 from otf.adapter import Bench, Ending, LineLost
-from otf.core import Barrier
+from otf.core import Barrier, Session
+from otf.core.strict import Strict
 from otf.errors import CodecError, ModelError
+from otf.runner.driving import opened as opened_lines
+from otf.runner.observing import Observer
+from otf.runner.path import Conduct
+from otf.runner.wire import Wire
 from otf.spec import Transition, goto
-from tests.runner.playing import Answer, Still, Words, hub, on_still, opened, play, spec
+from otf.strategy import Script
+from otf.trace.events import Event
+from tests.runner.playing import Answer, Still, Words, hub, on_still, opened, play, spec, virtually
 
 BARRIER = Barrier({"a": "a.are you there", "b": "b.are you there"}, lambda port, output: output == f"{port}.here")
 """Each port answers a question of which the model knows nothing."""
@@ -38,6 +45,45 @@ def test_answers_to_pings_are_quiescence() -> None:
     played = play(_bench(lambda frame: [(0.05, "b", b"said")] if frame == b"say" else []), "a.say", "a.whisper")
     assert played.script == ["0 > a.say", "0.05 < b.said", "0.2 quiet", "0.2 > a.whisper", "0.4 quiet"]
     assert played.verdict.outcome == "pass"
+
+
+@dataclass
+class _Looks:
+    """An observer that never sees a rest, and counts its looks."""
+
+    why: str = ""
+    pause: float = 0.001
+    number: int = 0
+
+    def wait(self, until: float, wanted: float, *, careful: bool = False) -> None:
+        """Begin to wait."""
+
+    def look(self) -> bool:
+        """Count a look."""
+        self.number += 1
+        return False
+
+
+@pytest.mark.parametrize(("after", "looked"), [(0.001, False), (0.01, True)])
+def test_prompt_answers_to_pings_save_the_looks_for_a_rest(after: float, *, looked: bool) -> None:
+    """The system is looked at only where the answer to a ping does not come within two milliseconds."""
+    observer = _Looks()
+
+    def record(event: Event, raw: bytes | None = None, /, **more: object) -> None:
+        del event, raw, more
+
+    async def run() -> str:
+        def answers(port: str, frame: bytes) -> list[Answer]:
+            return [(after, port, b"here")] if frame == b"are you there" else []
+
+        bench = replace(_bench(lambda _frame: []), connect=hub(answers, "a", "b"))
+        session = Session(bench.oracle(), Script(["a.whisper"]), Strict(bench.timing), steps=1, barrier=BARRIER)
+        async with opened_lines(bench) as lines, Wire(lines) as wire:
+            conduct = Conduct(session, wire, Words(), bench.port, record, cast("Observer", observer))
+            return (await conduct.run()).outcome
+
+    assert virtually(run) == "pass"
+    assert (observer.number > 0) is looked
 
 
 def test_what_the_ping_overtakes_not_is_judged() -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
 import pytest
 
 from otf import Bench, Spec, goto
+from otf.core import Oracle
 from otf.runner.reproduce import reproduce
+from otf.shrink import Candidate, Issue, again
+from otf.strategy.pool import PlanPatience
 from tests.campaign.machine import TEA, Button, Coffee, Coin, Machine, Tea, bench, made_by
 
 STEPS: list[tuple[object, list[object]]] = [(Coin(), []), (Coin(), []), (Coin(), []), (Button(), [Tea()])]
@@ -66,3 +70,17 @@ def test_what_the_system_chose_is_brought_back() -> None:
         reproduce(Bench(spec, system=make), [("up", []), ("up", []), ("where", ["nowhere"])])
     # where the outputs do not tell the way, the inputs alone are sent
     reproduce(Bench(spec, system=make), [("up", ["nothing known"]), ("where", [])])
+
+
+@pytest.mark.parametrize(("pause", "over"), [(0.0, True), (60.0, False)])
+def test_the_pause_of_the_bench_bounds_each_plan(monkeypatch: pytest.MonkeyPatch, pause: float, *, over: bool) -> None:
+    """A system that waits for an input while a way back is planned waits no longer than its bench lets it."""
+    waits: list[PlanPatience] = []
+
+    def noted(issue: Issue, oracle: Oracle, patience: PlanPatience) -> Candidate:
+        waits.append(patience)
+        return again(issue, oracle, patience)
+
+    monkeypatch.setattr("otf.runner.reproduce.again", noted)
+    reproduce(replace(bench(**QUICK), pause=pause), STEPS)
+    assert [each()() for each in waits] == [over]

@@ -21,7 +21,7 @@ from tests.runner.playing import Played, on_function, play, spec, virtually
 STALL = 0.4
 
 
-def _busy() -> CpuUse:
+def _busy(_started: object = None) -> CpuUse:
     """Return what the kernel shows of a system that could not run at the beginning, for `STALL` seconds."""
     return CpuUse(waited=min(STALL, anyio.current_time()), known=True)
 
@@ -117,24 +117,24 @@ def test_the_descendants_of_the_tester(tmp_path: Path) -> None:
     _proc(tmp_path, pid=7, children="70 71", schedstat="1000000000 500000000 3", stat="7 (a) b) R 1")
     _proc(tmp_path, pid=70, schedstat="2000000000 250000000 3")
     _proc(tmp_path, pid=71, schedstat="?")
-    assert cpu_use(tmp_path) == CpuUse(0.75, 3.0, ready=True, known=True)
+    assert cpu_use(proc=tmp_path) == CpuUse(0.75, 3.0, ready=True, known=True)
 
 
 def test_a_tester_that_has_started_nothing(tmp_path: Path) -> None:
     """Then the pressure of the machine counts, if the kernel shows it."""
-    assert cpu_use(tmp_path) == CpuUse()
+    assert cpu_use(proc=tmp_path) == CpuUse()
     (tmp_path / "pressure").mkdir()
     pressure = tmp_path / "pressure" / "cpu"
     pressure.write_text("some avg10=1.00 avg60=1.00 avg300=1.00 total=2500000\nfull avg10=0.00 total=0\n")
-    assert cpu_use(tmp_path) == CpuUse(2.5)
+    assert cpu_use(proc=tmp_path) == CpuUse(2.5)
     pressure.write_text("")
-    assert cpu_use(tmp_path) == CpuUse()
+    assert cpu_use(proc=tmp_path) == CpuUse()
 
 
 def test_more_processes_than_are_counted(tmp_path: Path) -> None:
     """A tester whose system forks without end goes on."""
     _proc(tmp_path, pid=os.getpid(), children=" ".join(map(str, range(10**8, 10**8 + 300))))
-    assert cpu_use(tmp_path).known
+    assert cpu_use(proc=tmp_path).known
 
 
 def test_whether_the_machine_matters() -> None:

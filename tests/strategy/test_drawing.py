@@ -15,7 +15,7 @@ from otf.core.memory import Memory
 from otf.errors import ModelError
 from otf.simulate import Walk
 from otf.spec import Spec, Transition, goto, total
-from otf.strategy import STRATEGIES, Strategy, StrategyKind, weighted
+from otf.strategy import STRATEGIES, Strategy, StrategyKind, goal, weighted
 from otf.trace.events import Quiet, Seen, Sent
 
 MANY: Final = 90
@@ -260,3 +260,32 @@ def test_a_sequence_that_raises_is_named() -> None:
     view = view_of(store(lambda _state: Broken(range(100))))
     with pytest.raises(ModelError, match=r"inputs\(0\): the model raised IndexError: gone"):
         Strategy("random", "uioco", 1).path(1).choose(view)
+
+
+def limited(questions: int) -> Callable[[], Callable[[], bool]]:
+    """Return a patience that is over once it was asked so often."""
+
+    def waits() -> Callable[[], bool]:
+        left = iter(range(questions))
+        return lambda: next(left, None) is None
+
+    return waits
+
+
+@pytest.mark.parametrize("name", ["least-input", "least-next", "least-state", "least-action"])
+def test_a_system_that_waits_too_long_gets_what_was_drawn(name: str) -> None:
+    """One input is always drawn; others are compared with it only while the system may wait."""
+    asked: list[int] = []
+    view = view_of(store(range(0, 2 * MANY, 2), asked))
+    chooser = Strategy(name, "uioco", 7, patience=limited(0)).path(1)
+    assert [chooser.choose(view) is not None for _ in range(5)] == [True] * 5
+    assert len(asked) <= 5
+
+
+def test_a_plan_ends_when_the_system_has_waited_long_enough() -> None:
+    """A goal that is nowhere is looked for while the system may wait, and then the least tried input is taken."""
+    asked: list[int] = []
+    view = view_of(store([2, 4], asked))
+    nowhere = goal(lambda state: state < 0)
+    assert Strategy(nowhere, "uioco", 7, patience=limited(100)).path(1).choose(view) is not None
+    assert len(asked) <= 100 + 2

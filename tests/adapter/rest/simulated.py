@@ -11,9 +11,11 @@ from typing import TypeAlias
 
 from otf.adapter.rest.sleepers import Sleepers, ThreadReading, Wake
 from otf.adapter.rest.stillness import Stillness
+from otf.core.pacing import PATIENCE
 
 QUIESCENCE = 0.020
 LOOK = 0.00003  # seconds at most for one reading
+COMPUTING = 0.03  # seconds at most for which a thread computes
 STARVED = 0.004  # seconds at most for which a thread that was woken waits for a processor
 
 Program: TypeAlias = "Generator[Action, None, None]"
@@ -42,12 +44,17 @@ class Thread:
 
 @dataclass
 class World:
-    """The threads of a system, the outputs that were not taken yet, and the next events."""
+    """The threads of a system, the outputs that were not taken yet, and the next events.
+
+    `starved`: seconds at most for which a thread waits for a processor; `copies`: outputs for each answer.
+    """
 
     random: Random
     now: float = 1.0
     threads: dict[int, Thread] = field(default_factory=dict[int, Thread])
     outputs: int = 0
+    starved: float = STARVED
+    copies: int = 1
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
     _next: list[tuple[float, int, Callable[[], None]]] = field(
         default_factory=list[tuple[float, int, Callable[[], None]]]
@@ -77,7 +84,7 @@ class World:
             self._soon(tid)
 
     def _soon(self, tid: int) -> None:
-        wait = self.random.choice((0.0, self.random.uniform(0, 0.00005), self.random.uniform(0, STARVED)))
+        wait = self.random.choice((0.0, self.random.uniform(0, 0.00005), self.random.uniform(0, self.starved)))
         self._at(wait, lambda: self._run(tid))
 
     def _run(self, tid: int) -> None:
@@ -104,7 +111,7 @@ class World:
 
     def _does(self, action: Action) -> None:
         if action.what == "emit":
-            self.outputs += 1
+            self.outputs += self.copies
         elif action.program is not None:
             self.start(action.program)
         else:
@@ -177,10 +184,13 @@ class Look:
         return asleep if asleep is not None and self._timed else Wake()
 
 
-def system(random: Random) -> tuple[World, Callable[[], None]]:
-    """Return a system that answers each input once, late, by threads and timers drawn at random; and its input."""
+def system(random: Random, asleep: float = 0.0) -> tuple[World, Callable[[], None]]:
+    """Return a system that answers each input once, late, by threads and timers drawn at random; and its input.
+
+    `asleep`: it sleeps for so many quiescence times before an answer; by default for less than one, drawn at random.
+    """
     world = World(random)
-    answer = _answer(world, random)
+    answer = _answer(world, random, asleep)
     waiting: list[int] = []
 
     def main() -> Program:
@@ -200,10 +210,17 @@ def system(random: Random) -> tuple[World, Callable[[], None]]:
     return world, send
 
 
-def _answer(world: World, random: Random) -> Callable[[], Program]:
-    """Return what the system does for an answer: of its sleeps, all together are shorter than the quiescence time."""
+def _answer(world: World, random: Random, asleep: float) -> Callable[[], Program]:
+    """Return what the system does for an answer: it computes and sleeps, in some of its threads.
+
+    One that computes for long is given more time by rests than by a clock, and so its computing is short where the two
+    are compared.
+    """
     parts = [random.choice(("run", "sleep", "thread", "worker")) for _ in range(random.randint(0, 4))]
     sleep = random.uniform(0.05, 0.85) * QUIESCENCE / max(1, len(parts))
+    if asleep:
+        parts += ["sleep"]
+        sleep = asleep * QUIESCENCE / sum(part in {"sleep", "worker"} for part in parts)
 
     def rest_of(left: list[str]) -> Program:
         if not left:
@@ -212,7 +229,7 @@ def _answer(world: World, random: Random) -> Callable[[], Program]:
             return
         what, after = left[0], left[1:]
         if what == "run":
-            yield Action("run", random.uniform(0, 0.03))
+            yield Action("run", random.uniform(0, 0.0002 if asleep else COMPUTING))
             yield from rest_of(after)
         elif what == "sleep":
             yield Action("sleep", sleep)
@@ -245,3 +262,53 @@ def missed(seed: int, inputs: int = 5, *, twice: bool = True, timed: bool = True
         look.seen += world.outputs
         world.outputs = 0
     return wrong
+
+
+class Timed:
+    """A tester at the same world that has only a clock: silence is a quiescence time in which nothing came."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.seen = 0
+
+    def until_rest(self, wanted: float = QUIESCENCE) -> None:
+        """Wait until nothing has come for that long."""
+        until = self.world.now + wanted
+        while self.world.now < until:
+            self.world.advance(LOOK)
+            if self.world.outputs:
+                until = self.world.now + wanted
+            self.seen += self.world.outputs
+            self.world.outputs = 0
+
+
+def fails(tester: Look | Timed, send: Callable[[], None], inputs: int = 5) -> bool:
+    """Return whether strict mode with this tester finds a step that has not one answer, or an output after the last.
+
+    As in a run, a missing answer and the end of the path are waited for ten times as long.
+    """
+    tester.until_rest()
+    for _ in range(inputs):
+        before = tester.seen
+        send()
+        tester.until_rest()
+        if tester.seen == before:
+            tester.until_rest(PATIENCE * QUIESCENCE)
+        if tester.seen != before + 1:
+            return True
+    before = tester.seen
+    tester.until_rest(PATIENCE * QUIESCENCE)
+    return tester.seen != before
+
+
+def compared(seed: int, asleep: float, *, answers: int = 1) -> tuple[bool, bool]:
+    """Return whether timed strict mode on an idle machine finds a system wrong, and observed strict mode on a busy one.
+
+    The system gives so many `answers` to an input, of which the tester expects one.
+    """
+    found: list[bool] = []
+    for make, starved in ((Timed, 0.0), (Look, STARVED)):
+        world, send = system(Random(seed), asleep)
+        world.starved, world.copies = starved, answers
+        found.append(fails(make(world), send))
+    return found[0], found[1]

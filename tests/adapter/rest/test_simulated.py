@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.adapter.rest.simulated import missed
+from tests.adapter.rest.simulated import compared, missed
+
+BELOW = (0.5, 1.5, 5, 9)  # quiescence times after which an answer comes that is waited for …
+ABOVE = 15  # … and one that is given up
 
 
 def test_no_answer_is_missed() -> None:
@@ -27,3 +30,19 @@ def test_without_time_outs_answers_are_missed() -> None:
 def test_without_the_second_reading_answers_are_missed() -> None:
     """A thread that was woken after it was read, and has not answered when the ports are looked at."""
     assert sum(missed(seed, twice=False) for seed in range(2000)) > 0
+
+
+@pytest.mark.parametrize("seeds", [range(8), pytest.param(range(8, 2000), marks=pytest.mark.slow)])
+def test_a_busy_machine_changes_no_verdict(seeds: range) -> None:
+    """By rests on a busy machine a system passes or fails as by the clock on an idle one: one answer, none or two."""
+    for seed in seeds:
+        assert [compared(seed, asleep) for asleep in BELOW] == [(False, False)] * len(BELOW)
+        assert compared(seed, ABOVE) == (True, True)
+        assert [compared(seed, asleep, answers=each) for asleep in BELOW for each in (0, 2)] == [(True, True)] * 8
+
+
+def test_an_answer_close_to_the_bound_is_waited_for_at_times() -> None:
+    """After eleven times as long as silence lasts, the clock has given up; a rest that was disturbed may wait on."""
+    found = [compared(seed, 11) for seed in range(40)]
+    assert set(found) == {(True, True), (True, False)}
+    assert found.count((True, False)) < 20
