@@ -2,6 +2,9 @@
 
 import os
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -26,3 +29,20 @@ pytest_plugins = ("pytester",)
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Take what no test may bring along itself."""
     parser.addoption("--data", metavar="DIR", help="the folder `samples` of PyModel's fork, for tests/compat")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site once; every warning is an error (`strict` in mkdocs.yml)."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--config-file", str(Path(__file__).parents[1] / "mkdocs.yml")]
+    done = subprocess.run(
+        [*command, "--site-dir", str(folder)],
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder

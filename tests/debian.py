@@ -34,6 +34,8 @@ FILES = {
     "/usr/lib/u-boot/qemu_arm/u-boot.bin": "u-boot-qemu",
     str(UNPACKED / "usr/sbin/in.tftpd"): "tftpd-hpa",
 }
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+"""Programs for the tests of pages, any of which will do; on Debian the package has the name of the first."""
 BESIDE = ("tftpd-hpa",)
 """Packages that are unpacked only: they conflict with others."""
 
@@ -41,13 +43,22 @@ SERVICES = ("atftpd", "beanstalkd", "memcached", "ngircd", "redis-server")
 POLICY = Path("/usr/sbin/policy-rc.d")
 FETCHING = 120.0
 """Seconds for each call that asks another host: where none answers, the tests must not wait for long."""
+FETCHING_BROWSER = 40.0
+"""The same for the browser with all that it needs, up to 220 MB."""
 INSTALLING = 300.0
 QUICKLY = ("-o", "Acquire::http::Timeout=10", "-o", "Acquire::https::Timeout=10", "-o", "Acquire::Retries=1")
+
+
+def browser_program() -> str | None:
+    """Return the path of a browser, None if there is none."""
+    return next(filter(None, map(found, BROWSERS)), None)
 
 
 def missing() -> list[str]:
     """Return the packages that are not there."""
     programs = [package for program, package in PROGRAMS.items() if found(program) is None]
+    if browser_program() is None:
+        programs.append(BROWSERS[0])
     return sorted({*programs, *(package for file, package in FILES.items() if not Path(file).exists())})
 
 
@@ -57,20 +68,25 @@ def main() -> None:
     if not packages:
         return
     if os.geteuid() == 0 and found("apt-get") is not None:
-        _install([package for package in packages if package not in BESIDE])
+        _install([package for package in packages if package not in {*BESIDE, *BROWSERS}])
+        # by itself, since it is four times as large as the rest, and not every system has a package of this name
+        _install([package for package in packages if package in BROWSERS], FETCHING_BROWSER)
         for package in set(packages) & set(BESIDE):
             _unpack(package)
     if still := missing():
-        _say(f"tests of real systems are skipped, as these Debian packages are missing: {', '.join(still)}")
+        _say(f"some tests are skipped, as these Debian packages are missing: {', '.join(still)}")
 
 
-def _install(packages: Sequence[str]) -> None:
+def _install(packages: Sequence[str], fetching: float = FETCHING) -> None:
+    if not packages:
+        return
     command = ("apt-get", *QUICKLY, "install", "-y", "-qq", "--no-install-recommends", *packages)
     fetch = (*command, "--download-only")
     with _no_services():
         # the lists of packages may be old, or none
-        there = not packages or _ran(fetch) or (_ran(("apt-get", *QUICKLY, "update", "-qq")) and _ran(fetch))
-        done = not packages or (there and _ran(command, within=INSTALLING))
+        update = ("apt-get", *QUICKLY, "update", "-qq")
+        there = _ran(fetch, within=fetching) or (_ran(update, within=fetching) and _ran(fetch, within=fetching))
+        done = there and _ran(command, within=INSTALLING)
     if not done:
         _say(f"could not be installed: {', '.join(packages)}")
     if Path("/run/systemd/system").is_dir():

@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+from codeop import compile_command
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
@@ -115,6 +116,21 @@ def test_python_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.Monk
     assert doctest.testfile(str(ROOT / name), module_relative=False, encoding="utf-8").failed == 0
 
 
+def test_examples_can_be_typed() -> None:
+    """The prompt takes each example to its last line: a blank line in a class would end it there."""
+    modules = [file for part in ("otf", "adapters", "models") for file in (ROOT / part).rglob("*.py")]
+    assert [f"{file}, line {line}" for file in [*PAGES, *modules] for line in cut_short(file)] == []
+
+
+def cut_short(file: Path) -> Iterator[int]:
+    """Yield the lines of the examples that are complete for the prompt before their last line."""
+    for example in doctest.DocTestParser().get_examples(text_of(file)):
+        lines = example.source.splitlines()
+        blank = [n for n, line in enumerate(lines) if not line.strip()]
+        if any(compile_command("\n".join(lines[: n + 1])) for n in blank):
+            yield example.lineno + 1
+
+
 def test_the_tutorial_is_not_empty() -> None:
     """The tutorial's code stands at prompts or in files that are run: there is no other."""
     parts = blocks(ROOT / "docs" / "tutorial.md")
@@ -209,14 +225,14 @@ def test_links_lead_somewhere(name: str) -> None:
 
 def test_the_index_has_every_page() -> None:
     """The table of contents leads to each page in docs/."""
-    index = text_of(ROOT / "docs" / "index.md")
-    pages = {page.name for page in PAGES if page.parent == ROOT / "docs"} - {"index.md"}
+    index = text_of(ROOT / "docs" / "pages.md")
+    pages = {page.name for page in PAGES if page.parent == ROOT / "docs"} - {"index.md", "pages.md"}
     assert {page for page in pages if f"({page})" not in index} == set()
 
 
 # Tables
 
-HOWTO = "docs/howto-bench.md"
+HOWTO = "docs/reference-bench.md"
 
 
 def test_exit_statuses_are_those_of_the_errors() -> None:

@@ -99,7 +99,8 @@ def test_a_wheel_holds_each_file_once(wheel: Path) -> None:
     source = [
         f"{package.replace('.', '/')}/{file.name}" for package, folder in on_disk().items() for file in code(folder)
     ]
-    others = ["otf/py.typed", "otf/report/page.css", "otf/report/page.js"]
+    page = (file.name for kind in ("*.css", "*.js") for file in (ROOT / "otf" / "report").glob(kind))
+    others = ["otf/py.typed", *(f"otf/report/{name}" for name in page)]
     assert sorted(names) == sorted([*others, *source])
 
 

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -19,8 +16,6 @@ from html import unescape
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, is_typeddict
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 TOPS = {ROOT / "otf": "otf", ROOT / "adapters": "otf.adapters", ROOT / "models": "otf.models"}
@@ -61,23 +56,6 @@ def exported(source: Path) -> list[str]:
 NAMES = tuple(public())
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the site once; every warning is an error (`strict` in mkdocs.yml)."""
-    folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--config-file", str(ROOT / "mkdocs.yml")]
-    done = subprocess.run(
-        [*command, "--site-dir", str(folder)],
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return folder
-
-
 @cache
 def entries(site: Path) -> dict[str, str]:
     """Return the HTML of each entry of the reference, by its path: from its heading to the end of its element."""
@@ -107,7 +85,9 @@ def plain(html: str) -> str:
 def signature_of(entry: str) -> str:
     """Return the signatures that an entry shows: one, or those of overloads, or none."""
     head = entry.partition("doc-children")[0]
-    return plain(" ".join(re.findall(r'<div class="doc-signature highlight">(.*?)</div>', head, re.DOTALL)))
+    return plain(
+        " ".join(re.findall(r'<div class="language-python doc-signature highlight">(.*?)</div>', head, re.DOTALL))
+    )
 
 
 def called(value: object) -> bool:

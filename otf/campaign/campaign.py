@@ -32,6 +32,7 @@ from otf.errors import ContactError, OtfError
 from otf.runner.files import writing
 from otf.runner.path import AT_FAULT
 from otf.runner.time_spent import spending
+from otf.strategy.kinds import known
 from otf.trace.verdict import Verdict
 
 SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
@@ -67,6 +68,7 @@ class Campaign:
         self._confirmer = Confirmer(bench, settings, self.summary)
         if bench.speed > 1 and settings.burst > 1:
             raise refused(bench.speed, "a failure in a burst cannot be driven again at the system's own speed")
+        self._done = known(settings.strategy).done
         self._stop = False
         self._deadline = float("inf")
         self._past: Past
@@ -111,6 +113,7 @@ class Campaign:
             if self.settings.shrink and group.shrunk is None:
                 await self._shrink(group, journal, (self._deadline - anyio.current_time()) / (len(groups) - at))
             self._keep(group)
+            self.listener.failure(group)
 
     async def _retry(self, journal: Journal) -> None:
         """Drive the failures of earlier campaigns first."""
@@ -154,7 +157,7 @@ class Campaign:
         for number in range(lane + 1, self.settings.traces + 1, self._lanes):
             if number in self._past.counted:
                 continue
-            if self._stop or anyio.current_time() >= self._paths_end:
+            if self._stop or self._done() or anyio.current_time() >= self._paths_end:
                 return
             try:
                 with blaming():
@@ -241,6 +244,7 @@ class Campaign:
             budget=replace(budget, seconds=min(budget.seconds, seconds)),
             jobs=self.settings.jobs,
             mode=self.settings.mode,
+            where=self.settings.where,
             progress=progress,
             found=found,
         )

@@ -46,6 +46,9 @@ class Listener:
     def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
         """Take a step of shrinking: the length so far, and the transitions spent so far."""
 
+    def failure(self, group: FailureGroup) -> None:
+        """Take a kind of failure that is final: it was shrunk, or is not going to be."""
+
 
 def callback(listener: Listener, name: Literal["event", "enabled"], number: int) -> Callable[[Any], None] | None:
     """Return the method of a listener for one path, None if its class does not override it."""

@@ -6,7 +6,9 @@ knowledge. The journal is data like a trace: reading it imports nothing and runs
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
@@ -17,6 +19,7 @@ from otf.adapter import Bench
 from otf.campaign.journal import COUNTED, JOURNAL, SHRUNK, STARTED
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
+from otf.campaign.saved import TIMES
 from otf.campaign.settings import Settings, header
 from otf.errors import TraceError, UsageError
 from otf.offline import judge
@@ -46,13 +49,16 @@ class About(msgspec.Struct, frozen=True):
     def of(cls, bench: Bench, settings: Settings) -> Self:
         """Return what decides the paths of this campaign."""
         head = {name: value for name, value in asdict(header(bench, settings, 0)).items() if name not in OF_A_PATH}
-        plain = msgspec.json.decode(msgspec.json.encode(head, enc_hook=str))
-        return cls(plain, settings.steps, settings.jobs, settings.traces, dict(settings.options))
+        return cls(_plain(head), settings.steps, settings.jobs, settings.traces, _plain(settings.options))
 
     def parts(self) -> dict[str, object]:
         """Return what must be the same for the same paths, by name."""
-        own = {name: value for name, value in self.header.items() if name != "fingerprint"}
-        return {"fingerprint": self.header.get("fingerprint"), **own, "steps": self.steps, "jobs": self.lanes}
+        head = dict(self.header)
+        # times are compared as they were, wherever they were set; and a path is the same under each version of Python
+        own = {name: value for name, value in dict(head.pop("parameters", {})).items() if name not in TIMES}
+        version = dict(head.pop("versions", {})).get("otf")
+        first = {"otf": version, "fingerprint": head.pop("fingerprint", None), "parameters": own}
+        return {**first, **head, "steps": self.steps, "jobs": self.lanes}
 
 
 class CountedLine(msgspec.Struct, frozen=True):
@@ -221,6 +227,12 @@ class Past:
         if line is not None and not line.ended:
             group.shrunk = _shrunk(self.folder, line, counted.path, bench)
         return group
+
+
+def _plain(data: Mapping[str, object]) -> dict[str, Any]:
+    """Return data as JSON has it; an argument of the command line may be no valid text, and has question marks then."""
+    found: dict[str, Any] = json.loads(json.dumps(data, default=str, ensure_ascii=False).encode("utf-8", "replace"))
+    return found
 
 
 def _add(summary: Summary, counted: CountedLine, folder: Path) -> None:

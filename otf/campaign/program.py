@@ -9,7 +9,7 @@ import dataclasses
 import inspect
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from pathlib import Path
 from types import ModuleType
@@ -52,8 +52,12 @@ class Literals:
             self._folders[str(file.parent)] = None
             name = file.stem
         if name != "builtins":
-            self._names.setdefault(name, {})[qualified.split(".", maxsplit=1)[0]] = None
+            self.need(name, qualified.split(".", maxsplit=1)[0])
         return qualified
+
+    def need(self, module: str, name: str) -> None:
+        """Import a name as well."""
+        self._names.setdefault(module, {})[name] = None
 
     def of(self, value: object) -> str:
         """Return the source of a value. Raises UnwritableError if there is none."""
@@ -89,15 +93,18 @@ class Literals:
 SHIPPED: Final = "otf.models."
 
 
-def program(bench: Bench, header: Header, failing: PathResult, tries: int) -> str | None:
-    """Return the text of the program; None if the bench has no importable name, or a value no Python source."""
+def program(bench: Bench, header: Header, failing: PathResult, tries: int, where: Sequence[str] = ()) -> str | None:
+    """Return the text of the program; None if the bench has no importable name, or a value no Python source.
+
+    `where` are addresses of the system, as for `otf run --sut`.
+    """
     found = _found(header.bench)
     failure = failing.verdict.failure
     if found is None or failure is None:
         return None
     literals = Literals()
     try:
-        made = _made(bench, *found, literals)
+        made = _made(bench, *found, literals, where)
         steps = "".join(f"    ({inp}, [{', '.join(outputs)}]),\n" for inp, outputs in _steps(failing, literals))
     except UnwritableError:
         return None
@@ -121,7 +128,7 @@ def _found(reference: str) -> tuple[ModuleType, str] | None:
     return next(((module, name) for module in modules if module is not None and hasattr(module, name)), None)
 
 
-def _made(bench: Bench, module: ModuleType, name: str, literals: Literals) -> str:
+def _made(bench: Bench, module: ModuleType, name: str, literals: Literals, where: Sequence[str]) -> str:
     """Return the expression that makes the bench."""
     made: Any = getattr(module, name)
     call = literals.name(module, name)
@@ -130,7 +137,12 @@ def _made(bench: Bench, module: ModuleType, name: str, literals: Literals) -> st
         if not known.keys() <= bench.parameters.keys():
             raise UnwritableError(name)  # the command line did not make it: its arguments are unknown
         call += f"({', '.join(f'{key}={literals.of(bench.parameters[key])}' for key in known)})"
-    given = {"inputs": bench.inputs, "quiescence": bench.quiescence, "latency": bench.latency, "busy": bench.busy}
+    if where:
+        call = f"addressed({call}, {literals.of([*where])})"
+        literals.need("otf.cli.suts", "addressed")
+    given: dict[str, object] = {"inputs": bench.inputs, "quiescence": bench.quiescence}
+    given |= {"latency": bench.latency, "busy": bench.busy}
+    given |= {} if bench.silence == "observed" else {"silence": bench.silence}
     return f"replace({call}, {', '.join(f'{key}={value!r}' for key, value in given.items())})"
 
 

@@ -11,6 +11,7 @@ from otf.adapter import Bench
 from otf.adapter.exits import watched
 from otf.campaign.journal import Journal
 from otf.campaign.paths import Pace, PathRun
+from otf.campaign.recorder import OnEvent
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings, header
 from otf.core import Chooser
@@ -24,14 +25,18 @@ from otf.trace.record import Header
 
 
 async def rerun(
-    bench: Bench, events: Iterable[Event], settings: Settings, recorded: Header | None = None
+    bench: Bench,
+    events: Iterable[Event],
+    settings: Settings,
+    recorded: Header | None = None,
+    on_event: OnEvent | None = None,
 ) -> PathResult:
     """Drive a fresh copy of the system with the inputs among `events`; return the result.
 
     Inputs are sent strictly, or in bursts of the size in the settings. If the system chooses differently this time, the
     model may not allow an input any more: it is skipped, but for a shrunk trace the way is planned anew. `recorded` is
-    the header of the trace: a layer of faults injects the same ones again. Raises ContactError if the system cannot be
-    reached, ModelError if the model is broken.
+    the header of the trace: a layer of faults injects the same ones again. `on_event` gets each event. Raises
+    ContactError if the system cannot be reached, ModelError if the model is broken.
 
     >>> import anyio
     >>> from pathlib import Path
@@ -59,7 +64,7 @@ async def rerun(
         trace = _unused(settings.out)
         with journal.path(head.run, 1, trace) as done:
             pacing = Pace("strict", settings.burst, bench.timing, timers=Timers(last=True)).pacing()
-            path = PathRun(bench, oracle, head, trace, aftermath=lambda _: settings.aftermath)
+            path = PathRun(bench, oracle, head, trace, on_event, aftermath=lambda _: settings.aftermath)
             result = await path.run(chooser, steps, pacing)
             if result.verdict.failed:
                 ask_again(oracle.model, bench.oracle(), result.events)

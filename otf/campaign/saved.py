@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,13 +17,15 @@ from otf.campaign.confirm import counts, once
 from otf.campaign.paths import PathRun
 from otf.campaign.recorder import reread
 from otf.campaign.results import PathResult, Retried
-from otf.core import Oracle
+from otf.core import Monitor, Oracle
 from otf.errors import TraceError
 from otf.explore.steady import ask_again
 from otf.runner.files import writing
 from otf.shrink import Issue, again, issue_of
+from otf.trace.events import Event, Sent
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
+from otf.values import show
 
 TRIES: Final = 5  # runs that have to pass before a failure counts as fixed: it may depend on chance
 TIMES: Final = frozenset({"quiescence", "L", "R"})  # parameters that do not change the system
@@ -67,7 +69,8 @@ class Saved:
 
     async def _again(self, bench: Bench, oracle: Oracle, kept: Path, number: int, out: Path) -> Retried:
         try:
-            issue = _issue(bench, oracle, kept)
+            events = reread(kept, bench)
+            issue = _issue(oracle, kept, events)
         except TraceError as error:
             if not isinstance(error.__cause__, OSError):
                 _removed(kept)
@@ -75,6 +78,7 @@ class Saved:
         result, why = await self._driven(bench, oracle, issue, out / f"saved-{number:04}.jsonl")
         if result is None and not why:
             _removed(kept)
+            why = _disabled(oracle, events)
         return Retried(kept, issue.signature, result, why)
 
     async def _driven(self, bench: Bench, oracle: Oracle, issue: Issue, trace: Path) -> tuple[PathResult | None, str]:
@@ -101,11 +105,27 @@ def _removed(trace: Path) -> None:
         trace.unlink()
 
 
-def _issue(bench: Bench, oracle: Oracle, trace: Path) -> Issue:
-    issue = issue_of(oracle, reread(trace, bench))
+def _issue(oracle: Oracle, trace: Path, events: Iterable[Event]) -> Issue:
+    issue = issue_of(oracle, events)
     if not issue.steps:
         raise TraceError(f"{trace}: there is no input in it")
     return issue
+
+
+def _disabled(oracle: Oracle, events: Iterable[Event]) -> str:
+    """Return why a run of the inputs of a trace shows nothing: the model no longer enables one of them; "" if it does.
+
+    Such an input is skipped, so that the failure could not show: it is neither fixed nor there.
+    """
+    monitor, number = Monitor(oracle), 0
+    for event in events:
+        if isinstance(event, Sent):
+            number += 1
+            if not oracle.view(monitor.belief).allows(oracle.model.symbol(event.input)):
+                return f"the model no longer enables the input of its step {number}, {show(event.input)}, there"
+        if monitor.tell(event) is not None:
+            break
+    return ""
 
 
 def _hash(value: object) -> str:

@@ -66,7 +66,8 @@ class Shrinker:
 
     `jobs` candidates run at a time, each against its own copy. `found` is called with each shorter result, so that it
     is known if the search is interrupted. `mode` is the mode of the candidates: in eager mode most of them run eagerly,
-    and those that fail are run strictly; in strict mode all of them run strictly.
+    and those that fail are run strictly; in strict mode all of them run strictly. `where` are the addresses of the
+    system where they differ from those of the bench, as for `otf run --sut`: the pytest program repeats them.
 
     >>> import anyio
     >>> from pathlib import Path
@@ -87,6 +88,7 @@ class Shrinker:
     budget: Budget = field(default_factory=Budget)
     jobs: int = 1
     mode: Mode = "eager"
+    where: tuple[str, ...] = ()
     progress: ShrinkProgress | None = None
     found: OnShrunk | None = None
 
@@ -312,7 +314,7 @@ class _Work:
     def program(self) -> Path | None:
         """Write the program that shows the failure, and return its path; None if there is no such program."""
         best = self.tries.best
-        text = best and program(self.by.bench, self.tries.header, best, repeats(self.rate))
+        text = best and program(self.by.bench, self.tries.header, best, repeats(self.rate), self.by.where)
         if not text:
             return None
         name = re.sub(r"\W+", "_", self.failing.trace.stem)

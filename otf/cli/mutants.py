@@ -68,9 +68,12 @@ def mutants(
 
     shipped = _mutants(bench, loaded(), only)
     folder = out or fresh("mutants")
-    rows, signal = _all(
-        shipped, lambda name: _one(bench, name, budget, seed, folder / name, loaded(fault=name), as_json)
-    )
+    places = {name: f"{name}, {at} of {len(shipped)}" for at, name in enumerate(shipped, 1)}
+
+    def one(name: str) -> Done[MutantResult]:
+        return _one(bench, name, budget, seed, folder / name, loaded(fault=name), places[name], quiet=as_json)
+
+    rows, signal = _all(shipped, one)
     if as_json:
         document([_json(row) for row in rows])
     else:
@@ -103,8 +106,10 @@ def _mutants(bench: str, loaded: Bench, only: list[str] | None) -> dict[str, str
     return {name: says for name, says in shipped.items() if not only or name in only}
 
 
-def _one(bench: str, name: str, budget: int, seed: int, out: Path, loaded: Bench, quiet: bool) -> Done[MutantResult]:
-    """Test one mutant, and print the result."""
+def _one(
+    bench: str, name: str, budget: int, seed: int, out: Path, loaded: Bench, which: str, *, quiet: bool
+) -> Done[MutantResult]:
+    """Test one mutant, and print the result; `which` is its name and place for the progress."""
     steps = min(STEPS, budget)
     settings = Settings(
         out=out,
@@ -119,7 +124,7 @@ def _one(bench: str, name: str, budget: int, seed: int, out: Path, loaded: Bench
     campaign = Campaign(loaded, settings)
 
     async def work() -> MutantResult:
-        with listening(settings, quiet=quiet, what=name) as campaign.listener:
+        with listening(settings, campaign.summary, None, quiet=quiet, what=which) as campaign.listener:
             return _found(name, await campaign.run())
 
     done = interruptible(work)

@@ -82,6 +82,15 @@ BenchName = Annotated[
         autocompletion=benches,
     ),
 ]
+MaybeBench = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="BENCH",
+        help="A shipped bench, package.module[:name], path/to/file.py[:name], or a TOML file.",
+        autocompletion=benches,
+        show_default=False,
+    ),
+]
 TraceName = Annotated[str, typer.Argument(metavar="TRACE", help="A trace file of `otf run`; - reads standard input.")]
 FromBench = Annotated[
     str | None,

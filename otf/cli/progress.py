@@ -1,21 +1,25 @@
-"""Progress of a campaign on a terminal, and the figures of it; nothing in a pipe."""
+"""Progress of a campaign on a terminal, with its figures; in a pipe a line once a minute."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
-from otf.campaign import FailureGroup, Listener, PathResult, Settings, Summary
+from otf.campaign import Budget, FailureGroup, Listener, PathResult, Settings, Summary
+from otf.cli.output import harmless, warn
 from otf.core import View
 from otf.trace.events import Event
+from otf.trace.explain import explanation
 from otf.trace.result import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Progress, TaskID
+
+    from otf.cli.summary import SummaryPrinter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -23,6 +27,7 @@ from typing import Final
 from otf.core import Node
 from otf.trace.events import Quiet, Sent
 
+MINUTE: Final = 60.0  # seconds between two lines of `heartbeat`
 FEW: Final = 10  # a rate below this is shown with a decimal: 0.4 is not 0
 
 
@@ -107,24 +112,138 @@ class Figures:
 
 
 @contextmanager
-def listening(settings: Settings, *, quiet: bool, what: str = "paths") -> Generator[Listener]:
-    """Yield a listener that shows progress on standard error, if that is a terminal."""
-    stderr: TextIO | None = sys.stderr  # None where it was closed
-    if quiet or stderr is None or not stderr.isatty():
-        yield Listener()
+def listening(
+    settings: Settings, summary: Summary, printer: SummaryPrinter | None, *, quiet: bool, what: str = "paths"
+) -> Generator[Listener]:
+    """Yield a listener that has each failure printed as soon as it is shrunk, and shows progress on standard error.
+
+    If it is `quiet`, a terminal shows no more than a pipe. Enter it while the event loop runs.
+    """
+    if quiet or not on_terminal():
+        reporting = Reporting(settings, summary, printer)
+        with heartbeat(lambda: f"{what}: {reporting.line}"):
+            yield reporting
         return
     figures = Figures(settings)
     with board(figures, monotonic()) as bars:
-        yield Moving(figures, bars, bars.add_task(what, total=settings.traces, more=""))
+        yield Moving(settings, summary, printer, figures, bars, bars.add_task(what, total=settings.traces, more=""))
 
 
-class Moving(Listener):
-    """Updates the figures, which the board reads ten times a second, and the bar; shows the progress of shrinking."""
+def on_terminal() -> bool:
+    """Return whether standard error is a terminal."""
+    stderr: TextIO | None = sys.stderr  # None where it was closed
+    return stderr is not None and stderr.isatty()
 
-    def __init__(self, figures: Figures, bars: Progress, task: TaskID) -> None:
-        self._figures = figures
-        self.bars = bars
-        self._task = task
+
+@contextmanager
+def heartbeat(line: Callable[[], str], every: float = MINUTE) -> Generator[None]:
+    """Print a line to standard error once a minute, so that the log of a long command shows that it is alive.
+
+    Enter it while the event loop runs.
+    """
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    timer: asyncio.TimerHandle
+
+    def beat() -> None:
+        nonlocal timer
+        warn(line())
+        timer = loop.call_later(every, beat)
+
+    timer = loop.call_later(every, beat)
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+@contextmanager
+def working(line: Callable[[], str]) -> Generator[None]:
+    """Show the progress of a command that is no campaign, as `heartbeat` does or in a line of the terminal."""
+    if not on_terminal():
+        with heartbeat(line):
+            yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress, TextColumn, TimeElapsedColumn
+    from rich.text import Text
+
+    class Line(Progress):
+        def get_renderables(self) -> Generator[RenderableType]:
+            yield from super().get_renderables()
+            yield Text(f"  {harmless(line())}")
+
+    with Line(TextColumn(""), TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bars:
+        bars.add_task("")
+        yield
+
+
+@dataclass(slots=True)
+class ShrinkFigures:
+    """How far the shrinking of one failure has got, and what is left of its budget; `began` is monotonic.
+
+    `timed` is false where the seconds of the budget are not the bound: several failures share what is left of `--time`.
+    """
+
+    budget: Budget
+    timed: bool = True
+    began: float = field(default_factory=monotonic)
+
+    def text(self, steps: int, length: int, transitions: int) -> str:
+        """Return it in words."""
+        left = max(0, self.budget.transitions - transitions)
+        seconds = max(0.0, self.budget.seconds - (monotonic() - self.began))
+        budget = f"{left:,} of {self.budget.transitions:,} inputs{f' and {seconds:.0f} s' if self.timed else ''} left"
+        return f"shrinking, {steps} -> {counted(length, 'step')}, {budget}"
+
+
+class Reporting(Listener):
+    """Has each failure printed as soon as it is shrunk; `line` says in a line what the campaign has done so far."""
+
+    def __init__(self, settings: Settings, summary: Summary, printer: SummaryPrinter | None) -> None:
+        self._settings, self._summary, self._printer = settings, summary, printer
+        self._shrinking: tuple[FailureGroup, ShrinkFigures] | None = None
+        self._now = ""
+
+    @property
+    def line(self) -> str:
+        """Return the counts, and how far shrinking has got."""
+        summary = self._summary
+        counts = f"{summary.paths:,} of {counted(self._settings.traces, 'path')}, {counted(summary.steps, 'step')}, "
+        return f"{counts}{counted(len(summary.failures), 'kind')} of failure{self._now and f'; {self._now}'}"
+
+    def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
+        """Note the length reached."""
+        if self._shrinking is None or self._shrinking[0] is not group:
+            self._shrinking = group, ShrinkFigures(self._settings.budget, timed=self._settings.time is None)
+        kinds = [*self._summary.failures]
+        which = f"{kinds.index(group.signature) + 1} of {len(kinds)}: " if len(kinds) > 1 else ""
+        self._now = which + self._shrinking[1].text(group.first.steps, length, transitions)
+
+    def failure(self, group: FailureGroup) -> None:
+        """Print a failure."""
+        self._now = ""
+        if self._printer is not None:
+            self._printer.failure(group)
+
+
+class Moving(Reporting):
+    """Updates the figures, which the board reads ten times a second, and the bar; a new failure is shown above it."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        summary: Summary,
+        printer: SummaryPrinter | None,
+        figures: Figures,
+        bars: Progress,
+        task: TaskID,
+    ) -> None:
+        super().__init__(settings, summary, printer)
+        self._figures, self._task = figures, task
+        self._kinds = 0
+        self.bars: Progress = bars
 
     def enabled(self, number: int, view: View) -> None:
         """Note the possible states."""
@@ -135,14 +254,24 @@ class Moving(Listener):
         self._figures.event(number, event)
 
     def path(self, result: PathResult, summary: Summary) -> None:
-        """Move the bar."""
+        """Move the bar; show a failure of a new kind at once."""
         self._figures.path(result.number, failed=result.verdict.failed)
         self.bars.update(self._task, completed=summary.paths)
+        if self._printer is not None and len(summary.failures) > self._kinds:
+            self._kinds = len(summary.failures)
+            text = f"path {result.number} failed after {counted(result.steps, 'step')}\n{explanation(result.verdict)}"
+            self.bars.console.print(harmless(text), markup=False, highlight=False)
 
     def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
-        """Show the length reached."""
-        text = f"{group.first.steps} -> {counted(length, 'step')}, {transitions} sent"
-        self.bars.update(self._task, description="shrinking", more=text)
+        """Show the length reached, and the budget that is left."""
+        super().shrinking(group, length, transitions)
+        self.bars.update(self._task, description="shrinking", more=self._now)
+
+    def failure(self, group: FailureGroup) -> None:
+        """Print a failure, where the board would be."""
+        self.bars.stop()
+        super().failure(group)
+        self.bars.start()
 
 
 def board(figures: Figures, began: float) -> Progress:

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import typer
 
-from otf.cli.benches import parsed
+from otf.adapter import Bench
+from otf.cli.benches import is_shipped, parsed
 from otf.cli.campaign_folder import gathered
 from otf.cli.options import AsJson, FromBench, Sets
 from otf.cli.output import document, guarded, say
 from otf.cli.summary import lists
+from otf.cli.traces import bench_of, reading, repeated
 from otf.errors import PASS, UsageError
+from otf.offline import judge
 from otf.report import MARK, Gathered, junit, markdown, page
 from otf.report import github as remarks
+from otf.report.embedded import EmbeddedPath, chosen, embedded
+from otf.report.path_view import Json, PathView
 from otf.runner.files import put, writing
 from otf.trace.result import counted
 
 STEP = "GITHUB_STEP_SUMMARY"  # the variable with the name of the file that GitHub shows beside a step
 HEAD = 200  # bytes of a file that contain the mark of a report
+COMMANDS = {"look at it": "show", "judge it again": "replay", "drive it again": "rerun", "shrink it": "shrink"}
 EXAMPLES = """\b
 Examples:
   otf report DIR                       write DIR/report.html
@@ -61,7 +68,7 @@ def report(
     """
     found = gathered(folder, bench, parsed(sets), watched)
     file = out or folder / "report.html"
-    _write(file, page(found))
+    _write(file, page(found, _in_the_page(found, folder, bench, parsed(sets))))
     if junit_xml is not None:
         _write(junit_xml, junit(found))
     if markdown_file is not None:
@@ -73,6 +80,32 @@ def report(
     else:
         say(remarks(found) if github else _text(found, file))
     return PASS
+
+
+def _in_the_page(
+    found: Gathered, folder: Path, named: str | None, sets: Mapping[str, object]
+) -> Sequence[EmbeddedPath]:
+    """Return the paths that the page contains, judged once more: only now it is known which."""
+    reference = named or found.header.bench
+    loaded: list[Bench] = []
+
+    def read(file: Path) -> Json:
+        view = PathView()
+        with reading(str(file)) as reader:
+            if not loaded:
+                loaded.append(bench_of(reader, named, sets, drives=False))
+            judgement = judge(reader, loaded[0], on_step=view.event)
+            return view.data(judgement, reader.aftermath)
+
+    def commands(file: Path) -> Mapping[str, str]:
+        named_bench = "" if is_shipped(reference) else f" --bench {shlex.quote(reference)}"
+        calls = {drives: repeated(loaded[0], reference, drives=drives) for drives in (False, True)}
+        return {
+            what: f"otf {command} {shlex.quote(str(file))}{named_bench}{calls[command in {'rerun', 'shrink'}]}"
+            for what, command in COMMANDS.items()
+        }
+
+    return embedded(chosen(found, folder), read, commands)
 
 
 def watched(files: list[Path]) -> Iterable[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import replace
+from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any
 
@@ -12,16 +13,15 @@ import typer
 from otf.adapter import Bench
 from otf.campaign import Budget, Campaign, FailureGroup, Settings, Summary
 from otf.campaign.settings import LARGEST
-from otf.cli.benches import load, parsed
-from otf.cli.options import ROOT, AsJson, BenchName, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
+from otf.cli.continued import RunOptions, added, check_until, made, refuse_others, resumed, settings_of
+from otf.cli.options import AsJson, MaybeBench, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, report_error, warn
 from otf.cli.progress import listening
-from otf.cli.run_options import chosen, counting, faster, measured, under, watched
+from otf.cli.run_options import counting, faster, measured
 from otf.cli.signals import Done, interruptible
-from otf.cli.summary import lists, print_failures, print_summary
-from otf.cli.suts import addressed
+from otf.cli.summary import SummaryPrinter, given, lists
 from otf.core import InputMode
-from otf.errors import FAIL, OtfError, UsageError, WriteError
+from otf.errors import FAIL, OtfError, WriteError
 from otf.shrink import BEST
 
 EXAMPLES = """\b
@@ -34,7 +34,8 @@ Examples:
 
 @guarded
 def run(
-    bench: BenchName,
+    ctx: typer.Context,
+    bench: MaybeBench = None,
     traces: Annotated[int, typer.Option(metavar="NUMBER", help="How many paths, each with its own trace.")] = 10,
     steps: Annotated[int, typer.Option(metavar="NUMBER", help="How many inputs a path has at most.")] = 50,
     time: Annotated[
@@ -113,6 +114,13 @@ def run(
     ] = None,
     sut: Suts = None,
     sets: Sets = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Continue the campaign in a folder: only the paths that it lacks are driven."),
+    ] = None,
+    into: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Add --traces paths to the campaign in a folder, or begin one.")
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Drive the system with inputs that the model chooses, and judge everything that comes back.
@@ -120,45 +128,73 @@ def run(
     Each path starts a fresh copy of the system. A path that fails ends; the others go on. Each failure is explained in
     the words of the model, and shrunk to the few inputs that matter.
     """
-    loaded = under(addressed(_bench(bench, parsed(sets), inputs, quiescence), sut), scenario)
-    loaded = watched(loaded, silence, pids)
-    seed = secrets.randbelow(1_000_000) if seed is None else seed
-    settings = Settings(
-        out=out or fresh(loaded.name, seed),
-        reference=bench,
+    options = RunOptions(
+        bench=bench or "",
+        sets=sets or [],
         traces=traces,
         steps=steps,
         time=time,
-        seed=seed,
-        strategy=chosen(strategy),
-        mode=_one_of("--mode", mode, ("strict", "eager")),
+        seed=secrets.randbelow(1_000_000) if seed is None else seed,
+        strategy=strategy,
+        mode=mode,
         burst=burst,
-        largest=largest << 20,
+        inputs=inputs,
+        quiescence=quiescence,
+        silence=silence,
+        pids=pids or [],
         jobs=jobs,
-        keep=_one_of("--keep", keep, ("all", "failures")),
+        keep=keep,
+        largest=largest,
         stop_first=stop_first,
         shrink=shrink,
         algorithm=algorithm,
-        budget=Budget(budget),
-        saved=ROOT / "failures" if saved else None,
-        where=tuple(sut or ()),
+        budget=budget,
+        saved=saved,
+        scenario=scenario,
+        until=until,
+        speed=speed,
+        sut=sut or [],
     )
+    if resume is not None:
+        refuse_others([name for name in ctx.params if _is_given(ctx, name)])
+        options, loaded = resumed(resume, options)
+    elif bench is None:
+        raise typer.BadParameter("Missing argument 'BENCH'; --resume DIR alone continues a campaign", ctx=ctx)
+    else:
+        options = options if into is None else added(into, options, seed)
+        loaded = made(options)
+    settings = settings_of(options, resume or into or out or fresh(loaded.name, options.seed))
+    if resume or into:
+        check_until(settings.out, options.until)
+        settings = replace(settings, resume=True)
     if speed is not None:
         loaded = faster(loaded, settings, speed)
     if calibrate:
         return measured(loaded, replace(settings, traces=min(traces, 2)), as_json=as_json)
-    settings, covered = counting(loaded, settings, until)
-    campaign = Campaign(loaded, settings)
+    return _reported(loaded, settings, options, as_json=as_json)
+
+
+def _is_given(ctx: typer.Context, name: str) -> bool:
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _reported(bench: Bench, settings: Settings, options: RunOptions, *, as_json: bool) -> int:
+    """Run a campaign and print its result; return the exit status."""
+    settings, covered = counting(bench, settings, options.until)
+    campaign = Campaign(bench, settings)
+    own = given(options.sut, options.silence, options.pids)
+    printer = SummaryPrinter(campaign.summary, settings, bench, own)
     began = monotonic()
-    done, error = _driven(campaign, quiet=as_json)
+    done, error = _driven(campaign, None if as_json else printer)
     campaign.summary.interrupted = bool(done.signal)
     if as_json:
         document({**_json(campaign.summary, settings, error), **covered.data()})
     elif error is None:
-        print_summary(campaign.summary, settings, loaded, monotonic() - began)
+        printer.whole(monotonic() - began)
         covered.report()
     else:
-        print_failures(campaign.summary, settings, loaded)
+        printer.failures()
     if STDOUT_ERRORS:
         warn(campaign.summary.result.headline)
     if error is not None:
@@ -169,29 +205,15 @@ def run(
     return FAIL if campaign.summary.failures else done.status(campaign.summary.exit_status)
 
 
-def _driven(campaign: Campaign, *, quiet: bool) -> tuple[Done[None], OtfError | None]:
+def _driven(campaign: Campaign, printer: SummaryPrinter | None) -> tuple[Done[None], OtfError | None]:
     async def work() -> None:
-        with listening(campaign.settings, quiet=quiet) as campaign.listener:
+        with listening(campaign.settings, campaign.summary, printer, quiet=printer is None) as campaign.listener:
             await campaign.run()
 
     try:
         return interruptible(work), None
     except OtfError as error:
         return Done(None), error
-
-
-def _bench(reference: str, sets: dict[str, object], inputs: InputMode | None, quiescence: float | None) -> Bench:
-    if quiescence is not None:
-        sets = {**sets, "quiescence": quiescence}
-    bench = load(reference, sets)
-    return bench if inputs is None else replace(bench, inputs=inputs)
-
-
-def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:  # noqa: ANN401 -- a different literal type each time
-    if value not in known:
-        message = f"{option} {value}: choose one of {', '.join(known)}"
-        raise UsageError(message)
-    return value
 
 
 def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[str, Any]:

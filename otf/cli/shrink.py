@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from otf.campaign.table import table
 from otf.cli.benches import parsed
 from otf.cli.options import AsJson, FromBench, Out, Pids, Sets, SilenceOption, Suts, TraceName, fresh
 from otf.cli.output import document, guarded, say
+from otf.cli.progress import ShrinkFigures, working
 from otf.cli.replay import STATUS
 from otf.cli.run_options import watched
 from otf.cli.signals import Done, interruptible
@@ -25,6 +27,7 @@ from otf.cli.traces import bench_of, burst_as_recorded, reading
 from otf.errors import FAIL, INCONCLUSIVE
 from otf.offline import Judgement, judge
 from otf.shrink import ALGORITHMS, BEST
+from otf.trace.events import Event, Sent
 from otf.trace.explain import explanation
 from otf.trace.result import counted
 
@@ -65,10 +68,21 @@ def shrink(
         return _nothing(judgement, trace, as_json=as_json)
     source = Path(STDIN) if trace == "-" else Path(trace)
     failing = _failing(judgement, source if out is None else out / source.name)
-    shrinker = _shrinker(loaded, judgement, failing, bench, algorithm)
+    shrinker = replace(_shrinker(loaded, judgement, failing, bench, algorithm), where=tuple(sut or ()))
     shortest: list[Shrunk] = []
-    ready = replace(shrinker, jobs=jobs, budget=Budget(budget, resets, seconds), found=shortest.append)
-    done = interruptible(lambda: ready.run(failing))
+    bounds = Budget(budget, resets, seconds)
+    figures, progress = ShrinkFigures(bounds), [f"driving {counted(failing.steps, 'step')} again"]
+
+    def show(length: int, transitions: int) -> None:
+        progress[0] = figures.text(failing.steps, length, transitions)
+
+    ready = replace(shrinker, jobs=jobs, budget=bounds, found=shortest.append, progress=show)
+
+    async def work() -> Shrunk:
+        with working(lambda: progress[0]):
+            return await ready.run(failing)
+
+    done = interruptible(work)
     return _result(done, shortest, failing, loaded, as_json=as_json)
 
 
@@ -103,7 +117,7 @@ def _result(done: Done[Shrunk], shortest: list[Shrunk], failing: PathResult, ben
     else:
         _report(shrunk, failing, bench)
     # a failure stays a failure, also if the search for fewer steps was interrupted
-    return FAIL if shrunk.rate else done.status(INCONCLUSIVE)
+    return FAIL if shrunk.before else done.status(INCONCLUSIVE)
 
 
 def _nothing(judgement: Judgement, trace: str, *, as_json: bool) -> int:
@@ -142,7 +156,7 @@ def _report(shrunk: Shrunk, failing: PathResult, bench: Bench) -> None:
         say(note)
     took = f"{counted(shrunk.transitions, 'step')} and {counted(shrunk.resets, 'start')} of the system"
     say(f"{failing.steps} -> {counted(shrunk.steps, 'step')}, with {took}")
-    if shrunk.program is not None:
+    if shrunk.program is not None and find_spec("pytest"):
         say(f"as a test: pytest {shrunk.program}")
     say(f"trace: {shrunk.trace}")
 
@@ -174,7 +188,17 @@ def rerun(
         mode="strict",
         burst=burst_as_recorded(header, judgement.steps),
     )
-    done = interruptible(lambda: drive_again(loaded, judgement.events, settings, header))
+    sent = 0
+
+    def count(event: Event) -> None:
+        nonlocal sent
+        sent += isinstance(event, Sent)
+
+    async def work() -> PathResult:
+        with working(lambda: f"driving it again, {sent:,} of {counted(judgement.steps, 'step')}"):
+            return await drive_again(loaded, judgement.events, settings, header, count)
+
+    done = interruptible(work)
     _report_rerun(done.value, settings, as_json=as_json)
     return done.status(INCONCLUSIVE) if done.value is None else STATUS[done.value.verdict.outcome]
 

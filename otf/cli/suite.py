@@ -22,7 +22,7 @@ from otf.cli.options import AsJson, BenchName, Out, Pids, Sets, SilenceOption, f
 from otf.cli.output import document, guarded, say
 from otf.cli.progress import listening
 from otf.cli.signals import interruptible
-from otf.cli.summary import print_summary
+from otf.cli.summary import SummaryPrinter
 from otf.errors import FAIL, PASS, UsageError
 from otf.explore import Graph
 from otf.strategy import StrategyKind, script
@@ -151,16 +151,18 @@ def _run(reference: str, bench: Bench, plan: _Intended, out: Path | None, *, as_
     )
     campaign, began = Campaign(bench, settings), monotonic()
 
+    printer = None if as_json else SummaryPrinter(campaign.summary, settings, bench)
+
     async def work() -> None:
-        with listening(settings, quiet=as_json) as campaign.listener:
+        with listening(settings, campaign.summary, printer, quiet=as_json) as campaign.listener:
             await campaign.run()
 
     done = interruptible(work)
     summary = campaign.summary
     summary.interrupted = bool(done.signal)
-    if as_json:
+    if printer is None:
         ran = {"verdict": summary.verdict, "ran": summary.paths, "sent": summary.steps, "out": str(settings.out)}
         document({**data, **ran, "failures": [str(each) for each in summary.failures]})
     else:
-        print_summary(summary, settings, bench, monotonic() - began)
+        printer.whole(monotonic() - began)
     return FAIL if summary.failures else done.status(summary.exit_status)

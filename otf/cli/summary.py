@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,8 +19,10 @@ from otf.core.enabled import ITERATED
 from otf.trace.explain import explanation
 from otf.trace.reading import bounded
 from otf.trace.result import CampaignResult, counted
+from otf.trace.verdict import Signature
 
 LONGEST: Final = 60  # bytes of a frame that are shown
+RULE: Final = 72  # columns of the rule above each of several failures
 SLOW: Final = 10.0  # seconds after which a user may ask where the time went
 LEAST: Final = 0.005  # the least share of the time that is shown
 
@@ -51,21 +54,94 @@ def raw(trace: Path, number: int) -> bytes:
     return b""
 
 
-def print_summary(summary: Summary, settings: Settings, bench: Bench, seconds: float) -> None:
-    """Print the failures, each with its explanation and what to do next, then the verdict of the campaign."""
-    for kept in summary.saved:
-        say(f"{kept}: {kept.signature or 'a failure'} of an earlier run ({kept.trace})")
-    print_failures(summary, settings, bench)
-    if summary.trouble:
-        say(f"stopped: {summary.trouble}")
-    result = summary.result
-    say(f"{result.headline} ({result.totals}, {seconds:.1f} s, seed {settings.seed})")
-    if result.mixed:
-        say(result.tally)
-    notes = (*_known_issues(summary, settings, bench), *_notes(summary))
-    for note in (*notes, *_time_spent(summary, seconds, own=bench.system is not None)):
-        say(note)
-    say(f"traces: {settings.out}/")
+class SummaryPrinter:
+    """Prints the result of a campaign: each failure once, as soon as it is shrunk, then the verdict.
+
+    `given` are the options of the command that no trace records, and that a run of the same inputs needs.
+    """
+
+    def __init__(self, summary: Summary, settings: Settings, bench: Bench, given: str = "") -> None:
+        self._summary, self._settings, self._bench, self._given = summary, settings, bench, given
+        self._printed: set[Signature] = set()
+        self._saved = 0
+
+    def failure(self, group: FailureGroup) -> None:
+        """Print a failure: its explanation and what to do next."""
+        for kept in self._summary.saved[self._saved :]:
+            say(f"{kept}: {kept.signature or 'a failure'} of an earlier run ({kept.trace})")
+        self._saved = len(self._summary.saved)
+        kinds = [*self._summary.failures]
+        if len(kinds) > 1:
+            say(f"---- {kinds.index(group.signature) + 1} of {len(kinds)} ".ljust(RULE, "-"))
+        say("\n".join(self._failure(group)))
+        self._printed.add(group.signature)
+
+    def failures(self) -> None:
+        """Print the failures that were not printed yet, and the inconclusive paths."""
+        for group in self._summary.failures.values():
+            if group.signature not in self._printed:
+                self.failure(group)
+        first = {each.verdict.why: each for each in reversed(self._summary.inconclusive)}
+        for each in self._summary.result.inconclusive:
+            say(f"inconclusive ({counted(each.paths, 'path')}): {each.why}")
+            say(f"  look at it:      otf show {self._call(first[each.why])}")
+
+    def whole(self, seconds: float) -> None:
+        """Print all that is left, and the verdict."""
+        for kept in self._summary.saved[self._saved :]:
+            say(f"{kept}: {kept.signature or 'a failure'} of an earlier run ({kept.trace})")
+        self._saved = len(self._summary.saved)
+        self.failures()
+        if self._summary.trouble:
+            say(f"stopped: {self._summary.trouble}")
+        result = self._summary.result
+        say(f"{result.headline} ({result.totals}, {seconds:.1f} s, seed {self._settings.seed})")
+        for line in (*_table(result), *self._known_issues(), *_notes(self._summary)):
+            say(line)
+        for line in _time_spent(self._summary, seconds, own=self._bench.system is not None):
+            say(line)
+        say(f"traces: {self._settings.out}/")
+
+    def _known_issues(self) -> Iterator[str]:
+        for known in self._summary.known_issues:
+            if known.first is not None:
+                yield f"known issue ({counted(known.count, 'path')}): {known.says}"
+                yield f"  shrink it:       otf shrink {self._call(known.first, drives=True)}"
+            elif self._summary.paths:
+                yield f"known issue that did not occur: {known.says}"
+
+    def _failure(self, group: FailureGroup) -> Iterator[str]:
+        shown, shrunk = group.shrunk or group.first, group.shrunk
+        of = f"{group.count:,} of {counted(self._summary.paths, 'path')}"
+        yield f"{f'failed on {of}, first' if group.count else 'failed as before,'} {_after(group)}"
+        yield from _recurrence(group)
+        yield explanation(shown.verdict, shown.events)
+        yield from _bytes(shown)
+        if shrunk is not None and shrunk.before:
+            yield from notes(shrunk)
+        yield f"  look at it:      otf show {self._call(shown)}"
+        yield f"  judge it again:  otf replay {self._call(shown)}"
+        yield f"  drive it again:  otf rerun {self._call(shown, drives=True)}"
+        if shrunk is not None and shrunk.program is not None and find_spec("pytest"):
+            yield f"  as a test:       pytest {shlex.quote(str(shrunk.program))}"
+        yield ""
+
+    def _call(self, result: PathResult | Shrunk, *, drives: bool = False) -> str:
+        reference = self._settings.reference
+        named = "" if is_shipped(reference) else f" --bench {shlex.quote(reference)}"
+        given = self._given if drives else ""
+        return shlex.quote(str(result.trace)) + named + repeated(self._bench, reference, drives=drives) + given
+
+
+def given(suts: Sequence[str] | None, silence: str | None, pids: Sequence[str] | None) -> str:
+    """Return the options of a command that no trace records: where the system is, and how its silence is known.
+
+    >>> given(["line=/dev/ttyUSB0"], None, None)
+    ' --sut line=/dev/ttyUSB0'
+    """
+    pairs = [("--sut", each) for each in suts or ()] + [("--pid", each) for each in pids or ()]
+    pairs += [] if silence is None else [("--silence", silence)]
+    return "".join(f" {option} {shlex.quote(value)}" for option, value in pairs)
 
 
 def lists(result: CampaignResult) -> dict[str, Any]:
@@ -79,47 +155,36 @@ def lists(result: CampaignResult) -> dict[str, Any]:
     }
 
 
-def print_failures(summary: Summary, settings: Settings, bench: Bench) -> None:
-    """Print the failures of paths alone: a campaign that could not go on has no verdict."""
-    for group in summary.failures.values():
-        say("\n".join(_failure(group, summary, settings, bench)))
-    _print_inconclusive(summary, settings, bench)
-
-
-def _print_inconclusive(summary: Summary, settings: Settings, bench: Bench) -> None:
-    first = {each.verdict.why: each for each in reversed(summary.inconclusive)}
-    for each in summary.result.inconclusive:
-        say(f"inconclusive ({counted(each.paths, 'path')}): {each.why}")
-        say(f"  look at it:      otf show {_call(first[each.why], settings, bench)}")
+def _table(result: CampaignResult) -> Iterator[str]:
+    """Yield how many paths passed and failed, and the kinds of failure if there are several."""
+    if result.mixed:
+        yield result.tally
+    if len(result.failures) > 1:
+        for number, each in enumerate(result.failures, 1):
+            yield f"{number:4}  {each.signature} ({counted(each.paths, 'path')}): {each.trace}"
 
 
 def notes(shrunk: Shrunk) -> Iterator[str]:
     """Yield what a user must know about a shrunk failure besides its steps."""
     if not shrunk.tried:
         yield f"nothing was shrunk: {shrunk.ended} before the failure was seen again"
-    elif not shrunk.rate:
-        yield "the failure did not recur when the same inputs were sent: it depends on chance or on timing"
+    elif not shrunk.before:
+        yield f"the failure did not recur in {counted(shrunk.tried, 'run')} of the same inputs: {CHANCE}"
     elif shrunk.rate < 1 or shrunk.before < 1:
         after, before = _of(shrunk.rate, shrunk.runs), _of(shrunk.before, shrunk.tried)
         yield f"it depends on chance: these steps failed in {after}, the original in {before}"
-    if shrunk.rate and not shrunk.minimal:
+    if shrunk.before and not shrunk.minimal:
         yield f"the search was stopped early, since {shrunk.ended}: fewer steps may be enough"
     for other in shrunk.others:
         failure = other.verdict.failure
         yield f"another failure was found on the way, {failure.signature if failure else ''}: {other.trace}"
 
 
+CHANCE: Final = "it depends on chance or on timing"
+
+
 def _of(rate: float, runs: int) -> str:
     return f"{round(rate * runs)} of {counted(runs, 'run')}"
-
-
-def _known_issues(summary: Summary, settings: Settings, bench: Bench) -> Iterator[str]:
-    for known in summary.known_issues:
-        if known.first is not None:
-            yield f"known issue ({counted(known.count, 'path')}): {known.says}"
-            yield f"  shrink it:       otf shrink {_call(known.first, settings, bench, drives=True)}"
-        elif summary.paths:
-            yield f"known issue that did not occur: {known.says}"
 
 
 def _notes(summary: Summary) -> Iterator[str]:
@@ -142,23 +207,16 @@ def _time_spent(summary: Summary, seconds: float, *, own: bool) -> Iterator[str]
     yield f"  to save time:    {_SHARES[next(iter(shares))][1]}"
 
 
-def _failure(group: FailureGroup, summary: Summary, settings: Settings, bench: Bench) -> Iterator[str]:
-    shown = group.shrunk or group.first
-    found = f"failed on {group.count} of {summary.paths} paths, first" if group.count else "failed as before,"
-    yield f"{found} {_after(group)}"
-    if group.tries > 1:
-        yield f"it took {group.tries} strict runs of the same inputs to reproduce it: it depends on chance or on timing"
-    yield explanation(shown.verdict, shown.events)
-    yield from _bytes(shown)
-    if group.shrunk is not None and group.shrunk.rate:
-        yield from notes(group.shrunk)
-    call = _call(shown, settings, bench)
-    yield f"  look at it:      otf show {call}"
-    yield f"  judge it again:  otf replay {call}"
-    yield f"  drive it again:  otf rerun {_call(shown, settings, bench, drives=True)}"
-    if group.shrunk is not None and group.shrunk.program is not None:
-        yield f"  as a test:       pytest {shlex.quote(str(group.shrunk.program))}"
-    yield ""
+def _recurrence(group: FailureGroup) -> Iterator[str]:
+    """Yield whether a failure recurred when the same inputs were sent, if not every time."""
+    tries, shrunk = group.tries, group.shrunk
+    lost = "" if shrunk is None or shrunk.before else counted(shrunk.tried, "later run")
+    if tries > 1 and lost:
+        yield f"of {tries} strict runs of the same inputs the last reproduced it, {lost} did not: {CHANCE}"
+    elif tries > 1:
+        yield f"it took {tries} strict runs of the same inputs to reproduce it: {CHANCE}"
+    elif lost:
+        yield f"it did not recur in {lost} of the same inputs: {CHANCE}"
 
 
 def _bytes(result: PathResult | Shrunk) -> Iterator[str]:
@@ -172,11 +230,6 @@ def _after(group: FailureGroup) -> str:
     steps, shrunk = f"after {counted(group.first.steps, 'step')}", group.shrunk
     if shrunk is None:
         return f"{steps}, not shrunk: {group.unshrunk}" if group.unshrunk else steps
-    if not shrunk.rate:
-        return f"{steps}; it did not recur when the same inputs were sent: it depends on chance or on timing"
+    if not shrunk.before:
+        return steps
     return f"{steps}, shrunk to {shrunk.steps} (with {counted(shrunk.transitions, 'step')} of the system)"
-
-
-def _call(result: PathResult | Shrunk, settings: Settings, bench: Bench, *, drives: bool = False) -> str:
-    named = "" if is_shipped(settings.reference) else f" --bench {shlex.quote(settings.reference)}"
-    return shlex.quote(str(result.trace)) + named + repeated(bench, settings.reference, drives=drives)

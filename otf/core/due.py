@@ -122,11 +122,11 @@ class Due(NamedTuple):
 def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: FailureKind | None) -> tuple[str, ...]:
     """Return which outputs were due when, in seconds since the start of the run; nothing if no window was open."""
     port = event.port if isinstance(event, (Seen, Closed)) else ""
-    overdue = [due for due in _dues(model, belief.hypotheses, clock) if _end(due) + clock.latency < event.at]
+    overdue = [due for due in dues(model, belief.hypotheses, clock) if _end(due) + clock.latency < event.at]
     if kind is None and port and overdue:
         # the output is wrong because another one was due before it
         return _window(min(overdue, key=_end)), f"at {event.at:.3f} s it had not come"
-    found = [due for due in _dues(model, belief.hypotheses, clock) if port in {"", due.port} or not due.port]
+    found = [due for due in dues(model, belief.hypotheses, clock) if port in {"", due.port} or not due.port]
     if not found:
         return ()
     if kind == "early":
@@ -154,7 +154,7 @@ def _window(due: Due) -> str:
     )
 
 
-def _dues(model: Model, hypotheses: Iterable[Hypothesis], clock: Clock) -> Iterator[Due]:
+def dues(model: Model, hypotheses: Iterable[Hypothesis], clock: Clock) -> Iterator[Due]:
     """Yield what is due in windows: outstanding outputs, timers, and the outputs of inputs in flight."""
     # nothing counts as late here, or the overdue outputs would not be found
     patient = Clock(clock.now, clock.latency, clock.busy, clock.inputs, late=True)

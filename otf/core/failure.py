@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
@@ -62,9 +62,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
     The signature is that of the whole step, not of the moment: outputs on different ports come in any order, and one
     defect must have one signature whichever came first.
     """
-    nodes = step.before.nodes
-    budget = BUDGET // max(1, len(nodes)) + len(step.inputs)
-    ways = {node: list(islice(_ways(model, node, step.inputs, budget), WAYS)) for node in nodes}
+    ways = _all_ways(model, step, step.before.nodes)
     moves = [move for each in ways.values() for way in each for move in way]
     ticking = any(each.timers for each in step.before.hypotheses)
     return Failure(
@@ -81,9 +79,23 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
         seen=_text(event),
         port=getattr(event, "port", ""),
         before=tuple(_text(each) for each in step.outputs),
-        allowed=tuple(Allowed(show(node.value), _branches(ways[node])) for node in nodes[:SHOWN]),
+        allowed=_allowed(ways),
         times=times,
     )
+
+
+def allowed(model: Model, step: FailedStep) -> tuple[Allowed, ...]:
+    """Return what each possible state before a step allows for the inputs of the step."""
+    return _allowed(_all_ways(model, step, step.before.nodes[:SHOWN]))
+
+
+def _allowed(ways: Mapping[Node, Sequence[tuple[Move, ...]]]) -> tuple[Allowed, ...]:
+    return tuple(Allowed(show(node.value), _branches(each)) for node, each in islice(ways.items(), SHOWN))
+
+
+def _all_ways(model: Model, step: FailedStep, nodes: Sequence[Node]) -> dict[Node, list[tuple[Move, ...]]]:
+    budget = BUDGET // max(1, len(nodes)) + len(step.inputs)
+    return {node: list(islice(_ways(model, node, step.inputs, budget), WAYS)) for node in nodes}
 
 
 def flooded(step: FailedStep, seen: str, number: int, sent: int) -> Failure:

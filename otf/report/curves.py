@@ -1,13 +1,15 @@
-"""Numbers as SVG: growth of coverage, and response times."""
+"""Numbers as SVG: growth of coverage, and response times beside the bounds that the bench states for them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from math import ceil, floor, log10
+from math import ceil, floor, inf, log10
 from typing import Final
 
 from otf.report.markup import Markup, joined, tag
+from otf.trace.result import counted
 
 WIDE: Final = 640
 HIGH: Final = 180
@@ -16,6 +18,11 @@ LOW: Final = 34
 BINS: Final = (1, 2, 5)  # in each tenfold
 FEWEST: Final = 8  # bars: fewer would be too wide to show a distribution
 TINY: Final = 1e-6  # seconds
+TOP: Final = 62  # for the names of the bounds
+ROW: Final = 58  # for the response times of one input
+BARS: Final = 34  # of that, for the highest bar
+LETTER: Final = 7  # pixels of a character on average
+WINDOWS: Final = 6  # drawn for one input
 
 
 def growth(points: Sequence[tuple[int, int]], total: int | None) -> Markup:
@@ -36,35 +43,94 @@ def growth(points: Sequence[tuple[int, int]], total: int | None) -> Markup:
     )
 
 
-def histogram(seconds: Sequence[float]) -> Markup:
-    """Return a histogram of response times, in bins each about twice as long as the one before."""
-    edges = _edges(min(seconds), max(seconds))
-    counts = [sum(low <= each < high for each in seconds) for low, high in pairwise(edges)]
-    most, share = max(counts), 1 / len(counts)
-    bars = [
-        tag(
-            "g",
-            tag("title", f"{count} answers took {duration(low)} to {duration(high)}"),
-            tag(
-                "rect",
-                x=f"{_x(at * share) + 1:.1f}",
-                y=f"{_y(count / most):.1f}",
-                width=f"{_x(share) - LEFT - 2:.1f}",
-                height=f"{_y(0) - _y(count / most):.1f}",
-            ),
-        )
-        for at, (count, low, high) in enumerate(zip(counts, edges, edges[1:], strict=False))
+def response_times(
+    answers: Mapping[str, Sequence[float]],
+    bounds: Mapping[str, float],
+    windows: Mapping[str, Iterable[tuple[float, float]]],
+) -> Markup:
+    """Return a histogram of the response times of each input, all on one scale.
+
+    `bounds` are lines through all of them: a name, and seconds. `windows` are those in which the model allows the
+    answers to an input, drawn behind them. Bins are each about twice as long as the one before.
+    """
+    shown = {name: [each for each in windows.get(name, ()) if each[1] < inf][:WINDOWS] for name in answers}
+    ends = [end for each in shown.values() for window in each for end in window if end > 0]
+    every = [*(second for seconds in answers.values() for second in seconds), *bounds.values(), *ends]
+    edges = _edges(min(every), max(every))
+    high = TOP + ROW * len(answers)
+    rows = [
+        _row(name, sorted(seconds), shown[name], edges, TOP + ROW * (at + 1))
+        for at, (name, seconds) in enumerate(answers.items())
     ]
-    labels = [(at * share, duration(edge)) for at, edge in enumerate(edges)]
+    labels = [(at / (len(edges) - 1), duration(edge)) for at, edge in enumerate(edges)]
     return tag(
         "svg",
-        _axes(labels[:: ceil(len(labels) / 8)], [(0, "0"), (1, f"{most:,}")]),
-        *bars,
+        *(
+            tag("text", text, x=f"{_x(share):.0f}", y=high + 18, text_anchor="middle")
+            for share, text in labels[:: ceil(len(labels) / 8)]
+        ),
+        *rows,
+        *_lines(bounds, edges, high),
         class_="numbers",
-        viewBox=f"0 0 {WIDE} {HIGH}",
+        viewBox=f"0 0 {WIDE} {high + 26}",
         role="img",
-        aria_label=f"histogram of {len(seconds)} response times",
+        aria_label=f"response times of {len(answers)} inputs; the table has their numbers",
     )
+
+
+def _row(
+    name: str, seconds: Sequence[float], windows: Sequence[tuple[float, float]], edges: Sequence[float], low: int
+) -> Markup:
+    counts = [bisect_left(seconds, after) - bisect_left(seconds, before) for before, after in pairwise(edges)]
+    most, wide = max(counts), (_x(1) - _x(0)) / len(counts)
+    behind = [
+        tag(
+            "rect",
+            tag("title", f"window of {name}: {duration(start)} to {duration(end)}"),
+            x=f"{_at(start, edges):.1f}",
+            y=low - BARS,
+            width=f"{max(2.0, _at(end, edges) - _at(start, edges)):.1f}",
+            height=BARS,
+            class_="window",
+        )
+        for start, end in windows
+    ]
+    bars = [
+        tag(
+            "rect",
+            tag("title", f"{counted(count, 'answer')} to {name} took {duration(before)} to {duration(after)}"),
+            x=f"{_x(0) + at * wide + 1:.1f}",
+            y=f"{low - BARS * count / most:.1f}",
+            width=f"{wide - 2:.1f}",
+            height=f"{BARS * count / most:.1f}",
+        )
+        for at, (count, before, after) in enumerate(zip(counts, edges, edges[1:], strict=False))
+        if count
+    ]
+    axis = tag("path", d=f"M{_x(0):.0f} {low}H{_x(1):.0f}", class_="axis")
+    return tag("g", *behind, *bars, axis, tag("text", name, x=LEFT, y=low - BARS - 5, font_weight=600))
+
+
+def _lines(bounds: Mapping[str, float], edges: Sequence[float], high: int) -> Iterator[Markup]:
+    """Yield a line for each bound; a label is moved down until it has room beside those before."""
+    ends = [float(-LEFT)] * 4
+    for name, seconds in sorted(bounds.items(), key=lambda each: each[1]):
+        x, text = _at(seconds, edges), f"{name} {duration(seconds)}"
+        half = LETTER * len(text) / 2
+        middle = min(max(x, half), WIDE - half)
+        level = next((at for at, end in enumerate(ends) if end < middle - half), len(ends) - 1)
+        ends[level] = middle + half + LETTER
+        yield tag("path", d=f"M{x:.1f} {14 * level + 16}V{high}", class_="bound")
+        yield tag("text", text, x=f"{middle:.0f}", y=14 * level + 12, text_anchor="middle", class_="soft")
+
+
+def _at(seconds: float, edges: Sequence[float]) -> float:
+    """Return the place of a time on the scale of these edges."""
+    if seconds >= edges[-1]:
+        return _x(1)
+    bin_ = max(0, bisect_right(edges, seconds) - 1)
+    before, after = edges[bin_], edges[bin_ + 1]
+    return _x((bin_ + max(0.0, seconds - before) / (after - before)) / (len(edges) - 1))
 
 
 def duration(seconds: float) -> str:

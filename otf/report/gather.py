@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from otf.core import Model, Monitor
 from otf.report.space import Space, VisitedSpace, Walker, space
-from otf.trace.events import Event, Seen, Sent
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
 from otf.trace.record import Header
 from otf.trace.result import CampaignResult, FailureResult, InconclusiveResult, KnownIssueResult
 from otf.trace.verdict import Failure, Outcome
@@ -77,8 +77,9 @@ class ReportedFailure:
 class Gathered:
     """The results of a campaign; `follow` takes the events of each path, `done` its end.
 
-    `source` is the file and line of the model, `known_issues` are those of the bench. `trouble` is the error that ended
-    contact with the system.
+    `windows` are those in which the model allows the answers to each type of input, `waits` the seconds of all paths
+    until events of each kind. `source` is the file and line of the model, `known_issues` are those of the bench.
+    `trouble` is the error that ended contact with the system.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -102,16 +103,19 @@ class Gathered:
     failures: dict[str, ReportedFailure] = field(default_factory=dict[str, ReportedFailure])
     notes: dict[str, None] = field(default_factory=dict[str, None])
     answers: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict[str, list[float]](list))
+    windows: dict[str, list[tuple[float, float]]] = field(default_factory=dict[str, list[tuple[float, float]]])
+    waits: defaultdict[str, float] = field(default_factory=lambda: defaultdict[str, float](float))
     growth: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
     _walker: Walker | None = None
     _asked: Sent | None = None
     _steps: int = 0
+    _at: float = 0.0
 
     @classmethod
     def of(cls, header: Header, model: Model) -> Gathered:
         """Return the results before any trace was read; `model` is that of the bench, not completed."""
         found = space(model)
-        return cls(header, found, VisitedSpace(found))
+        return cls(header, found, VisitedSpace(found), windows=_windows(model))
 
     @property
     def result(self) -> CampaignResult:
@@ -162,6 +166,8 @@ class Gathered:
         if self._walker is None:
             self._walker = Walker(self.visits, monitor.oracle.model)
         self._walker.event(event, monitor)
+        self.waits[_waited_for(event)] += max(0.0, event.at - self._at)
+        self._at = max(self._at, event.at)
         if isinstance(event, Sent):
             self._steps += 1
             self._asked = event
@@ -174,6 +180,7 @@ class Gathered:
         if self._walker is not None:
             self._walker.end()
         self._walker = self._asked = None
+        self._at = 0.0
         self.paths.append(path)
 
     def failed(self, found: ReportedFailure, signature: str = "") -> None:
@@ -200,3 +207,25 @@ class Gathered:
     def _note_growth(self) -> None:
         if len(self.visits.edges) > self.growth[-1][1]:
             self.growth.append((self._steps, len(self.visits.edges)))
+
+
+def _windows(model: Model) -> dict[str, list[tuple[float, float]]]:
+    """Return the windows of all moves that were asked for, by the type of their input."""
+    found = defaultdict[str, dict[tuple[float, float], None]](dict)
+    for node in model.nodes:
+        for inp, moves in node.moves.items():
+            if inp is not None:
+                found[type(inp.value).__name__].update({move.within: None for move in moves if move.within})
+    return {name: sorted(windows) for name, windows in found.items()}
+
+
+def _waited_for(event: Event) -> str:
+    match event:
+        case Sent():
+            return "until the next input"
+        case Seen() | Closed():
+            return "until an output"
+        case Taken():
+            return "until an input was known to be taken"
+        case Quiet(by=by):
+            return f"until silence was known ({by})" if by else "until silence was known"

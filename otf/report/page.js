@@ -1,4 +1,3 @@
-"use strict";
 // Show the rows that contain all words of the search and have the chosen verdict.
 for (const tools of document.querySelectorAll("[data-rows]")) {
   const rows = [...document.getElementById(tools.dataset.rows).tBodies[0].rows];
@@ -18,15 +17,6 @@ for (const tools of document.querySelectorAll("[data-rows]")) {
   search.addEventListener("input", filter);
   if (choice) choice.addEventListener("change", filter);
   filter();
-}
-// Each chart exists twice: with even spacing, and to scale.
-for (const button of document.querySelectorAll("[data-scale]")) {
-  button.addEventListener("click", () => {
-    const drawings = document.getElementById(button.dataset.scale).querySelectorAll(".drawing");
-    drawings.forEach((drawing) => { drawing.hidden = !drawing.hidden; });
-    const scaled = button.getAttribute("aria-pressed") !== "true";
-    button.setAttribute("aria-pressed", String(scaled));
-  });
 }
 document.getElementById("theme").addEventListener("click", () => {
   const dark = getComputedStyle(document.documentElement).colorScheme === "dark";

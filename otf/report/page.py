@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from hashlib import sha256
 from importlib.resources import files
+from math import inf
+from pathlib import Path
 from typing import Final
 
-from otf.report.curves import duration, growth, histogram
-from otf.report.gather import Gathered, ReportedFailure
+from otf.report.curves import duration, growth, response_times
+from otf.report.embedded import EmbeddedPath, address, document
+from otf.report.gather import Gathered, PathSummary, ReportedFailure
 from otf.report.markup import Markup, joined, tag
-from otf.report.sequence import chart
-from otf.report.sequence_svg import sequence
 from otf.report.states import DRAWN, legend, states
 from otf.trace.explain import explanation
+from otf.trace.record import Header
 from otf.trace.result import counted
 from otf.trace.verdict import Verdict
 
 ROWS: Final = 2_000  # of a table: a browser is slow with more, and no one reads them
 KINDS: Final = 30  # failures that are drawn
+INPUTS: Final = 40  # types of inputs whose response times are drawn
 
 
 def overview(gathered: Gathered) -> Markup:
@@ -64,8 +67,8 @@ def _cards(gathered: Gathered) -> list[tuple[str, str]]:
     ]
 
 
-def failures(gathered: Gathered) -> Markup:
-    """Return each kind of failure with its explanation and its sequence chart."""
+def failures(gathered: Gathered, names: Container[str]) -> Markup:
+    """Return each kind of failure with its explanation; those whose path is in the page are drawn when it is open."""
     apart = [
         *(f"known issue ({counted(each.paths, 'path')}): {each.says}" for each in gathered.result.known_issues),
         *(f"inconclusive ({counted(each.paths, 'path')}): {each.why}" for each in gathered.result.inconclusive),
@@ -76,42 +79,35 @@ def failures(gathered: Gathered) -> Markup:
     shown = [*gathered.failures.items()][:KINDS]
     left = len(gathered.failures) - len(shown)
     more = tag("p", f"… and {left} other kinds of failure") if left else ""
-    return joined(*(_failure(at, name, found) for at, (name, found) in enumerate(shown)), more, others)
+    return joined(*(_failure(at, name, found, names) for at, (name, found) in enumerate(shown)), more, others)
 
 
-def _failure(at: int, signature: str, found: ReportedFailure) -> Markup:
-    even, scaled = (sequence(chart(found.events, found.failure), to_scale=to_scale) for to_scale in (False, True))
-    name = f"chart-{at}"
+def _failure(at: int, signature: str, found: ReportedFailure, names: Container[str]) -> Markup:
     paths = counted(found.count, "path") if found.count else "a saved failure"
     count = f"{paths}, {'shrunk to ' if found.shrunk else ''}{counted(found.steps, 'step')}"
     early = f"The search was stopped early, since {found.ended}: fewer steps may be enough."
+    name = address(Path(found.file))
+    view = tag("p", tag("a", "open it in the viewer", href=f"#{name}")) if name in names else ""
     return tag(
         "details",
         tag("summary", tag("code", signature), " ", tag("span", f"({count})", class_="soft")),
-        tag("pre", explanation(Verdict("fail", found.failure), found.events)),
+        tag("pre", explanation(Verdict("fail", found.failure), found.events), tabindex=0),
         tag("p", early if found.ended else "" if found.shrunk else "It was not shrunk."),
         tag("p", "trace: ", tag("code", found.file)),
-        tag(
-            "div", tag("button", "time to scale", type="button", data_scale=name, aria_pressed="false"), class_="tools"
-        ),
-        tag(
-            "div",
-            tag("div", even, class_="drawing", tabindex=0),
-            tag("div", scaled, class_="drawing", hidden="", tabindex=0),
-            id=name,
-        ),
+        view,
+        tag("div", class_="drawing", tabindex=0, data_path=name) if view else "",
         open="" if at == 0 else None,
     )
 
 
-def paths(gathered: Gathered) -> Markup:
-    """Return the table of all paths; those that did not pass come first."""
+def paths(gathered: Gathered, names: Container[str]) -> Markup:
+    """Return the table of all paths; those that did not pass come first, and those in the page are links."""
     order = {"fail": 0, "inconclusive": 1, "pass": 2}
     ordered = sorted(gathered.paths, key=lambda path: (order[path.verdict], path.number))
     rows = [
         tag(
             "tr",
-            tag("td", path.number, class_="number"),
+            tag("td", _link(path, names), class_="number"),
             tag("td", path.verdict, class_=path.verdict),
             tag("td", f"{path.steps:,}", class_="number"),
             tag("td", duration(path.seconds), class_="number"),
@@ -128,6 +124,11 @@ def paths(gathered: Gathered) -> Markup:
     chosen = tag("label", "verdict ", tag("select", *choices))
     heads = [("path", 1), ("verdict", 0), ("steps", 1), ("time", 1), ("what", 0), ("trace", 0)]
     return joined(_more(len(ordered)), _table("paths-table", heads, rows, chosen))
+
+
+def _link(path: PathSummary, names: Container[str]) -> object:
+    name = address(Path(path.file))
+    return tag("a", path.number, href=f"#{name}") if name in names else path.number
 
 
 def graph(gathered: Gathered) -> Markup:
@@ -153,20 +154,56 @@ def coverage(gathered: Gathered) -> Markup:
 
 
 def times(gathered: Gathered) -> Markup:
-    """Return for each type of input how long the first output took."""
+    """Return how long the first outputs took, by the type of their input, and where the time of the paths went."""
     if not gathered.answers:
-        return tag("p", "No output came.")
-    parts: list[Markup] = []
-    for name, seconds in sorted(gathered.answers.items()):
-        ordered = sorted(seconds)
-        middle, late = ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, int(0.99 * len(ordered)))]
-        numbers = f"{len(ordered):,} answers, half within {duration(middle)}, 99 of 100 within {duration(late)}, "
-        parts += [
-            tag("h3", name),
-            tag("p", f"{numbers}longest {duration(ordered[-1])}", class_="soft"),
-            histogram(ordered),
-        ]
-    return joined(tag("p", "From an input to the first output after it, by the type of the input."), *parts)
+        return joined(tag("p", "No output came."), _waits(gathered))
+    answers = dict(sorted(gathered.answers.items())[:INPUTS])
+    heads = [("input", 0), ("answers", 1), ("half within", 1), ("99 of 100 within", 1), ("longest", 1), ("windows", 0)]
+    rows = [_times_of(name, sorted(seconds), gathered.windows.get(name, ())) for name, seconds in answers.items()]
+    head = tag("tr", *(tag("th", text, scope="col", class_="number" if number else None) for text, number in heads))
+    more = len(gathered.answers) - len(answers)
+    return joined(
+        tag("p", "From an input to the first output after it, by the type of the input; all on one scale."),
+        tag("div", response_times(answers, _bounds(gathered.header), gathered.windows), class_="drawing", tabindex=0),
+        tag("div", tag("table", tag("thead", head), tag("tbody", *rows)), class_="wide", tabindex=0),
+        tag("p", f"… and {counted(more, 'other type')} of input") if more else "",
+        _waits(gathered),
+    )
+
+
+def _times_of(name: str, seconds: Sequence[float], windows: Sequence[tuple[float, float]]) -> Markup:
+    within = [seconds[min(len(seconds) - 1, int(share * len(seconds)))] for share in (0.5, 0.99)]
+    numbers = [f"{len(seconds):,}", *map(duration, within), duration(seconds[-1])]
+    allowed = ", ".join(f"{duration(low)} to {duration(high)}" for low, high in windows)
+    cells = [tag("td", number, class_="number") for number in numbers]
+    return tag("tr", tag("th", tag("code", name), scope="row"), *cells, tag("td", allowed))
+
+
+def _bounds(header: Header) -> dict[str, float]:
+    """Return the bounds of the bench that say when an answer is late; those that are zero do not matter."""
+    latency, busy, quiescence = header.latency, header.busy, header.quiescence / header.speed
+    bounds = {"L": latency, "R": busy, "2L + R": 2 * latency + busy, "quiescence": quiescence}
+    return {name: seconds for name, seconds in bounds.items() if 0 < seconds < inf}
+
+
+def _waits(gathered: Gathered) -> Markup:
+    whole = sum(gathered.waits.values())
+    if not whole:
+        return Markup()
+    ordered = sorted(gathered.waits.items(), key=lambda each: -each[1])
+    rows = [
+        tag("tr", tag("th", what, scope="row"), tag("td", duration(seconds)), tag("td", _share(seconds / whole)))
+        for what, seconds in ordered
+    ]
+    caption = tag("caption", f"Where the time went: {duration(whole)} of all paths, from the first input to the end")
+    return tag("div", tag("table", caption, tag("tbody", *rows)), class_="wide", tabindex=0)
+
+
+def _share(share: float) -> Markup:
+    # a bar beside its number; the page has no inline styles, which its policy forbids
+    bar = tag("rect", width=f"{100 * share:.1f}", height=10)
+    drawn = tag("svg", bar, class_="share", viewBox="0 0 100 10", width=100, height=10, aria_hidden="true")
+    return joined(f"{share:.0%} ", drawn)
 
 
 def untried(gathered: Gathered) -> Markup:
@@ -207,18 +244,11 @@ def _table(name: str, heads: Sequence[tuple[str, int]], rows: Iterable[Markup], 
 MARK: Final = "otf report"
 """Identifies a file as a report: `otf report` overwrites no other file."""
 
-SECTIONS: Final = {
-    "failures": ("Failures", failures),
-    "paths": ("Paths", paths),
-    "states": ("States", graph),
-    "coverage": ("Coverage", coverage),
-    "times": ("Response times", times),
-    "untried": ("Not tried", untried),
-}
+SCRIPTS: Final = ("widgets.js", "chart.js", "viewer.js", "page.js")
 
 
-def page(gathered: Gathered) -> str:
-    """Return the whole page.
+def page(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = ()) -> str:
+    """Return the whole page; of the paths in it each event can be looked at.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -229,7 +259,7 @@ def page(gathered: Gathered) -> str:
     '<!DOCTYPE html>'
     """
     title = f"otf report: {gathered.header.bench}"
-    style, script = _own("page.css"), _own("page.js")
+    style, script = _own("page.css"), Markup("\n".join(map(_own, SCRIPTS)))
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -240,17 +270,31 @@ def page(gathered: Gathered) -> str:
         tag("title", title),
         tag("style", style),
     )
-    links = [tag("a", name, href=f"#{key}") for key, (name, _) in SECTIONS.items()]
+    sections = _sections(gathered, {path.name for path in paths_in_it})
+    links = [tag("a", name, href=f"#{key}") for key, (name, _) in sections.items()]
     top = tag(
         "header",
         tag("a", "to the content", href="#content", class_="skip"),
         tag("h1", title),
-        overview(gathered),
+        tag("div", overview(gathered), class_="overview"),
         tag("nav", *links, tag("button", "light or dark", id="theme", type="button"), aria_label="sections"),
     )
-    body = [tag("section", tag("h2", name), make(gathered), id=key) for key, (name, make) in SECTIONS.items()]
-    whole = tag("html", head, tag("body", top, tag("main", *body, id="content"), tag("script", script)), lang="en")
-    return f"<!DOCTYPE html>\n{whole}\n"
+    body = [tag("section", tag("h2", name), content, id=key) for key, (name, content) in sections.items()]
+    viewer = tag("main", id="viewer", hidden="", aria_label="viewer")
+    data = tag("script", Markup(document(paths_in_it)), type="application/json", id="paths-data")
+    whole = tag("body", top, viewer, tag("main", *body, id="content"), data, tag("script", script))
+    return f"<!DOCTYPE html>\n{tag('html', head, whole, lang='en')}\n"
+
+
+def _sections(gathered: Gathered, names: Container[str]) -> dict[str, tuple[str, Markup]]:
+    return {
+        "failures": ("Failures", failures(gathered, names)),
+        "paths": ("Paths", paths(gathered, names)),
+        "states": ("States", graph(gathered)),
+        "coverage": ("Coverage", coverage(gathered)),
+        "times": ("Response times", times(gathered)),
+        "untried": ("Not tried", untried(gathered)),
+    }
 
 
 def _policy(style: str, script: str) -> str:

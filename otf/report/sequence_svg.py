@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Final
 
 from otf.report.markup import Markup, joined, tag
@@ -13,8 +11,7 @@ SYSTEM: Final = "system under test"
 BETWEEN: Final = 230  # pixels between two lifelines
 LEFT: Final = 150  # for the times
 TOP: Final = 46
-GAP: Final = 30  # between two events, where time is not to scale; the least otherwise
-LONGEST: Final = 150  # the longest pause, where time is to scale
+GAP: Final = 30  # between two events
 LETTERS: Final = 30  # of a label; all of it is in its tooltip
 STYLE: Final = """
 svg.chart { font: 12px system-ui, sans-serif; --ink: #1d2733; --soft: #6b7785; --bad: #b3261e; --paper: #fff; }
@@ -39,19 +36,18 @@ def standalone(chart: Chart) -> str:
     >>> standalone(chart([Sent("coin", "line", 0.0), Seen("tea", "line", 0.1)])).splitlines()[0]
     '<?xml version="1.0" encoding="UTF-8"?>'
     """
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{sequence(chart, style=STYLE)}\n'
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{_drawn(chart)}\n'
 
 
-def sequence(chart: Chart, *, to_scale: bool = False, style: str = "") -> Markup:
-    """Return the chart as an element; `to_scale`: pauses are drawn to scale, but never too short to read."""
+def _drawn(chart: Chart) -> Markup:
     half = -(-len(chart.ports) // 2)
     names = [*chart.ports[:half], None, *chart.ports[half:]]
     columns = {name: LEFT + BETWEEN // 2 + at * BETWEEN for at, name in enumerate(names)}
-    heights = list(_heights(chart.rows, to_scale=to_scale))
+    heights = [TOP + GAP * at for at in range(1, len(chart.rows) + 1)]
     width, height = LEFT + len(names) * BETWEEN, (heights[-1] if heights else TOP) + 40
     return tag(
         "svg",
-        tag("style", Markup(style)) if style else "",
+        tag("style", Markup(STYLE)),
         _heads(columns, height),
         tag("text", f"… {chart.earlier} earlier events", x=12, y=TOP, class_="soft") if chart.earlier else "",
         *(_row(row, y, columns) for row, y in zip(chart.rows, heights, strict=True)),
@@ -63,16 +59,6 @@ def sequence(chart: Chart, *, to_scale: bool = False, style: str = "") -> Markup
         role="img",
         aria_label=f"sequence chart of {len(chart.rows)} events",
     )
-
-
-def _heights(rows: Sequence[SequenceRow], *, to_scale: bool) -> Iterator[int]:
-    pauses = [after.at - before.at for before, after in pairwise(rows)]
-    longest = max(pauses, default=0.0)
-    y = TOP + GAP
-    for pause in [0.0, *pauses][: len(rows)]:
-        y += max(GAP, round(LONGEST * pause / longest)) if to_scale and longest > 0 and pause else 0
-        yield y
-        y += 0 if to_scale else GAP
 
 
 def _heads(columns: dict[str | None, int], height: int) -> Markup:

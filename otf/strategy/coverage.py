@@ -126,19 +126,22 @@ class Until:
 def covering(kind: StrategyKind, coverage: Coverage, until: Until | None = None) -> StrategyKind:
     """Return the strategy with its coverage recorded; with `until` its paths end as soon as that is reached.
 
+    No path begins after that.
+
     >>> from otf.strategy.kinds import script
     >>> covering(script(["press"]), Coverage()).name
     'script'
     """
     if until is not None and coverage.graph is not None:
         until.check(coverage.graph)
-    return StrategyKind(kind.name, kind.says, tuple(_noting(maker, coverage, until) for maker in kind.makers))
 
-
-def _noting(maker: Maker, coverage: Coverage, until: Until | None) -> Maker:
-    def stop() -> bool:
+    def done() -> bool:
         return until is not None and until.reached(coverage)
 
+    return StrategyKind(kind.name, kind.says, tuple(_noting(maker, coverage, done) for maker in kind.makers), done)
+
+
+def _noting(maker: Maker, coverage: Coverage, stop: Callable[[], bool]) -> Maker:
     def make(pool: Pool, visits: VisitCounts) -> Chooser:
         return _Noting(maker(pool, visits), coverage, stop)
 

@@ -17,9 +17,16 @@ from otf.strategy.visits import LeastAction, LeastInput, LeastNext, LeastState, 
 Maker: TypeAlias = Callable[[Pool, VisitCounts], Chooser]
 
 
+def _endless() -> bool:
+    """Return False: a strategy without a goal goes on."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class StrategyKind:
     """A strategy: its name, a line of description, and the makers of choosers, used in turn for its paths.
+
+    `done` returns whether its goal is reached, so that a campaign begins no more paths.
 
     >>> STRATEGIES["random"].name
     'random'
@@ -28,6 +35,7 @@ class StrategyKind:
     name: str
     says: str
     makers: tuple[Maker, ...]
+    done: Callable[[], bool] = _endless
 
     def __str__(self) -> str:
         """Return its name, as in the header of a trace."""

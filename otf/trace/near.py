@@ -35,6 +35,13 @@ class Output(NamedTuple):
     port: str = ""
 
 
+class NearestOutput(NamedTuple):
+    """An allowed output, and the parts in which the one seen differs from it."""
+
+    output: Output
+    differences: list[Difference]
+
+
 def near(failure: Failure) -> Iterator[str]:
     """Yield lines that name the most likely mistake, if the values show it.
 
@@ -60,21 +67,34 @@ def _misplaced(failure: Failure, same: Sequence[Output]) -> Iterator[str]:
 
 
 def _nearest(failure: Failure, allowed: Sequence[Output]) -> Iterator[str]:
-    texts = [output.text for output in allowed if output.text not in failure.before]
-    candidates = [(text, found) for text in texts if (found := _few(differences(failure.seen, text)))]
-    if candidates:
-        # an output that differs in a part is nearer than one that differs as a whole
-        text, different = min(candidates, key=lambda candidate: (not candidate[1][0].path, len(candidate[1])))
-        yield f"  nearest allowed: {text}"
-        yield from (f"                   {each}" for each in different)
+    found = nearest(failure, allowed)
+    if found is not None:
+        yield f"  nearest allowed: {found.output.text}"
+        yield from (f"                   {each}" for each in found.differences)
+
+
+def nearest(failure: Failure, allowed: Iterable[Output]) -> NearestOutput | None:
+    """Return the output that differs least from the one seen; None if all differ in more than a few parts."""
+    compared = [(output, _few(differences(failure.seen, output.text))) for output in allowed]
+    candidates = [
+        NearestOutput(output, found) for output, found in compared if found and output.text not in failure.before
+    ]
+    # an output that differs in a part is nearer than one that differs as a whole
+    return min(candidates, key=lambda each: (not each.differences[0].path, len(each.differences)), default=None)
+
+
+def alternatives(failure: Failure) -> list[Output]:
+    """Return the outputs that could have come instead, each once; none where the model allows no further output."""
+    rest = [_rest(outputs, failure.before) for outputs in _ways(failure)]
+    return list(dict.fromkeys(output for outputs in rest for output in outputs))
 
 
 def _left_out(failure: Failure) -> Iterator[str]:
     # if nothing came, the allowed outputs explain enough
     if not failure.before:
         return
-    left = [_without([output.text for output in outputs], failure.before) for outputs in _ways(failure)]
-    missing = [", ".join(outputs) for outputs in left if outputs]
+    left = [_rest(outputs, failure.before) for outputs in _ways(failure)]
+    missing = [", ".join(output.text for output in outputs) for outputs in left if outputs]
     if missing and len(missing) == len(left):
         yield f"  did not come:    {' or '.join(dict.fromkeys(missing))}"
 
@@ -100,12 +120,14 @@ def _apart(text: str) -> list[Output]:
     return [Output(ast.get_source_segment(several, each) or "", port) for each in tree.elts]
 
 
-def _without(outputs: Sequence[str], seen: Iterable[str]) -> list[str]:
+def _rest(outputs: Sequence[Output], seen: Iterable[str]) -> list[Output]:
+    """Return the outputs of a branch that were not seen yet; none if something else was seen."""
     left = list(outputs)
     for text in seen:
-        if text not in left:
-            return []  # the seen output is not of this branch
-        left.remove(text)
+        at = next((at for at, output in enumerate(left) if output.text == text), None)
+        if at is None:
+            return []
+        del left[at]
     return left
 
 

@@ -126,6 +126,18 @@ def _text(reference: str, tested: Any, *events: object, **more: Any) -> str | No
     return program(tested, head, _failing(*(events or EVENTS)), 3)
 
 
+def test_the_program_of_a_system_at_another_address() -> None:
+    """It drives the system where the run did, and knows its silence in the same way."""
+    tested = replace(coffee.bench(), parameters={"fault": "none"}, silence="timed")
+    head = header(tested, Settings(out=Path(), reference="coffee"), 1)
+    text = program(tested, head, _failing(*EVENTS), 3, ("line=exec:standin",))
+    assert text is not None
+    assert "from otf.cli.suts import addressed\n" in text
+    assert "replace(addressed(bench(fault='none'), ['line=exec:standin']), inputs=" in text
+    assert ", silence='timed'), STEPS" in text
+    compile(text, "program", "exec")
+
+
 def test_the_program_of_a_shipped_bench() -> None:
     """It imports the bench, lists the steps, and says how often to try."""
     tested = replace(coffee.bench(), parameters={"fault": "none"})

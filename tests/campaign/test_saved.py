@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,20 @@ import pytest
 from otf.adapter import Bench
 from otf.campaign import Summary
 from otf.runner.lookout import Lookout
-from tests.campaign.machine import DIES, TEA, THIEF, Machine, Started, bench, judged, made_by, run
+from otf.spec import Spec
+from tests.campaign.machine import (
+    COFFEE,
+    DIES,
+    TEA,
+    THIEF,
+    Coin,
+    Machine,
+    Started,
+    bench,
+    judged,
+    made_by,
+    run,
+)
 
 
 def _run(tested: Bench, tmp_path: Path, **more: Any) -> Summary:  # noqa: ANN401 -- settings
@@ -84,6 +98,18 @@ def test_a_kept_trace_that_fits_no_more(tmp_path: Path) -> None:
     assert ["it fits no more" in each for each in _came(summary)] == [True, True]
     assert not list((tmp_path / "kept").iterdir())
     assert summary.verdict == "pass"
+
+
+def test_a_kept_failure_whose_input_is_no_longer_enabled(tmp_path: Path) -> None:
+    """Its inputs are skipped, so that no run can show it: it counts as neither fixed nor there."""
+    _run(bench(TEA, inputs="uioco"), tmp_path)
+    less = Spec(lambda state, inp: COFFEE.step(state, inp) if isinstance(inp, Coin) else (), 0, COFFEE.inputs)
+    summary = _run(replace(bench(TEA, inputs="uioco"), spec=less), tmp_path)
+    (came,) = _came(summary)
+    assert came.startswith("it fits no more: the model no longer enables the input of its step ")
+    assert "Button()" in came
+    assert summary.verdict == "pass"
+    assert not list((tmp_path / "kept").iterdir())
 
 
 def test_the_first_failure_ends_the_campaign(tmp_path: Path) -> None:

@@ -1,14 +1,22 @@
-"""The figures of a running campaign, from its events."""
+"""The figures of a running campaign, from its events; what a pipe and a terminal show of them."""
 
 from __future__ import annotations
 
+import asyncio
+import io
+from dataclasses import replace
 from pathlib import Path
 
-from otf.campaign import Settings
-from otf.cli.progress import Figures
+import pytest
+
+from otf.campaign import Budget, FailureGroup, Settings, Summary
+from otf.cli.benches import load
+from otf.cli.progress import Figures, Moving, Reporting, ShrinkFigures, board, heartbeat, listening, working
+from otf.cli.summary import SummaryPrinter
 from otf.core import Model, Monitor, Oracle, Routes, View
 from otf.spec import Spec, Transition, goto
 from otf.trace.events import Quiet, Seen, Sent
+from tests.cli.test_summary import PATH, SIGNATURE
 
 
 def step(state: int, inp: str) -> list[Transition[int]]:
@@ -80,3 +88,108 @@ def test_the_time_given_ends_it_earlier() -> None:
     told = figures(time=11.0)
     told.event(1, Sent("count", "p", 0.0))
     assert told.left(10.0) == 1.0
+
+
+SETTINGS = Settings(out=Path("out"), reference="coffee", traces=20, budget=Budget(1000, seconds=600.0))
+
+
+def summary_of(paths: int = 3) -> Summary:
+    """A campaign with one failure so far."""
+    return Summary(paths=paths, steps=27, failures={SIGNATURE: FailureGroup(SIGNATURE, PATH, 2)})
+
+
+def test_a_line_says_what_a_campaign_has_done() -> None:
+    """The counts, and while a failure is shrunk how far that has got."""
+    reporting = Reporting(SETTINGS, summary := summary_of(), None)
+    assert reporting.line == "3 of 20 paths, 27 steps, 1 kind of failure"
+    reporting.shrinking(summary.failures[SIGNATURE], 4, 100)
+    assert "; shrinking, 9 -> 4 steps, 900 of 1,000 inputs and 600 s left" in reporting.line
+    reporting.failure(summary.failures[SIGNATURE])
+    assert "shrinking" not in reporting.line
+
+
+def test_the_budget_that_is_left() -> None:
+    """Seconds are left out where they are not the bound; a budget that is overdrawn has nothing left."""
+    figures = ShrinkFigures(Budget(1000), timed=False)
+    assert figures.text(9, 1, 1001) == "shrinking, 9 -> 1 step, 0 of 1,000 inputs left"
+
+
+def test_which_of_several_failures_is_shrunk() -> None:
+    """Each has its number."""
+    summary = summary_of()
+    other = FailureGroup(replace(SIGNATURE, kind="missing"), PATH)
+    summary.failures[other.signature] = other
+    reporting = Reporting(SETTINGS, summary, None)
+    reporting.shrinking(other, 4, 100)
+    assert "; 2 of 2: shrinking" in reporting.line
+
+
+def test_a_pipe_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    """It goes to standard error, as long as the work lasts and no longer."""
+
+    async def work() -> None:
+        twice = asyncio.Event()
+        lines = iter(["3 paths", "4 paths"])
+
+        def line() -> str:
+            text = next(lines)
+            if text == "4 paths":
+                twice.set()
+            return text
+
+        with heartbeat(line, every=0.0):
+            await twice.wait()
+        await asyncio.sleep(0)
+        assert capsys.readouterr().err == "otf: 3 paths\notf: 4 paths\n"
+
+    asyncio.run(work())
+    assert capsys.readouterr().err == ""
+
+
+def test_a_short_command_says_nothing_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    """The first line comes after a minute."""
+
+    async def work() -> None:
+        with working(lambda: "at work"), listening(SETTINGS, summary_of(), None, quiet=True) as listener:
+            assert isinstance(listener, Reporting)
+            await asyncio.sleep(0)
+
+    asyncio.run(work())
+    assert capsys.readouterr().err == ""
+
+
+class Terminal(io.StringIO):
+    """A terminal, for all that a program can ask."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_shows_a_failure_at_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is explained above the board when its path ends, and printed as a result once it is shrunk."""
+    monkeypatch.setattr("sys.stderr", terminal := Terminal())
+    summary = Summary()
+    printer = SummaryPrinter(summary, SETTINGS, load("coffee"))
+    with board(told := Figures(SETTINGS), 0.0) as bars:
+        moving = Moving(SETTINGS, summary, printer, told, bars, bars.add_task("paths", total=20, more=""))
+        summary.add(PATH)
+        moving.path(PATH, summary)
+        shown = terminal.getvalue()
+        moving.path(PATH, summary)
+        moving.shrinking(summary.failures[SIGNATURE], 4, 100)
+        assert capsys.readouterr().out == ""
+        moving.failure(summary.failures[SIGNATURE])
+    assert "path 1 failed after 9 steps" in shown
+    assert "'tea'  (on slot)" in shown
+    assert terminal.getvalue().count("path 1 failed") == 1
+    assert capsys.readouterr().out.startswith("failed on 1 of 1 path, first after 9 steps\n")
+
+
+def test_a_terminal_shows_work_that_is_no_campaign(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its line is on the terminal while it lasts."""
+    monkeypatch.setattr("sys.stderr", terminal := Terminal())
+    with working(lambda: "driving it again\x1b[2J"):
+        pass
+    assert "driving it again\\x1b[2J" in terminal.getvalue()

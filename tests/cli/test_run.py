@@ -69,7 +69,7 @@ def test_without_shrinking_the_last_steps_are_told(folder: Path) -> None:
     tired = {"    paid = 0\n": "    paid, served = 0, []\n", "paid -= 10\n": "paid -= 10\n        served.append(1)\n"}
     machine(folder, {**tired, "None if broken": "None if len(served) > 8"})
     lines = otf("run", "machine.py", "--no-shrink", "--seed", 1, "--traces", 1, "--mode", "strict").out.splitlines()
-    steps = int(lines[0].removeprefix("failed on 1 of 1 paths, first after ").removesuffix(" steps"))
+    steps = int(lines[0].removeprefix("failed on 1 of 1 path, first after ").removesuffix(" steps"))
     assert lines[3] == f"        … {steps - 12} steps before these"
     assert [int(line.split()[0]) for line in lines[4:16]] == list(range(steps - 11, steps + 1))
     assert lines[15].endswith("Button()        ->  nothing more   <== here")

@@ -41,6 +41,14 @@ def test_a_campaign_ends_when_all_is_covered(tmp_path: Path) -> None:
     assert sum(map(len, inputs(tmp_path))) < 1_000
 
 
+def test_no_path_begins_once_the_goal_is_reached(tmp_path: Path) -> None:
+    """Enough is covered in the first path: the system is started once, and not for each of ten paths."""
+    data = otf("run", "coffee", "--until", "states=0.5", "--steps", "1000", "--json", "--out", tmp_path / "out").data
+    assert (data["paths"], data["verdict"]) == (1, "pass")
+    assert 0 < data["steps"] < 10
+    assert [path.name for path in (tmp_path / "out").glob("path-*")] == ["path-0001.jsonl"]
+
+
 def test_what_never_ran_is_named(tmp_path: Path) -> None:
     """In the document, too."""
     data = otf("run", "coffee", "--until", "states=0.5", "--strategy", "nearest", "--json", "--out", tmp_path).data

@@ -8,7 +8,7 @@ import pytest
 from otf.adapter import Bench
 from otf.campaign import FailureGroup, PathResult, Retried, Settings, Shrunk, Summary
 from otf.cli.benches import load
-from otf.cli.summary import print_summary
+from otf.cli.summary import SummaryPrinter, given
 from otf.runner.time_spent import TimeSpent
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.explain import BRANCHES, OUTPUTS, explanation, story
@@ -24,7 +24,7 @@ SHRUNK = Shrunk(Path("short.jsonl"), 1, 40, 20, 1.0, FAILED, minimal=True, event
 
 def told(summary: Summary, capsys: pytest.CaptureFixture[str], seconds: float = 1.25, bench: str = "coffee") -> str:
     """The printed summary of a campaign."""
-    print_summary(summary, Settings(out=Path("out"), reference=bench, seed=7), load(bench), seconds)
+    SummaryPrinter(summary, Settings(out=Path("out"), reference=bench, seed=7), load(bench)).whole(seconds)
     return capsys.readouterr().out
 
 
@@ -57,8 +57,8 @@ def test_a_wrong_output(capsys: pytest.CaptureFixture[str]) -> None:
             "the search was stopped early, since it was interrupted: fewer steps may be enough\n",
         ),
         (
-            replace(SHRUNK, rate=0.0),
-            "after 9 steps; it did not recur when the same inputs were sent: it depends on",
+            replace(SHRUNK, rate=0.0, before=0.0, tried=10),
+            "after 9 steps\nit did not recur in 10 later runs of the same inputs: it depends on chance or on timing\n",
         ),
     ],
 )
@@ -73,6 +73,70 @@ def test_a_failure_that_is_rare(capsys: pytest.CaptureFixture[str]) -> None:
     """A failure of eager mode that strict mode saw only in a later try may depend on chance."""
     assert "it took 3 strict runs of the same inputs to reproduce it" in told(failing(SHRUNK, tries=3), capsys)
     assert "strict runs" not in told(failing(SHRUNK, tries=1), capsys)
+
+
+def test_a_failure_that_did_not_recur_to_be_shrunk(capsys: pytest.CaptureFixture[str]) -> None:
+    """One sentence has both: which strict run reproduced it, and how many later ones did not."""
+    text = told(failing(replace(SHRUNK, rate=0.0, before=0.0, tried=10), tries=3), capsys)
+    assert "of 3 strict runs of the same inputs the last reproduced it, 10 later runs did not: it depends on" in text
+    assert text.count("depends on chance") == 1
+
+
+def test_a_shorter_trace_that_failed_once_is_said_to_have_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    """The rates are those measured: none of the last runs, and some of the original."""
+    text = told(failing(replace(SHRUNK, rate=0.0, runs=20, before=0.3, tried=10)), capsys)
+    assert "shrunk to 1" in text
+    assert "these steps failed in 0 of 20 runs, the original in 3 of 10 runs\n" in text
+    assert "did not recur" not in text
+
+
+def test_several_failures_are_numbered(capsys: pytest.CaptureFixture[str]) -> None:
+    """A rule with the number of each stands above it, and a list of all at the end; one alone has neither."""
+    summary = failing(SHRUNK)
+    assert "1 of" not in told(summary, capsys).replace("1 of 3", "")
+    other = replace(SIGNATURE, kind="missing")
+    summary.failures[other] = FailureGroup(other, PATH)
+    lines = told(summary, capsys).splitlines()
+    assert [line for line in lines if line.startswith("----")] == [
+        "---- 1 of 2 ".ljust(72, "-"),
+        "---- 2 of 2 ".ljust(72, "-"),
+    ]
+    assert [line for line in lines if line.startswith("   ") and SIGNATURE.input in line][-2:] == [
+        f"   1  {SIGNATURE} (2 paths): short.jsonl",
+        f"   2  {other} (1 path): path.jsonl",
+    ]
+
+
+def test_a_failure_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """What was printed as soon as it was shrunk is left out at the end; earlier failures come first."""
+    summary = failing(SHRUNK)
+    summary.saved = [Retried(Path("b"), SIGNATURE)]
+    printer = SummaryPrinter(summary, Settings(out=Path("out"), reference="coffee", seed=7), load("coffee"))
+    printer.failure(summary.failures[SIGNATURE])
+    first = capsys.readouterr().out
+    assert first.startswith(f"fixed: {SIGNATURE} of an earlier run (b)\nfailed on 2 of 3 paths, ")
+    printer.whole(1.0)
+    assert capsys.readouterr().out.startswith("FAIL: 1 kind of failure")
+
+
+def test_what_a_command_was_given_is_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the system is stands in no trace: the command that drives it again says it, and only that one."""
+    options = given(["line=exec:a b"], "timed", ["7"])
+    settings = Settings(out=Path("out"), reference="coffee", seed=7)
+    SummaryPrinter(failing(SHRUNK), settings, load("coffee"), options).whole(1.0)
+    text = capsys.readouterr().out
+    assert "drive it again:  otf rerun short.jsonl --sut 'line=exec:a b' --pid 7 --silence timed\n" in text
+    assert text.count("--sut") == 1
+
+
+def test_a_test_is_offered_where_pytest_is_installed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without pytest the command would not run."""
+    summary = failing(replace(SHRUNK, program=Path("out/short.py")))
+    assert "as a test:       pytest out/short.py\n" in told(summary, capsys)
+    monkeypatch.setattr("otf.cli.summary.find_spec", lambda _name: None)
+    assert "as a test" not in told(summary, capsys)
 
 
 def test_what_is_worth_a_note(capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,5 +234,6 @@ def test_a_slow_campaign_shows_where_its_time_went(capsys: pytest.CaptureFixture
 def test_a_system_in_this_process_takes_part_of_the_time_of_otf(capsys: pytest.CaptureFixture[str]) -> None:
     """Its CPU time cannot be told from that of the tester."""
     bench = Bench(load("coffee").spec, system=lambda: lambda _inp: [])
-    print_summary(Summary(spent=TimeSpent(otf=12.0)), Settings(out=Path("out"), reference="coffee"), bench, 12.0)
+    summary = Summary(spent=TimeSpent(otf=12.0))
+    SummaryPrinter(summary, Settings(out=Path("out"), reference="coffee"), bench).whole(12.0)
     assert "time: 100% otf and the system itself\n" in capsys.readouterr().out

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
+import select
+import signal
 import subprocess
 import sys
 import time
@@ -14,8 +15,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+import pytest
+
+from tests.debian import browser_program
+
+CHROMIUM = browser_program()
+WAIT = 60.0
+"""Seconds in which the browser answers, also on a busy machine: a test fails then, instead of hanging."""
 OPTIONS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
+KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "End": 35, "Home": 36}
+KEYS |= {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 # the browser wants its pipe at the descriptors 3 and 4, which may be anything here
 PLACED = """
 import os, sys
@@ -54,14 +63,23 @@ class Browser:
         assert "error" not in answer, answer
         return answer["result"]
 
-    def open(self, page: Path) -> float:
-        """Open a file, wait until it is loaded and drawn, and return how many seconds that took."""
+    def open(self, page: Path, fragment: str = "", drawn: str = "true") -> float:
+        """Open a file, wait until it is loaded and `drawn` is true, and return how many seconds that took."""
+        self.call("Page.navigate", url="about:blank")
+        self.console.clear()
+        self.requests.clear()
         began = time.monotonic()
-        self.call("Page.navigate", url=page.as_uri())
-        while self.ask("document.readyState") != "complete":
-            time.sleep(0.01)
+        self.call("Page.navigate", url=page.as_uri() + fragment)
+        self.until(f"document.readyState === 'complete' && ({drawn})")
         self.ask("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         return time.monotonic() - began
+
+    def until(self, expression: str) -> None:
+        """Wait until an expression is true in the page, for as long as the browser may take."""
+        late = time.monotonic() + WAIT
+        while not self.ask(f"Boolean({expression})"):
+            assert time.monotonic() < late, (expression, self.console)
+            time.sleep(0.01)
 
     def ask(self, expression: str) -> Any:  # noqa: ANN401 -- JSON
         """Return what a JavaScript expression is in the page."""
@@ -77,8 +95,8 @@ class Browser:
 
     def key(self, name: str) -> None:
         """Press a key."""
-        code = {"Tab": 9, "Enter": 13}[name]
-        text = {"text": "\r"} if name == "Enter" else {}
+        code = KEYS.get(name) or ord(name.upper())
+        text = {"text": "\r"} if name == "Enter" else {"text": name} if len(name) == 1 else {}
         self.call("Input.dispatchKeyEvent", type="keyDown", key=name, code=name, windowsVirtualKeyCode=code, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=name, code=name, windowsVirtualKeyCode=code)
 
@@ -90,8 +108,11 @@ class Browser:
 
     def _next(self) -> Any:  # noqa: ANN401 -- JSON
         while b"\0" not in self._rest:
+            if not select.select([self._come], [], [], WAIT)[0]:
+                raise TimeoutError(f"the browser was silent for {WAIT:g} s")
             data = os.read(self._come.fileno(), 1 << 16)
-            assert data, "the browser is gone"
+            if not data:
+                raise ConnectionResetError("the browser has ended")
             self._rest += data
         message, _, self._rest = self._rest.partition(b"\0")
         return json.loads(message)
@@ -110,7 +131,7 @@ class Browser:
 
 @contextmanager
 def browser(profile: Path) -> Generator[Browser]:
-    """Start a browser with a profile of its own, and stop it."""
+    """Start a browser with a profile of its own, and stop it; skip the test if no browser starts on this machine."""
     assert CHROMIUM is not None
     to_read, to_write = os.pipe()
     come_read, come_write = os.pipe()
@@ -122,7 +143,23 @@ def browser(profile: Path) -> Generator[Browser]:
     os.close(come_write)
     with os.fdopen(to_write, "wb") as to, os.fdopen(come_read, "rb") as come:
         try:
-            yield Browser(to, come)
+            yield _started(to, come)
         finally:
-            child.terminate()
-            child.wait(10)
+            _stop(child)
+
+
+def _started(to: BinaryIO, come: BinaryIO) -> Browser:
+    # an empty page says nothing about otf: a container may forbid what a browser needs
+    try:
+        return Browser(to, come)
+    except OSError as problem:
+        pytest.skip(f"Chromium does not start: {problem}")
+
+
+def _stop(child: subprocess.Popen[bytes]) -> None:
+    child.terminate()
+    try:
+        child.wait(10)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)  # it leads a session of its own, with all its helpers
+        child.wait(10)

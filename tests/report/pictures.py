@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from otf.campaign import Campaign, PathResult, Settings, Summary
 from otf.cli.progress import Figures, Moving, board
 from otf.models.conference import bench as conference
 from tests.report.browser import browser
+from tests.report.played import played
 
 PICTURES: Final = Path(__file__).parents[2] / "docs" / "pictures"
 RUN: Final = ("conference", "--set", "fault=O7", "--seed", "5", "--traces", "40", "--steps", "60", "--no-saved")
@@ -51,8 +53,17 @@ def terminal(folder: Path) -> None:
     figures = Figures(settings)
     bars = board(figures, monotonic())
     bars.disable = True  # nobody looks at this terminal
-    halfway = Halfway(figures, bars, bars.add_task("paths", total=settings.traces, more=""))
-    anyio.run(Campaign(conference(), settings, halfway).run)
+    campaign = Campaign(conference(), settings)
+    task = bars.add_task("paths", total=settings.traces, more="")
+    campaign.listener = Halfway(settings, campaign.summary, None, figures, bars, task)
+    anyio.run(campaign.run)
+
+
+def failing(folder: Path, shrunk: Path) -> str:
+    """Return the drawing of the first page: the events of a trace, and the output that it lacks."""
+    found = re.search(r"did not come: +(.*)", otf(folder, "show", shrunk))
+    assert found, "no output is missing"
+    return played(json.loads(otf(folder, "show", shrunk, "--json"))["events"], found[1])
 
 
 def main() -> None:
@@ -65,6 +76,7 @@ def main() -> None:
         otf(folder, "report", "runs")
         shrunk = next((folder / "runs").glob("*.shrunk.jsonl"))
         (PICTURES / "chart.svg").write_text(otf(folder, "show", shrunk, "--format", "svg"), encoding="utf-8")
+        (PICTURES / "failure.svg").write_text(failing(folder, shrunk), encoding="utf-8")
         with browser(folder / "profile") as seen:
             for name, (width, height, dark) in SIZES.items():
                 seen.size(width, dark=dark)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from otf.report import chart, lifelines, mermaid, standalone
-from otf.report.sequence_svg import sequence
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
 from tests.report.runs import EVENTS, HOSTILE, SVG, failure, parsed
 
@@ -78,19 +75,6 @@ def test_as_svg() -> None:
     titles = [title.text or "" for title in drawn.iter(f"{SVG}title")]
     assert titles[-1].endswith("x" * 100 + "'")
     assert [text.text for text in drawn.iter(f"{SVG}text")][-1] == "'" + "x" * 28 + "…"
-
-
-def heights(*, to_scale: bool) -> list[int]:
-    """Return where the events are drawn, from the first downwards."""
-    drawn = sequence(chart(EVENTS), to_scale=to_scale)
-    times = re.findall(r'<text x="12" y="(\d+)"', drawn)
-    return [int(time) - int(times[0]) for time in times]
-
-
-def test_time_even_and_to_scale() -> None:
-    """Even: all pauses look the same. To scale: the longest has 150 pixels, none is too short to be read."""
-    assert heights(to_scale=False) == [0, 30, 60, 90, 120, 150]
-    assert heights(to_scale=True) == [0, 100, 250, 300, 400, 500]
 
 
 TEXTS = st.text() | st.just(HOSTILE)

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from otf.core import Model
-from otf.report.curves import duration, growth, histogram
+from otf.report.curves import duration, growth, response_times
 from otf.report.space import VisitedSpace, space
 from otf.report.states import DRAWN, layout, states
 from otf.spec import Accept, Spec, Transition, goto
@@ -143,28 +143,41 @@ def test_how_coverage_grew() -> None:
 
 
 def bars(*seconds: float) -> list[str]:
-    """Return what the tooltips of a histogram say, the empty bars left out."""
-    titles = [title.text or "" for title in parsed(histogram(seconds)).iter("title")]
-    return [title for title in titles if not title.startswith("0 ")]
+    """Return what the tooltips of the response times of one input say."""
+    return [title.text or "" for title in parsed(response_times({"Go": seconds}, {}, {})).iter("title")]
 
 
 def test_how_long_answers_took() -> None:
     """Each bar is about twice as long as the one before; every answer is in one."""
     assert bars(0.0011, 0.0012, 0.003, 0.2) == [
-        "2 answers took 1 ms to 2 ms",
-        "1 answers took 2 ms to 5 ms",
-        "1 answers took 200 ms to 500 ms",
+        "2 answers to Go took 1 ms to 2 ms",
+        "1 answer to Go took 2 ms to 5 ms",
+        "1 answer to Go took 200 ms to 500 ms",
     ]
-    assert bars(0.0, 0.0) == ["2 answers took 0 µs to 2 µs"]
+    assert bars(0.0, 0.0) == ["2 answers to Go took 0 µs to 2 µs"]
 
 
 @given(st.lists(st.floats(0, 1e5), min_size=1))
 @example([99999.99999999999])
 def test_every_answer_is_in_one_bar(seconds: list[float]) -> None:
-    """Whatever they took, in at least eight bars."""
-    titles = [title.text or "" for title in parsed(histogram(seconds)).iter("title")]
-    assert sum(int(title.split()[0]) for title in titles) == len(seconds)
-    assert len(titles) >= 8
+    """Whatever they took."""
+    assert sum(int(title.split()[0].replace(",", "")) for title in bars(*seconds)) == len(seconds)
+
+
+def test_all_inputs_on_one_scale_with_the_bounds_of_the_bench() -> None:
+    """The same time has the same place for each input; names of bounds do not overlap; a window is a box."""
+    drawn = parsed(
+        response_times(
+            {"Coin": [0.001], "Button": [0.001, 0.5]}, {"L": 0.002, "R": 0.002, "quiescence": 0.1}, {"Button": [(1, 3)]}
+        )
+    )
+    rows = [[float(bar.get("x") or 0) for bar in row.iter("rect")] for row in drawn.iter("g")]
+    ((coin,), (window, button, _)) = rows
+    assert coin == button < window
+    names = [text for text in drawn.findall("text") if text.get("class") == "soft"]
+    assert [text.text for text in names] == ["L 2 ms", "R 2 ms", "quiescence 100 ms"]
+    assert names[0].get("y") != names[1].get("y")
+    assert [title.text for title in drawn.iter("title")][1] == "window of Button: 1 s to 3 s"
 
 
 def test_durations_have_the_unit_that_fits() -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
-from otf.core import Model
+from otf.core import Model, Monitor, Oracle
+from otf.core.compile import Routes
+from otf.offline import Judgement
 from otf.report import Gathered, ReportedFailure, page
 from otf.report import PathSummary as Walked
+from otf.report.embedded import ChosenPath, EmbeddedPath, embedded
+from otf.report.path_view import PathView
 from otf.spec import Spec, goto
-from tests.cli.command import otf
-from tests.report.browser import CHROMIUM, Browser, browser
-from tests.report.runs import EVENTS, HOSTILE, campaign, failure, gathered, header
+from otf.trace.events import Event, Seen, Sent
+from otf.trace.reading import TracedEvent
+from tests.report.runs import EVENTS, HOSTILE, failure, gathered, header, step
 
 
 def test_what_it_says() -> None:
@@ -59,6 +61,20 @@ def test_long_tables_are_cut() -> None:
     assert said.count("<tr") < 2_100
 
 
+def hostile_path() -> EmbeddedPath:
+    """A path of which everything is hostile."""
+    spec = Spec(step, initial=0, inputs=["coin", "button"])
+    view, monitor = PathView(), Monitor(Oracle(Model(spec, Routes((HOSTILE,), lambda _: HOSTILE))))
+    events: list[Event] = [Sent("coin", HOSTILE, 0.1), Seen(HOSTILE, HOSTILE, 0.2)]
+    for number, event in enumerate(events, 1):
+        monitor.tell(event)
+        view.event(TracedEvent(event, number, HOSTILE.encode(), {}), monitor)
+    data = view.data(Judgement(header(), monitor.end(), None, 1, [], changed=False, cut=False))
+    chosen = ChosenPath("fail", HOSTILE, Path(f"path-1{HOSTILE.replace('/', '')}.jsonl"))
+    (made,) = embedded([chosen], lambda _: data, lambda _: {HOSTILE: HOSTILE})
+    return made
+
+
 def hostile(folder: Path) -> Path:
     """Write the page of a run in which all that can be a text is hostile."""
     found = ReportedFailure(failure(seen=HOSTILE, why=HOSTILE), HOSTILE, 2, EVENTS)
@@ -68,103 +84,16 @@ def hostile(folder: Path) -> Path:
     made.answers[HOSTILE] = [0.1]
     made.space.states[made.space.initial] = HOSTILE
     file = folder / "report.html"
-    file.write_text(page(made), encoding="utf-8")
+    file.write_text(page(made, [hostile_path()]), encoding="utf-8")
     return file
 
 
 def test_what_a_system_says_is_text(tmp_path: Path) -> None:
-    """There is one script, and it is ours."""
+    """There is one script, and it is ours; the other element of that name holds the paths as data."""
     said = hostile(tmp_path).read_text(encoding="utf-8")
-    assert said.count("<script") == 1
+    assert re.findall(r"<script[^>]*>", said) == ['<script type="application/json" id="paths-data">', "<script>"]
     assert "<img" not in said
     assert "\x1b" not in said
-
-
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
-ROWS = "document.querySelectorAll('#paths-table tbody tr:not([hidden])').length"
-DRAWINGS = "[...document.querySelectorAll('#chart-0 .drawing')].map(drawing => drawing.hidden)"
-
-
-def chosen(seen: Browser, what: str, value: str) -> None:
-    """Write into a field of the table of paths, or choose there, as a reader does."""
-    event = "change" if what == "select" else "input"
-    field = f"document.querySelector('#paths {what}')"
-    seen.ask(f"{field}.value = '{value}'; {field}.dispatchEvent(new Event('{event}'))")
-
-
-@needs_browser
-@pytest.mark.real
-def test_in_a_browser(tmp_path: Path) -> None:
-    """It is drawn without a remark in the console, loads nothing else, filters, and can be used by keyboard."""
-    folder = campaign(tmp_path / "out", "--set", "fault=free")
-    assert otf("report", folder).status == 0
-    with browser(tmp_path / "profile") as seen:
-        seen.open(folder / "report.html")
-        assert seen.requests == [(folder / "report.html").as_uri()]
-        assert seen.ask("document.querySelector('svg.states').getBoundingClientRect().height") > 100
-        assert seen.ask(ROWS) == 5
-        chosen(seen, "input", "0003")
-        assert seen.ask(ROWS) == 1
-        assert seen.ask("document.querySelector('#paths output').value") == "1 of 5 shown"
-        chosen(seen, "input", "")
-        chosen(seen, "select", "pass")
-        assert seen.ask(ROWS) == 0
-        assert seen.ask(DRAWINGS) == [False, True]
-        seen.ask("document.querySelector('summary').focus()")
-        seen.key("Tab")  # past what can be scrolled by keys
-        while not seen.ask("document.activeElement.matches('[data-scale]')"):
-            seen.key("Tab")
-        seen.key("Enter")
-        assert seen.ask(DRAWINGS) == [True, False]
-        assert seen.console == []
-
-
-@needs_browser
-@pytest.mark.real
-def test_light_dark_and_narrow(tmp_path: Path) -> None:
-    """It takes the theme of the reader, can be switched, and a phone need not scroll to the side."""
-    folder = campaign(tmp_path / "out")
-    otf("report", folder)
-    background = "getComputedStyle(document.body).backgroundColor"
-    with browser(tmp_path / "profile") as seen:
-        seen.size(390)
-        seen.open(folder / "report.html")
-        assert seen.ask(background) == "rgb(255, 255, 255)"
-        assert seen.ask("document.documentElement.scrollWidth") <= 390
-        seen.size(1280, dark=True)
-        assert seen.ask(background) == "rgb(20, 24, 29)"
-        seen.ask("document.getElementById('theme').click()")
-        assert seen.ask(background) == "rgb(255, 255, 255)"
-        assert seen.console == []
-
-
-@needs_browser
-@pytest.mark.real
-def test_a_hostile_output_does_nothing(tmp_path: Path) -> None:
-    """The title stays, nothing is asked for, nothing is refused: it was never more than text."""
-    file = hostile(tmp_path)
-    with browser(tmp_path / "profile") as seen:
-        seen.open(file)
-        assert seen.ask("document.title").startswith("otf report: </script>")
-        assert seen.requests == [file.as_uri()]
-        assert seen.console == []
-
-
-@pytest.mark.slow  # it measures time, which a busy machine does not have
-@needs_browser
-def test_a_large_report_opens_soon(tmp_path: Path) -> None:
-    """1,000 failing paths of 1,000 steps, with 40 kinds of failure: below 10 MB, and open within 2 seconds."""
-    made = gathered(bench="large")
-    for number in range(1_000):
-        kind = failure(why=f"Kind{number % 40}")
-        found = ReportedFailure(kind, f"path-{number}.jsonl", 40, EVENTS * 20)
-        made.failed(found)
-        made.done(Walked(number, found.file, "fail", 1_000, 1.0, signature=str(kind.signature)))
-    file = tmp_path / "report.html"
-    file.write_text(page(made), encoding="utf-8")
-    assert file.stat().st_size < 10_000_000
-    with browser(tmp_path / "profile") as seen:
-        assert seen.open(file) < 2
 
 
 def test_more_kinds_of_failure_than_are_drawn() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otf.trace.explain import explanation
-from otf.trace.near import differences, near
+from otf.trace.near import Difference, Output, alternatives, differences, near, nearest
 from otf.trace.verdict import Allowed, Failure, FailureKind, Signature, Verdict
 
 
@@ -116,3 +116,12 @@ def test_deep_nests_are_no_trouble() -> None:
     """Nor is a text that no parser takes."""
     assert differences("(" * 300, "[" * 300) is None
     assert differences("Out(\0)", "Out()") is None
+
+
+def test_what_could_have_come_instead() -> None:
+    """Each output that a branch still allows, once and with its port; the branches that were left count no more."""
+    given = failure("wrong", "Out(n=1)", ("Out(n=2) on tray", "Other()"), ("Other()", "Third()"), before=("Other()",))
+    assert alternatives(given) == [Output("Out(n=2)", "tray"), Output("Third()")]
+    assert nearest(given, alternatives(given)) == (Output("Out(n=2)", "tray"), [Difference("n", "1", "2")])
+    assert alternatives(failure("unasked", "Out(n=1)", ())) == []
+    assert nearest(given, [Output("Third()")]) is None

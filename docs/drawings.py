@@ -1,0 +1,35 @@
+"""Drawings become part of their page, so that they follow its theme, and answer to the pointer.
+
+An image in a file of its own knows only the theme of the reader's system, and nothing happens when the pointer is over
+an arrow. Graphviz numbers the parts of each drawing from 1, so their names get that of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape, unescape
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+
+DOCS = Path(__file__).parent
+_IMAGE = re.compile(r'<img alt="(?P<alt>[^"]*)" src="(?P<file>(?:gallery/[\w-]+|pictures/failure)\.svg)" ?/?>')
+_BEFORE = re.compile(r"^.*?(?=<svg )", re.DOTALL)  # the XML declaration and comments, which are not for HTML
+_NAME = re.compile(r' id="(?=\w)')
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Put the drawings of the gallery, and the failure of the first page, in the place of their images."""
+    del page, config, files
+    return _IMAGE.sub(_drawn, html)
+
+
+def _drawn(image: re.Match[str]) -> str:
+    file = DOCS / image["file"]
+    svg = _BEFORE.sub("", file.read_text(encoding="utf-8"))
+    named = _NAME.sub(f' id="{file.stem}-', svg)
+    label = escape(unescape(image["alt"]))
+    # it may be wider than a phone, and is then moved inside its frame, also by keys
+    return f'<span class="drawing" role="img" aria-label="{label}" tabindex="0">{named}</span>'

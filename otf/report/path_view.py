@@ -1,0 +1,271 @@
+"""A path as data for the viewer: each event with its step, bytes and windows, what was allowed, the possible states.
+
+The data is JSON: rows for the events, and tables for what recurs (states, values, sets of states, what was allowed).
+A row names an entry of a table by its number.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from otf.core import Monitor, Node
+from otf.core.due import dues
+from otf.core.failure import allowed
+from otf.core.timing import FOREVER, Clock
+from otf.offline import Judgement
+from otf.report.sequence import plain
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
+from otf.trace.near import NearestOutput, Output, alternatives, nearest
+from otf.trace.reading import TracedEvent
+from otf.trace.verdict import WORDS, Allowed, Failure
+from otf.values import show
+
+EVENTS: Final = 5_000  # of a path, the last ones: a failure is at the end
+STATES: Final = 20  # of a set of possible states
+FIELDS: Final = 40  # of a value, and the elements of a field
+BYTES: Final = 512  # of a frame
+WINDOWS: Final = 12  # open after one event
+GHOSTS: Final = 4  # outputs drawn as expected
+
+Json: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewedEvent:
+    """An event of a path, the number of its step, and the state of the oracle after it."""
+
+    traced: TracedEvent
+    step: int
+    nodes: tuple[Node, ...] = ()
+    settled: bool = False
+    allowed: tuple[Allowed, ...] = ()
+    windows: tuple[Json, ...] = ()
+    failed: bool = False
+
+
+class NumberedEntries:
+    """Entries without duplicates, each with a number."""
+
+    def __init__(self) -> None:
+        self.entries: list[object] = []
+        self._numbers: dict[bytes, int] = {}
+
+    def number(self, entry: object) -> int:
+        """Return the number of an entry; equal entries have the same."""
+        found = self._numbers.setdefault(msgspec.json.encode(entry), len(self.entries))
+        if found == len(self.entries):
+            self.entries.append(entry)
+        return found
+
+
+class PathView:
+    """Collects a path while it is judged: `event` gets each event with the monitor after it."""
+
+    def __init__(self) -> None:
+        self._events: deque[ViewedEvent] = deque(maxlen=EVENTS)
+        self._count = 0
+        self._allowed: tuple[Allowed, ...] = ()
+        self._known: dict[object, tuple[Allowed, ...]] = {}
+        self._ports: set[str] = set()
+
+    def event(self, traced: TracedEvent, monitor: Monitor) -> None:
+        """Add an event."""
+        failure = monitor.verdict.failure if monitor.verdict is not None else None
+        failed = failure is not None and failure.event == monitor.events
+        self._count += 1
+        if failure is not None and not failed:
+            self._events.append(ViewedEvent(traced, monitor.sent))
+            return
+        if failure is not None:
+            self._allowed, self._ports = failure.allowed, _ports(monitor)
+        elif isinstance(traced.event, (Sent, Seen)):
+            self._allowed = self._allows(monitor)
+        windows = tuple(_windows(monitor, traced.event.at)) if monitor.oracle.model.timed else ()
+        step = monitor.sent if failure is None else failure.step
+        nodes, settled = monitor.states, monitor.belief.settled and not failed
+        self._events.append(ViewedEvent(traced, step, nodes, settled, self._allowed, windows, failed))
+
+    def _allows(self, monitor: Monitor) -> tuple[Allowed, ...]:
+        model, step = monitor.oracle.model, monitor.step
+        name = step.before.nodes, tuple(model.symbol(each.input) for each in step.inputs)
+        if name not in self._known:
+            self._known[name] = allowed(model, step)
+        return self._known[name]
+
+    def data(self, judgement: Judgement, aftermath: Sequence[TracedEvent] = ()) -> Json:
+        """Return the path as data; `aftermath` is what came after the failure and was not judged."""
+        tables = PathTables()
+        rows = [tables.row(each) for each in self._events]
+        rows += [{**tables.row(ViewedEvent(each, judgement.steps)), "after": True} for each in aftermath]
+        verdict = judgement.verdict
+        return {
+            "verdict": verdict.outcome,
+            "why": plain(verdict.why),
+            "steps": judgement.steps,
+            "earlier": self._count - len(self._events),
+            "events": rows,
+            "failure": None if verdict.failure is None else _failure(verdict.failure, self._ports),
+            **tables.data(),
+        }
+
+
+class PathTables:
+    """The tables of a path, and its rows."""
+
+    def __init__(self) -> None:
+        self._states, self._sets, self._values, self._allowed = (
+            NumberedEntries(),
+            NumberedEntries(),
+            NumberedEntries(),
+            NumberedEntries(),
+        )
+        self._numbers: dict[Node, int] = {}
+
+    def data(self) -> Json:
+        """Return the tables."""
+        tables = {"states": self._states, "sets": self._sets, "values": self._values, "allowed": self._allowed}
+        return {name: table.entries for name, table in tables.items()}
+
+    def row(self, viewed: ViewedEvent) -> Json:
+        """Return the row of an event; what is empty is left out."""
+        event, raw = viewed.traced.event, viewed.traced.raw
+        more = {
+            "raw": raw[:BYTES].hex() if raw else "",
+            "size": len(raw) if raw else 0,
+            "slack": round(viewed.traced.slack, 6),
+            "settled": viewed.settled,
+            "windows": viewed.windows,
+            "failed": viewed.failed,
+        }
+        return {
+            **self._described(event),
+            "step": viewed.step,
+            "at": round(event.at, 6),
+            "states": self._set(viewed.nodes),
+            "allowed": self._allows(viewed.allowed),
+            **{key: each for key, each in more.items() if each},
+        }
+
+    def _described(self, event: Event) -> Json:
+        match event:
+            case Sent(value, port):
+                return {"kind": "sent", "port": plain(port), "value": self._values.number(value_data(value))}
+            case Seen(value, port):
+                return {"kind": "seen", "port": plain(port), "value": self._values.number(value_data(value))}
+            case Closed(port, reason):
+                return {"kind": "closed", "port": plain(port), "text": plain(f"the port ended: {reason}")}
+            case Taken(upto):
+                return {"kind": "taken", "text": f"taken up to input {upto}"}
+            case Quiet(by=by):
+                return {"kind": "quiet", "by": by, "restless": event.restless}
+
+    def _set(self, nodes: tuple[Node, ...]) -> int:
+        for node in nodes[:STATES]:
+            if node not in self._numbers:
+                self._numbers[node] = self._states.number(value_data(node.value))
+        return self._sets.number(
+            {"states": [self._numbers[node] for node in nodes[:STATES]], "more": max(0, len(nodes) - STATES)}
+        )
+
+    def _allows(self, found: tuple[Allowed, ...]) -> int:
+        return self._allowed.number([{"state": each.state, "branches": each.branches[:FIELDS]} for each in found])
+
+
+def value_data(value: object) -> Json:
+    """Return a value as text, its type, and its parts: each a name with a text, or with those of its elements.
+
+    >>> value_data((1, 2))
+    {'text': '(1, 2)', 'type': 'tuple', 'parts': [('', ['1', '2'])]}
+    """
+    try:
+        parts = [(plain(name), _body(part)) for name, part in _parts(value)]
+    except Exception:  # noqa: BLE001 -- a broken attribute of a user's class must not hide the path to show
+        parts = [("", show(value))]
+    return {"text": show(value), "type": plain(type(value).__name__), "parts": parts}
+
+
+def _parts(value: object) -> list[tuple[str, object]]:
+    if is_dataclass(value) and not isinstance(value, type):
+        names: Iterable[str] = [each.name for each in fields(value)]
+    elif isinstance(value, msgspec.Struct):
+        names = value.__struct_fields__
+    elif isinstance(value, tuple) and isinstance(named := getattr(value, "_fields", None), tuple):
+        names = map(str, named)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] -- any tuple
+    elif isinstance(value, Mapping):
+        items: list[tuple[object, object]] = [*value.items()]  # pyright: ignore[reportUnknownArgumentType] -- any mapping
+        return [(show(key), part) for key, part in items[:FIELDS]]
+    else:
+        return [("", value)]
+    return [(name, getattr(value, name)) for name in [*names][:FIELDS]]
+
+
+def _body(value: Any) -> str | list[str]:  # noqa: ANN401 -- any value of the user
+    if isinstance(value, Mapping):
+        texts = [f"{show(key)}: {show(part)}" for key, part in value.items()]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] -- any mapping
+    elif isinstance(value, (tuple, list)) and not hasattr(value, "_fields"):  # pyright: ignore[reportUnknownArgumentType] -- any sequence
+        texts = [show(each) for each in value]  # pyright: ignore[reportUnknownVariableType] -- any sequence
+    elif isinstance(value, (set, frozenset)):
+        texts = sorted(show(each) for each in value)  # pyright: ignore[reportUnknownVariableType] -- any set
+    else:
+        return show(value)
+    return texts if len(texts) <= FIELDS else [*texts[:FIELDS], f"… {len(texts) - FIELDS} more"]
+
+
+def _windows(monitor: Monitor, at: float) -> Iterator[Json]:
+    """Yield the windows in which outputs are due after an event."""
+    timing = monitor.oracle.timing
+    clock = Clock(at, timing.latency, timing.busy, monitor.ledger.spans)
+    found = dict.fromkeys(dues(monitor.oracle.model, monitor.belief.hypotheses, clock))
+    for port, window, since in [*found][:WINDOWS]:
+        if window.trigger.b + window.hi < FOREVER:
+            yield {
+                "port": plain(port),
+                "lo": window.lo,
+                "hi": window.hi,
+                "since": plain(since),
+                "from": round(max(0.0, window.trigger.a + window.lo), 6),
+                "to": round(window.trigger.b + window.hi, 6),
+            }
+
+
+def _ports(monitor: Monitor) -> set[str]:
+    """Return the ports of all outputs that the last step allows."""
+    model, step = monitor.oracle.model, monitor.step
+    moves = [
+        move
+        for node in step.before.nodes[:STATES]
+        for inputs in [*(model.moves(node, model.symbol(each.input)) for each in step.inputs), model.spontaneous(node)]
+        for move in inputs
+    ]
+    return {port for move in moves for port in move.ports}
+
+
+def _failure(failure: Failure, ports: set[str]) -> Json:
+    near, likely = _expected(failure)
+    # where every output of the step has the same port, a text need not name it
+    port = ports.pop() if len(ports) == 1 else ""
+    return {
+        "kind": failure.kind,
+        "says": WORDS[failure.kind],
+        "seen": failure.seen,
+        "port": plain(failure.port),
+        "before": failure.before,
+        "note": failure.note,
+        "times": failure.times,
+        "expected": [{"text": each.text, "port": plain(each.port or port)} for each in likely[:GHOSTS]],
+        "differences": [each._asdict() for each in near.differences] if near is not None else [],
+    }
+
+
+def _expected(failure: Failure) -> tuple[NearestOutput | None, list[Output]]:
+    """Return the outputs that would have been right, the nearest alone if there is one, with its differences."""
+    if failure.kind in {"late", "early"}:
+        return None, [Output(f"{failure.seen}, {'sooner' if failure.kind == 'late' else 'later'}", failure.port)]
+    others = alternatives(failure)
+    near = nearest(failure, others)
+    return near, [near.output] if near is not None else others

@@ -1,0 +1,256 @@
+"""The page in a browser: the report, and the viewer of its paths, by mouse and by keyboard alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from otf.report import PathSummary as Walked
+from otf.report import ReportedFailure, page
+from otf.report.embedded import ChosenPath, embedded
+from tests.cli.command import otf
+from tests.report.browser import CHROMIUM, Browser, browser
+from tests.report.runs import EVENTS, campaign, failure, gathered
+from tests.report.test_page import hostile
+
+pytestmark = [pytest.mark.real, pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")]
+
+ROWS = "document.querySelectorAll('#paths-table tbody tr:not([hidden])').length"
+CHART = "document.querySelector('#chart svg')"
+SELECTED = "document.querySelector('#steps [aria-selected=true]')?.id"
+DETAILS = "document.getElementById('details').innerText"
+WIDTH = "document.documentElement.scrollWidth"
+# texts of a chart that are not wholly in it, or wider than the box they are in
+CUT = """
+[...document.querySelectorAll('svg.chart')].flatMap(chart => [...chart.querySelectorAll('text')]
+  .filter(text => { const box = text.getBBox(), whole = chart.viewBox.baseVal;
+    return box.x < 0 || box.x + box.width > whole.width || box.y + box.height > whole.height; }))
+  .map(text => text.textContent)
+"""
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Generator[Browser]:
+    """One browser for all tests: starting it takes longer than any of them."""
+    with browser(tmp_path_factory.mktemp("profile")) as started:
+        started.size(1280)
+        yield started
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a coffee machine that gives coffee for nothing."""
+    folder = campaign(tmp_path_factory.mktemp("runs") / "out", "--set", "fault=free")
+    assert otf("report", folder).status == 0
+    return folder / "report.html"
+
+
+def opened(seen: Browser, report: Path, fragment: str) -> None:
+    """Open a path of a report at an address."""
+    seen.open(report, fragment, f"{CHART}")
+
+
+def chosen(seen: Browser, what: str, value: str) -> None:
+    """Write into a field of the table of paths, or choose there, as a reader does."""
+    event = "change" if what == "select" else "input"
+    field = f"document.querySelector('#paths {what}')"
+    seen.ask(f"{field}.value = '{value}'; {field}.dispatchEvent(new Event('{event}'))")
+
+
+def test_the_report(seen: Browser, report: Path) -> None:
+    """It is drawn without a remark in the console, loads nothing else, draws the first failure, and filters paths."""
+    seen.open(report, drawn="document.querySelector('details svg.chart .bad')")
+    assert seen.requests == [report.as_uri()]
+    assert seen.ask("document.querySelector('svg.states').getBoundingClientRect().height") > 100
+    assert seen.ask("document.querySelector('details svg.chart .ghost').textContent").startswith("expected: no output")
+    assert seen.ask(ROWS) == 5
+    chosen(seen, "input", "0003")
+    assert seen.ask(ROWS) == 1
+    assert seen.ask("document.querySelector('#paths output').value") == "1 of 5 shown"
+    chosen(seen, "input", "")
+    chosen(seen, "select", "pass")
+    assert seen.ask(ROWS) == 0
+    assert seen.console == []
+
+
+def test_every_path_step_and_event_by_mouse(seen: Browser, report: Path) -> None:
+    """Each path of the report, each of its steps, and each event of a chart can be clicked; the console stays empty."""
+    seen.open(report, drawn="document.querySelector('#failures a[href]')")
+    seen.ask("document.querySelector('#failures a[href]').click()")
+    seen.until(f"{CHART}")
+    for name in seen.ask("embedded.map(head => head.name)"):
+        select = "document.querySelector('#viewer select')"
+        seen.ask(f"{select}.value = '{name}'; {select}.dispatchEvent(new Event('change'))")
+        seen.until(f"document.getElementById('viewed').textContent.startsWith('{name} ')")
+        for step in seen.ask("open.steps.map(step => step.number)"):
+            seen.ask(f"document.getElementById('step-{step}').click()")
+            assert seen.ask(SELECTED) == f"step-{step}"
+            assert seen.ask("location.hash") == f"#{name}/step-{step}"
+    seen.ask("[...document.querySelectorAll('#chart [data-event]')].at(-1).dispatchEvent(new Event('click'))")
+    assert seen.ask("open.at === open.path.events.length - 1")
+    seen.ask("document.getElementById('scale').click()")
+    assert seen.ask("document.getElementById('scale').getAttribute('aria-pressed')") == "true"
+    assert seen.ask("document.querySelectorAll('.command').length") == 4
+    seen.ask("document.querySelector('.command button').click()")
+    seen.until("/copied|selected/.test(document.querySelector('.command button').textContent)")
+    assert seen.console == []
+
+
+def test_a_link_to_a_step(seen: Browser, report: Path) -> None:
+    """`#path-1/step-2` opens the path at that step, with its bytes, its value, and the states that changed."""
+    opened(seen, report, "#path-1/step-2")
+    assert seen.ask(SELECTED) == "step-2"
+    assert seen.ask("document.getElementById('content').offsetParent") is None
+    said = seen.ask(DETAILS)
+    assert "As the codec reads them" in said
+    assert "Allowed in this step" in said
+    opened(seen, report, "#path-1/step-2/event-2")
+    assert seen.ask("open.path.events[open.at].step") == 2
+    seen.open(report, "#path-99/step-2")
+    assert seen.ask("document.getElementById('viewer').hidden")
+
+
+def test_the_failing_event(seen: Browser, report: Path) -> None:
+    """A path that failed opens there: what was expected is a ghost, what came is marked by a sign, too."""
+    opened(seen, report, "#path-1.strict.shrunk")
+    assert seen.ask("document.querySelector('#chart .bad .label').textContent") == "✗ Coffee()"
+    assert seen.ask("document.querySelector('#chart .ghost .label').textContent") == "expected: no output"
+    assert "unasked: an output came where the model allows none" in seen.ask(DETAILS)
+    assert "63 6f 66 66 65 65" in seen.ask("document.querySelector('.bytes').textContent")
+    assert seen.ask("document.querySelector('.bytes').textContent").endswith("coffee")
+
+
+def test_by_keyboard_alone(seen: Browser, report: Path) -> None:
+    """From the top of the report to a failure, through its steps and events, to the next path and back."""
+    seen.open(report, drawn="document.querySelector('details svg.chart')")
+    while not seen.ask("document.activeElement.matches('#failures a[href]')"):
+        seen.key("Tab")
+    seen.key("Enter")
+    seen.until(f"{CHART} && document.activeElement.id === 'steps'")
+    name, last = seen.ask("[open.head.name, open.at]")
+    # a key, and what is true after it
+    for key, expected in {
+        "ArrowLeft": f"open.at === {last - 1}",
+        "Home": f"{SELECTED} === 'step-1'",
+        "ArrowDown": f"{SELECTED} === 'step-2'",
+        "ArrowRight": "location.hash.endsWith('/step-2/event-2')",
+        "ArrowUp": f"{SELECTED} === 'step-1'",
+        "f": f"open.at === {last}",
+        "n": f"open.head.name !== '{name}'",
+        "p": f"open.head.name === '{name}'",
+        "End": f"open.at === {last}",
+        "Escape": "document.getElementById('viewer').hidden",
+    }.items():
+        seen.key(key)
+        seen.until(f"({expected})")
+    assert seen.console == []
+
+
+def test_for_a_screen_reader(seen: Browser, report: Path) -> None:
+    """The accessibility tree has the steps as a list to choose from, the chart as a list of events, and the states."""
+    opened(seen, report, "#path-1.strict.shrunk")
+    nodes: list[dict[str, Any]] = seen.call("Accessibility.getFullAXTree")["nodes"]
+    named = {(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if "role" in node}
+    roles = {role for role, _ in named}
+    assert {("listbox", "steps"), ("region", "sequence chart"), ("region", "the chosen event")} <= named
+    assert any(role == "option" and "Button()" in name for role, name in named)
+    assert any(role == "listitem" and name.endswith("from the system on line, failed here") for role, name in named)
+    assert {"main", "status", "list", "heading", "button", "combobox"} <= roles
+    unnamed = [role for role, name in named if role in {"button", "link", "combobox", "listbox", "region"} and not name]
+    assert unnamed == []
+
+
+@pytest.mark.parametrize("fragment", ["", "#path-1.strict.shrunk", "#path-1"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_is_cut_or_too_wide(seen: Browser, report: Path, width: int, fragment: str) -> None:
+    """No page is wider than the window, on a phone either, and no label leaves its chart."""
+    seen.size(width)
+    seen.open(report, fragment, "document.querySelector('svg.chart')")
+    assert seen.ask(WIDTH) <= width
+    assert seen.ask(CUT) == []
+    seen.size(1280)
+
+
+def test_light_and_dark(seen: Browser, report: Path) -> None:
+    """It takes the theme of the reader, and can be switched."""
+    background = "getComputedStyle(document.body).backgroundColor"
+    seen.open(report)
+    assert seen.ask(background) == "rgb(255, 255, 255)"
+    seen.size(1280, dark=True)
+    assert seen.ask(background) == "rgb(20, 24, 29)"
+    seen.ask("document.getElementById('theme').click()")
+    assert seen.ask(background) == "rgb(255, 255, 255)"
+    seen.size(1280)
+
+
+def test_a_hostile_output_does_nothing(seen: Browser, tmp_path: Path) -> None:
+    """In the report and in the viewer the title stays, nothing is asked for, nothing is refused: it is only text."""
+    file = hostile(tmp_path)
+    for drawn in ("true", CHART):
+        address = "" if drawn == "true" else seen.ask("'#' + embedded[0].name")
+        seen.open(file, address, drawn)
+        assert seen.ask("document.title").startswith("otf report: </script>")
+        assert seen.ask("document.querySelectorAll('main img, main script').length") == 0
+        assert [request.partition("#")[0] for request in seen.requests] == [file.as_uri()]
+        assert seen.console == []
+    assert "</script>" in seen.ask(DETAILS)
+
+
+def test_a_browser_that_cannot_unpack(seen: Browser, report: Path) -> None:
+    """It shows the command that shows the path."""
+    script = seen.call("Page.addScriptToEvaluateOnNewDocument", source="delete window.DecompressionStream")
+    seen.open(report, "#path-1")
+    assert "path-0001.jsonl" in seen.ask("document.getElementById('viewer').textContent")
+    assert seen.ask("document.getElementById('viewer').textContent").startswith("This browser cannot unpack the path")
+    seen.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
+
+
+def test_windows_are_bars(seen: Browser, report: Path) -> None:
+    """A window reaches from its begin to its end on its lifeline; only the last of its versions is drawn."""
+    window = {"port": "p", "lo": 1, "hi": 2, "since": "its input was taken", "from": 1.1, "to": 2.1}
+    times = [(0.1, []), (1.0, [{**window, "from": 1.0}]), (2.0, [window]), (4.0, [])]
+    events = [
+        {"kind": "quiet", "by": "timed", "step": 1, "at": at, "windows": windows, "states": 0, "allowed": 0}
+        for at, windows in times
+    ]
+    events[0] |= {"kind": "sent", "port": "p", "value": 0}
+    path = {"events": events, "values": [{"text": "go", "type": "str", "parts": []}], "failure": None}
+    seen.open(report)
+    other = {**window, "from": 1.9, "to": 3.2}
+    events[3]["windows"] = [other]
+    for scaled in ("false", "true"):
+        drawn = f"drawChart({json.dumps(path)}, {{ scaled: {scaled} }})"
+        bars = seen.ask(f"[...{drawn}.querySelectorAll('.window')].map(bar => bar.getAttribute('height') > 20)")
+        assert bars == [True, True]
+    assert seen.ask(f"{drawn}.textContent").count("silence, timed") == 6  # titles and labels
+    assert "cut ≈" not in seen.ask(f"drawChart({json.dumps(path)}).textContent")
+
+
+@pytest.mark.slow  # it measures time, which a busy machine does not have
+def test_a_large_report_opens_soon(seen: Browser, tmp_path: Path) -> None:
+    """1,000 failing paths of 1,000 steps, with 40 kinds of failure: below 10 MB, the first drawn within 2 seconds."""
+    made = gathered(bench="large")
+    for number in range(1_000):
+        kind = failure(why=f"Kind{number % 40}")
+        found = ReportedFailure(kind, f"path-{number}.jsonl", 1_000, EVENTS * 20)
+        made.failed(found)
+        made.done(Walked(number, found.file, "fail", 1_000, 1.0, signature=str(kind.signature)))
+    values = [{"text": f"Out(n={number})", "type": "Out", "parts": [["n", str(number)]]} for number in range(500)]
+    events = [
+        {"kind": kind, "port": "p", "value": step * 7919 % 500, "step": step, "at": step + part, "states": 0}
+        | {"allowed": 0, "raw": f"{step * 2654435761 % 2**64:016x}", "size": 8}
+        for step in range(1, 1_001)
+        for kind, part in (("sent", 0.1), ("seen", 0.2), ("quiet", 0.3))
+    ]
+    rest = {"states": [], "sets": [{"states": [], "more": 0}], "allowed": [[]], "failure": None, "earlier": 0}
+    path = {"verdict": "pass", "why": "", "steps": 1_000, "events": events, "values": values, **rest}
+    names = [ChosenPath("fail", "kind", Path(f"path-{number}.jsonl")) for number in range(400)]
+    file = tmp_path / "report.html"
+    file.write_text(page(made, embedded(names, lambda _: path, lambda _: {})), encoding="utf-8")
+    assert 4_000_000 < file.stat().st_size < 10_000_000
+    assert seen.open(file, drawn="document.querySelector('svg.chart')") < 2
+    assert seen.open(file, "#path-1/step-500", f"{CHART}") < 2

@@ -1,0 +1,151 @@
+"""What a reader does with the site: copy code, read tables on a phone, look at drawings in the dark."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import os
+import re
+import subprocess
+import sys
+from codeop import compile_command
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.report.browser import CHROMIUM, browser
+
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+
+
+# What the button beside a block copies
+
+PROMPTS = re.compile(
+    r'<div data-copy="(?P<copy>[^"]*)" class="language-(?P<kind>\w+) highlight">(?P<code>.*?)</code>', re.DOTALL
+)
+
+
+class Copied(NamedTuple):
+    """A block with prompts: what the page shows, and what is copied."""
+
+    shown: str
+    copy: str
+
+
+def copied(page: Path, kind: str) -> list[Copied]:
+    """Return the blocks of a page that have prompts."""
+    found = PROMPTS.finditer(page.read_text(encoding="utf-8"))
+    return [
+        Copied(unescape(re.sub(r"<[^>]+>", "", each["code"])), unescape(each["copy"]))
+        for each in found
+        if each["kind"] == kind
+    ]
+
+
+def entered(text: str) -> Iterator[str]:
+    """Yield what Python's prompt runs when it gets these lines one by one."""
+    lines = list[str]()
+    for line in text.splitlines():
+        lines.append(line)
+        if compile_command("\n".join(lines)) is not None:
+            yield "\n".join(lines)
+            lines.clear()
+    assert not lines, f"the prompt still waits: {lines}"
+
+
+def same(statement: str) -> str:
+    """Return a statement without its layout."""
+    return ast.dump(ast.parse(statement))
+
+
+def test_code_can_be_pasted_at_the_prompt(site: Path) -> None:
+    """What is copied has no prompts and no output, and the prompt runs every statement of it, whole."""
+    blocks = [block for page in sorted(site.rglob("*.html")) for block in copied(page, "pycon")]
+    assert len(blocks) > 300
+    for block in blocks:
+        statements = [same(each.source) for each in doctest.DocTestParser().get_examples(block.shown)]
+        assert [same(each) for each in entered(block.copy) if each.strip()] == statements, block.copy
+
+
+def test_commands_can_be_pasted(site: Path) -> None:
+    """What is copied of a shell session are its commands."""
+    blocks = [block for page in sorted(site.glob("*.html")) for block in copied(page, "console")]
+    assert len(blocks) > 5
+    for block in blocks:
+        assert block.copy.splitlines() == re.findall(r"^\$ (.*)$", block.shown, re.MULTILINE)
+
+
+@pytest.mark.slow
+def test_the_tutorial_runs_when_pasted(site: Path, tmp_path: Path) -> None:
+    """All blocks of the tutorial, pasted one after the other into a running Python, print what the page shows."""
+    blocks = copied(site / "tutorial.html", "pycon")
+    shown = [each for block in blocks for each in doctest.DocTestParser().get_examples(block.shown)]
+    done = subprocess.run(
+        [sys.executable, "-i", "-q"],
+        input="\n".join(block.copy for block in blocks),
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.stdout == "".join(each.want for each in shown if each.exc_msg is None)
+    assert done.stderr.count("Traceback (most recent call last)") == sum(each.exc_msg is not None for each in shown)
+
+
+# In a browser
+
+CUT = """[...document.querySelectorAll('.md-content table')].filter(each => {
+  const frame = each.closest('article').getBoundingClientRect();
+  return each.getBoundingClientRect().right > frame.right + 1;
+}).map(each => each.rows[0].innerText)"""
+SHOWN = "getComputedStyle(document.querySelector('svg.failure g:last-of-type')).opacity"
+
+
+@needs_browser
+@pytest.mark.real
+def test_tables_are_not_cut(site: Path, tmp_path: Path) -> None:
+    """Every column of every table is inside its page on a phone, and so on anything wider."""
+    pages = [page for page in sorted(site.glob("*.html")) if "<table>" in page.read_text(encoding="utf-8")]
+    assert len(pages) > 10
+    with browser(tmp_path / "profile") as seen:
+        seen.size(390)
+        for page in pages:
+            seen.open(page)
+            assert seen.ask(CUT) == [], page
+
+
+@needs_browser
+@pytest.mark.real
+def test_the_first_page_plays(site: Path, tmp_path: Path) -> None:
+    """Its failure appears event by event, at once for a reader who wants no motion; nothing comes from elsewhere."""
+    with browser(tmp_path / "profile") as seen:
+        seen.size(390)
+        seen.open(site / "index.html")
+        seen.ask("document.getAnimations().forEach(each => { each.pause(); each.currentTime = 0; })")
+        assert float(seen.ask(SHOWN)) == 0
+        seen.ask("document.getAnimations().forEach(each => each.finish())")
+        assert float(seen.ask(SHOWN)) == 1
+        seen.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+        seen.open(site / "index.html")
+        assert float(seen.ask(SHOWN)) == 1
+        assert seen.ask("document.documentElement.scrollWidth") <= 390
+        assert {request.partition(":")[0] for request in seen.requests} <= {"file", "data"}
+
+
+@needs_browser
+@pytest.mark.real
+def test_drawings_follow_the_page(site: Path, tmp_path: Path) -> None:
+    """In the dark the gallery's texts are bright, and each state and arrow names itself when the pointer is over it."""
+    with browser(tmp_path / "profile") as seen:
+        seen.size(1280, dark=True)
+        seen.open(site / "gallery.html")
+        assert seen.ask("getComputedStyle(document.querySelector('.drawing text')).fill").startswith("rgba(226")
+        unnamed = "[...document.querySelectorAll('.drawing .edge')].filter(each => !each.querySelector('a')).length"
+        assert seen.ask(unnamed) == 0
+        names = "[...document.querySelectorAll('[id]')].map(each => each.id)"
+        assert seen.ask(f"{names}.length - new Set({names}).size") == 0
