@@ -23,9 +23,10 @@ from otf.campaign.lanes import Executor, InProcess, Lease, lanes, trace_of
 from otf.campaign.listener import Listener
 from otf.campaign.past import About, Past
 from otf.campaign.paths import Pace
+from otf.campaign.processes import Processes
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
 from otf.campaign.saved import Saved
-from otf.campaign.settings import Settings, header
+from otf.campaign.settings import Settings, Workers, header
 from otf.campaign.shrinking import INTERRUPTED, Shrinker
 from otf.campaign.speed import check_speed
 from otf.errors import ContactError, OtfError
@@ -94,19 +95,24 @@ class Campaign:
         self._past.restore(self.summary, self.bench)
         self._past.tidy()
         journal.begin(about, self._past.names)
-        self._executor = InProcess(
-            self.bench,
-            self.settings,
-            self.listener,
-            lambda lane: self._past.knowledge(lane, self._lanes),
-            lambda: self._paths_end,
-            self._aftermath,
-        )
+        self._executor = self._executor_of(self.settings.workers)
+
+    def _executor_of(self, workers: Workers | None) -> Executor:
+        def before(lane: int, again: bool = False) -> Knowledge:  # noqa: FBT001, FBT002 -- as executors call it
+            return (Past(self.settings.out) if again else self._past).knowledge(lane, self._lanes)
+
+        def ends() -> float:
+            return self._paths_end
+
+        if workers is not None:
+            return Processes(self.bench, self.settings, workers, before, ends)
+        return InProcess(self.bench, self.settings, self.listener, before, ends, self._aftermath)
 
     async def _all(self, journal: Journal) -> None:
         await self._retry(journal)
         await check_speed(self.bench, self.settings)
-        await self._paths(journal)
+        async with self._executor.running():
+            await self._paths(journal)
         self.summary.admit()
         groups = [*self.summary.failures.values()]
         for at, group in enumerate(groups):

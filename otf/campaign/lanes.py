@@ -9,6 +9,7 @@ choices. So a path depends on the seed, its number and the number of lanes alone
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol, Self
@@ -45,6 +46,10 @@ class Leased(NamedTuple):
 class Executor(Protocol):
     """Drives leased paths, in this process or elsewhere; of each lane one at a time."""
 
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Return the context in which paths are driven; leaving it ends all that was started for that."""
+        ...
+
     async def drive(self, lease: Lease) -> Leased:
         """Drive a path. Raises ContactError if the system cannot be reached, ModelError if the model is broken."""
         ...
@@ -55,8 +60,8 @@ class Executor(Protocol):
 
 
 def lanes(settings: Settings) -> int:
-    """Return the number of lanes of a campaign."""
-    return settings.jobs
+    """Return the number of lanes of a campaign: of paths at the same time."""
+    return settings.jobs * (1 if settings.workers is None else settings.workers.processes)
 
 
 def trace_of(out: Path, number: int) -> Path:
@@ -102,6 +107,10 @@ class InProcess:
         self._bench, self._settings, self._listener = bench, settings, listener
         self._before, self._ends, self._aftermath = before, ends, aftermath
         self._lanes: dict[int, Lane] = {}
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Return a context that does nothing."""
+        return nullcontext()
 
     def oracle(self, lane: int) -> Oracle:
         """Return the oracle of a lane."""

@@ -18,6 +18,7 @@ import msgspec
 from otf.adapter import Bench
 from otf.campaign.journal import COUNTED, JOURNAL, SHRUNK, STARTED
 from otf.campaign.knowledge import Knowledge
+from otf.campaign.lanes import lanes
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
 from otf.campaign.saved import TIMES
 from otf.campaign.settings import Settings, header
@@ -49,7 +50,7 @@ class About(msgspec.Struct, frozen=True):
     def of(cls, bench: Bench, settings: Settings) -> Self:
         """Return what decides the paths of this campaign."""
         head = {name: value for name, value in asdict(header(bench, settings, 0)).items() if name not in OF_A_PATH}
-        return cls(_plain(head), settings.steps, settings.jobs, settings.traces, _plain(settings.options))
+        return cls(_plain(head), settings.steps, lanes(settings), settings.traces, _plain(settings.options))
 
     def parts(self) -> dict[str, object]:
         """Return what must be the same for the same paths, by name."""

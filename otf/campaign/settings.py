@@ -39,6 +39,19 @@ class Budget:
     seconds: float = 600.0
 
 
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Worker processes: how many, the arguments of Python that start one, and the first line that it reads.
+
+    >>> Workers(2, ("-m", "otf.cli.worker"), b"{}").processes
+    2
+    """
+
+    processes: int
+    command: tuple[str, ...]
+    greeting: bytes
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The settings of a campaign.
@@ -65,6 +78,7 @@ class Settings:
     | `saved` | the folder in which failures are kept; they are driven first in the next campaign. None: neither |
     | `where` | the addresses of the system where they differ from the bench's: kept failures belong to one address |
     | `resume` | whether the campaign in `out` continues: paths that it counted are not driven again |
+    | `workers` | the processes that drive the paths, each `jobs` at the same time; None: this process alone |
     | `options` | the options of the command line, for the journal: it continues without them |
 
     Raises UsageError for values that mean nothing.
@@ -97,6 +111,7 @@ class Settings:
     saved: Path | None = None
     where: tuple[str, ...] = ()
     resume: bool = False
+    workers: Workers | None = None
     options: Mapping[str, object] = field(default_factory=dict[str, object])
 
     def __post_init__(self) -> None:
@@ -139,6 +154,7 @@ class SettingsKeywords(TypedDict, total=False):
     saved: Path | None
     where: tuple[str, ...]
     resume: bool
+    workers: Workers | None
     options: Mapping[str, object]
 
 

@@ -6,6 +6,7 @@ the parameters that a trace may choose; a file, an address, a process or a strat
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ import msgspec
 from otf.adapter import Bench
 from otf.campaign import Budget, Settings
 from otf.campaign.past import About, Past
+from otf.campaign.settings import Workers
 from otf.cli.benches import is_shipped, load, parsed
 from otf.cli.options import ROOT
 from otf.cli.run_options import chosen, under, watched
@@ -26,6 +28,7 @@ from otf.errors import UsageError
 from otf.trace.record import Header
 from otf.values import show
 
+MOST: Final = 256  # processes
 AGAIN: Final = {"resume", "bench", "sets", "sut", "pids", "strategy", "time", "as_json", "debug"}
 """Options that may be given beside --resume: all others are those of the folder."""
 
@@ -47,6 +50,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     silence: str | None = None
     pids: list[str] = []
     jobs: int = 1
+    processes: str = "1"
     keep: str = "all"
     largest: int
     stop_first: bool = False
@@ -107,6 +111,21 @@ def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:  # noqa: AN
         message = f"{option} {value}: choose one of {', '.join(known)}"
         raise UsageError(message)
     return value
+
+
+def workers_of(options: RunOptions, out: Path, bench: Bench, *, recorded: bool) -> Workers | None:
+    """Return the worker processes of these options, None for one process; `recorded`: the bench is the folder's."""
+    text = options.processes
+    number = len(os.sched_getaffinity(0)) if text == "auto" else int(text) if text.isdecimal() else 0
+    if not 1 <= number <= MOST:
+        message = f"--processes {text}: write a number from 1 to {MOST}, or auto, which is one for each processor"
+        raise UsageError(message)
+    if number == 1:
+        return None
+    if options.until is not None:
+        raise UsageError("--until counts coverage in one process: leave out --processes, and give --jobs")
+    greeting = {"options": msgspec.to_builtins(options), "out": str(out), "speed": bench.speed, "recorded": recorded}
+    return Workers(number, ("-m", "otf.cli.worker"), msgspec.json.encode(greeting))
 
 
 def resumed(folder: Path, given: RunOptions) -> tuple[RunOptions, Bench]:

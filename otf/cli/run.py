@@ -13,7 +13,7 @@ import typer
 from otf.adapter import Bench
 from otf.campaign import Budget, Campaign, FailureGroup, Settings, Summary
 from otf.campaign.settings import LARGEST
-from otf.cli.continued import RunOptions, added, check_until, made, refuse_others, resumed, settings_of
+from otf.cli.continued import RunOptions, added, check_until, made, refuse_others, resumed, settings_of, workers_of
 from otf.cli.options import AsJson, MaybeBench, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, report_error, warn
 from otf.cli.progress import listening
@@ -74,6 +74,12 @@ def run(
         int,
         typer.Option(metavar="NUMBER", help="How many paths at the same time, each with its own copy of the system."),
     ] = 1,
+    processes: Annotated[
+        str,
+        typer.Option(
+            metavar="NUMBER|auto", help="How many processes, each with --jobs paths; auto: one for each processor."
+        ),
+    ] = "1",
     out: Out = None,
     keep: Annotated[str, typer.Option(metavar="failures|all", help="Which traces are kept.")] = "all",
     largest: Annotated[
@@ -143,6 +149,7 @@ def run(
         silence=silence,
         pids=pids or [],
         jobs=jobs,
+        processes=processes,
         keep=keep,
         largest=largest,
         stop_first=stop_first,
@@ -171,6 +178,8 @@ def run(
         loaded = faster(loaded, settings, speed)
     if calibrate:
         return measured(loaded, replace(settings, traces=min(traces, 2)), as_json=as_json)
+    recorded = resume is not None and not bench
+    settings = replace(settings, workers=workers_of(options, settings.out, loaded, recorded=recorded))
     return _reported(loaded, settings, options, as_json=as_json)
 
 
