@@ -45,6 +45,10 @@ def _most(data: Any, says: Any, _root: Any, where: str, _schema: Any) -> Iterato
         yield f"{where} is {data!r}, above {says}"
 
 
+def _same(data: Any, says: Any, root: Any, where: str, _schema: Any) -> Iterator[str]:  # noqa: ANN401
+    yield from violations(data, root["$defs"][says.removeprefix("#/$defs/")], root, where)
+
+
 def _items(data: Any, says: Any, root: Any, where: str, _schema: Any) -> Iterator[str]:  # noqa: ANN401
     for at, item in enumerate(data):
         yield from violations(item, says, root, f"{where}[{at}]")
@@ -90,5 +94,6 @@ RULES: dict[str, Callable[..., Iterator[str]]] = {
     "required": _required,
     "additionalProperties": _additional,
     "anyOf": _any_of,
+    "$ref": _same,
     "description": _nothing,
 }

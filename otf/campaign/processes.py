@@ -18,7 +18,6 @@ import anyio
 import msgspec
 from anyio.abc import Process
 
-from otf import errors
 from otf.adapter import Bench
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.lanes import Lease, Leased, trace_of
@@ -26,12 +25,13 @@ from otf.campaign.recorder import reread
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings, Workers
 from otf.core import Oracle
-from otf.errors import ContactError, OtfError
+from otf.errors import ContactError, ModelError, OtfError, TraceError, UsageError, WriteError
 from otf.trace.verdict import Verdict
 
 DEATHS: Final = 3
 """Workers that may die of one path before the campaign ends: a path that kills its tester would do so for ever."""
 ENDING: Final = 2.0  # seconds in which a worker ends by itself
+ERRORS: Final = {kind.__name__: kind for kind in (ContactError, ModelError, TraceError, UsageError, WriteError)}
 LONGEST: Final = 64 << 20  # bytes of a line
 
 
@@ -190,8 +190,7 @@ class Processes:
 
     def _leased(self, line: ResultLine) -> Leased:
         if line.error:
-            known = getattr(errors, line.kind, OtfError)
-            raise (known if isinstance(known, type) and issubclass(known, OtfError) else OtfError)(line.error)
+            raise ERRORS.get(line.kind, OtfError)(line.error)
         trace = trace_of(self._settings.out, line.number)
         events = reread(trace, self._bench) if line.verdict.failed else ()
         result = PathResult(

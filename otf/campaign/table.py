@@ -1,4 +1,4 @@
-"""A short run as a table with the states of the model: `{states} input -> outputs {states'}`."""
+"""A short run as a table with the states of the model: `input -> outputs {states}`."""
 
 from __future__ import annotations
 
@@ -6,34 +6,44 @@ from collections.abc import Iterable, Iterator
 
 from otf.core import Monitor, Oracle
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
-from otf.values import show
+from otf.values import became, show
 
 
 def table(oracle: Oracle, events: Iterable[Event]) -> str:
-    """Return a line for each step: the possible states, the input, its outputs, and the states that explain them.
+    """Return a line for each step: the input, its outputs, and the possible states that explain them.
 
-    After the failing step there are none.
+    A state is given by what changed in it; the first line begins with the initial one. After the failing step there are
+    none.
     """
     return "\n".join(_lines(oracle, events))
 
 
 def _lines(oracle: Oracle, events: Iterable[Event]) -> Iterator[str]:
     monitor, line, outputs = Monitor(oracle), "", list[str]()
+    before = _states(monitor)
+    first = f"{_braced(map(show, before))} "
     for event in events:
         if isinstance(event, Sent):
             if line:
-                yield f"{line} -> {', '.join(outputs) or 'nothing'} {_states(monitor)}"
-            line, outputs = f"{_states(monitor)} {show(event.input)}", []
+                now = _states(monitor)
+                yield f"{line} -> {', '.join(outputs) or 'nothing'} {_braced(became(before, now))}"
+                before, first = now, ""
+            line, outputs = f"{first}{show(event.input)}", []
         over = monitor.tell(event) is not None
         outputs += _seen(event, over=over)
         if over:
             break
     if line:
-        yield f"{line} -> {', '.join(outputs) or 'nothing'} {'{}' if monitor.end().failed else _states(monitor)}"
+        after = [] if monitor.end().failed else became(before, _states(monitor))
+        yield f"{line} -> {', '.join(outputs) or 'nothing'} {_braced(after)}"
 
 
-def _states(monitor: Monitor) -> str:
-    return f"{{{', '.join(show(node.value) for node in monitor.states)}}}"
+def _states(monitor: Monitor) -> list[object]:
+    return [node.value for node in monitor.states]
+
+
+def _braced(texts: Iterable[str]) -> str:
+    return f"{{{', '.join(texts)}}}"
 
 
 def _seen(event: Event, *, over: bool) -> list[str]:

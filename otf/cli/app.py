@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 from typer.core import TyperGroup
 
-from otf.cli.options import VARIABLE, prepare
+from otf.cli.choices import VARIABLE, prepare
 from otf.cli.output import STDOUT_ERRORS, document, error_document, say, stdout_failed, warn
 from otf.errors import FAIL, INCONCLUSIVE, USAGE, USERS_OWN
 
@@ -34,6 +34,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "shrink": Entry("shrink", "shrink", "Find the shortest trace with the same failure."),
     "show": Entry("show", "show", "Show a trace as a table, with the failing step."),
     "report": Entry("report", "report", "Make a report of a campaign, for people and for CI."),
+    "compare": Entry("compare", "compare", "Show where two traces or two campaigns part."),
     "mutants": Entry("mutants", "mutants", "Check that the tester finds every mutant of a bench."),
     "explore": Entry("explore", "explore", "Show the states of a model, as a table or a picture."),
     "check": Entry("check", "check", "Check laws of a model."),
@@ -43,6 +44,9 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "list": Entry("listing", "listing", "List the shipped benches and the strategies."),
     "completion": Entry("options", "completion", "Print the completion script of a shell."),
 }
+
+
+HELP: Final = {"help_option_names": ["-h", "--help"]}
 
 
 class Lazy(TyperGroup):
@@ -61,9 +65,9 @@ class Lazy(TyperGroup):
             return None
         module = import_module(f"otf.cli.{entry.module}")
         single = typer.Typer(rich_markup_mode=None, add_completion=False)
-        single.command(cmd_name, short_help=entry.says, epilog=getattr(module, "EXAMPLES", None))(
-            getattr(module, entry.function)
-        )
+        single.command(
+            cmd_name, short_help=entry.says, epilog=getattr(module, "EXAMPLES", None), context_settings=HELP
+        )(getattr(module, entry.function))
         return typer.main.get_command(single)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 -- as above
@@ -98,6 +102,7 @@ app: Final = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings=HELP,
 )
 
 

@@ -92,8 +92,8 @@ def is_shipped(name: str) -> bool:
     return hasattr(importlib.import_module(f"{SHIPPED}.{name}"), "bench")
 
 
-def parsed(sets: Sequence[str] | None) -> dict[str, object]:
-    """Return the parameters of `--set KEY=VALUE …`."""
+def parsed(sets: Sequence[str] | None, quiescence: float | None = None) -> dict[str, object]:
+    """Return the parameters of `--set KEY=VALUE …`, with the time of `--quiescence`."""
     pairs: dict[str, object] = {}
     for text in sets or ():
         key, equals, value = text.partition("=")
@@ -101,7 +101,7 @@ def parsed(sets: Sequence[str] | None) -> dict[str, object]:
             message = f"--set {text}: write it as KEY=VALUE"
             raise UsageError(message)
         pairs[key] = value
-    return pairs
+    return pairs if quiescence is None else {**pairs, "quiescence": quiescence}
 
 
 def _described(path: Path, sets: Mapping[str, object]) -> Bench:

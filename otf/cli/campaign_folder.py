@@ -122,6 +122,7 @@ def gathered(folder: Path, named: str | None, sets: Mapping[str, object], show: 
         bench = bench_of(reader, named, sets, drives=False)
         found = Gathered.of(reader.header, Model(bench.spec, bench.oracle().model.routes))
     found.known_issues = tuple(dict.fromkeys(issue.says for issue in bench.known_issues))
+    found.bench = bench
     found.source = source(bench.spec.step, Path.cwd())
     gathering = _Gathering(bench, found, CampaignLog.of(folder))
     for file in show(files):

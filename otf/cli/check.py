@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from otf.adapter.exits import watched
-from otf.cli.benches import named, parsed
-from otf.cli.explore import as_law, bar, model, summary
+from otf.cli.choices import LAWS, LIVE, REQUIRED, among
 from otf.cli.options import AsJson, BenchName, Sets
 from otf.cli.output import document, guarded, say
 from otf.errors import FAIL, PASS, UsageError
-from otf.explore import Graph
-from otf.explore import explore as explored
-from otf.explore.analysis import GENERAL, general, liveness, safety
-from otf.explore.expiring import LOST, UNKNOWN, expiring
-from otf.explore.finding import Finding, LawVerdict
-from otf.explore.steady import ask_twice
 
-LIVE: Final = "no dead end"
-REQUIRED: Final = (LIVE, LOST, UNKNOWN)
-LAWS: Final = (*GENERAL, *REQUIRED)
+if TYPE_CHECKING:
+    from otf.explore import Graph
+    from otf.explore.finding import Finding
 
 EXAMPLES = """\b
 Examples:
@@ -36,7 +28,13 @@ Examples:
 def check(
     bench: BenchName,
     laws: Annotated[
-        list[str] | None, typer.Option("--law", metavar="LAW", help=f"Must hold: {', '.join(LAWS)}; repeatable.")
+        list[str] | None,
+        typer.Option(
+            "--law",
+            metavar="LAW",
+            help=f"Must hold: {', '.join(LAWS)}; repeatable.",
+            autocompletion=among(*LAWS),
+        ),
     ] = None,
     invariants: Annotated[
         list[str] | None,
@@ -55,6 +53,15 @@ def check(
     does not hold: an invariant, a law named by --law; without --law that there is no dead end, that no timer expires
     in a state without a transition for it, and that each timer of a transition is started somewhere.
     """
+    from otf.adapter.exits import watched
+    from otf.cli.benches import parsed
+    from otf.cli.explore import as_law, bar, model, summary
+    from otf.explore import explore as explored
+    from otf.explore.analysis import general, liveness
+    from otf.explore.expiring import expiring
+    from otf.explore.finding import LawVerdict
+    from otf.explore.steady import ask_twice
+
     asked = _asked(laws)
     spec = model(bench, parsed(sets))
     with bar(quiet=as_json) as progress, watched():
@@ -62,11 +69,11 @@ def check(
         ask_twice(spec, graph)
         timers = expiring(spec, limit)
     found = [*general(graph), liveness(graph, law=LIVE), *timers, *_invariants(graph, invariants or ())]
+    must = [each for each in found if each.law in asked or each.law not in LAWS]
     if as_json:
         document({"name": graph.name, "whole": graph.whole, "laws": [as_law(each) for each in found]})
     else:
-        say(summary(graph, found))
-    must = [each for each in found if each.law in asked or each.law not in LAWS]
+        say(summary(graph, found, must))
     return FAIL if any(each.verdict is LawVerdict.REFUTED for each in must) else PASS
 
 
@@ -79,6 +86,9 @@ def _asked(laws: list[str] | None) -> Sequence[str]:
 
 
 def _invariants(graph: Graph, places: Iterable[str]) -> Iterable[Finding]:
+    from otf.cli.benches import named
+    from otf.explore.analysis import safety
+
     for place in places:
         holds = named(place)
         if not callable(holds):

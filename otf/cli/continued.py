@@ -19,6 +19,7 @@ from otf.campaign import Budget, Settings
 from otf.campaign.past import About, Past
 from otf.campaign.settings import Workers
 from otf.cli.benches import is_shipped, load, parsed
+from otf.cli.choices import KEPT, MODES
 from otf.cli.options import ROOT
 from otf.cli.run_options import chosen, under, watched
 from otf.cli.suts import addressed
@@ -74,10 +75,7 @@ def refuse_others(given: Sequence[str]) -> None:
 
 def made(options: RunOptions) -> Bench:
     """Return the bench of these options."""
-    sets = parsed(options.sets)
-    if options.quiescence is not None:
-        sets = {**sets, "quiescence": options.quiescence}
-    bench = addressed(load(options.bench, sets), options.sut)
+    bench = addressed(load(options.bench, parsed(options.sets, options.quiescence)), options.sut)
     return _as_asked(bench if options.inputs is None else replace(bench, inputs=options.inputs), options)
 
 
@@ -91,11 +89,11 @@ def settings_of(options: RunOptions, out: Path) -> Settings:
         time=options.time,
         seed=options.seed,
         strategy=chosen(options.strategy),
-        mode=_one_of("--mode", options.mode, ("strict", "eager")),
+        mode=_one_of("--mode", options.mode, MODES),
         burst=options.burst,
         largest=options.largest << 20,
         jobs=options.jobs,
-        keep=_one_of("--keep", options.keep, ("all", "failures")),
+        keep=_one_of("--keep", options.keep, KEPT),
         stop_first=options.stop_first,
         shrink=options.shrink,
         algorithm=options.algorithm,

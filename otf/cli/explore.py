@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Generator
+import webbrowser
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Final, TextIO, TypeGuard
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeGuard
 
 import typer
 
-from otf.adapter.exits import watched
-from otf.cli.benches import load, named, parsed
-from otf.cli.options import AsJson, BenchName, Sets
-from otf.cli.output import document, guarded, say
-from otf.compose import composed
+from otf.cli.choices import FORMATS, among
+from otf.cli.options import AsJson, BenchName, Sets, WholeValues
+from otf.cli.output import document, guarded, say, warn
 from otf.errors import FAIL, PASS, UsageError
-from otf.explore import Graph
-from otf.explore import explore as explored
-from otf.explore.analysis import general, known, liveness, safety
-from otf.explore.exports import as_data, aut, dot, graphml, listed, mermaid
-from otf.explore.finding import Finding
-from otf.explore.marks import Marks, marks
-from otf.explore.refine import drawable
-from otf.fronts import read_aut, read_dot
-from otf.spec import Spec
+
+if TYPE_CHECKING:
+    from otf.explore import Graph
+    from otf.explore.finding import Finding
+    from otf.explore.marks import Marks
+    from otf.spec import Spec
 
 SECONDS: Final = 60
 PROGRAM: Final = """
@@ -53,14 +51,27 @@ def picture(dot: str, form: str, seconds: float = SECONDS) -> bytes:
     return done.stdout
 
 
-FORMATS: Final = ("text", "json", "dot", "svg", "png", "mermaid", "graphml", "aut")
+MANY: Final = 400  # states and transitions, each of which takes a line
+KINDS: Final = 12  # of states or inputs that are counted
+MEANINGS: Final = {
+    "deterministic": "in each state, an input has one outcome",
+    "output-deterministic": "in each state, the outputs show which outcome an input had",
+    "total": "each state specifies every input that is enabled in it",
+    "input-enabled": "each state specifies every input of the model",
+    "minimal": "any two states differ in their outputs, now or later",
+    "no dead end": "every state has a way on, and if some states are final, a way to one of them",
+    "no lost timer": "a timer expires only where the model has a transition for it",
+    "no unknown timer": "each timer that a transition waits for is started somewhere",
+    "invariant": "the model's own invariant holds in every state",
+}
 DRAWN: Final = ("dot", "svg", "png", "mermaid")
-READERS: Final[dict[str, Callable[[str, str], Spec[Any, Any]]]] = {".aut": read_aut, ".dot": read_dot, ".gv": read_dot}
 
 EXAMPLES = """\b
 Examples:
   otf explore coffee                                states and laws
   otf explore coffee --format svg --out coffee.svg  a picture
+  otf explore irc --open                            a page to walk on
+  otf explore irc --by members                      states that agree are one
   otf explore machine.aut --format mermaid          a file from another tool
   otf explore coffee --scenario 'Coin Coin Button'  only this scenario
 """
@@ -69,7 +80,10 @@ Examples:
 @guarded
 def explore(
     bench: BenchName,
-    form: Annotated[str, typer.Option("--format", metavar="FORM", help=f"One of {', '.join(FORMATS)}.")] = "text",
+    form: Annotated[
+        str,
+        typer.Option("--format", metavar="FORM", help=f"One of {', '.join(FORMATS)}.", autocompletion=among(*FORMATS)),
+    ] = "text",
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="The file to write; default: standard output.")
     ] = None,
@@ -80,29 +94,69 @@ def explore(
     scenario: Annotated[
         str | None, typer.Option(metavar="ACTIONS", help="Only this scenario: a regular expression over actions.")
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="FIELDS", help="Group the states that agree in these fields: members or type,members."),
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE", help="Write a page on which the states are walked.")
+    ] = None,
+    opens: Annotated[bool, typer.Option("--open", help="Open such a page in a browser.")] = False,
+    whole: WholeValues = False,
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> int:
-    """Show all states and transitions of a model, within bounds, and its laws.
+    """Show all states and transitions of a model, within bounds, and its laws; of a large model a summary.
 
     BENCH may also be an .aut or .dot file. The exit status is 1 if the model has a dead end (a state without a way out,
     or from which no final state can be reached) or if its invariant does not hold.
     """
-    form = "json" if as_json else form
-    if form not in FORMATS:
-        message = f"--format {form}: choose one of {', '.join(FORMATS)}"
-        raise UsageError(message)
-    spec = model(bench, parsed(sets))
-    if scenario is not None:
-        spec = composed(spec, known(spec, scenario))
-    with bar(quiet=as_json) as progress, watched():
-        graph = explored(spec, limit, depth=depth, progress=progress)
+    from otf.cli.benches import parsed
+    from otf.explore.analysis import general, liveness, safety
+    from otf.explore.fields import grouped
+    from otf.explore.marks import marks
+    from otf.values import showing
+
+    form = "json" if as_json else _known(form)
+    spec = _under(model(bench, parsed(sets)), scenario)
+    graph = _explored(spec, limit, depth, quiet=as_json)
     safe = getattr(spec, "invariant", None)
     found = [*general(graph), liveness(graph, law="no dead end")]
     required = [found[-1]] if safe is None else [found[-1], safety(graph, safe, law="invariant")]
     found = [*found[:-1], *required]
-    _write(graph, marks(graph, safe=safe), form, out, found)
+    fields = by.split(",") if by else []
+    small = grouped(graph, fields) if fields else graph
+    with showing(whole=whole):
+        if page is not None or opens:
+            _page(graph, marks(graph, safe=safe), found, required, fields, page, opens=opens)
+        elif form == "text" and out is None and not whole and len(small.values) + len(small.target) > MANY:
+            say(summary(small, found, required, _overview(small)))
+        else:
+            _write(small, marks(small, safe=None if fields else safe), form, out, found, required)
     return PASS if all(required) else FAIL
+
+
+def _under(spec: Spec[Any, Any], scenario: str | None) -> Spec[Any, Any]:
+    from otf.compose import composed
+    from otf.explore.analysis import known
+
+    return spec if scenario is None else composed(spec, known(spec, scenario))
+
+
+def _explored(spec: Spec[Any, Any], limit: int, depth: int | None, *, quiet: bool) -> Graph:
+    from otf.adapter.exits import watched
+    from otf.explore import explore as explored
+
+    with bar(quiet=quiet) as progress, watched():
+        graph = explored(spec, limit, depth=depth, progress=progress)
+    return graph  # noqa: RET504 -- as far as mypy knows, a context manager may swallow errors
+
+
+def _known(form: str) -> str:
+    if form not in FORMATS:
+        message = f"--format {form}: choose one of {', '.join(FORMATS)}"
+        raise UsageError(message)
+    return form
 
 
 def model(reference: str, sets: dict[str, object]) -> Spec[Any, Any]:
@@ -112,8 +166,12 @@ def model(reference: str, sets: dict[str, object]) -> Spec[Any, Any]:
 
 def modelled(reference: str, sets: dict[str, object]) -> tuple[Spec[Any, Any], dict[str, object]]:
     """Return the spec of a bench with the bench's parameters; a file or a bare model has none."""
+    from otf.cli.benches import load, named
+    from otf.fronts import read_aut, read_dot
+
     path = Path(reference)
-    reader = READERS.get(path.suffix)
+    readers = {".aut": read_aut, ".dot": read_dot, ".gv": read_dot}
+    reader = readers.get(path.suffix)
     if reader is None:
         found = named(reference)
         if _is_spec(found):
@@ -127,10 +185,43 @@ def modelled(reference: str, sets: dict[str, object]) -> tuple[Spec[Any, Any], d
 
 
 def _is_spec(found: object) -> TypeGuard[Spec[Any, Any]]:
+    from otf.spec import Spec
+
     return isinstance(found, Spec)
 
 
-def _write(graph: Graph, marked: Marks, form: str, out: Path | None, found: list[Finding]) -> None:
+def _page(
+    graph: Graph,
+    marked: Marks,
+    found: list[Finding],
+    required: list[Finding],
+    by: list[str],
+    file: Path | None,
+    *,
+    opens: bool,
+) -> None:
+    """Write the page on which the states are walked, and open it."""
+    from otf.cli.report import write_page
+    from otf.report.states import model_page
+
+    text = model_page(graph, marked, list(map(str, found)), by)
+    if file is None:
+        with NamedTemporaryFile(prefix="otf-explore-", suffix=".html", delete=False) as made:
+            file = Path(made.name)
+    write_page(file, text)
+    say(summary(graph, found, required))
+    say(f"page: {file}")
+    if opens and not webbrowser.open(file.resolve().as_uri()):
+        warn(f"no browser could be started: open {file} yourself")
+
+
+def _write(
+    graph: Graph, marked: Marks, form: str, out: Path | None, found: list[Finding], required: list[Finding]
+) -> None:
+    from otf.explore.exports import as_data
+    from otf.explore.marks import marks
+    from otf.explore.refine import drawable
+
     if form == "json":
         data = {**as_data(graph, marked), "laws": [as_law(each) for each in found]}
         document(data) if out is None else _file(out, _dumped(data))
@@ -143,14 +234,16 @@ def _write(graph: Graph, marked: Marks, form: str, out: Path | None, found: list
     elif isinstance(content, bytes):
         sys.stdout.buffer.write(content)
     else:
-        say(content.rstrip("\n"))
+        say(content.rstrip("\n"), exact=form != "text")
     if out is not None or form == "text":
-        say(summary(graph, found))
+        say(summary(graph, found, required))
     if done:
         print(f"otf: {done}", file=sys.stderr)
 
 
 def _content(graph: Graph, marked: Marks, form: str) -> str | bytes:
+    from otf.explore.exports import aut, dot, graphml, listed, mermaid
+
     if form in {"svg", "png"}:
         return picture(dot(graph, marked), form)
     if form == "aut":
@@ -158,10 +251,35 @@ def _content(graph: Graph, marked: Marks, form: str) -> str | bytes:
     return {"text": listed, "dot": dot, "mermaid": mermaid, "graphml": graphml}[form](graph, marked)
 
 
-def summary(graph: Graph, found: list[Finding]) -> str:
-    """Return the size of a graph and its laws."""
+def summary(graph: Graph, found: list[Finding], required: list[Finding], overview: Iterable[str] = ()) -> str:
+    """Return the size of a graph and its laws, each explained; only a `required` one is refuted, others are just no."""
     size = f"{graph.name}: {len(graph.values):,} states, {len(graph.target):,} transitions"
-    return "\n".join([size + _cut(graph), *map(str, found)])
+    return "\n".join([size + _cut(graph), *overview, *(_law(each, required=each in required) for each in found)])
+
+
+def _law(finding: Finding, *, required: bool) -> str:
+    head, *way = str(finding).split("\n")
+    meaning = MEANINGS.get(finding.law, "")
+    if not finding and not required:
+        # a way to a state is of use where something is wrong
+        head, way = head.replace(f"{finding.law}: refuted", f"{finding.law}: no", 1), []
+        meaning += "; it need not be so"
+    return "\n".join([head, *([f"      {meaning}"] if meaning else []), *way])
+
+
+def _overview(graph: Graph) -> Iterator[str]:
+    """Yield what a large model consists of, and how to see its states."""
+    from otf.values import show
+
+    states = Counter(type(value).__name__ for value in graph.values)
+    inputs = Counter(type(value).__name__ for value in graph.inputs)
+    yield f"states:   {_counted(states)}; the farthest is {len(graph.way(len(graph.values) - 1))} steps from the start"
+    yield f"inputs:   {_counted(inputs)}"
+    yield f"too many to list: --whole lists all states, --depth 2 those near {show(graph.values[0])}"
+
+
+def _counted(kinds: Counter[str]) -> str:
+    return ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common(KINDS))
 
 
 def _cut(graph: Graph) -> str:

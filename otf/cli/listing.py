@@ -7,13 +7,9 @@ from typing import Annotated
 
 import typer
 
-from otf.adapter.serial.device import ports
-from otf.cli.benches import TIMES, load, parameters, shipped
 from otf.cli.options import AsJson
 from otf.cli.output import document, guarded, say
 from otf.errors import PASS
-from otf.shrink import ALGORITHMS
-from otf.strategy import STRATEGIES
 
 
 @guarded
@@ -22,6 +18,10 @@ def listing(
     as_json: AsJson = False,
 ) -> int:
     """List the shipped benches with their parameters, the strategies and the shrinking algorithms."""
+    from otf.cli.benches import parameters, shipped
+    from otf.shrink import ALGORITHMS
+    from otf.strategy import STRATEGIES
+
     if only_ports:
         return _ports(as_json=as_json)
     benches = shipped()
@@ -32,14 +32,16 @@ def listing(
         return PASS
     say("benches (otf run NAME), with the parameters that --set changes")
     for name, says in benches.items():
-        say(f"  {name:14} {says}")
-        say(f"  {'':14} {' '.join(f'{key}={value}' for key, value in own[name].items())}")
+        say(f"  {name:15} {says}")
+        say(f"  {'':15} {' '.join(f'{key}={value}' for key, value in own[name].items())}")
     _table("strategies (otf run --strategy NAME)", strategies)
     say(f"shrinking (otf shrink --algorithm NAME)\n  {', '.join(ALGORITHMS)}")
     return PASS
 
 
 def _ports(*, as_json: bool) -> int:
+    from otf.adapter.serial.device import ports
+
     found = ports()
     if as_json:
         document({"ports": found})
@@ -52,6 +54,8 @@ def _ports(*, as_json: bool) -> int:
 
 
 def _times(name: str) -> dict[str, float]:
+    from otf.cli.benches import TIMES, load
+
     bench = load(name)
     return {key: getattr(bench, field) for key, field in TIMES.items()}
 
@@ -59,4 +63,4 @@ def _times(name: str) -> dict[str, float]:
 def _table(title: str, rows: Mapping[str, str]) -> None:
     say(title)
     for name, says in rows.items():
-        say(f"  {name:14} {says}")
+        say(f"  {name:15} {says}")

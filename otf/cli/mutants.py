@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from otf.adapter import Bench
-from otf.campaign import Campaign, Settings, Summary
-from otf.cli.benches import load, parsed
-from otf.cli.options import AsJson, BenchName, Out, Pids, Sets, SilenceOption, fresh
+from otf.cli.choices import faults
+from otf.cli.options import AsJson, BenchName, Jobs, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import document, guarded, say
-from otf.cli.progress import listening
-from otf.cli.run_options import watched
 from otf.cli.signals import Done, interruptible
 from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
-from otf.trace.result import counted
+
+if TYPE_CHECKING:
+    from otf.adapter import Bench
+    from otf.campaign import Settings, Summary
 
 BUDGET = 20_000
 STEPS = 100
@@ -45,12 +43,16 @@ class MutantResult:
 def mutants(
     bench: BenchName,
     only: Annotated[
-        list[str] | None, typer.Option("--fault", metavar="ID", help="Only this mutant; repeatable.")
+        list[str] | None,
+        typer.Option("--fault", metavar="ID", help="Only this mutant; repeatable.", autocompletion=faults),
     ] = None,
     budget: Annotated[
         int, typer.Option(metavar="STEPS", min=1, help="How many inputs may be sent to each mutant.")
     ] = BUDGET,
     seed: Annotated[int, typer.Option(metavar="NUMBER", help="The seed of all campaigns.")] = 1,
+    sut: Suts = None,
+    jobs: Jobs = 1,
+    quiescence: Quiescence = None,
     out: Out = None,
     sets: Sets = None,
     silence: SilenceOption = None,
@@ -62,16 +64,22 @@ def mutants(
     It tests the tester: each mutant is the system with one known mistake. A failure that is found is shrunk at once.
     The exit status is 0 if all mutants were found, 1 if one was not.
     """
+    from otf.campaign import Settings
+    from otf.cli.benches import load, parsed
+    from otf.cli.run_options import watched
+    from otf.cli.suts import addressed
 
     def loaded(**fault: object) -> Bench:
-        return watched(load(bench, {**parsed(sets), **fault}), silence, pids)
+        return watched(addressed(load(bench, {**parsed(sets, quiescence), **fault}), sut), silence, pids)
 
     shipped = _mutants(bench, loaded(), only)
     folder = out or fresh("mutants")
+    asked = _asked(Settings(out=folder, reference=bench, seed=seed, jobs=jobs, where=tuple(sut or ())), budget)
     places = {name: f"{name}, {at} of {len(shipped)}" for at, name in enumerate(shipped, 1)}
 
     def one(name: str) -> Done[MutantResult]:
-        return _one(bench, name, budget, seed, folder / name, loaded(fault=name), places[name], quiet=as_json)
+        settings = replace(asked, out=folder / name)
+        return _one(settings, name, loaded(fault=name), places[name], quiet=as_json)
 
     rows, signal = _all(shipped, one)
     if as_json:
@@ -106,21 +114,17 @@ def _mutants(bench: str, loaded: Bench, only: list[str] | None) -> dict[str, str
     return {name: says for name, says in shipped.items() if not only or name in only}
 
 
-def _one(
-    bench: str, name: str, budget: int, seed: int, out: Path, loaded: Bench, which: str, *, quiet: bool
-) -> Done[MutantResult]:
-    """Test one mutant, and print the result; `which` is its name and place for the progress."""
+def _asked(settings: Settings, budget: int) -> Settings:
     steps = min(STEPS, budget)
-    settings = Settings(
-        out=out,
-        reference=bench,
-        traces=-(-budget // steps),
-        steps=steps,
-        seed=seed,
-        keep="failures",
-        stop_first=True,
-        aftermath=0.0,
-    )
+    traces = -(-budget // steps)
+    return replace(settings, traces=traces, steps=steps, keep="failures", stop_first=True, aftermath=0.0)
+
+
+def _one(settings: Settings, name: str, loaded: Bench, which: str, *, quiet: bool) -> Done[MutantResult]:
+    """Test one mutant, and print the result; `which` is its name and place for the progress."""
+    from otf.campaign import Campaign
+    from otf.cli.progress import listening
+
     campaign = Campaign(loaded, settings)
 
     async def work() -> MutantResult:
@@ -146,6 +150,8 @@ def _json(row: MutantResult) -> dict[str, Any]:
 
 
 def _report(row: MutantResult, says: str) -> None:
+    from otf.trace.result import counted
+
     if row.trouble:
         say(f"{row.mutant:4} stopped: {row.trouble}")
         return

@@ -5,17 +5,16 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
+from otf.cli.choices import SILENCES, among, benches, script, settings
 from otf.cli.output import guarded, say
 from otf.errors import PASS, UsageError
 
-VARIABLE: Final = "_OTF_COMPLETE"  # set by a shell that asks for completions
 SHELLS: Final = {
     "bash": 'eval "$(otf completion bash)", for instance in ~/.bashrc',
     "zsh": 'eval "$(otf completion zsh)", for instance in ~/.zshrc after compinit',
@@ -30,27 +29,8 @@ def completion(shell: Annotated[str, typer.Argument(metavar="SHELL", help=f"One 
     if shell not in SHELLS:
         message = f"{shell}: there is no script for this shell; there are scripts for {', '.join(SHELLS)}"
         raise UsageError(message)
-    say(_typers().get_completion_script(prog_name="otf", complete_var=VARIABLE, shell=shell))
+    say(script(shell))
     return PASS
-
-
-def prepare() -> None:
-    """Register typer's completion formats, if a shell asks for completions."""
-    if VARIABLE in os.environ:
-        _typers().completion_init()
-
-
-def _typers() -> Any:  # noqa: ANN401 -- the module hides its exports from type checkers
-    from typer import completion as typers
-
-    return typers
-
-
-def benches(incomplete: str) -> list[str]:
-    """Return the shipped benches that start with `incomplete`; the shell itself completes files."""
-    from otf.cli.benches import shipped
-
-    return [name for name in shipped() if name.startswith(incomplete)]
 
 
 Sets = Annotated[
@@ -59,6 +39,7 @@ Sets = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="A parameter of the bench (`otf list` shows them), or quiescence, L or R in seconds; repeatable.",
+        autocompletion=settings,
     ),
 ]
 Suts = Annotated[
@@ -92,9 +73,17 @@ MaybeBench = Annotated[
     ),
 ]
 TraceName = Annotated[str, typer.Argument(metavar="TRACE", help="A trace file of `otf run`; - reads standard input.")]
+WholeValues = Annotated[
+    bool, typer.Option("--whole", help="Show whole values and states: no field is left out, and nothing is cut.")
+]
 FromBench = Annotated[
     str | None,
-    typer.Option("--bench", metavar="BENCH", help="The bench of the trace, if it is not a shipped one."),
+    typer.Option(
+        "--bench",
+        metavar="BENCH",
+        help="The bench of the trace, if it is not a shipped one.",
+        autocompletion=benches,
+    ),
 ]
 Quiescence = Annotated[
     float | None,
@@ -104,11 +93,18 @@ Quiescence = Annotated[
         help="How long no output must come until the system counts as quiescent; default: the bench's.",
     ),
 ]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        "--jobs", metavar="NUMBER", min=1, help="How many copies of the system run at the same time, each on a path."
+    ),
+]
 SilenceOption = Annotated[
     str | None,
     typer.Option(
         "--silence",
-        metavar="observed|timed",
+        metavar="|".join(SILENCES),
+        autocompletion=among(*SILENCES),
         help="observed: silence is certain once all processes of the system sleep, if they can be seen; timed: after "
         "the quiescence time. The bench has a default.",
     ),

@@ -6,7 +6,10 @@ import functools
 import inspect
 import json
 import os
+import re
+import shutil
 import sys
+import textwrap
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -99,9 +102,63 @@ def document(data: Any) -> None:  # noqa: ANN401 -- any JSON data
     _print(json.dumps(data, indent=2))
 
 
-def say(text: str = "") -> None:
-    """Print lines for people."""
-    _print(harmless(text))
+def say(text: str = "", *, exact: bool = False) -> None:
+    """Print lines for people: on a terminal in its width and with colours; `exact`: as they are, for a machine."""
+    text, width = harmless(text), columns()
+    if width is None or exact:
+        _print(text)
+    elif os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        _print("\n".join(part for line in text.split("\n") for part in wrapped(line, width)))
+    else:
+        _print(_painted(text, width))
+
+
+def columns() -> int | None:
+    """Return the width of the terminal in characters; None if standard output is not a terminal."""
+    stdout: TextIO | None = sys.stdout
+    return shutil.get_terminal_size().columns if stdout is not None and stdout.isatty() else None
+
+
+def wrapped(line: str, width: int) -> list[str]:
+    """Return a line in parts of at most `width` characters, broken between words; the others are below the last column.
+
+    >>> wrapped("  seen:   Coffee(cups=1), Tea(cups=2)", 30)
+    ['  seen:   Coffee(cups=1),', '          Tea(cups=2)']
+    """
+    if len(line) <= width:
+        return [line]
+    text = line.lstrip()
+    indent = len(line) - len(text)
+    starts = [found.end() for found in _COLUMN.finditer(line)]
+    below = max((start for start in starts if start <= width // 2), default=indent + 2)
+    wrapper = textwrap.TextWrapper(width, initial_indent=" " * indent, subsequent_indent=" " * below)
+    wrapper.break_long_words = wrapper.break_on_hyphens = False
+    return wrapper.wrap(text)
+
+
+_COLUMN: Final = re.compile(r"\S {2,}(?=\S)|^ *[\w ]{1,20}: +(?=\S)|^ *\d+ +(?=\S)|^ *[{-] (?=\S)")
+_STYLES: Final = (
+    ("bold red", re.compile(r"(FAIL\b|failed ).*|.*<== here")),
+    ("bold green", re.compile(r"PASS\b.*|fixed:.*")),
+    ("bold yellow", re.compile(r"(INCONCLUSIVE|INTERRUPTED|stopped)\b.*")),
+    ("green", re.compile(r" +allows: .*|  (did not come|nearest allowed): .*")),
+    ("red", re.compile(r"  (seen|and then): .*|still there:.*|.*\bNOT found\b.*")),
+    ("yellow", re.compile(r"(known issue|note|path \d+ is inconclusive)\b.*")),
+)
+
+
+def _painted(text: str, width: int) -> str:
+    """Return text in this width, coloured: verdicts, what was expected and what was seen, the failing row."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(force_terminal=True, highlight=False)
+    with console.capture() as found:
+        for line in text.split("\n"):
+            style = next((style for style, pattern in _STYLES if pattern.match(line)), "")
+            for part in wrapped(line, width):
+                console.print(Text(part, style), soft_wrap=True)
+    return found.get().removesuffix("\n")
 
 
 def warn(text: str) -> None:

@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from otf.adapter import Bench
-from otf.campaign.journal import JOURNAL
-from otf.cli.benches import load, parsed
-from otf.cli.foreign import How, is_capture, is_log, opinion, position
 from otf.cli.options import AsJson, FromBench, Sets, Suts
 from otf.cli.output import document, error_document, guarded, report_error, say, show_traceback
-from otf.cli.suts import addressed
-from otf.cli.traces import bench_of, opened
 from otf.errors import FAIL, INCONCLUSIVE, PASS, USAGE, OtfError, TraceError, UsageError
-from otf.offline import Judgement, judge
-from otf.offline.logs import Opinion
-from otf.trace.explain import explanation
-from otf.trace.reading import TraceReader, bounded
-from otf.trace.result import counted
+
+if TYPE_CHECKING:
+    from otf.adapter import Bench
+    from otf.cli.foreign import How
+    from otf.offline import Judgement
+    from otf.offline.logs import Opinion
 
 STATUS = {"pass": PASS, "fail": FAIL, "inconclusive": INCONCLUSIVE}
 WORST = (FAIL, USAGE, INCONCLUSIVE, PASS)  # the status of several traces: a failure counts whatever else there is
@@ -56,8 +51,11 @@ def replay(
     Captures in pcap format and logs of other programs need --bench, which decodes them; --sut PORT=URL gives the
     address of a port. The exit status is that of the worst: 1 if one fails, 2 if one cannot be read.
     """
+    from otf.cli.benches import parsed
+    from otf.cli.foreign import How
+
     source = TraceSource(bench, suts, parsed(sets), How(follow, lost_start, ended))
-    judged = {name: _judged(name, source) for name in _each(traces)}
+    judged = {name: _judged(name, source) for name in each_trace(traces)}
     if as_json:
         document([_json(name, judgement) for name, judgement in judged.items()])
     else:
@@ -67,7 +65,8 @@ def replay(
     return next(status for status in WORST if status in statuses)
 
 
-def _each(names: list[str]) -> Iterator[str]:
+def each_trace(names: list[str]) -> Iterator[str]:
+    """Yield the names of traces; for a folder those of the traces in it. Raises TraceError if it has none."""
     for name in names:
         if Path(name).is_dir():
             yield from map(str, _inside(Path(name)))
@@ -76,6 +75,8 @@ def _each(names: list[str]) -> Iterator[str]:
 
 
 def _inside(folder: Path) -> list[Path]:
+    from otf.campaign.journal import JOURNAL
+
     found = sorted(path for path in folder.glob("*.jsonl") if path.name != JOURNAL)
     if not found:
         message = f"{folder}: there is no trace in this folder (their names end in .jsonl)"
@@ -94,6 +95,9 @@ class TraceSource:
 
     def named(self, name: str) -> Bench:
         """Return the bench that a foreign log needs. Raises UsageError if none was named."""
+        from otf.cli.benches import load
+        from otf.cli.suts import addressed
+
         if self.bench is None:
             message = f"{name}: this is not a trace of otf; name its bench with --bench BENCH"
             raise UsageError(message)
@@ -102,6 +106,11 @@ class TraceSource:
 
 def _judged(name: str, source: TraceSource) -> Judgement | Opinion | OtfError:
     # a trace that cannot be read must not hide failures in the others
+    from otf.cli.foreign import is_capture, is_log, opinion
+    from otf.cli.traces import bench_of, opened
+    from otf.offline import judge
+    from otf.trace.reading import TraceReader, bounded
+
     try:
         with opened(name) as file:
             if source.how.follow or is_capture(file):
@@ -119,6 +128,8 @@ def _status(judgement: Judgement | Opinion | OtfError) -> int:
 
 
 def _json(name: str, judgement: Judgement | Opinion | OtfError) -> dict[str, Any]:
+    from otf.offline.logs import Opinion
+
     if isinstance(judgement, OtfError):
         show_traceback(judgement)
         return {"trace": name, **error_document(str(judgement))}
@@ -147,6 +158,11 @@ def _json(name: str, judgement: Judgement | Opinion | OtfError) -> dict[str, Any
 
 
 def _report(name: str, judgement: Judgement | Opinion | OtfError) -> None:
+    from otf.cli.foreign import position
+    from otf.offline.logs import Opinion
+    from otf.trace.explain import explanation
+    from otf.trace.result import counted
+
     if isinstance(judgement, OtfError):
         report_error(judgement)
         return

@@ -5,36 +5,30 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from otf.adapter import Bench
-from otf.cli.benches import is_shipped, parsed
-from otf.cli.campaign_folder import gathered
 from otf.cli.options import AsJson, FromBench, Sets
 from otf.cli.output import document, guarded, say
-from otf.cli.summary import lists
-from otf.cli.traces import bench_of, reading, repeated
 from otf.errors import PASS, UsageError
-from otf.offline import judge
-from otf.report import MARK, Gathered, junit, markdown, page
-from otf.report import github as remarks
-from otf.report.embedded import EmbeddedPath, chosen, embedded
-from otf.report.path_view import Json, PathView
-from otf.runner.files import put, writing
-from otf.trace.result import counted
+
+if TYPE_CHECKING:
+    from otf.report import Gathered
+    from otf.report.embedded import EmbeddedPath
+    from otf.report.path_view import Json
 
 STEP = "GITHUB_STEP_SUMMARY"  # the variable with the name of the file that GitHub shows beside a step
 HEAD = 200  # bytes of a file that contain the mark of a report
 COMMANDS = {"look at it": "show", "judge it again": "replay", "drive it again": "rerun", "shrink it": "shrink"}
+DRIVE = {"rerun", "shrink"}
 EXAMPLES = """\b
 Examples:
   otf report DIR                       write DIR/report.html
   otf report DIR --junit x.xml         write JUnit XML as well
-  otf report DIR --github              print annotations, and a summary, for GitHub Actions
+  otf report DIR --github              annotations and a summary for GitHub
 """
 
 
@@ -66,13 +60,18 @@ def report(
     All traces of the folder are judged again. The page needs no network and opens from disk. The exit status is 0
     whatever the verdict: `otf run` and `otf replay` judge.
     """
+    from otf.cli.benches import parsed
+    from otf.cli.campaign_folder import gathered
+    from otf.report import github as remarks
+    from otf.report import junit, markdown, page
+
     found = gathered(folder, bench, parsed(sets), watched)
     file = out or folder / "report.html"
-    _write(file, page(found, _in_the_page(found, folder, bench, parsed(sets))))
+    write_page(file, page(found, _in_the_page(found, folder, bench or found.header.bench)))
     if junit_xml is not None:
-        _write(junit_xml, junit(found))
+        write_page(junit_xml, junit(found))
     if markdown_file is not None:
-        _write(markdown_file, markdown(found))
+        write_page(markdown_file, markdown(found))
     if github and (step := os.environ.get(STEP)):
         _append(Path(step), markdown(found))
     if as_json:
@@ -82,26 +81,28 @@ def report(
     return PASS
 
 
-def _in_the_page(
-    found: Gathered, folder: Path, named: str | None, sets: Mapping[str, object]
-) -> Sequence[EmbeddedPath]:
+def _in_the_page(found: Gathered, folder: Path, reference: str) -> list[EmbeddedPath]:
     """Return the paths that the page contains, judged once more: only now it is known which."""
-    reference = named or found.header.bench
-    loaded: list[Bench] = []
+    from otf.cli.benches import is_shipped
+    from otf.cli.traces import reading, repeated
+    from otf.offline import judge
+    from otf.report.embedded import chosen, embedded
+    from otf.report.path_view import PathView
+
+    bench = found.bench
+    if bench is None:
+        raise AssertionError
+    named = "" if is_shipped(reference) else f" --bench {shlex.quote(reference)}"
+    options = {drives: named + repeated(bench, reference, drives=drives) for drives in (False, True)}
 
     def read(file: Path) -> Json:
         view = PathView()
         with reading(str(file)) as reader:
-            if not loaded:
-                loaded.append(bench_of(reader, named, sets, drives=False))
-            judgement = judge(reader, loaded[0], on_step=view.event)
-            return view.data(judgement, reader.aftermath)
+            return view.data(judge(reader, bench, on_step=view.event), reader.aftermath)
 
     def commands(file: Path) -> Mapping[str, str]:
-        named_bench = "" if is_shipped(reference) else f" --bench {shlex.quote(reference)}"
-        calls = {drives: repeated(loaded[0], reference, drives=drives) for drives in (False, True)}
         return {
-            what: f"otf {command} {shlex.quote(str(file))}{named_bench}{calls[command in {'rerun', 'shrink'}]}"
+            what: f"otf {command} {shlex.quote(str(file))}{options[command in DRIVE]}"
             for what, command in COMMANDS.items()
         }
 
@@ -119,7 +120,10 @@ def watched(files: list[Path]) -> Iterable[Path]:
     return track(files, "reading traces", console=Console(stderr=True), transient=True)
 
 
-def _write(file: Path, content: str) -> None:
+def write_page(file: Path, content: str) -> None:
+    """Write a file of ours, whole or not at all. Raises UsageError for one that exists and is not ours."""
+    from otf.runner.files import put, writing
+
     with writing(file, advice="choose another"):
         if file.is_file() and not _ours(file):
             message = f"{file}: this file exists already, and `otf report` did not write it; choose another name"
@@ -130,11 +134,15 @@ def _write(file: Path, content: str) -> None:
 
 
 def _append(file: Path, content: str) -> None:
+    from otf.runner.files import writing
+
     with writing(file, advice=f"see {STEP}"), file.open("ab") as summary:
         summary.write(content.encode(errors="backslashreplace"))
 
 
 def _ours(file: Path) -> bool:
+    from otf.report import MARK
+
     with file.open("rb") as begun:
         head = begun.read(HEAD)
     return MARK.encode() in head or not head
@@ -142,6 +150,8 @@ def _ours(file: Path) -> bool:
 
 def _text(found: Gathered, file: Path) -> str:
     """Return the result as `otf run` prints it, without the failures."""
+    from otf.trace.result import counted
+
     result = found.result
     lines = [
         f"{result.headline} ({result.totals}, seed {found.header.seed})",
@@ -153,6 +163,8 @@ def _text(found: Gathered, file: Path) -> str:
 
 
 def _json(found: Gathered, file: Path) -> dict[str, Any]:
+    from otf.cli.summary import lists
+
     return {
         "report": str(file),
         "verdict": found.verdict,

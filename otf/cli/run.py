@@ -6,23 +6,20 @@ import secrets
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from otf.adapter import Bench
-from otf.campaign import Budget, Campaign, FailureGroup, Settings, Summary
-from otf.campaign.settings import LARGEST
-from otf.cli.continued import RunOptions, added, check_until, made, refuse_others, resumed, settings_of, workers_of
-from otf.cli.options import AsJson, MaybeBench, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
+from otf.cli.choices import ALGORITHMS, BEST, KEPT, MIB, MODES, STRATEGIES, TRANSITIONS, InputChoice, among
+from otf.cli.options import AsJson, Jobs, MaybeBench, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, report_error, warn
-from otf.cli.progress import listening
-from otf.cli.run_options import counting, faster, measured
 from otf.cli.signals import Done, interruptible
-from otf.cli.summary import SummaryPrinter, given, lists
-from otf.core import InputMode
 from otf.errors import FAIL, OtfError, WriteError
-from otf.shrink import BEST
+
+if TYPE_CHECKING:
+    from otf.adapter import Bench
+    from otf.campaign import Campaign, FailureGroup, Settings, Summary
+    from otf.cli.summary import SummaryPrinter
 
 EXAMPLES = """\b
 Examples:
@@ -47,13 +44,16 @@ def run(
     strategy: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="How inputs are chosen: one that `otf list` shows, or your own as file.py:Name."
+            metavar="NAME",
+            help="How inputs are chosen: one that `otf list` shows, or your own as file.py:Name.",
+            autocompletion=among(*STRATEGIES),
         ),
     ] = "alternating",
     mode: Annotated[
         str,
         typer.Option(
-            metavar="strict|eager",
+            metavar="|".join(MODES),
+            autocompletion=among(*MODES),
             help="strict: an input only after silence; eager: at once if a correct system must be silent.",
         ),
     ] = "eager",
@@ -61,19 +61,17 @@ def run(
         int, typer.Option(metavar="NUMBER", help="How many inputs are sent at once, without waiting for outputs.")
     ] = 1,
     inputs: Annotated[
-        InputMode | None,
+        InputChoice | None,
         typer.Option(
+            metavar="|".join(get_args(InputChoice)),
             help="Which inputs: uioco, specified in all possible states; any, specified in some of them; all, also "
-            "those not specified; mixed, half and half. The bench has a default."
+            "those not specified; mixed, half and half. The bench has a default.",
         ),
     ] = None,
     quiescence: Quiescence = None,
     silence: SilenceOption = None,
     pids: Pids = None,
-    jobs: Annotated[
-        int,
-        typer.Option(metavar="NUMBER", help="How many paths at the same time, each with its own copy of the system."),
-    ] = 1,
+    jobs: Jobs = 1,
     processes: Annotated[
         str,
         typer.Option(
@@ -81,18 +79,27 @@ def run(
         ),
     ] = "1",
     out: Out = None,
-    keep: Annotated[str, typer.Option(metavar="failures|all", help="Which traces are kept.")] = "all",
+    keep: Annotated[
+        str, typer.Option(metavar="|".join(KEPT), help="Which traces are kept.", autocompletion=among(*KEPT))
+    ] = "all",
     largest: Annotated[
         int, typer.Option(metavar="MIB", min=1, help="How large a trace may become before its path ends.")
-    ] = LARGEST >> 20,
+    ] = MIB,
     stop_first: Annotated[bool, typer.Option("--stop-first", help="Stop at the first failure.")] = False,
     shrink: Annotated[
         bool, typer.Option("--shrink/--no-shrink", help="Shrink one trace of each kind of failure.")
     ] = True,
-    algorithm: Annotated[str, typer.Option(metavar="NAME", help="How it is shrunk: see `otf shrink --help`.")] = BEST,
+    algorithm: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="How it is shrunk: see `otf shrink --help`.",
+            autocompletion=among(*ALGORITHMS),
+        ),
+    ] = BEST,
     budget: Annotated[
         int, typer.Option(metavar="STEPS", min=1, help="How many inputs the system may be sent to shrink a failure.")
-    ] = Budget().transitions,
+    ] = TRANSITIONS,
     saved: Annotated[
         bool,
         typer.Option("--saved/--no-saved", help="Save failures in otf-runs/failures, and try the saved ones first."),
@@ -134,7 +141,11 @@ def run(
     Each path starts a fresh copy of the system. A path that fails ends; the others go on. Each failure is explained in
     the words of the model, and shrunk to the few inputs that matter.
     """
-    options = RunOptions(
+    from otf.cli import continued
+    from otf.cli.run_options import faster, measured
+    from otf.cli.summary import given
+
+    options = continued.RunOptions(
         bench=bench or "",
         sets=sets or [],
         traces=traces,
@@ -163,24 +174,25 @@ def run(
         sut=sut or [],
     )
     if resume is not None:
-        refuse_others([name for name in ctx.params if _is_given(ctx, name)])
-        options, loaded = resumed(resume, options)
+        continued.refuse_others([name for name in ctx.params if _is_given(ctx, name)])
+        options, loaded = continued.resumed(resume, options)
     elif bench is None:
         raise typer.BadParameter("Missing argument 'BENCH'; --resume DIR alone continues a campaign", ctx=ctx)
     else:
-        options = options if into is None else added(into, options, seed)
-        loaded = made(options)
-    settings = settings_of(options, resume or into or out or fresh(loaded.name, options.seed))
+        options = options if into is None else continued.added(into, options, seed)
+        loaded = continued.made(options)
+    settings = continued.settings_of(options, resume or into or out or fresh(loaded.name, options.seed))
     if resume or into:
-        check_until(settings.out, options.until)
+        continued.check_until(settings.out, options.until)
         settings = replace(settings, resume=True)
     if speed is not None:
         loaded = faster(loaded, settings, speed)
     if calibrate:
         return measured(loaded, replace(settings, traces=min(traces, 2)), as_json=as_json)
     recorded = resume is not None and not bench
-    settings = replace(settings, workers=workers_of(options, settings.out, loaded, recorded=recorded))
-    return _reported(loaded, settings, options, as_json=as_json)
+    settings = replace(settings, workers=continued.workers_of(options, settings.out, loaded, recorded=recorded))
+    own = given(options.sut, options.silence, options.pids)
+    return _judged(loaded, settings, options.until, own, as_json=as_json)
 
 
 def _is_given(ctx: typer.Context, name: str) -> bool:
@@ -188,12 +200,14 @@ def _is_given(ctx: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _reported(bench: Bench, settings: Settings, options: RunOptions, *, as_json: bool) -> int:
-    """Run a campaign and print its result; return the exit status."""
-    settings, covered = counting(bench, settings, options.until)
-    campaign = Campaign(bench, settings)
-    own = given(options.sut, options.silence, options.pids)
-    printer = SummaryPrinter(campaign.summary, settings, bench, own)
+def _judged(loaded: Bench, settings: Settings, until: str | None, options: str, *, as_json: bool) -> int:
+    from otf.campaign import Campaign
+    from otf.cli.run_options import counting
+    from otf.cli.summary import SummaryPrinter
+
+    settings, covered = counting(loaded, settings, until)
+    campaign = Campaign(loaded, settings)
+    printer = SummaryPrinter(campaign.summary, settings, loaded, options)
     began = monotonic()
     done, error = _driven(campaign, None if as_json else printer)
     campaign.summary.interrupted = bool(done.signal)
@@ -215,6 +229,8 @@ def _reported(bench: Bench, settings: Settings, options: RunOptions, *, as_json:
 
 
 def _driven(campaign: Campaign, printer: SummaryPrinter | None) -> tuple[Done[None], OtfError | None]:
+    from otf.cli.progress import listening
+
     async def work() -> None:
         with listening(campaign.settings, campaign.summary, printer, quiet=printer is None) as campaign.listener:
             await campaign.run()
@@ -226,6 +242,8 @@ def _driven(campaign: Campaign, printer: SummaryPrinter | None) -> tuple[Done[No
 
 
 def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[str, Any]:
+    from otf.cli.summary import lists
+
     result = {
         "verdict": summary.verdict,
         "paths": summary.paths,

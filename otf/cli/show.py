@@ -1,27 +1,24 @@
-"""`otf show`: a trace as a table."""
+"""`otf show`: traces as tables or charts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from otf.cli.benches import parsed
-from otf.cli.options import AsJson, FromBench, Sets, TraceName
-from otf.cli.output import document, guarded, say
-from otf.cli.replay import notes
-from otf.cli.traces import bench_of, reading
-from otf.core import Monitor
+from otf.cli.options import AsJson, FromBench, Sets, WholeValues
+from otf.cli.output import columns, document, guarded, say
 from otf.errors import PASS
-from otf.offline import judge
-from otf.report import Chart, chart, lifelines, mermaid, standalone
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent
-from otf.trace.explain import explanation
-from otf.trace.reading import TracedEvent
-from otf.values import show as text
 
+if TYPE_CHECKING:
+    from otf.core import Monitor
+    from otf.report import Chart
+    from otf.trace.events import Event
+    from otf.trace.reading import TracedEvent
+
+PAGE: Final = 80  # columns of a chart that goes to a file or a pipe
 LONGEST: Final = 60  # bytes of a frame that are shown
 HERE: Final = "  <== here"
 
@@ -36,16 +33,15 @@ class Form(StrEnum):
     JSON = "json"
 
 
-CHARTS: Final[Mapping[Form, Callable[[Chart], str]]] = {
-    Form.CHART: lifelines,
-    Form.SVG: standalone,
-    Form.MERMAID: mermaid,
-}
+CHARTS: Final = (Form.CHART, Form.SVG, Form.MERMAID)
 
 
 @guarded
 def show(
-    trace: TraceName,
+    traces: Annotated[
+        list[str],
+        typer.Argument(metavar="TRACE...", help="Trace files of `otf run`, or folders of them; - is standard input."),
+    ],
     bench: FromBench = None,
     sets: Sets = None,
     as_chart: Annotated[
@@ -57,34 +53,86 @@ def show(
             "--format", metavar="FORM", help="table, or as a sequence chart: chart, svg, mermaid; json is --json."
         ),
     ] = Form.TABLE,
+    whole: WholeValues = False,
     as_json: AsJson = False,
 ) -> int:
     """Show a trace as a table: what was sent and seen, when, its bytes, and the possible states after each step.
 
-    The step that fails is marked; below the table is what the model allowed there. The exit status is 0 even for a
-    failing trace: `otf replay` judges.
+    A state is shown by what changed since the one before. The step that fails is marked; below the table is what the
+    model allowed there. The exit status is 0 even for a failing trace: `otf replay` judges.
     """
-    form = Form.CHART if as_chart else form
-    rows: list[dict[str, Any]] = []
-    with reading(trace) as reader:
-        loaded = bench_of(reader, bench, parsed(sets), drives=False)
-        judgement = judge(
-            reader, loaded, keep=form in CHARTS, on_step=lambda traced, monitor: rows.append(_row(traced, monitor))
-        )
-    rows += [_after(each) for each in reader.aftermath]
-    if as_json or form is Form.JSON:
-        document({"trace": trace, "verdict": judgement.verdict.outcome, "events": rows})
-        return PASS
-    if form in CHARTS:
-        say(CHARTS[form](chart(judgement.events, judgement.verdict.failure)).rstrip("\n"))
-        return PASS
-    header = judgement.header
-    lines = [f"{trace}: bench {header.bench}, seed {header.seed}, path {header.path}", *_table(rows)]
-    say("\n".join([*lines, explanation(judgement.verdict), *(f"note: {note}" for note in notes(judgement))]))
+    from otf.cli.benches import parsed
+    from otf.cli.replay import each_trace
+    from otf.values import showing
+
+    form = Form.JSON if as_json else Form.CHART if as_chart else form
+    names = list(each_trace(traces))
+    with showing(whole=whole):
+        shown = [_show(name, bench, parsed(sets), form) for name in names]
+    if form is Form.JSON:
+        document(shown[0] if names == traces and len(names) == 1 else shown)
     return PASS
 
 
+def _show(trace: str, bench: str | None, sets: dict[str, object], form: Form) -> dict[str, Any]:
+    """Print a trace, unless as a document; return that."""
+    from otf.cli.replay import notes
+    from otf.cli.traces import bench_of, reading
+    from otf.offline import judge
+    from otf.report import chart
+    from otf.trace.explain import explanation
+
+    rows = TraceRows()
+    with reading(trace) as reader:
+        loaded = bench_of(reader, bench, sets, drives=False)
+        judgement = judge(reader, loaded, keep=form in CHARTS, on_step=rows.add)
+    rows.rows += [_after(each) for each in reader.aftermath]
+    if form in CHARTS:
+        _draw(chart(judgement.events, judgement.verdict.failure), form)
+    elif form is Form.TABLE:
+        header = judgement.header
+        lines = [f"{trace}: bench {header.bench}, seed {header.seed}, path {header.path}", *_table(rows.rows)]
+        say("\n".join([*lines, explanation(judgement.verdict), *(f"note: {note}" for note in notes(judgement))]))
+    return {"trace": trace, "verdict": judgement.verdict.outcome, "events": [_data(row) for row in rows.rows]}
+
+
+def _data(row: dict[str, Any]) -> dict[str, Any]:
+    # documents have whole states
+    return {key: value for key, value in row.items() if key != "changes"}
+
+
+def _draw(drawn: Chart, form: Form) -> None:
+    from otf.report import lifelines, mermaid, standalone
+
+    if form is Form.CHART:
+        say(lifelines(drawn, within=columns() or PAGE), exact=True)
+    else:
+        say({Form.SVG: standalone, Form.MERMAID: mermaid}[form](drawn).rstrip("\n"), exact=True)
+
+
+class TraceRows:
+    """Collects the rows of a table; `states` are the possible states that the last one showed."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self._states: list[object] = []
+
+    def add(self, traced: TracedEvent, monitor: Monitor) -> None:
+        """Add the row of an event that was judged."""
+        from otf.values import became
+
+        row = _row(traced, monitor)
+        if row["states"]:
+            now = [node.value for node in monitor.states]
+            row["changes"] = became(self._states, now)
+            self._states = now
+        self.rows.append(row)
+
+
 def _row(traced: TracedEvent, monitor: Monitor) -> dict[str, Any]:
+    from otf.trace.events import Quiet
+    from otf.values import show as text
+
     event, failure = traced.event, monitor.verdict.failure if monitor.verdict is not None else None
     kind, what = _described(event)
     settled = isinstance(event, Quiet) and failure is None
@@ -109,6 +157,9 @@ def _after(traced: TracedEvent) -> dict[str, Any]:
 
 
 def _described(event: Event) -> tuple[str, str]:
+    from otf.trace.events import Closed, Quiet, Seen, Sent
+    from otf.values import show as text
+
     match event:
         case Sent(value):
             return "->", text(value)
@@ -128,9 +179,9 @@ def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
         raw = f"   [{_shortened(row['raw'])}]" if row["raw"] else ""
         mark = HERE if row["failed"] else ""
         yield f"{row['at']:9.4f}  {row['port']:6} {row['kind']:5} {row['what']}{raw}{mark}".rstrip()
-        yield from (f"{'':24}{{ {state} }}" for state in row["states"])
+        yield from (f"{'':24}{{ {state} }}" for state in row.get("changes", ()))
 
 
 def _shortened(raw: str) -> str:
     longest = 3 * LONGEST - 1  # two digits and a blank a byte
-    return raw if len(raw) <= longest else f"{raw[:longest]} …"
+    return raw if len(raw) <= longest else f"{raw[:longest]} … ({-(-len(raw) // 3):,} bytes)"

@@ -5,54 +5,47 @@ from __future__ import annotations
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from otf.adapter import Bench
-from otf.campaign import Budget, PathResult, Settings, Shrinker, Shrunk
-from otf.campaign import rerun as drive_again
-from otf.campaign.settings import header
-from otf.campaign.table import table
-from otf.cli.benches import parsed
-from otf.cli.options import AsJson, FromBench, Out, Pids, Sets, SilenceOption, Suts, TraceName, fresh
-from otf.cli.output import document, guarded, say
-from otf.cli.progress import ShrinkFigures, working
-from otf.cli.replay import STATUS
-from otf.cli.run_options import watched
+from otf.cli.choices import ALGORITHMS, BEST, RESETS, SECONDS, TRANSITIONS, among
+from otf.cli.options import AsJson, FromBench, Jobs, Out, Pids, Quiescence, Sets, SilenceOption, Suts, TraceName, fresh
+from otf.cli.output import columns, document, guarded, say
 from otf.cli.signals import Done, interruptible
-from otf.cli.summary import notes
-from otf.cli.suts import addressed
-from otf.cli.traces import bench_of, burst_as_recorded, reading
 from otf.errors import FAIL, INCONCLUSIVE
-from otf.offline import Judgement, judge
-from otf.shrink import ALGORITHMS, BEST
-from otf.trace.events import Event, Sent
-from otf.trace.explain import explanation
-from otf.trace.result import counted
 
-BUDGET = Budget()
+if TYPE_CHECKING:
+    from otf.adapter import Bench
+    from otf.campaign import PathResult, Settings, Shrinker, Shrunk
+    from otf.offline import Judgement
+    from otf.trace.events import Event
+
 STDIN = "stdin.jsonl"  # the trace on standard input has no name; the result is named after this
 
 
 @guarded
 def shrink(
     trace: TraceName,
-    algorithm: Annotated[str, typer.Option(metavar="NAME", help=f"How: {', '.join(ALGORITHMS)}.")] = BEST,
+    algorithm: Annotated[
+        str,
+        typer.Option(metavar="NAME", help=f"How: {', '.join(ALGORITHMS)}.", autocompletion=among(*ALGORITHMS)),
+    ] = BEST,
     budget: Annotated[
         int, typer.Option(metavar="STEPS", min=1, help="How many inputs may be sent to the system.")
-    ] = BUDGET.transitions,
+    ] = TRANSITIONS,
     resets: Annotated[
         int, typer.Option(metavar="NUMBER", min=1, help="How many copies of the system may be started.")
-    ] = BUDGET.resets,
-    seconds: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="How long it may take.")] = BUDGET.seconds,
-    jobs: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="How many copies run at the same time.")] = 1,
+    ] = RESETS,
+    seconds: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="How long it may take.")] = SECONDS,
+    jobs: Jobs = 1,
     bench: FromBench = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The folder of the result; default: that of the trace.")
     ] = None,
     sut: Suts = None,
     sets: Sets = None,
+    quiescence: Quiescence = None,
     silence: SilenceOption = None,
     pids: Pids = None,
     as_json: AsJson = False,
@@ -61,8 +54,17 @@ def shrink(
 
     Inputs are left out one group after another; each time a fresh copy of the system is driven with the remaining ones.
     """
+    from otf.campaign import Budget
+    from otf.cli.benches import parsed
+    from otf.cli.progress import ShrinkFigures, working
+    from otf.cli.run_options import watched
+    from otf.cli.suts import addressed
+    from otf.cli.traces import bench_of, reading
+    from otf.offline import judge
+    from otf.trace.result import counted
+
     with reading(trace) as reader:
-        loaded = watched(addressed(bench_of(reader, bench, parsed(sets), drives=True), sut), silence, pids)
+        loaded = watched(addressed(bench_of(reader, bench, parsed(sets, quiescence), drives=True), sut), silence, pids)
         judgement = judge(reader, loaded, keep=True)
     if not judgement.verdict.failed:
         return _nothing(judgement, trace, as_json=as_json)
@@ -87,10 +89,16 @@ def shrink(
 
 
 def _failing(judgement: Judgement, trace: Path) -> PathResult:
+    from otf.campaign import PathResult
+
     return PathResult(judgement.header.path, judgement.verdict, judgement.steps, trace, judgement.events)
 
 
 def _shrinker(bench: Bench, judgement: Judgement, failing: PathResult, named: str | None, algorithm: str) -> Shrinker:
+    from otf.campaign import Settings, Shrinker
+    from otf.campaign.settings import header
+    from otf.cli.traces import burst_as_recorded
+
     recorded = judgement.header
     settings = Settings(
         out=failing.trace.parent,
@@ -121,6 +129,9 @@ def _result(done: Done[Shrunk], shortest: list[Shrunk], failing: PathResult, ben
 
 
 def _nothing(judgement: Judgement, trace: str, *, as_json: bool) -> int:
+    from otf.cli.replay import STATUS
+    from otf.trace.explain import explanation
+
     if as_json:
         document({"trace": trace, "steps": judgement.steps, "transitions": 0, "resets": 0, "rate": 0.0})
     else:
@@ -150,7 +161,12 @@ def _json(shrunk: Shrunk) -> dict[str, Any]:
 
 
 def _report(shrunk: Shrunk, failing: PathResult, bench: Bench) -> None:
-    say(explanation(shrunk.verdict, shrunk.events))
+    from otf.campaign.table import table
+    from otf.cli.summary import notes
+    from otf.trace.explain import explanation
+    from otf.trace.result import counted
+
+    say(explanation(shrunk.verdict, shrunk.events, columns()))
     say(f"\n{table(bench.oracle(), shrunk.events)}\n")
     for note in notes(shrunk):
         say(note)
@@ -168,6 +184,7 @@ def rerun(
     out: Out = None,
     sut: Suts = None,
     sets: Sets = None,
+    quiescence: Quiescence = None,
     silence: SilenceOption = None,
     pids: Pids = None,
     as_json: AsJson = False,
@@ -177,17 +194,36 @@ def rerun(
     The bench gets the parameters that the trace was recorded with; --set changes them, as in `--set fault=none`. The
     new trace goes to a folder below otf-runs, or to that of --out. The exit status is 1 if the system fails.
     """
+    from otf.campaign import Settings
+    from otf.cli.benches import parsed
+    from otf.cli.replay import STATUS
+    from otf.cli.run_options import watched
+    from otf.cli.suts import addressed
+    from otf.cli.traces import bench_of, burst_as_recorded, reading
+    from otf.offline import judge
+
     with reading(trace) as reader:
-        loaded = watched(addressed(bench_of(reader, bench, parsed(sets), drives=True), sut), silence, pids)
+        loaded = watched(addressed(bench_of(reader, bench, parsed(sets, quiescence), drives=True), sut), silence, pids)
         judgement = judge(reader, loaded, keep=True)
-    header = judgement.header
+    recorded = judgement.header
     settings = Settings(
         out=out or fresh("rerun"),
-        reference=bench or header.bench,
-        seed=header.seed,
+        reference=bench or recorded.bench,
+        seed=recorded.seed,
         mode="strict",
-        burst=burst_as_recorded(header, judgement.steps),
+        burst=burst_as_recorded(recorded, judgement.steps),
     )
+    done = _driven_again(loaded, judgement, settings)
+    _report_rerun(done.value, settings, as_json=as_json)
+    return done.status(INCONCLUSIVE) if done.value is None else STATUS[done.value.verdict.outcome]
+
+
+def _driven_again(bench: Bench, judgement: Judgement, settings: Settings) -> Done[PathResult]:
+    from otf.campaign import rerun as drive_again
+    from otf.cli.progress import working
+    from otf.trace.events import Sent
+    from otf.trace.result import counted
+
     sent = 0
 
     def count(event: Event) -> None:
@@ -196,20 +232,20 @@ def rerun(
 
     async def work() -> PathResult:
         with working(lambda: f"driving it again, {sent:,} of {counted(judgement.steps, 'step')}"):
-            return await drive_again(loaded, judgement.events, settings, header, count)
+            return await drive_again(bench, judgement.events, settings, judgement.header, count)
 
-    done = interruptible(work)
-    _report_rerun(done.value, settings, as_json=as_json)
-    return done.status(INCONCLUSIVE) if done.value is None else STATUS[done.value.verdict.outcome]
+    return interruptible(work)
 
 
 def _report_rerun(result: PathResult | None, settings: Settings, *, as_json: bool) -> None:
+    from otf.trace.explain import explanation
+
     if as_json:
         document(_rerun_json(result, settings))
     elif result is None:
         say(f"INTERRUPTED; traces: {settings.out}/")
     else:
-        say(explanation(result.verdict, result.events))
+        say(explanation(result.verdict, result.events, columns()))
         say(f"trace: {result.trace}")
 
 

@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated, Final, TextIO
+from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
 import typer
 
-from otf.adapter import Bench
-from otf.adapter.exits import watched
-from otf.campaign import Settings
-from otf.campaign.paths import PathRun
-from otf.campaign.results import PathResult
-from otf.campaign.settings import header
-from otf.cli import run_options
-from otf.cli.benches import load, parsed
-from otf.cli.model_walk import WALK_HELP, StepWalk, named, why
-from otf.cli.options import BenchName, Out, Pids, Sets, SilenceOption, fresh
-from otf.cli.output import guarded, say
+from otf.cli.options import BenchName, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
+from otf.cli.output import columns, guarded, say
 from otf.cli.signals import interruptible
-from otf.core import Model, Symbol, View
 from otf.errors import FAIL, INCONCLUSIVE, PASS
-from otf.trace.events import Event, Seen
-from otf.trace.explain import explanation
-from otf.values import show
+
+if TYPE_CHECKING:
+    from otf.adapter import Bench
+    from otf.campaign import Settings
+    from otf.campaign.results import PathResult
+    from otf.core import Symbol, View
+    from otf.trace.events import Event
 
 LIVE_HELP: Final = (
-    "a number or name sends that input; `back` starts again without the last one, `why INPUT`, `quit` ends"
+    "a number or name sends that input, `all` shows the unspecified ones; `back` starts again without the last one, "
+    "`why INPUT`, `quit` ends"
 )
 LONGEST: Final = 100_000  # inputs
 
@@ -39,6 +34,8 @@ def step(
     on_system: Annotated[
         bool, typer.Option("--live", help="Send the inputs to the system, and judge what comes back.")
     ] = False,
+    sut: Suts = None,
+    quiescence: Quiescence = None,
     out: Out = None,
     sets: Sets = None,
     silence: SilenceOption = None,
@@ -49,7 +46,14 @@ def step(
     Each way on is an input with the outputs that the model expects. Commands are read line by line, also from a
     pipe: `echo 1 | otf step coffee`. Without --live no system is started.
     """
-    loaded = load(bench, parsed(sets))
+    from otf.adapter.exits import watched
+    from otf.cli import run_options
+    from otf.cli.benches import load, parsed
+    from otf.cli.model_walk import WALK_HELP, StepWalk
+    from otf.cli.suts import addressed
+    from otf.core import Model
+
+    loaded = addressed(load(bench, parsed(sets, quiescence)), sut)
     if on_system:
         return live(run_options.watched(loaded, silence, pids), bench, out or fresh("step"), _asked)
     with watched():
@@ -83,6 +87,9 @@ class AskingChooser:
 
     def event(self, event: Event) -> None:
         """Keep an output, to show it before the next question."""
+        from otf.trace.events import Seen
+        from otf.values import show
+
         if isinstance(event, Seen):
             self._seen.append(show(event.output))
 
@@ -96,8 +103,10 @@ class AskingChooser:
         return chosen
 
     def _asked(self, view: View) -> Symbol | None:
+        from otf.cli.model_walk import why
+
         enabled = list(view.specified + view.others)
-        self._print_state(view, enabled)
+        self._print_state(view)
         while (line := self._ask()) is not None and line not in {"q", "quit", "exit"}:
             match line.split(maxsplit=1):
                 case [] | ["?" | "h" | "help"]:
@@ -105,6 +114,8 @@ class AskingChooser:
                 case ["b" | "back"] if self.sent:
                     self.again = True
                     return None
+                case ["a" | "all"]:
+                    self._list(view.others, len(view.specified) + 1)
                 case ["why", text]:
                     say(why(view.model, view.nodes, text))
                 case _:
@@ -112,15 +123,28 @@ class AskingChooser:
                         return chosen
         return None
 
-    def _print_state(self, view: View, enabled: list[Symbol]) -> None:
+    def _print_state(self, view: View) -> None:
+        from otf.values import show
+
         if self.sent:
             say(f"{show(self.sent[-1])}  ->  {', '.join(self._seen) or 'nothing'}")
         say(f"\npossible states: {', '.join(show(node.value) for node in view.nodes)}")
-        for number, inp in enumerate(enabled, 1):
-            say(f"  {number:3}  {show(inp.value)}{'' if inp in view.specified else '  (not specified here)'}")
+        self._list(view.specified, 1)
+        if view.others:
+            say(f"       `all` shows {len(view.others)} more, which are not specified here")
+
+    @staticmethod
+    def _list(inputs: Iterable[Symbol], first: int) -> None:
+        from otf.values import show
+
+        for number, inp in enumerate(inputs, first):
+            say(f"  {number:3}  {show(inp.value)}")
 
 
 def _picked(line: str, enabled: list[Symbol]) -> Symbol | None:
+    from otf.cli.model_walk import named
+    from otf.values import show
+
     if line.isascii() and line.isdecimal() and 1 <= int(line[:9]) <= len(enabled):
         return enabled[int(line) - 1]
     found = named(line, list(enabled))
@@ -133,6 +157,9 @@ def _picked(line: str, enabled: list[Symbol]) -> Symbol | None:
 
 def live(bench: Bench, reference: str, out: Path, ask: Callable[[], str | None]) -> int:
     """Walk through a fresh copy of the system by hand; return the exit status."""
+    from otf.campaign import Settings
+    from otf.trace.explain import explanation
+
     say(LIVE_HELP)
     before: list[object] = []
     for number in range(1, LONGEST):
@@ -141,13 +168,16 @@ def live(bench: Bench, reference: str, out: Path, ask: Callable[[], str | None])
         if result is None:
             return INCONCLUSIVE
         if not asking.again:
-            say(f"\n{explanation(result.verdict, result.events)}\ntrace: {result.trace}")
+            say(f"\n{explanation(result.verdict, result.events, columns())}\ntrace: {result.trace}")
             return {"pass": PASS, "fail": FAIL, "inconclusive": INCONCLUSIVE}[result.verdict.outcome]
         before = asking.sent[:-1]
     return INCONCLUSIVE
 
 
 def _path(bench: Bench, settings: Settings, number: int, asking: AskingChooser) -> PathResult | None:
+    from otf.campaign.paths import PathRun
+    from otf.campaign.settings import header
+
     head = header(bench, settings, number, strategy="by hand")
     settings.out.mkdir(parents=True, exist_ok=True)
 

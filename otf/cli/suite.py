@@ -7,28 +7,24 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from otf.adapter import Bench
-from otf.adapter.exits import watched
-from otf.campaign import Campaign, Settings
-from otf.campaign.settings import Mode
-from otf.cli import adaptive_suites, run_options, stored_suites
-from otf.cli.benches import load, parsed
-from otf.cli.explore import modelled
-from otf.cli.options import AsJson, BenchName, Out, Pids, Sets, SilenceOption, fresh
+from otf.cli.choices import ADAPTIVE, METHODS, RUNS, among
+from otf.cli.options import AsJson, BenchName, Jobs, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import document, guarded, say
-from otf.cli.progress import listening
 from otf.cli.signals import interruptible
-from otf.cli.summary import SummaryPrinter
 from otf.errors import FAIL, PASS, UsageError
-from otf.explore import Graph
-from otf.strategy import StrategyKind, script
-from otf.suite import ADAPTIVE, METHODS, AdaptiveSuite, adaptive
-from otf.suite import suite as made
-from otf.suite.adaptive import RUNS
+
+if TYPE_CHECKING:
+    from otf.adapter import Bench
+    from otf.campaign import Settings
+    from otf.campaign.settings import Mode
+    from otf.cli import stored_suites
+    from otf.explore import Graph
+    from otf.strategy import StrategyKind
+    from otf.suite import AdaptiveSuite
 
 EXAMPLES = """\b
 Examples:
@@ -43,7 +39,14 @@ Examples:
 @guarded
 def suite(
     bench: BenchName,
-    method: Annotated[str, typer.Option(metavar="NAME", help=f"One of {', '.join([*METHODS, *ADAPTIVE])}.")] = "chain",
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help=f"One of {', '.join([*METHODS, *ADAPTIVE])}.",
+            autocompletion=among(*METHODS, *ADAPTIVE),
+        ),
+    ] = "chain",
     extra: Annotated[
         int, typer.Option(metavar="NUMBER", help="How many more states than the model the system may have.")
     ] = 0,
@@ -54,6 +57,9 @@ def suite(
         int | None, typer.Option(metavar="NUMBER", help=f"How often each adaptive test is run; default: {RUNS}.")
     ] = None,
     dry: Annotated[bool, typer.Option("--dry", help="Describe the suite, and do not run it.")] = False,
+    sut: Suts = None,
+    jobs: Jobs = 1,
+    quiescence: Quiescence = None,
     out: Out = None,
     sets: Sets = None,
     silence: SilenceOption = None,
@@ -66,6 +72,14 @@ def suite(
     model. The tests run and are judged as paths of a campaign; a failure is shrunk. If the method uses inputs that
     the model does not specify, the system must ignore them.
     """
+    from otf.adapter.exits import watched
+    from otf.campaign import Settings
+    from otf.cli import run_options, stored_suites
+    from otf.cli.benches import load, parsed
+    from otf.cli.explore import modelled
+    from otf.cli.summary import given as given_options
+    from otf.cli.suts import addressed
+
     given = parsed(sets)
     if read is not None and write is not None:
         raise UsageError("--read and --write: a suite that is read cannot be written again; leave one of them out")
@@ -75,13 +89,17 @@ def suite(
         origin = stored_suites.SuiteOrigin(*modelled(bench, given), limit)
         with watched():
             plan = _made(origin, method, extra, runs, write)
+    driven = None if dry or write is not None else addressed(load(bench, parsed(sets, quiescence)), sut)
     if not as_json:
         say(plan.data["says"])
-    if dry or write is not None:
+    if driven is None:
         if as_json:
             document(plan.data)
         return PASS
-    return _run(bench, run_options.watched(load(bench, given), silence, pids), plan, out, as_json=as_json)
+    asked = Settings(out=out or fresh("suite", plan.data["method"]), reference=bench, jobs=jobs, where=tuple(sut or ()))
+    return _run(
+        run_options.watched(driven, silence, pids), plan, asked, given_options(sut, silence, pids), as_json=as_json
+    )
 
 
 class _Intended(NamedTuple):
@@ -97,6 +115,10 @@ class _Intended(NamedTuple):
 def _made(
     origin: stored_suites.SuiteOrigin, method: str, extra: int, runs: int | None, write: Path | None
 ) -> _Intended:
+    from otf.cli import adaptive_suites, stored_suites
+    from otf.suite import adaptive
+    from otf.suite import suite as made
+
     if method in ADAPTIVE:
         graph = origin.graph()
         tests = adaptive(graph, method, extra, RUNS if runs is None else runs)
@@ -111,6 +133,8 @@ def _made(
 
 
 def _read(path: Path, bench: Bench, runs: int | None) -> _Intended:
+    from otf.cli import adaptive_suites, stored_suites
+
     content = stored_suites.content(path)
     if "decisions" in content:
         return _adaptive(*adaptive_suites.read(path, content, bench, runs))
@@ -124,25 +148,32 @@ def _no_runs(runs: int | None) -> None:
 
 
 def _fixed(paths: list[list[Any]], data: dict[str, Any]) -> _Intended:
+    from otf.strategy import script
+
     name = f"suite {data['method']}"
     return _Intended(data, len(paths), max(map(len, paths), default=0), lambda: replace(script(*paths), name=name))
 
 
 def _adaptive(tests: AdaptiveSuite, graph: Graph) -> _Intended:
+    from otf.cli import adaptive_suites
+
     data, kind = adaptive_suites.as_data(tests), partial(adaptive_suites.kind, tests, graph)
     # the state of the model is known only at quiescence
     return _Intended(data, data["paths"], tests.longest, kind, "strict")
 
 
-def _run(reference: str, bench: Bench, plan: _Intended, out: Path | None, *, as_json: bool) -> int:
+def _run(bench: Bench, plan: _Intended, asked: Settings, given: str, *, as_json: bool) -> int:
+    from otf.campaign import Campaign
+    from otf.cli.progress import listening
+    from otf.cli.summary import SummaryPrinter
+
     data = plan.data
     if data["ignores"]:
         bench = replace(bench, inputs="all")
     if not plan.longest:
-        raise UsageError(f"{reference}: the suite has no inputs: the model enables none")
-    settings = Settings(
-        out=out or fresh("suite", data["method"]),
-        reference=reference,
+        raise UsageError(f"{asked.reference}: the suite has no inputs: the model enables none")
+    settings = replace(
+        asked,
         traces=plan.paths,
         steps=plan.longest,
         strategy=plan.kind(),
@@ -151,7 +182,7 @@ def _run(reference: str, bench: Bench, plan: _Intended, out: Path | None, *, as_
     )
     campaign, began = Campaign(bench, settings), monotonic()
 
-    printer = None if as_json else SummaryPrinter(campaign.summary, settings, bench)
+    printer = None if as_json else SummaryPrinter(campaign.summary, settings, bench, given)
 
     async def work() -> None:
         with listening(settings, campaign.summary, printer, quiet=as_json) as campaign.listener:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from otf.adapter import Bench
 from otf.campaign import FailureGroup, PathResult, Settings, Shrunk, Summary
 from otf.cli.benches import is_shipped
-from otf.cli.output import say
+from otf.cli.output import columns, say
 from otf.cli.traces import repeated
 from otf.core.enabled import ITERATED
 from otf.trace.explain import explanation
@@ -115,7 +115,7 @@ class SummaryPrinter:
         of = f"{group.count:,} of {counted(self._summary.paths, 'path')}"
         yield f"{f'failed on {of}, first' if group.count else 'failed as before,'} {_after(group)}"
         yield from _recurrence(group)
-        yield explanation(shown.verdict, shown.events)
+        yield explanation(shown.verdict, shown.events, columns())
         yield from _bytes(shown)
         if shrunk is not None and shrunk.before:
             yield from notes(shrunk)

@@ -15,7 +15,7 @@ from otf.core.moves import Moves, Next
 from otf.core.nodes import Midway, Move, Node
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
 from otf.trace.verdict import Allowed, Failure, FailureKind, Signature
-from otf.values import show
+from otf.values import changes, show
 
 SHOWN: Final = 20  # states shown in one failure: more explain nothing
 WAYS: Final = 200  # paths considered from one state: inputs in flight can be taken in very many orders
@@ -90,7 +90,17 @@ def allowed(model: Model, step: FailedStep) -> tuple[Allowed, ...]:
 
 
 def _allowed(ways: Mapping[Node, Sequence[tuple[Move, ...]]]) -> tuple[Allowed, ...]:
-    return tuple(Allowed(show(node.value), _branches(each)) for node, each in islice(ways.items(), SHOWN))
+    return tuple(_of(node, each) for node, each in islice(ways.items(), SHOWN))
+
+
+def _of(node: Node, ways: Iterable[tuple[Move, ...]]) -> Allowed:
+    # different ways may look alike
+    last = {(tuple(text for move in way for text in move.texts), _target(way[-1])): way[-1] for way in ways}
+    return Allowed(show(node.value), tuple(last), tuple(_change(node, move) for move in last.values()))
+
+
+def _change(node: Node, move: Move) -> str:
+    return _target(move) if move.target is None else changes(node.value, move.target.value)
 
 
 def _all_ways(model: Model, step: FailedStep, nodes: Sequence[Node]) -> dict[Node, list[tuple[Move, ...]]]:
@@ -159,11 +169,6 @@ def _unlinked(path: MovePath) -> Sequence[Move]:
         move, path = path
         found.append(move)
     return found[::-1]
-
-
-def _branches(ways: Iterable[tuple[Move, ...]]) -> tuple[tuple[tuple[str, ...], str], ...]:
-    branches = ((tuple(text for move in way for text in move.texts), _target(way[-1])) for way in ways)
-    return tuple(dict.fromkeys(branches))
 
 
 def _target(move: Move) -> str:

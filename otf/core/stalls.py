@@ -37,7 +37,8 @@ class CpuUse(NamedTuple):
 
     `waited`: the seconds in which they could have run and got no processor. `ran`: those in which they ran. `ready`:
     one of them could run now. `known`: the processes are those of the system; if not, `waited` is that of the machine.
-    `own`: the seconds in which the tester itself ran, or could have run, and so did not look.
+    `own`: the seconds in which the tester itself ran, or could have run, and so did not look. `turns`: how often the
+    processes got a processor.
     """
 
     waited: float = 0.0
@@ -45,6 +46,7 @@ class CpuUse(NamedTuple):
     ready: bool = False
     known: bool = False
     own: float = 0.0
+    turns: int = 0
 
 
 class Stall(NamedTuple):
@@ -113,8 +115,8 @@ class Stalls:
     def sample(self, now: float, use: CpuUse) -> None:
         """Take what the system and the tester have done by now, from which `delay` follows."""
         span, before = now - self._sampled, self._sample
-        # the time of a process that waits is counted only when it gets a processor
-        stuck = use.ready and use.ran - before.ran < span / 2
+        # the time of a process that waits is counted only when it gets a processor, that of one that runs not at once
+        stuck = use.ready and use.turns == before.turns
         for seconds in (span if stuck else use.waited - before.waited, use.own - before.own):
             if seconds > 0:
                 self._lost.append(Stall(now, min(seconds, span)))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Any, Final
 
 from otf.explore.analysis import dead, unsafe
+from otf.explore.fields import is_record
 from otf.explore.finding import taken
 from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph
 from otf.spec import Accept, AnyOrder, On, Where
@@ -65,10 +66,11 @@ def state_text(graph: Graph, state: int) -> str:
 
 def arc_text(graph: Graph, arc: Arc) -> str:
     """Return a transition as text: input / outputs, and its times in brackets."""
-    return f"{taken(graph, arc.input, arc.outputs)}{_times(graph, arc)}"
+    return f"{taken(graph, arc.input, arc.outputs)}{times_text(graph, arc)}"
 
 
-def _times(graph: Graph, arc: Arc) -> str:
+def times_text(graph: Graph, arc: Arc) -> str:
+    """Return the times of a transition in brackets; "" if it has none."""
     words = graph.times.get(arc)
     return f"  [{words}]" if words else ""
 
@@ -93,13 +95,7 @@ def compact(value: Any) -> str:  # noqa: ANN401 -- any value
         return f"{{{', '.join(sorted(map(compact, value)))}}}"
     if value.__class__ is tuple:
         return f"({', '.join(map(compact, value))})"
-    return _item(value) or (_record(value) if _is_record(value) else show(value))
-
-
-def _is_record(value: object) -> bool:
-    # a class with a `__repr__` of its own knows better
-    made = getattr(type(value).__repr__, "__wrapped__", None)
-    return is_dataclass(value) and not isinstance(value, type) and made is not None
+    return _item(value) or (_record(value) if is_record(value) else show(value))
 
 
 def _record(value: Any) -> str:  # noqa: ANN401 -- a dataclass
@@ -133,7 +129,7 @@ def arc_label(graph: Graph, arc: Arc) -> str:
     """Return the label of a transition in a picture: input / outputs, and its times in brackets."""
     inp = "(spontaneous)" if arc.input == SPONTANEOUS else compact(graph.inputs[arc.input])
     outputs = [text for each in graph.outputs[arc.outputs] if (text := compact(each)) != "{}"]
-    return f"{inp} / {', '.join(outputs) or 'nothing'}{_times(graph, arc)}"
+    return f"{inp} / {', '.join(outputs) or 'nothing'}{times_text(graph, arc)}"
 
 
 def arrows(graph: Graph) -> dict[tuple[int, int], list[Arc]]:

@@ -104,7 +104,13 @@ def embedded(
         if left < 0:
             break
         found[name] = EmbeddedPath(
-            name, path.kind, plain(path.group), plain(str(path.file)), data["steps"], commands(path.file), packed
+            name,
+            path.kind,
+            plain(path.group),
+            plain(str(path.file)),
+            data["steps"],
+            {what: plain(command) for what, command in commands(path.file).items()},
+            packed,
         )
     return [*found.values()]
 

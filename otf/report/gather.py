@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+from otf.adapter import Bench
 from otf.core import Model, Monitor
 from otf.report.space import Space, VisitedSpace, Walker, space
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
@@ -78,8 +79,8 @@ class Gathered:
     """The results of a campaign; `follow` takes the events of each path, `done` its end.
 
     `windows` are those in which the model allows the answers to each type of input, `waits` the seconds of all paths
-    until events of each kind. `source` is the file and line of the model, `known_issues` are those of the bench.
-    `trouble` is the error that ended contact with the system.
+    until events of each kind. `bench` judges the traces; `known_issues` are its, and `source` is the file and line of
+    its model. `trouble` is the error that ended contact with the system.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -94,6 +95,7 @@ class Gathered:
     header: Header
     space: Space
     visits: VisitedSpace
+    bench: Bench | None = None
     source: tuple[str, int] | None = None
     known_issues: tuple[str, ...] = ()
     started: str = ""

@@ -1,8 +1,14 @@
-"""HTML, SVG and XML built from parts: all that is not markup yet is escaped."""
+"""HTML, SVG and XML built from parts: all that is not markup yet is escaped; and the frame of every page."""
 
 from __future__ import annotations
 
+from base64 import b64encode
+from hashlib import sha256
 from html import escape
+from importlib.resources import files
+from json import dumps
+from typing import Any
+from zlib import compress
 
 VOID = frozenset({"input", "meta", "br"})
 
@@ -39,6 +45,44 @@ def tag(name: str, /, *inner: object, **attributes: object) -> Markup:
 def joined(*parts: object) -> Markup:
     """Return parts one after the other."""
     return Markup("".join(map(text, parts)))
+
+
+def own(name: str) -> Markup:
+    """Return a file of this package as it is: a style sheet or a script."""
+    return Markup(files("otf.report").joinpath(name).read_text(encoding="utf-8"))
+
+
+def packed_data(name: str, data: Any) -> Markup:  # noqa: ANN401 -- any JSON data
+    """Return data for the scripts of a page, compressed; in Base64 no text in it can end the element.
+
+    >>> packed_data("data", ["</script>"]).count("</script>")
+    1
+    """
+    packed = compress(dumps(data, separators=(",", ":")).encode("ascii"))
+    return tag("script", b64encode(packed).decode(), type="text/plain", id=name)
+
+
+def framed(title: str, styles: str, scripts: str, *body: object, mark: str, connects: str = "'none'") -> str:
+    """Return a page that loads nothing and runs only these scripts, whatever texts of a system are in it.
+
+    `mark` names what wrote the page. `connects` are the addresses that its scripts may ask.
+    """
+    allowed = f"style-src '{_hash(styles)}'; script-src '{_hash(scripts)}'; connect-src {connects}; base-uri 'none'"
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="generator", content=mark),
+        tag("meta", http_equiv="Content-Security-Policy", content=f"default-src 'none'; {allowed}"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", title),
+        tag("style", Markup(styles)),
+    )
+    whole = tag("html", head, tag("body", *body, tag("script", Markup(scripts))), lang="en")
+    return f"<!DOCTYPE html>\n{whole}\n"
+
+
+def _hash(content: str) -> str:
+    return f"sha256-{b64encode(sha256(content.encode()).digest()).decode()}"
 
 
 def _name(key: str) -> str:

@@ -14,7 +14,7 @@ from otf.report.curves import duration, growth, response_times
 from otf.report.embedded import EmbeddedPath, address, document
 from otf.report.gather import Gathered, PathSummary, ReportedFailure
 from otf.report.markup import Markup, joined, tag
-from otf.report.states import DRAWN, legend, states
+from otf.report.states import legend, space_data, walk
 from otf.trace.explain import explanation
 from otf.trace.record import Header
 from otf.trace.result import counted
@@ -132,17 +132,11 @@ def _link(path: PathSummary, names: Container[str]) -> object:
 
 
 def graph(gathered: Gathered) -> Markup:
-    """Return the drawing of the states, if there are few enough."""
+    """Return the states of the model with what was visited, to be walked by clicking."""
     failed = {
         (state.state, found.failure.input) for found in gathered.failures.values() for state in found.failure.allowed
     }
-    drawing = states(gathered.space, gathered.visits, failed)
-    if drawing is None:
-        number = f"{len(gathered.space.states):,}{'' if gathered.space.whole else ' and more'}"
-        return tag(
-            "p", f"The model has {number} states; up to {DRAWN} are drawn. Inputs that were not tried are listed below."
-        )
-    return joined(tag("p", legend()), tag("div", drawing, class_="drawing", tabindex=0))
+    return joined(tag("p", legend()), walk(space_data(gathered.space, gathered.visits, failed)))
 
 
 def coverage(gathered: Gathered) -> Markup:
@@ -244,7 +238,8 @@ def _table(name: str, heads: Sequence[tuple[str, int]], rows: Iterable[Markup], 
 MARK: Final = "otf report"
 """Identifies a file as a report: `otf report` overwrites no other file."""
 
-SCRIPTS: Final = ("widgets.js", "chart.js", "viewer.js", "page.js")
+SCRIPTS: Final = ("widgets.js", "chart.js", "viewer.js", "page.js", "states.js")
+STYLES: Final = ("page.css", "states.css")
 
 
 def page(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = ()) -> str:
@@ -259,7 +254,7 @@ def page(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = ()) -> str:
     '<!DOCTYPE html>'
     """
     title = f"otf report: {gathered.header.bench}"
-    style, script = _own("page.css"), Markup("\n".join(map(_own, SCRIPTS)))
+    style, script = Markup("\n".join(map(_own, STYLES))), Markup("\n".join(map(_own, SCRIPTS)))
     head = tag(
         "head",
         tag("meta", charset="utf-8"),

@@ -9,20 +9,22 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from itertools import islice
 from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from otf.core import Monitor, Node
+from otf.core import Model, Monitor, Node, Oracle
+from otf.core.belief import Belief
 from otf.core.due import dues
-from otf.core.failure import allowed
-from otf.core.timing import FOREVER, Clock
+from otf.core.failure import FailedStep, allowed
+from otf.core.timing import FOREVER, Clock, Span
 from otf.offline import Judgement
 from otf.report.sequence import plain
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
 from otf.trace.near import NearestOutput, Output, alternatives, nearest
 from otf.trace.reading import TracedEvent
-from otf.trace.verdict import WORDS, Allowed, Failure
+from otf.trace.verdict import WORDS, Failure
 from otf.values import show
 
 EVENTS: Final = 5_000  # of a path, the last ones: a failure is at the end
@@ -37,14 +39,13 @@ Json: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ViewedEvent:
-    """An event of a path, the number of its step, and the state of the oracle after it."""
+    """An event of a path, the number of its step, and the oracle's view of it: what was known before and after."""
 
     traced: TracedEvent
-    step: int
-    nodes: tuple[Node, ...] = ()
-    settled: bool = False
-    allowed: tuple[Allowed, ...] = ()
-    windows: tuple[Json, ...] = ()
+    number: int
+    belief: Belief | None = None
+    step: FailedStep | None = None
+    spans: tuple[Span, ...] = ()
     failed: bool = False
 
 
@@ -64,42 +65,33 @@ class NumberedEntries:
 
 
 class PathView:
-    """Collects a path while it is judged: `event` gets each event with the monitor after it."""
+    """Collects a path while it is judged: `event` gets each event with the monitor after it.
+
+    Only `data` asks the model: while a path is judged, its time is bounded.
+    """
 
     def __init__(self) -> None:
         self._events: deque[ViewedEvent] = deque(maxlen=EVENTS)
         self._count = 0
-        self._allowed: tuple[Allowed, ...] = ()
-        self._known: dict[object, tuple[Allowed, ...]] = {}
-        self._ports: set[str] = set()
+        self._oracle: Oracle | None = None
 
     def event(self, traced: TracedEvent, monitor: Monitor) -> None:
         """Add an event."""
         failure = monitor.verdict.failure if monitor.verdict is not None else None
         failed = failure is not None and failure.event == monitor.events
         self._count += 1
+        self._oracle = monitor.oracle
         if failure is not None and not failed:
             self._events.append(ViewedEvent(traced, monitor.sent))
             return
-        if failure is not None:
-            self._allowed, self._ports = failure.allowed, _ports(monitor)
-        elif isinstance(traced.event, (Sent, Seen)):
-            self._allowed = self._allows(monitor)
-        windows = tuple(_windows(monitor, traced.event.at)) if monitor.oracle.model.timed else ()
-        step = monitor.sent if failure is None else failure.step
-        nodes, settled = monitor.states, monitor.belief.settled and not failed
-        self._events.append(ViewedEvent(traced, step, nodes, settled, self._allowed, windows, failed))
-
-    def _allows(self, monitor: Monitor) -> tuple[Allowed, ...]:
-        model, step = monitor.oracle.model, monitor.step
-        name = step.before.nodes, tuple(model.symbol(each.input) for each in step.inputs)
-        if name not in self._known:
-            self._known[name] = allowed(model, step)
-        return self._known[name]
+        number = monitor.sent if failure is None else failure.step
+        # the monitor adds to its step, and this is the step as it is now
+        step = FailedStep(monitor.step.before, [*monitor.step.inputs], [])
+        self._events.append(ViewedEvent(traced, number, monitor.belief, step, monitor.ledger.spans, failed))
 
     def data(self, judgement: Judgement, aftermath: Sequence[TracedEvent] = ()) -> Json:
         """Return the path as data; `aftermath` is what came after the failure and was not judged."""
-        tables = PathTables()
+        tables = PathTables(self._oracle)
         rows = [tables.row(each) for each in self._events]
         rows += [{**tables.row(ViewedEvent(each, judgement.steps)), "after": True} for each in aftermath]
         verdict = judgement.verdict
@@ -109,22 +101,22 @@ class PathView:
             "steps": judgement.steps,
             "earlier": self._count - len(self._events),
             "events": rows,
-            "failure": None if verdict.failure is None else _failure(verdict.failure, self._ports),
+            "failure": None if verdict.failure is None else _failure(verdict.failure, tables.ports),
             **tables.data(),
         }
 
 
 class PathTables:
-    """The tables of a path, and its rows."""
+    """The tables of a path, and its rows; the rows are made in the order of the events."""
 
-    def __init__(self) -> None:
-        self._states, self._sets, self._values, self._allowed = (
-            NumberedEntries(),
-            NumberedEntries(),
-            NumberedEntries(),
-            NumberedEntries(),
-        )
+    def __init__(self, oracle: Oracle | None) -> None:
+        self._oracle = oracle
+        self._states, self._sets = NumberedEntries(), NumberedEntries()
+        self._values, self._allowed = NumberedEntries(), NumberedEntries()
         self._numbers: dict[Node, int] = {}
+        self._known: dict[object, int] = {}
+        self._last = self._allowed.number([])
+        self.ports: set[str] = set()
 
     def data(self) -> Json:
         """Return the tables."""
@@ -133,21 +125,21 @@ class PathTables:
 
     def row(self, viewed: ViewedEvent) -> Json:
         """Return the row of an event; what is empty is left out."""
-        event, raw = viewed.traced.event, viewed.traced.raw
+        event, raw, belief = viewed.traced.event, viewed.traced.raw, viewed.belief
         more = {
             "raw": raw[:BYTES].hex() if raw else "",
             "size": len(raw) if raw else 0,
             "slack": round(viewed.traced.slack, 6),
-            "settled": viewed.settled,
-            "windows": viewed.windows,
+            "settled": belief is not None and belief.settled and not viewed.failed,
+            "windows": [*self._windows(viewed)],
             "failed": viewed.failed,
         }
         return {
             **self._described(event),
-            "step": viewed.step,
+            "step": viewed.number,
             "at": round(event.at, 6),
-            "states": self._set(viewed.nodes),
-            "allowed": self._allows(viewed.allowed),
+            "states": self._set(() if belief is None else belief.nodes),
+            "allowed": self._allows(viewed),
             **{key: each for key, each in more.items() if each},
         }
 
@@ -172,8 +164,38 @@ class PathTables:
             {"states": [self._numbers[node] for node in nodes[:STATES]], "more": max(0, len(nodes) - STATES)}
         )
 
-    def _allows(self, found: tuple[Allowed, ...]) -> int:
-        return self._allowed.number([{"state": each.state, "branches": each.branches[:FIELDS]} for each in found])
+    def _allows(self, viewed: ViewedEvent) -> int:
+        """Return the number of what the step allows; silence changes nothing about that."""
+        if viewed.step is None or self._oracle is None:
+            return self._allowed.number([])
+        if viewed.failed or isinstance(viewed.traced.event, (Sent, Seen)):
+            model, step = self._oracle.model, viewed.step
+            name = step.before.nodes, tuple(model.symbol(each.input) for each in step.inputs)
+            if name not in self._known:
+                entry = [{"state": each.state, "branches": each.branches[:FIELDS]} for each in allowed(model, step)]
+                self._known[name] = self._allowed.number(entry)
+            self._last = self._known[name]
+        if viewed.failed:
+            self.ports = _ports(self._oracle.model, viewed.step)
+        return self._last
+
+    def _windows(self, viewed: ViewedEvent) -> Iterator[Json]:
+        """Yield the windows in which outputs are due after an event."""
+        if viewed.belief is None or self._oracle is None or not self._oracle.model.timed:
+            return
+        timing, model = self._oracle.timing, self._oracle.model
+        clock = Clock(viewed.traced.event.at, timing.latency, timing.busy, viewed.spans)
+        found = dict.fromkeys(dues(model, viewed.belief.hypotheses, clock))
+        for port, window, since in islice(found, WINDOWS):
+            if window.trigger.b + window.hi < FOREVER:
+                yield {
+                    "port": plain(port),
+                    "lo": window.lo,
+                    "hi": window.hi,
+                    "since": plain(since),
+                    "from": round(max(0.0, window.trigger.a + window.lo), 6),
+                    "to": round(window.trigger.b + window.hi, 6),
+                }
 
 
 def value_data(value: object) -> Json:
@@ -216,46 +238,26 @@ def _body(value: Any) -> str | list[str]:  # noqa: ANN401 -- any value of the us
     return texts if len(texts) <= FIELDS else [*texts[:FIELDS], f"… {len(texts) - FIELDS} more"]
 
 
-def _windows(monitor: Monitor, at: float) -> Iterator[Json]:
-    """Yield the windows in which outputs are due after an event."""
-    timing = monitor.oracle.timing
-    clock = Clock(at, timing.latency, timing.busy, monitor.ledger.spans)
-    found = dict.fromkeys(dues(monitor.oracle.model, monitor.belief.hypotheses, clock))
-    for port, window, since in [*found][:WINDOWS]:
-        if window.trigger.b + window.hi < FOREVER:
-            yield {
-                "port": plain(port),
-                "lo": window.lo,
-                "hi": window.hi,
-                "since": plain(since),
-                "from": round(max(0.0, window.trigger.a + window.lo), 6),
-                "to": round(window.trigger.b + window.hi, 6),
-            }
-
-
-def _ports(monitor: Monitor) -> set[str]:
-    """Return the ports of all outputs that the last step allows."""
-    model, step = monitor.oracle.model, monitor.step
-    moves = [
-        move
-        for node in step.before.nodes[:STATES]
-        for inputs in [*(model.moves(node, model.symbol(each.input)) for each in step.inputs), model.spontaneous(node)]
-        for move in inputs
-    ]
-    return {port for move in moves for port in move.ports}
+def _ports(model: Model, step: FailedStep) -> set[str]:
+    """Return the ports of all outputs that a step allows."""
+    inputs = [model.symbol(each.input) for each in step.inputs]
+    nodes = step.before.nodes[:STATES]
+    taken = [move for node in nodes for inp in inputs for move in model.moves(node, inp)]
+    spontaneous = [move for node in nodes for move in model.spontaneous(node)]
+    return {port for move in [*taken, *spontaneous] for port in move.ports}
 
 
 def _failure(failure: Failure, ports: set[str]) -> Json:
     near, likely = _expected(failure)
     # where every output of the step has the same port, a text need not name it
-    port = ports.pop() if len(ports) == 1 else ""
+    port = next(iter(ports)) if len(ports) == 1 else ""
     return {
         "kind": failure.kind,
         "says": WORDS[failure.kind],
         "seen": failure.seen,
         "port": plain(failure.port),
         "before": failure.before,
-        "note": failure.note,
+        "note": "\n".join(map(plain, failure.note.splitlines())),
         "times": failure.times,
         "expected": [{"text": each.text, "port": plain(each.port or port)} for each in likely[:GHOSTS]],
         "differences": [each._asdict() for each in near.differences] if near is not None else [],

@@ -5,6 +5,8 @@ GitHub, GitLab and many editors draw Mermaid; `sequence_svg` draws SVG.
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, assert_never
@@ -16,7 +18,10 @@ from otf.values import show
 MOST: Final = 80  # events that are drawn, the last ones
 SUT: Final = "SUT"
 WIDE: Final = 34  # characters between two lifelines
+NARROW: Final = 12  # at least
+LINES: Final = 8  # of one value
 TIME: Final = 10
+LEFT: Final = TIME + 5  # characters before the first lifeline
 HERE: Final = "  <== here"
 
 EventKind = Literal["sent", "seen", "quiet", "taken", "closed"]
@@ -95,8 +100,11 @@ def _ports(rows: Sequence[SequenceRow]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row.port for row in rows if row.kind in {"sent", "seen", "closed"}))
 
 
-def lifelines(chart: Chart, width: int = WIDE) -> str:
+def lifelines(chart: Chart, width: int = WIDE, within: int | None = None) -> str:
     """Return the chart as text: a column for each port, the system in the middle.
+
+    There are `width` characters between two lifelines, and fewer if the chart must fit `within` a number of characters:
+    a long value then goes on below its arrow.
 
     >>> from otf.report.sequence import chart
     >>> from otf.trace.events import Quiet, Seen, Sent
@@ -106,39 +114,72 @@ def lifelines(chart: Chart, width: int = WIDE) -> str:
         0.1000     |<--- 'tea' -----|
         0.2000     :     quiet      :
     """
-    return "\n".join(line.rstrip() for line in _lines(chart, width))
+    gaps = max(1, len(chart.ports))
+    fitting = width if within is None else min(width, max(NARROW, (within - LEFT - 1) // gaps - 1))
+    return "\n".join(line.rstrip() for line in _lines(chart, fitting, within))
 
 
-def _lines(chart: Chart, width: int) -> Iterator[str]:
+def _lines(chart: Chart, width: int, within: int | None) -> Iterator[str]:
     half = -(-len(chart.ports) // 2)
     names = [*chart.ports[:half], SUT, *chart.ports[half:]]
     columns = {name: at * (width + 1) for at, name in enumerate(names)}
     yield _heads(names, width)
     if chart.earlier:
-        yield f"{'':{TIME}}     … {chart.earlier} earlier events"
+        yield f"{'':{LEFT}}… {chart.earlier} earlier events"
     for row in chart.rows:
-        yield f"{row.at:{TIME}.4f}     {_line_of(row, columns)}{HERE if row.failed else ''}"
+        first, *more = _lines_of(row, columns)
+        beside = within is None or LEFT + len(first + HERE) <= within
+        yield f"{row.at:{TIME}.4f}     {first}{HERE if row.failed and beside else ''}"
+        yield from (f"{'':{LEFT}}{line}" for line in more)
+        if row.failed and not beside:
+            yield f"{HERE.strip():>{LEFT + len(first)}}"
 
 
 def _heads(names: list[str], width: int) -> str:
-    line = [" "] * (TIME + 5 + len(names) * (width + 1) + 40)
+    line = [" "] * (LEFT + len(names) * (width + 1) + 40)
     for at, name in enumerate(names):
         shown = (name or "port")[:width]
-        start = TIME + 5 + at * (width + 1) - len(shown) // 2
+        start = LEFT + at * (width + 1) - len(shown) // 2
         line[start : start + len(shown)] = shown
     return "".join(line)
 
 
-def _line_of(row: SequenceRow, columns: dict[str, int]) -> str:
+def _lines_of(row: SequenceRow, columns: dict[str, int]) -> Iterator[str]:
     last = max(columns.values())
     if row.kind in {"quiet", "taken"}:
-        return _over(row.text, [*columns.values()], last)
-    line = ["|" if at in columns.values() else " " for at in range(last + 1)]
-    port, system = columns[row.port], columns[SUT]
-    low, high = sorted((port, system))
-    towards = system if row.kind == "sent" else port
-    line[low + 1 : high] = _text_arrow(row.text, high - low - 1, right=towards == high, ended=row.kind == "closed")
+        yield _over(row.text, [*columns.values()], last)
+        return
+    low, high = sorted((columns[row.port], columns[SUT]))
+    right = (columns[SUT] if row.kind == "sent" else columns[row.port]) == high
+    lines = _label(row.text, high - low - 7)
+    fits = all(len(line) <= high - low - 7 for line in lines)
+    arrow = _text_arrow(lines[0] if fits else "", high - low - 1, right=right, ended=row.kind == "closed")
+    yield _between(columns, low, arrow)
+    if fits:
+        yield from (_between(columns, low, f"   {line}".ljust(high - low - 1)) for line in lines[1:])
+    else:
+        yield from _across(row.text, columns, low)
+
+
+def _across(text: str, columns: dict[str, int], low: int) -> Iterator[str]:
+    """Yield a text below its arrow, across the other lifelines; a word that is longer than all of them is cut."""
+    last = max(columns.values())
+    lines = [line if len(line) < last else f"{line[: last - 2]}…" for line in _label(text, last - 1)]
+    start = max(0, min(low + 1, last - 1 - max(map(len, lines))))
+    yield from (_between(columns, start, f" {line} ") for line in lines)
+
+
+def _between(columns: dict[str, int], low: int, text: str) -> str:
+    line = ["|" if at in columns.values() else " " for at in range(max(columns.values()) + 1)]
+    line[low + 1 : low + 1 + len(text)] = text
     return "".join(line)
+
+
+def _label(text: str, room: int) -> list[str]:
+    """Return a text in lines, broken between words and after brackets; a word may be longer than the `room`."""
+    wrapper = textwrap.TextWrapper(room, break_long_words=False, break_on_hyphens=False)
+    wrapper.wordsep_simple_re = re.compile(r"(\s+|(?<=\())")
+    return wrapper.wrap(text)[:LINES] or [""]
 
 
 def _over(text: str, columns: list[int], last: int) -> str:
@@ -149,11 +190,11 @@ def _over(text: str, columns: list[int], last: int) -> str:
 
 
 def _text_arrow(text: str, room: int, *, right: bool, ended: bool) -> str:
-    label = text if len(text) <= room - 6 else text[: room - 7] + "…"
-    rest = room - len(label) - 2
+    text = f" {text} " if text else ""
+    rest = room - len(text)
     before, after = "-" * (rest // 2), "-" * (rest - rest // 2)
     head = "x" if ended else ">" if right else "<"
-    return f"{before} {label} {after[1:]}{head}" if right else f"{head}{before[1:]} {label} {after}"
+    return f"{before}{text}{after[1:]}{head}" if right else f"{head}{before[1:]}{text}{after}"
 
 
 def mermaid(chart: Chart) -> str:

@@ -19,12 +19,16 @@ EdgeKey = tuple[Hashable, Hashable, Hashable]
 
 
 class WordedTransition(NamedTuple):
-    """A transition as texts; `input` is empty for a spontaneous one, `target` if the outputs decide it."""
+    """A transition as texts; `input` is empty for a spontaneous one, `target` if the outputs decide it.
+
+    `to` is the key of the target.
+    """
 
     source: str
     input: str
     outputs: str
     target: str
+    to: Hashable = None
 
 
 @dataclass
@@ -36,6 +40,7 @@ class Space:
 
     initial: Hashable
     states: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
+    values: dict[Hashable, object] = field(default_factory=dict[Hashable, object])
     pairs: dict[StatePair, list[WordedTransition]] = field(default_factory=dict[StatePair, list[WordedTransition]])
     edges: dict[EdgeKey, WordedTransition] = field(default_factory=dict[EdgeKey, WordedTransition])
     spontaneous: dict[tuple[Hashable, Hashable], WordedTransition] = field(
@@ -46,7 +51,8 @@ class Space:
 
 def space(model: Model, most: int = MOST) -> Space:
     """Return the reachable states and transitions of a model, nearest first, up to `most` states."""
-    found = Space(model.initial.key, {model.initial.key: show(model.initial.value)})
+    first = model.initial
+    found = Space(first.key, {first.key: show(first.value)}, {first.key: first.value})
     queue = deque([model.initial])
     while queue and len(found.pairs) < PAIRS:
         node = queue.popleft()
@@ -56,7 +62,7 @@ def space(model: Model, most: int = MOST) -> Space:
             if len(found.states) >= most:
                 found.whole = False
                 continue
-            found.states[target.key] = show(target.value)
+            found.states[target.key], found.values[target.key] = show(target.value), target.value
             queue.append(target)
     found.whole = found.whole and not queue
     return found
@@ -67,7 +73,11 @@ def _asked(model: Model, node: Node, found: Space) -> Iterator[Node]:
         for move in model.moves(node, inp):
             target = move.target if isinstance(move.target, Node) else None
             way = WordedTransition(
-                show(node.value), show(inp.value), _outputs(move.texts), show(target.value) if target else ""
+                show(node.value),
+                show(inp.value),
+                _outputs(move.texts),
+                show(target.value) if target else "",
+                target.key if target else None,
             )
             found.pairs.setdefault((node.key, inp.key), []).append(way)
             if target is None:
@@ -82,7 +92,7 @@ def _spontaneous(model: Model, node: Node, found: Space) -> Iterator[Node]:
         if not isinstance(move.target, Node):
             found.whole = False
             continue
-        way = WordedTransition(show(node.value), "", _outputs(move.texts), show(move.target.value))
+        way = WordedTransition(show(node.value), "", _outputs(move.texts), show(move.target.value), move.target.key)
         found.spontaneous.setdefault((node.key, move.target.key), way)
         yield move.target
 

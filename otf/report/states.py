@@ -1,206 +1,171 @@
-"""The state graph as SVG: visited and unvisited states and transitions, and failures.
+"""The states of a model as data for the pages on which a reader walks through them by clicking, and such a page.
 
-States are drawn in rows by their distance from the initial one, ordered so that few arrows cross.
+The pictures are drawn in the browser (`states.js`), of a part that can be read: the surroundings of a state, the
+visited part, or groups of states that agree in the fields which the reader chooses.
 """
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict, deque
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Sequence, Sized
 from dataclasses import dataclass, field
-from math import hypot
-from typing import Final, NamedTuple
+from typing import Any, Final
 
-from otf.report.markup import Markup, joined, tag
-from otf.report.space import Space, VisitedSpace, WordedTransition
+from otf.explore.fields import ordered, state_parts
+from otf.explore.finding import taken
+from otf.explore.graph import Graph
+from otf.explore.marks import Marks, times_text
+from otf.report.markup import Markup, framed, joined, own, packed_data, tag
+from otf.report.space import Space, VisitedSpace
+from otf.values import key, show
 
-SWEEPS: Final = 8  # rounds in which each row is ordered by its neighbours above and below
-WIDE: Final = 190
-HIGH: Final = 100
-ACROSS: Final = 8  # states of one row; a longer row is broken
-DRAWN: Final = 80  # states; a drawing of more is unreadable, and the table of inputs that were not tried is not
-BOX: Final = (152, 44)
-LETTERS: Final = 23
-LISTED: Final = 20  # transitions in a tooltip
-FIELD: Final = re.compile(r"\b\w+=")
-BEND: Final = 22  # pixels that an arrow is bent, so that the opposite arrow does not cover it
-
-
-class Point(NamedTuple):
-    """The middle of a state, in pixels."""
-
-    x: int
-    y: int
+STATES: Final = 20_000  # in a page: a browser walks through as many in a blink, and the nearest come first
+ARCS: Final = 200_000
+OPEN: Final = -1  # instead of the number of a state: the outputs decide it
+BEYOND: Final = -2  # it is beyond a bound
+MARK: Final = "otf report of a model"
 
 
-def layout(
-    first: Hashable, arcs: Iterable[tuple[Hashable, Hashable]], names: Iterable[Hashable]
-) -> dict[Hashable, Point]:
-    """Return a position for each state; no two share one.
+@dataclass(slots=True)
+class _Interned:
+    """Numbers for texts: equal keys have one number."""
 
-    >>> layout("a", [("a", "b"), ("a", "c")], "abc")
-    {'a': Point(x=190, y=50), 'b': Point(x=95, y=150), 'c': Point(x=285, y=150)}
+    texts: list[str] = field(default_factory=list[str])
+    _numbers: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+
+    def number(self, name: Hashable, text: str) -> int:
+        found = self._numbers.setdefault(name, len(self.texts))
+        if found == len(self.texts):
+            self.texts.append(text)
+        return found
+
+
+@dataclass(slots=True)
+class _Columns:
+    """States and transitions as columns of numbers, which the script reads."""
+
+    name: str
+    rows: list[list[int]] = field(default_factory=list[list[int]])
+    kinds: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    arcs: list[tuple[int, int, int, int]] = field(default_factory=list[tuple[int, int, int, int]])
+    times: dict[int, str] = field(default_factory=dict[int, str])
+    fields: _Interned = field(default_factory=_Interned)
+    texts: _Interned = field(default_factory=_Interned)
+    inputs: _Interned = field(default_factory=_Interned)
+    outputs: _Interned = field(default_factory=_Interned)
+    _kinds: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+
+    def state(self, value: object) -> None:
+        """Add the next state."""
+        parts = state_parts(value)
+        names = [self.fields.number(name, name) for name in parts.fields]
+        kind = self._kinds.setdefault((parts.kind, tuple(names)), len(self.kinds))
+        if kind == len(self.kinds):
+            self.kinds.append({"name": parts.kind, "fields": names})
+        # texts alone would make one value of 1 and '1'
+        self.rows.append([kind, *(self.texts.number(key(each), ordered(each)) for each in parts.fields.values())])
+
+    def data(self, by: Sequence[str] = (), **more: object) -> dict[str, Any]:
+        """Return everything as JSON data; `by` are fields to group the states by."""
+        names = self.fields.texts
+        source, inp, output, target = zip(*self.arcs, strict=True) if self.arcs else ((),) * 4
+        known = [names.index(each) if each in names else -1 for each in by]
+        return {
+            "name": self.name,
+            "kinds": self.kinds,
+            "fields": names,
+            "texts": self.texts.texts,
+            "states": self.rows,
+            "inputs": self.inputs.texts,
+            "outputs": self.outputs.texts,
+            "source": source,
+            "input": inp,
+            "output": output,
+            "target": target,
+            "times": self.times,
+            "marks": {},
+            "by": known or None,
+            **more,
+        }
+
+
+def graph_data(graph: Graph, marks: Marks, by: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the nearest states of a graph, with their transitions, as JSON data."""
+    made = _Columns(graph.name)
+    for value in graph.values[:STATES]:
+        made.state(value)
+    for inp in graph.inputs:
+        made.inputs.number(len(made.inputs.texts), show(inp))
+    for state in range(len(made.rows)):
+        for arc in graph.arcs(state):
+            if len(made.arcs) >= ARCS:
+                break
+            texts = ", ".join(filter(None, taken(graph, arc.input, arc.outputs).outputs)) or "no output"
+            if times := times_text(graph, arc):
+                made.times[len(made.arcs)] = times
+            target = arc.target if arc.target < len(made.rows) else BEYOND
+            made.arcs.append((state, arc.input, made.outputs.number(texts, texts), target))
+    words = {"accepting": marks.accepting, "unsafe": marks.unsafe, "dead end": marks.dead, "cut by a bound": marks.cut}
+    return made.data(by, marks={word: sorted(states) for word, states in words.items() if states})
+
+
+def space_data(
+    space: Space, visits: VisitedSpace, failed: Collection[tuple[str, str]], name: str = ""
+) -> dict[str, Any]:
+    """Return the states of a campaign, with what it visited, as JSON data. `failed` are states and inputs as texts."""
+    made, went = _Columns(name), list[int]()
+    numbers = {each: number for number, each in enumerate(space.states)}
+    for each, text in space.states.items():
+        made.state(space.values.get(each, text))
+    ways = [(*pair, way) for pair, found in space.pairs.items() for way in found]
+    ways += [(source, None, way) for (source, _), way in space.spontaneous.items()]
+    for source, inp, way in ways[:ARCS]:
+        number = -1 if inp is None else made.inputs.number(inp, way.input)
+        target = numbers.get(way.to, BEYOND) if way.target else OPEN
+        if (source, inp, way.to) in visits.edges:
+            went.append(len(made.arcs))
+        made.arcs.append((numbers[source], number, made.outputs.number(way.outputs, way.outputs), target))
+    visited = [numbers[each] for each in visits.states if each in numbers]
+    # the model need not specify the input on which a run failed: then only the state is known
+    states = {text: numbers[each] for each, text in space.states.items()}
+    inputs = {text: number for number, text in enumerate(made.inputs.texts)}
+    wrong = sorted({(states[state], inputs.get(inp, -1)) for state, inp in failed if state in states})
+    return made.data(visited=sorted(visited), went=went, failed=wrong)
+
+
+def walk(data: dict[str, Any]) -> Markup:
+    """Return the part of a page on which a reader walks through the states; it needs `states.js`."""
+    return joined(tag("div", id="states-walk"), packed_data("states-data", data))
+
+
+def model_page(graph: Graph, marks: Marks, findings: Sequence[str], by: Sequence[str] = ()) -> str:
+    """Return a page about a model alone: its states, to be walked by clicking, and its laws.
+
+    >>> from otf.explore import explore
+    >>> from otf.explore.marks import Marks
+    >>> from otf.models.coffee import coffee
+    >>> model_page(explore(coffee), Marks(), ["no dead end: proven"])[:15]
+    '<!DOCTYPE html>'
     """
-    near: dict[Hashable, set[Hashable]] = {name: set() for name in names}
-    ahead: dict[Hashable, dict[Hashable, None]] = {name: {} for name in near}
-    for source, target in arcs:
-        near[source].add(target)
-        near[target].add(source)
-        ahead[source][target] = None
-    rows = _rows(first, ahead)
-    for _ in range(SWEEPS):
-        _sort(rows, near)
-    lines = [row[start : start + ACROSS] for row in rows for start in range(0, len(row), ACROSS)]
-    widest = max(len(line) for line in lines)
-    return {
-        name: Point(round((at + 0.5 + (widest - len(line)) / 2) * WIDE), round((down + 0.5) * HIGH))
-        for down, line in enumerate(lines)
-        for at, name in enumerate(line)
-    }
-
-
-def _rows(first: Hashable, ahead: Mapping[Hashable, Iterable[Hashable]]) -> list[list[Hashable]]:
-    distance = {first: 0}
-    queue = deque([first])
-    while queue:
-        now = queue.popleft()
-        for target in ahead[now]:
-            if target not in distance:
-                distance[target] = distance[now] + 1
-                queue.append(target)
-    furthest = max(distance.values())
-    rows: list[list[Hashable]] = [[] for _ in range(furthest + 2)]
-    for name in ahead:
-        rows[distance.get(name, furthest + 1)].append(name)
-    return [row for row in rows if row]
-
-
-def _sort(rows: list[list[Hashable]], near: Mapping[Hashable, set[Hashable]]) -> None:
-    position = {name: (at + 0.5) / len(row) for row in rows for at, name in enumerate(row)}
-    for row in rows:
-        middle = {name: sum(position[other] for other in near[name]) / (len(near[name]) or 1) for name in row}
-        row.sort(key=lambda name: middle[name])
-        position.update({name: (at + 0.5) / len(row) for at, name in enumerate(row)})
-
-
-@dataclass
-class DrawnArrow:
-    """All transitions from one state to another, drawn as one arrow; spontaneous ones are not counted."""
-
-    ways: list[WordedTransition] = field(default_factory=list[WordedTransition])
-    spontaneous: list[WordedTransition] = field(default_factory=list[WordedTransition])
-    visited: int = 0
-    failed: bool = False
-
-    @property
-    def kind(self) -> str:
-        """Return the class that the arrow is drawn with."""
-        if self.failed:
-            return "failed"
-        if not self.ways:
-            return "spontaneous"
-        return "visited" if self.visited == len(self.ways) else "partly" if self.visited else "unvisited"
-
-
-def states(space: Space, visits: VisitedSpace, failed: Collection[tuple[str, str]]) -> Markup | None:
-    """Return the graph; None if there are too many states to draw. `failed` are states and inputs as texts."""
-    if len(space.states) > DRAWN:
-        return None
-    arcs = _arcs(space, visits, failed)
-    points = layout(space.initial, arcs, space.states)
-    # failures are drawn last, on top
-    drawn = sorted(arcs.items(), key=lambda each: each[1].failed)
-    width = max(point.x for point in points.values()) + WIDE // 2
-    height = max(point.y for point in points.values()) + HIGH // 2
-    return tag(
-        "svg",
-        *(_arrow(points[source], points[target], arc) for (source, target), arc in drawn),
-        *(_box(text, points[key], _class(key, space, visits)) for key, text in space.states.items()),
-        class_="states",
-        viewBox=f"0 0 {width} {height}",
-        width=width,
-        height=height,
-        role="img",
-        aria_label=f"state graph with {len(space.states)} states",
+    size = f"{_several(graph.values, 'state')}, {_several(graph.target, 'transition')}"
+    cut = f" The nearest {STATES:,} states and {ARCS:,} transitions are in this page."
+    note = cut if len(graph.values) > STATES or len(graph.target) > ARCS else ""
+    bound = "" if graph.whole else f" Not whole: {', '.join(graph.cuts) or 'some outputs decide the next state'}."
+    top = tag(
+        "header",
+        tag("a", "to the content", href="#content", class_="skip"),
+        tag("h1", f"otf explore: {graph.name}"),
+        tag("p", f"{size}.{bound}{note}", class_="soft"),
+        tag("details", tag("summary", "laws"), tag("ul", *(tag("li", each) for each in findings))),
+        tag("nav", tag("button", "light or dark", id="theme", type="button")),
     )
+    main = tag("main", walk(graph_data(graph, marks, by)), id="content")
+    title = f"otf explore: {graph.name}"
+    styles = own("page.css") + own("states.css")
+    return framed(title, styles, own("page.js") + own("states.js"), top, main, mark=MARK)
 
 
-def _arcs(
-    space: Space, visits: VisitedSpace, failed: Collection[tuple[str, str]]
-) -> dict[tuple[Hashable, Hashable], DrawnArrow]:
-    arcs = defaultdict[tuple[Hashable, Hashable], DrawnArrow](DrawnArrow)
-    for (source, inp, target), way in space.edges.items():
-        arc = arcs[source, target]
-        arc.ways.append(way)
-        arc.visited += (source, inp, target) in visits.edges
-        arc.failed |= (way.source, way.input) in failed
-    for (source, target), way in space.spontaneous.items():
-        arcs[source, target].spontaneous.append(way)
-    # a state that was left out has no position
-    return {ends: arc for ends, arc in arcs.items() if ends[1] in space.states}
-
-
-def _class(key: Hashable, space: Space, visits: VisitedSpace) -> str:
-    first = " first" if key == space.initial else ""
-    return ("visited" if key in visits.states else "unvisited") + first
-
-
-def _box(text: str, point: Point, kind: str) -> Markup:
-    wide, high = BOX
-    above, below = _short(text)
-    return tag(
-        "g",
-        tag("title", text),
-        tag("rect", x=point.x - wide // 2, y=point.y - high // 2, width=wide, height=high, rx=8),
-        tag("text", above, x=point.x, y=point.y + (-3 if below else 4), text_anchor="middle"),
-        tag("text", below, x=point.x, y=point.y + 13, text_anchor="middle") if below else "",
-        class_=f"state {kind}",
-    )
-
-
-def _short(text: str) -> tuple[str, str]:
-    """Return two lines of a state without the names of its fields, which are the same in all of them."""
-    plain = FIELD.sub("", text)
-    if len(plain) > 2 * LETTERS:
-        plain = plain[: 2 * LETTERS - 1] + "…"
-    return plain[:LETTERS], plain[LETTERS:]
-
-
-def _arrow(source: Point, target: Point, arc: DrawnArrow) -> Markup:
-    ways = [f"{way.input or '(spontaneous)'} -> {way.outputs}" for way in [*arc.ways, *arc.spontaneous]]
-    if len(ways) > LISTED:
-        ways[LISTED:] = [f"… and {len(ways) - LISTED} more"]
-    count = f"{arc.visited} of {len(arc.ways)} visited" if arc.ways else "spontaneous"
-    one = (arc.ways or arc.spontaneous)[0]
-    title = tag("title", "\n".join([f"{one.source} to {one.target}, {count}", *ways]))
-    curve, head = _loop(source) if source == target else _curve(source, target)
-    return tag("g", title, tag("path", d=curve, class_="line"), tag("path", d=head, class_="head"), class_=arc.kind)
-
-
-def _loop(point: Point) -> tuple[str, str]:
-    x, y = point.x + BOX[0] // 2, point.y
-    return f"M{x} {y - 9}c22 -12 22 30 0 18", f"M{x} {y + 9}l9 1l-4 -7z"
-
-
-def _curve(source: Point, target: Point) -> tuple[str, str]:
-    long = hypot(target.x - source.x, target.y - source.y)
-    dx, dy = (target.x - source.x) / long, (target.y - source.y) / long
-    middle = ((source.x + target.x) / 2 - dy * BEND, (source.y + target.y) / 2 + dx * BEND)
-    (x1, y1), (x2, y2) = _edge(source, middle), _edge(target, middle)
-    # the arrow comes from the bend: its head points where the curve goes
-    away = hypot(x2 - middle[0], y2 - middle[1]) or 1.0
-    ux, uy = (x2 - middle[0]) / away, (y2 - middle[1]) / away
-    corners = [(x2 - 9 * ux - side * 4 * uy, y2 - 9 * uy + side * 4 * ux) for side in (1, -1)]
-    head = f"M{x2:.1f} {y2:.1f}" + "".join(f"L{x:.1f} {y:.1f}" for x, y in corners) + "z"
-    return f"M{x1:.1f} {y1:.1f}Q{middle[0]:.1f} {middle[1]:.1f} {x2:.1f} {y2:.1f}", head
-
-
-def _edge(point: Point, towards: tuple[float, float]) -> tuple[float, float]:
-    """Return where a line from the middle of a box leaves it."""
-    dx, dy = towards[0] - point.x, towards[1] - point.y
-    share = min(BOX[0] / 2 / abs(dx) if dx else 9e9, BOX[1] / 2 / abs(dy) if dy else 9e9)
-    return point.x + dx * share, point.y + dy * share
+def _several(found: Sized, what: str) -> str:
+    return f"{len(found):,} {what}{'' if len(found) == 1 else 's'}"
 
 
 def legend() -> Markup:

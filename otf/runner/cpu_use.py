@@ -28,7 +28,7 @@ def cpu_use(own: Collection[int] | None = None, proc: Path = PROC) -> CpuUse:
     processes, tester = list(_descendants(proc, os.getpid(), others)), _tester(proc)
     if not processes:
         return CpuUse(_pressure(proc), own=tester)
-    waited = ran = 0.0
+    waited, ran, turns = 0.0, 0.0, 0
     ready = False
     for thread in (thread for process in processes for thread in _threads(process)):
         # a process may end at any moment
@@ -36,9 +36,10 @@ def cpu_use(own: Collection[int] | None = None, proc: Path = PROC) -> CpuUse:
             # first the state: one that runs and falls asleep between the two readings has then been counted. The name
             # of the program comes before the state, in brackets, and may have brackets itself
             state = (thread / "stat").read_bytes().rpartition(b")")[2].split()[0]
-            used, queued = (thread / "schedstat").read_bytes().split()[:2]
-            ran, waited, ready = ran + int(used) / _SECOND, waited + int(queued) / _SECOND, ready or state == b"R"
-    return CpuUse(waited, ran, ready, known=True, own=tester)
+            used, queued, got = map(int, (thread / "schedstat").read_bytes().split()[:3])
+            ran, waited, turns = ran + used / _SECOND, waited + queued / _SECOND, turns + got
+            ready = ready or state == b"R"
+    return CpuUse(waited, ran, ready, known=True, own=tester, turns=turns)
 
 
 def _tester(proc: Path) -> float:

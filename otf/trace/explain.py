@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Final
 
 from otf.trace.events import Closed, Event, Seen, Sent
@@ -15,6 +17,7 @@ STEPS: Final = 12  # the last ones, which mostly lead to the failure
 OUTPUTS: Final = 6  # of one step
 WIDEST: Final = 60  # characters of an input; the outputs of a longer one are moved to the right
 HERE: Final = "   <== here"
+FRAME: Final = len("  1234    ->  ")  # what a row has besides its two cells
 
 
 @dataclass(slots=True)
@@ -26,8 +29,10 @@ class StoryRow:
     outputs: list[str] = field(default_factory=list[str])
 
 
-def story(events: Iterable[Event], failure: Failure | None = None) -> str:
+def story(events: Iterable[Event], failure: Failure | None = None, width: int | None = None) -> str:
     """Return the last steps of a run as a table of inputs and outputs; the event of the failure is marked.
+
+    With a `width`, in characters, both columns are wrapped between words.
 
     >>> print(story([Sent("coin", "", 0.1), Sent("button", "", 0.2), Seen("coffee", "", 0.3)]))
       step  input         outputs
@@ -35,7 +40,7 @@ def story(events: Iterable[Event], failure: Failure | None = None) -> str:
          2  'button'  ->  'coffee'
     """
     rows = _rows(events, failure)
-    return "\n".join(_table(rows)) if rows else ""
+    return "\n".join(_table(rows, width)) if rows else ""
 
 
 def _rows(events: Iterable[Event], failure: Failure | None) -> list[StoryRow]:
@@ -62,16 +67,38 @@ def _text(event: Event, *, here: bool) -> str:
             return "nothing more" if here else ""
 
 
-def _table(rows: Sequence[StoryRow]) -> Iterator[str]:
+def _table(rows: Sequence[StoryRow], width: int | None) -> Iterator[str]:
     last = rows[-STEPS:]
-    wide = min(WIDEST, max(len(row.input) for row in last))
+    wide, rest = _widths(last, width)
     yield f"  step  {'input':{wide}}      outputs"
     if len(rows) > STEPS:
         yield f"        … {len(rows) - STEPS} steps before these"
     for row in last:
-        first, *more = _shortened(row.outputs) or ["none"]
-        yield f"  {row.number:4}  {row.input:{wide}}  ->  {first}"
-        yield from (f"{'':{wide + 14}}{output}" for output in more)
+        outputs = [line for output in _shortened(row.outputs) or ["none"] for line in _cell(output, rest)]
+        inputs = _cell(row.input, wide if width else None)
+        for at, (inp, output) in enumerate(zip_longest(inputs, outputs, fillvalue="")):
+            yield f"  {row.number if at == 0 else '':4}  {inp:{wide}}  {'->' if at == 0 else '  '}  {output}".rstrip()
+
+
+def _widths(rows: Sequence[StoryRow], width: int | None) -> tuple[int, int | None]:
+    """Return the widths of both columns: what they need, or what there is, at least half of it for each."""
+    inputs = max(len(row.input) for row in rows)
+    if width is None:
+        return min(WIDEST, inputs), None
+    outputs = max((len(output) for row in rows for output in row.outputs), default=0)
+    half = max(1, (width - FRAME) // 2)
+    wide = min(inputs, max(half, width - FRAME - outputs))
+    return wide, max(half, width - FRAME - wide)
+
+
+def _cell(text: str, width: int | None) -> list[str]:
+    if width is None or len(text) <= width:
+        return [text]
+    marked = text.endswith(HERE)
+    lines = textwrap.wrap(text.removesuffix(HERE), width, break_long_words=False, break_on_hyphens=False)
+    if marked and len(lines[-1] + HERE) <= width:
+        return [*lines[:-1], lines[-1] + HERE]
+    return [*lines, HERE.strip()] if marked else lines
 
 
 def _shortened(outputs: list[str]) -> list[str]:
@@ -84,16 +111,16 @@ def _shortened(outputs: list[str]) -> list[str]:
 BRANCHES = 8  # branches listed for one state
 
 
-def explanation(verdict: Verdict, events: Iterable[Event] = ()) -> str:
+def explanation(verdict: Verdict, events: Iterable[Event] = (), width: int | None = None) -> str:
     """Return the verdict as lines of text; for a failure the states that were possible and what each allowed.
 
-    With the run's `events`, a failure is preceded by the last steps as a table.
+    With the run's `events`, a failure is preceded by the last steps as a table, of that `width` in characters.
 
     >>> print(explanation(Verdict("inconclusive", why="the line was lost")))
     INCONCLUSIVE: the line was lost
     """
     if verdict.failure is not None:
-        return "\n".join(_failure(verdict.failure, story(events, verdict.failure)))
+        return "\n".join(_failure(verdict.failure, story(events, verdict.failure, width)))
     if verdict.outcome == "inconclusive":
         return f"INCONCLUSIVE: {verdict.why}"
     if verdict.truncated:
@@ -121,8 +148,8 @@ def _failure(failure: Failure, steps: str) -> Iterator[str]:
 def _branches(state: Allowed) -> Iterator[str]:
     if not state.branches:
         yield "    allows:        anything: the model does not specify this input here"
-    for texts, target in state.branches[:BRANCHES]:
+    for (texts, target), change in zip_longest(state.branches[:BRANCHES], state.changes[:BRANCHES]):
         yield f"    allows:        {', '.join(text for text in texts if text) or 'no output'}"
-        yield f"                   -> {target}"
+        yield f"                   -> {target if change is None else change or 'the same state'}"
     if len(state.branches) > BRANCHES:
         yield f"    … and {len(state.branches) - BRANCHES} other branches"

@@ -14,6 +14,7 @@ from otf.trace.verdict import Failure
 
 ANY_ORDER: Final = "in any order: "
 MOST: Final = 3  # more differences explain nothing
+_DEFAULT: Final = ast.Name("its default")  # of a field that is not shown
 
 
 class Difference(NamedTuple):
@@ -157,10 +158,12 @@ def _compared(one: ast.expr, other: ast.expr, path: str) -> Iterator[Difference]
 def _inner(one: ast.expr, other: ast.expr, path: str) -> list[tuple[ast.expr, ast.expr, str]] | None:
     """Return the corresponding parts of two values, None if these are compared as a whole."""
     match one, other:
-        case (ast.Call(), ast.Call()) if _same(one.func, other.func) and _names(one) == _names(other):
+        case (ast.Call(), ast.Call()) if _same(one.func, other.func) and len(one.args) == len(other.args):
             dot = f"{path}." if path else ""
-            pairs = zip(one.keywords, other.keywords, strict=True)
-            named = [(left.value, right.value, f"{dot}{left.arg}") for left, right in pairs]
+            left, right = _named(one), _named(other)
+            if one.args and left.keys() != right.keys():
+                return None
+            named = [(left.get(name, _DEFAULT), right.get(name, _DEFAULT), f"{dot}{name}") for name in left | right]
             plain = zip(one.args, other.args, strict=True)
             return [*((left, right, f"{path}[{at}]") for at, (left, right) in enumerate(plain)), *named]
         case (ast.Tuple() | ast.List(), ast.Tuple() | ast.List()) if _alike(one, other):
@@ -174,8 +177,8 @@ def _alike(one: ast.Tuple | ast.List, other: ast.Tuple | ast.List) -> bool:
     return type(one) is type(other) and len(one.elts) == len(other.elts)
 
 
-def _names(call: ast.Call) -> tuple[int, list[str | None]]:
-    return len(call.args), [keyword.arg for keyword in call.keywords]
+def _named(call: ast.Call) -> dict[str | None, ast.expr]:
+    return {keyword.arg: keyword.value for keyword in call.keywords}
 
 
 def _same(one: ast.expr, other: ast.expr) -> bool:

@@ -24,12 +24,15 @@ WORDS: dict[FailureKind, str] = {
 class Allowed:
     """The outputs allowed in one possible state: for each branch the texts of its outputs and of the next state.
 
+    `changes` says for each branch what the next state has in place of this one; it is empty where they are equal.
+
     >>> Allowed("0", ((('"tea"',), "1"),)).state
     '0'
     """
 
     state: str
     branches: tuple[tuple[tuple[str, ...], str], ...]
+    changes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

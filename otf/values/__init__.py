@@ -13,13 +13,13 @@ from otf.errors import UsageError
 from otf.values.bounds import Alphabet, Among, Char, Range, Size
 from otf.values.builtin import PRINTABLE
 from otf.values.classes import argument_types, is_class
-from otf.values.cost import show
 from otf.values.derived import Mapped, Once, together
 from otf.values.enumeration import Enumeration, block_start, given, is_enumeration
 from otf.values.front import REGISTERED, Values, ValueSource, enumerated, every, is_type, name_of, ready
 from otf.values.identity import fingerprint, fresh, key, likeness
 from otf.values.strategies import is_strategy, smallest
 from otf.values.subsets import FiniteFunction
+from otf.values.text import became, changes, show, showing
 from otf.values.tiers import Flat
 
 
@@ -156,7 +156,9 @@ __all__ = [
     "Size",
     "ValueSource",
     "Values",
+    "became",
     "block_start",
+    "changes",
     "enumerated",
     "every",
     "fresh",
@@ -171,5 +173,6 @@ __all__ = [
     "register",
     "rows",
     "show",
+    "showing",
     "smallest",
 ]

@@ -12,8 +12,8 @@ from math import ceil, floor, inf, isinf
 from typing import Annotated, Any, Final, Protocol, get_args
 
 from otf.errors import UsageError
-from otf.values.cost import show
 from otf.values.derived import RecordTiers
+from otf.values.text import show
 from otf.values.tiers import Tiers
 
 Check = Callable[[Any], bool]

@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from otf.errors import UsageError
-from otf.values.cost import show
 from otf.values.identity import fingerprint, fresh
+from otf.values.text import show
 
 if TYPE_CHECKING:
     from hypothesis import settings

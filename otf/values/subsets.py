@@ -13,9 +13,9 @@ from typing import Any, TypeGuard
 
 from otf.errors import UsageError
 from otf.values.bounds import TypeRequest
-from otf.values.cost import show
 from otf.values.derived import Filtered, Mapped, Once, Powers, together
 from otf.values.identity import likeness
+from otf.values.text import show
 from otf.values.tiers import Tier, Tiers, is_finite
 
 

@@ -27,6 +27,13 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("otf run cof", ["coffee"]),
         ("otf run --stra", ["--strategy"]),
         ("otf run no-such", []),
+        ("otf run coffee --strategy least-s", ["least-state"]),
+        ("otf suite coffee --method t", ["tour"]),
+        ("otf explore coffee --format m", ["mermaid"]),
+        ("otf show trace.jsonl --format c", ["chart"]),
+        ("otf mutants conference --fault C1", ["C1", "C10"]),
+        ("otf run coffee --set f", ["fault="]),
+        ("otf run coffee --set fault = f", ["fault=free", "fault=full"]),
     ],
 )
 def test_words_are_completed(words: str, offered: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,11 +54,12 @@ def test_each_shell_has_its_script(shell: str) -> None:
 def test_in_bash(folder: Path) -> None:
     """The script is taken by a real shell, and offers what begins so."""
     script = (
-        'eval "$(otf completion bash)"; COMP_WORDS=(otf re); COMP_CWORD=1; _otf_completion otf; echo ${COMPREPLY[@]}'
+        'eval "$(otf completion bash)"; COMP_WORDS=(otf re); COMP_CWORD=1; _otf_completion otf; echo ${COMPREPLY[@]}; '
+        "COMP_WORDS=(otf run coffee --set fault = f); COMP_CWORD=6; _otf_completion otf; echo ${COMPREPLY[@]}"
     )
     path = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(folder)}
     done = subprocess.run(["bash", "-c", script], env=path, capture_output=True, text=True, check=True)  # noqa: S607
-    assert done.stdout == "replay rerun report\n"
+    assert done.stdout == "replay rerun report\nfree full\n"
 
 
 def test_an_unknown_shell() -> None:

@@ -16,8 +16,21 @@ def test_a_table_and_what_is_true() -> None:
     lines = done.out.splitlines()
     assert lines[:2] == ["    0  0  (initial)", "         Coin(cents=5) / nothing  ->  1"]
     assert "coffee: 3 states, 4 transitions" in lines
-    assert "total: refuted: Button() is not specified in 0" in lines
-    assert lines[-1] == "no dead end: proven: 3 states, 4 transitions"
+    at = lines.index("total: no: Button() is not specified in 0")
+    assert lines[at + 1] == "      each state specifies every input that is enabled in it; it need not be so"
+    assert lines[-2] == "no dead end: proven: 3 states, 4 transitions"
+
+
+def test_a_large_model_is_summarised() -> None:
+    """Kinds of states and inputs, and how to see the states; --whole lists them."""
+    done = otf("explore", "conference")
+    assert done.out.splitlines()[:4] == [
+        "conference: 37 states, 392 transitions",
+        "states:   36 Conf, 1 Idle; the farthest is 3 steps from the start",
+        "inputs:   12 JoinPDUin, 12 AnswerPDUin, 6 DataPDUin, 4 Join, 3 LeavePDUin, 2 Datareq, 1 Leave",
+        "too many to list: --whole lists all states, --depth 2 those near Idle()",
+    ]
+    assert "    0  Idle()  (initial)\n" in otf("explore", "conference", "--whole").out
 
 
 def test_json_is_one_document() -> None:
@@ -94,3 +107,36 @@ def test_a_large_model_is_drawn_small() -> None:
 def test_what_cannot_be_done_is_told(arguments: tuple[str, ...], said: str) -> None:
     """One message, status 2."""
     assert said in failed("explore", *arguments)
+
+
+def test_states_by_their_fields() -> None:
+    """States that agree in these fields are one; a field that no state has is refused, with those that there are."""
+    done = otf("explore", "irc", "--by", "members,operators", "--format", "mermaid")
+    assert done.out.count('state "') == 27
+    assert "there" not in done.err
+    assert "group them by one or more of type, members" in failed("explore", "irc", "--by", "tea")
+
+
+def test_a_page_to_walk_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Into a file, or into a temporary one that a browser opens; if there is no browser, a message says so."""
+    shown: list[str] = []
+
+    def refused(url: str) -> bool:
+        shown.append(url)
+        return False
+
+    monkeypatch.setattr("webbrowser.open", refused)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    done = otf("explore", "coffee", "--page", tmp_path / "page.html")
+    assert (done.out.splitlines()[-1], shown) == (f"page: {tmp_path / 'page.html'}", [])
+    done = otf("explore", "coffee", "--open")
+    assert shown == [Path(done.out.splitlines()[-1].removeprefix("page: ")).as_uri()]
+    assert "no browser could be started" in done.err
+    assert "otf explore: coffee" in Path(shown[0].removeprefix("file://")).read_text(encoding="utf-8")
+
+
+def test_another_file_is_not_overwritten(tmp_path: Path) -> None:
+    """Only a page of ours is."""
+    file = tmp_path / "page.html"
+    file.write_text("mine", encoding="utf-8")
+    assert "this file exists already" in failed("explore", "coffee", "--page", file)

@@ -1,5 +1,6 @@
 """Help, version and wrong usage: what a newcomer reads first."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -32,9 +33,17 @@ def test_each_command_explains_itself(command: str) -> None:
     done = otf(command, "--help")
     assert done.status == 0
     assert done.out.startswith(f"Usage: otf {command} ")
+    assert otf(command, "-h").out == done.out
     assert max(len(line) for line in done.out.splitlines()) <= 80
     options = done.out.partition("Options:")[2].splitlines()
     assert all(len(line.split()) > 2 or not line.lstrip().startswith("--") for line in options if "SECONDS" not in line)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_one_option_has_one_notation(command: str) -> None:
+    """Values are in capitals, or words with bars between them: no TEXT, INTEGER or brackets of the library."""
+    options = otf(command, "--help").out.partition("Options:")[2]
+    assert not re.findall(r"\n  --\S+ +(?:TEXT|INTEGER|FLOAT|PATH|<\S+|\[\S+)", options)
 
 
 def test_without_a_command_help_is_shown() -> None:
@@ -63,6 +72,7 @@ def test_python_runs_the_package_as_the_command() -> None:
     [
         (["run"], "Missing argument 'BENCH'"),
         (["run", "coffee", "--tracs", "5"], "No such option: --tracs (Possible options: --traces"),
+        (["run", "coffee", "--jobs", "0"], "Invalid value for '--jobs': 0 is not in the range x>=1"),
         (["run", "coffee", "--traces", "many"], "Invalid value for '--traces': 'many' is not a valid int"),
         (["run", "coffee", "--inputs", "some"], "'some' is not one of 'uioco', 'any', 'all', 'mixed'"),
         (["run", "coffee", "conference"], "Got unexpected extra argument"),
@@ -92,7 +102,7 @@ def test_a_defect_is_told_as_one(
     def broken() -> dict[str, str]:
         raise LookupError("no benches")
 
-    monkeypatch.setattr("otf.cli.listing.shipped", broken)
+    monkeypatch.setattr("otf.cli.benches.shipped", broken)
     assert called(["list", "--json"]) == 3
     out, err = capsys.readouterr()
     assert "Traceback" in err

@@ -37,4 +37,4 @@ def test_a_trace_without_that_event(tmp_path: Path) -> None:
 
 def test_long_frames_are_cut() -> None:
     """A frame of any size leaves room for the rest."""
-    assert spaced(b"x" * (LONGEST + 1)).endswith("78 …")
+    assert spaced(b"x" * (LONGEST + 1)).endswith("78 … (61 bytes)")

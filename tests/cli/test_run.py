@@ -162,7 +162,6 @@ def test_paths_at_a_time(folder: Path, jobs: int) -> None:
         (("--keep", "some"), "--keep some: choose one of all, failures"),
         (("--traces", 0), "traces=0: at least 1 is needed"),
         (("--steps", -1), "steps=-1: at least 1 is needed"),
-        (("--jobs", 0), "jobs=0: at least 1 is needed"),
         (("--time", 0), "time=0.0: a positive number of seconds is needed"),
         (("--quiescence", -1), "quiescence=-1.0: a time is a number of seconds, from 0 to 86400"),
     ],

@@ -48,7 +48,7 @@ def test_every_kind_of_event_has_a_row(folder: Path, trace: Path) -> None:
     lines[4:] = [seen, taken, {"event": "closed", "at": 0.7, "port": "slot", "reason": "exit status 3"}]
     done = otf("show", rewrite(folder / "other.jsonl", lines), *FROM)
     assert "   0.5000  slot   <-    Coffee()   [00 00" in done.out
-    assert f"[{' '.join(['00'] * 60)} …]" in done.out
+    assert f"[{' '.join(['00'] * 60)} … (100 bytes)]" in done.out
     assert "   0.6000         taken\n" in done.out
     assert "   0.7000  slot   <-    the port ended: exit status 3  <== here\n" in done.out
     assert done.out.endswith("note: the trace was cut: it was judged up to its last whole line\n")
@@ -82,3 +82,22 @@ def test_charts_for_other_programs(trace: Path) -> None:
     assert otf("show", trace, *FROM, "--format", "svg").out.startswith('<?xml version="1.0" encoding="UTF-8"?>\n<svg ')
     assert "    P0->>SUT: Coin(cents=10)\n" in otf("show", trace, *FROM, "--format", "mermaid").out
     assert otf("show", trace, *FROM, "--format", "json").out == otf("show", trace, *FROM, "--json").out
+
+
+def test_a_state_is_what_changed(trace: Path) -> None:
+    """After the first, a state is shown as its difference to the one before; --whole shows it as it is."""
+    lines = recorded(trace)
+    again = [{**line, "at": line["at"] + 0.1} for line in lines[1:3]]
+    lines[1]["value"]["cents"] = again[0]["value"]["cents"] = 5
+    two = rewrite(trace.parent / "two.jsonl", [lines[0], *lines[1:3], *again])
+    assert "{ 5 }" in otf("show", two, *FROM).out
+    assert [event["states"] for event in otf("show", two, *FROM, "--json").data["events"]] == [[], ["5"], [], ["10"]]
+
+
+def test_several_traces_and_folders(trace: Path) -> None:
+    """All traces of a folder are shown, one after the other; as a document they are a list."""
+    done = otf("show", trace, trace.parent, *FROM)
+    names = [line.split(": bench ")[0] for line in done.out.splitlines() if ": bench machine.py" in line]
+    assert names[0] == str(trace)
+    assert sorted(names[1:]) == sorted(map(str, trace.parent.glob("path-*.jsonl")))
+    assert [each["trace"] for each in otf("show", trace.parent, *FROM, "--json").data] == names[1:]

@@ -122,12 +122,13 @@ def test_a_live_system_is_judged_at_once(tmp_path: Path) -> None:
 
 def test_back_on_a_live_system_starts_it_anew(tmp_path: Path) -> None:
     """With the inputs before the last one."""
-    lines = b"1\n?\n2\ntea\nback\nquit\n"
+    lines = b"1\n?\n2\ntea\nall\nback\nquit\n"
     done = otf("step", "coffee", "--live", "--out", tmp_path, stdin=lines)
     assert (done.status, done.err) == (0, "")
     states = [line for line in done.out.splitlines() if line.startswith("possible states")]
     assert states == [f"possible states: {paid}" for paid in ("0", "5", "5", "5")]
     assert "'tea' does not choose an input: the numbers are 1 to 3" in done.out
+    assert "       `all` shows 1 more, which are not specified here\n" in done.out
     assert (tmp_path / "path-0002.jsonl").exists()
 
 

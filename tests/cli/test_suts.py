@@ -16,7 +16,7 @@ from otf.errors import UsageError
 from otf.framing import prompt
 from otf.models.coffee import bench as coffee
 from otf.models.coffee import codec
-from tests.cli.command import otf
+from tests.cli.command import failed, otf
 
 MACHINE = """
 import sys
@@ -134,6 +134,17 @@ def test_nobody_there_is_inconclusive(tmp_path: Path) -> None:
     done = otf("run", "coffee", "--sut", "unix:/nowhere", "--traces", 1, "--out", tmp_path)
     assert done.status == 3
     assert "there is no such socket, even after 2 s; start the system" in done.out
+
+
+@pytest.mark.parametrize("command", ["run", "suite", "mutants", "step"])
+def test_each_command_that_drives_a_system_takes_its_address_and_its_times(command: str, tmp_path: Path) -> None:
+    """`--sut`, `--quiescence` and, except for a walk by hand, `--jobs`."""
+    live = ("--live",) if command == "step" else ()
+    assert "'nothing' is not an address of a system" in failed(command, "coffee", "--sut", "nothing", *live)
+    assert "a time is a number of seconds" in failed(command, "coffee", "--quiescence", "-1", *live)
+    if command != "step":
+        done = otf(command, "coffee", "--jobs", 2, "--quiescence", 0.001, "--out", tmp_path / "out")
+        assert (done.status, done.err) == (0, "")
 
 
 # Descriptions

@@ -44,7 +44,7 @@ def test_it_names_the_event_and_the_step() -> None:
         (Seen("w", "P", 0), "wrong", "'w'"),
         (Seen("w", "Q", 0), "unasked", "'w'"),
         (Quiet(0), "missing", "nothing more"),
-        (Seen(Undecodable(b"?"), "P", 0), "undecodable", "Undecodable(raw=b'?', why='')"),
+        (Seen(Undecodable(b"?"), "P", 0), "undecodable", "Undecodable(raw=b'?')"),
         (Closed("P", "exit status 1", 0), "ended", "the port ended: exit status 1"),
     ],
 )

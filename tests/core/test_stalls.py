@@ -97,11 +97,11 @@ def test_losses_at_the_same_time_count_once() -> None:
 
 
 def test_a_process_that_never_got_a_processor_may_be_delayed() -> None:
-    """The kernel has not counted its time yet."""
+    """The kernel has not counted its time yet; of one that got a processor, it counts the wait at once."""
     stalls = Stalls()
-    stalls.sample(1.0, CpuUse(known=True))
+    stalls.sample(1.0, CpuUse(ready=True, known=True, turns=1))
     assert stalls.delay(0.005) == 0.0
-    stalls.sample(1.5, CpuUse(ready=True, known=True))
+    stalls.sample(1.5, CpuUse(ready=True, known=True, turns=1))
     assert stalls.delay(0.005) == pytest.approx(0.5)
 
 

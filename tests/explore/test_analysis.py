@@ -118,7 +118,7 @@ def test_the_queue_is_as_the_paper_says() -> None:
     graph = explore(QUEUE, states=lambda state: isinstance(state, New) or len(state.elements) < 3)
     found = {each.law: each for each in general(graph)}
     assert found["deterministic"].verdict is LawVerdict.PASSED
-    assert found["total"].says == "Init() is not specified in Queue(elements=())"
+    assert found["total"].says == "Init() is not specified in Queue()"
 
     def size(state: New | Queue) -> int:
         return len(state.elements) if isinstance(state, Queue) else 0

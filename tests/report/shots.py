@@ -145,7 +145,8 @@ def main() -> None:
         (here / "files.py").write_text(FILES, encoding="utf-8")
         for name, arguments in RUNS.items():
             otf(here, "run", *arguments, "--seed", "5", "--no-saved", "--out", name)
-            otf(here, "report", name, *(("--bench", arguments[0]) if ".py" in arguments[0] else ()))
+            given = ("--bench", *arguments[: arguments.index("--traces")]) if arguments[0] == "files.py" else ()
+            otf(here, "report", name, *given)
         for shot in SHOTS:
             report = here / shot.run / "report.html"
             said = take(seen, shot, report, folder) if report.exists() else "no report: is the system installed?"

@@ -19,8 +19,27 @@ def test_as_text() -> None:
         "    0.2500     |------- 'button' ------>|                        |",
         "    0.3000     |                        |-------- 'tea' -------->|",
         "    0.4000     :               taken up to input 2               :",
-        "    0.5000     |                        |-- the port ended: e… -x|",
+        "    0.5000     |                        |--- the port ended: ---x|",
+        "               |                        |   exit status 3        |",
     ]
+
+
+def test_a_chart_of_three_ports_fits_a_page() -> None:
+    """Values go on below their arrow, between words; a long word crosses the lines, or is cut; the mark has a line."""
+    events = [Sent("a word and another one", port, 0.0) for port in ("user", "cpe2", "cpe3")]
+    events.append(Sent("x" * 70, "cpe3", 1.0))
+    lines = lifelines(chart(events, failure(event=4)), within=80).splitlines()
+    assert lines[1:] == [
+        "    0.0000     |------- 'a word and another one' ------->|                    |",
+        "    0.0000     |                    |--- 'a word and --->|                    |",
+        "               |                    |   another one'     |                    |",
+        "    0.0000     |                    |                    |<-- 'a word and ----|",
+        "               |                    |                    |   another one'     |",
+        "    1.0000     |                    |                    |<-------------------|",
+        f"               | '{'x' * 60}…",
+        f"{'<== here':>79}",
+    ]
+    assert lifelines(chart(events[:2]), within=400) == lifelines(chart(events[:2]))
 
 
 def test_the_failing_event_is_the_last() -> None:
@@ -102,6 +121,8 @@ def test_whatever_was_seen(events: list[Event]) -> None:
         "path",
         "rect",
     }
-    assert len(lifelines(drawn).splitlines()) == 1 + len(events)
+    rows = lifelines(drawn).splitlines()[1:]
+    assert len([row for row in rows if row[:10].strip()]) == len(events)
+    assert len(rows) <= 8 * len(events)
     assert len(mermaid(drawn).splitlines()) == 2 + len(drawn.ports) + len(events)
     assert "<" not in mermaid(drawn).replace("<<", "")

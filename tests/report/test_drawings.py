@@ -1,4 +1,4 @@
-"""Numbers and states as pictures."""
+"""Numbers as pictures, and the space that they count."""
 
 from __future__ import annotations
 
@@ -10,90 +10,14 @@ from hypothesis import strategies as st
 
 from otf.core import Model
 from otf.report.curves import duration, growth, response_times
-from otf.report.space import VisitedSpace, space
-from otf.report.states import DRAWN, layout, states
+from otf.report.space import space
 from otf.spec import Accept, Spec, Transition, goto
-from tests.report.runs import parsed, step
-
-ARCS = st.lists(st.tuples(st.integers(0, 15), st.integers(0, 15)), max_size=60)
-
-
-@given(ARCS)
-def test_no_two_states_are_at_the_same_place(arcs: list[tuple[int, int]]) -> None:
-    """Whatever the graph is like, also where parts of it cannot be reached."""
-    spots = layout(0, arcs, range(16))
-    assert set(spots) == set(range(16))
-    assert len(set(spots.values())) == 16
-    assert all(spot.x > 0 < spot.y for spot in spots.values())
-
-
-def test_a_long_row_is_broken() -> None:
-    """Of twenty states at the same distance, eight stand beside each other at most."""
-    spots = layout(0, [(0, at) for at in range(1, 21)], range(21))
-    assert len({spot.x for spot in spots.values() if spot.y == spots[1].y}) <= 8
-    assert len({spot.y for spot in spots.values()}) == 4
-
-
-def drawing(spec: Spec[int, str]) -> list[str]:
-    """Return the classes of all groups in the drawing of an unvisited model, arrows before states."""
-    found = space(Model(spec))
-    drawn = states(found, VisitedSpace(found), set())
-    assert drawn is not None
-    return [group.get("class", "") for group in parsed(drawn).iter("g")]
-
-
-COFFEE = Spec(step, initial=0, inputs=["coin", "button"])
-
-
-def test_what_was_not_visited() -> None:
-    """Two coins go in, and the button leads back from either; the first state is marked."""
-    assert drawing(COFFEE) == ["unvisited"] * 4 + ["state unvisited first", "state unvisited", "state unvisited"]
+from tests.report.runs import parsed
 
 
 def lamp(_state: int, inp: str) -> list[Transition[int]]:
     """A lamp with two switches that turn it on."""
     return [goto(0 if inp == "off" else 1)]
-
-
-def test_what_was_visited_and_what_failed() -> None:
-    """A failure is drawn over all else; an arrow for several transitions may be visited in part."""
-    model = Model(Spec(lamp, initial=0, inputs=["left", "right", "off"]))
-    found = space(model)
-    visits = VisitedSpace(found)
-    dark, light = model.node(0), model.node(1)
-    visits.went(dark, model.symbol("left"), light)
-    visits.went(light, model.symbol("off"), dark)
-    drawn = states(found, visits, {("1", "'left'")})
-    assert drawn is not None
-    arrows = [(group.get("class"), (group[0].text or "").splitlines()[0]) for group in parsed(drawn)][:4]
-    assert arrows == [
-        ("partly", "0 to 1, 1 of 2 visited"),
-        ("unvisited", "0 to 0, 0 of 1 visited"),
-        ("visited", "1 to 0, 1 of 1 visited"),
-        ("failed", "1 to 1, 0 of 2 visited"),
-    ]
-
-
-def test_spontaneous_transitions() -> None:
-    """Such transitions are drawn, and not counted."""
-    timer = Spec(step, initial=0, inputs=["coin"], emits=lambda paid: [goto(0, "refund")] if paid else [])
-    assert drawing(timer).count("spontaneous") == 2
-
-
-def test_both_at_once() -> None:
-    """A transition on an input and a spontaneous one are one arrow, of which only the first is counted."""
-    asked = Spec(lamp, initial=0, inputs=["left"], emits=lambda _: [goto(1, "on")])
-    found = space(Model(asked))
-    drawn = states(found, VisitedSpace(found), set())
-    titles = [group[0].text for group in parsed(drawn or "")][:2]
-    assert titles[0] == "0 to 1, 0 of 1 visited\n'left' -> no output\n(spontaneous) -> 'on'"
-
-
-def test_a_long_list_of_transitions_is_cut() -> None:
-    """A tooltip has room for twenty."""
-    found = space(Model(Spec(lamp, initial=0, inputs=[f"switch {number}" for number in range(30)])))
-    drawn = states(found, VisitedSpace(found), set())
-    assert "\n… and 10 more" in (parsed(drawn or "")[0][0].text or "")
 
 
 def ticket(_state: int, _inp: str) -> list[Accept]:
@@ -105,19 +29,6 @@ def test_states_behind_outputs_are_not_known() -> None:
     """If outputs decide the next state, there may be more states; also for spontaneous outputs."""
     assert not space(Model(Spec(ticket, initial=0, inputs=["go"]))).whole
     assert not space(Model(Spec(lamp, initial=0, inputs=[], emits=lambda state: ticket(state, "")))).whole
-
-
-def test_an_arrow_to_a_state_that_was_left_out_is_not_drawn() -> None:
-    """It has no position."""
-    found = space(Model(Spec(lambda state, _: [goto(state + 1)], initial=0, inputs=["go"])), most=2)
-    assert (states(found, VisitedSpace(found), set()) or "").count('class="unvisited"') == 1
-
-
-def test_too_many_states_are_not_drawn() -> None:
-    """A picture of so many would be unreadable."""
-    found = space(Model(Spec(lambda state, _: [goto(state + 1)] if state < DRAWN else [], initial=0, inputs=["go"])))
-    assert len(found.states) == DRAWN + 1
-    assert states(found, VisitedSpace(found), set()) is None
 
 
 def test_a_model_without_end_is_cut() -> None:

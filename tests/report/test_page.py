@@ -8,11 +8,11 @@ from pathlib import Path
 from otf.core import Model, Monitor, Oracle
 from otf.core.compile import Routes
 from otf.offline import Judgement
-from otf.report import Gathered, ReportedFailure, page
 from otf.report import PathSummary as Walked
+from otf.report import ReportedFailure, page
 from otf.report.embedded import ChosenPath, EmbeddedPath, embedded
 from otf.report.path_view import PathView
-from otf.spec import Spec, goto
+from otf.spec import Spec
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.reading import TracedEvent
 from tests.report.runs import EVENTS, HOSTILE, failure, gathered, header, step
@@ -89,9 +89,13 @@ def hostile(folder: Path) -> Path:
 
 
 def test_what_a_system_says_is_text(tmp_path: Path) -> None:
-    """There is one script, and it is ours; the other element of that name holds the paths as data."""
+    """There is one script, and it is ours; the other elements of that name hold states and paths as data."""
     said = hostile(tmp_path).read_text(encoding="utf-8")
-    assert re.findall(r"<script[^>]*>", said) == ['<script type="application/json" id="paths-data">', "<script>"]
+    assert re.findall(r"<script[^>]*>", said) == [
+        '<script type="text/plain" id="states-data">',
+        '<script type="application/json" id="paths-data">',
+        "<script>",
+    ]
     assert "<img" not in said
     assert "\x1b" not in said
 
@@ -102,12 +106,6 @@ def test_more_kinds_of_failure_than_are_drawn() -> None:
     for number in range(33):
         made.failed(ReportedFailure(failure(why=f"Kind{number}"), "x.jsonl", 2, EVENTS))
     assert "… and 3 other kinds of failure" in page(made)
-
-
-def test_a_model_with_many_states() -> None:
-    """It is not drawn, and the page says so."""
-    made = Gathered.of(header(), Model(Spec(lambda state, _: [goto((state + 1) % 200)], initial=0, inputs=["go"])))
-    assert "The model has 200 states; up to 80 are drawn." in page(made)
 
 
 def test_a_model_of_which_everything_was_tried() -> None:

@@ -117,7 +117,7 @@ def test_the_descendants_of_the_tester(tmp_path: Path) -> None:
     _proc(tmp_path, pid=7, children="70 71", schedstat="1000000000 500000000 3", stat="7 (a) b) R 1")
     _proc(tmp_path, pid=70, schedstat="2000000000 250000000 3")
     _proc(tmp_path, pid=71, schedstat="?")
-    assert cpu_use(proc=tmp_path) == CpuUse(0.75, 3.0, ready=True, known=True)
+    assert cpu_use(proc=tmp_path) == CpuUse(0.75, 3.0, ready=True, known=True, turns=6)
 
 
 def test_a_tester_that_has_started_nothing(tmp_path: Path) -> None:

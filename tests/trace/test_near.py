@@ -48,6 +48,14 @@ TOLD: list[tuple[Failure, list[str]]] = [
         ["  nearest allowed: Out(n=1)", "                   it is Out(1), not Out(n=1)"],
     ),
     (
+        failure("wrong", "Out(1, a=1)", ("Out(1, b=1)",)),
+        ["  nearest allowed: Out(1, b=1)", "                   it is Out(1, a=1), not Out(1, b=1)"],
+    ),
+    (
+        failure("wrong", "Out(n=2)", ("Out(n=2, of='me')",)),
+        ["  nearest allowed: Out(n=2, of='me')", "                   of is its default, not 'me'"],
+    ),
+    (
         failure("wrong", "Out(n=2)", ("Out(n=2) on tray",), ("Out(n=2) on slot",)),
         ["  remark:          the model allows it on tray or slot, and it came on p"],
     ),

@@ -110,10 +110,14 @@ def control(
     each: int = 1,
     *,
     wanted: float = QUIESCENCE,
+    pause: float = CONTROL,
     system: type[SystemProcesses] = SystemProcesses,
     stillness: type[Stillness] = Stillness,
 ) -> Found:
-    """Ask a server many times, with a time of control after each rest; `each` says how many datagrams an answer has."""
+    """Ask a server many times, with a time of control after each rest; `each` says how many datagrams an answer has.
+
+    `wanted`: the silence in seconds that is wanted; `pause`: the time of control.
+    """
     found = Found()
     with serving(command) as (pid, sock):
         watch: Watch | None = None
@@ -126,7 +130,7 @@ def control(
                 found.answers += 1
                 came = len(watch.came)
                 found.missed += came != each
-                time.sleep(CONTROL)
+                time.sleep(pause)
                 watch.quiet()
                 found.late += len(watch.came) != came
         except Unseen as unseen:

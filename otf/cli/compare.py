@@ -1,0 +1,167 @@
+"""`otf compare`: two traces or two campaigns side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from otf.cli.options import AsJson, FromBench, Sets
+from otf.cli.output import document, guarded, say
+from otf.errors import PASS, UsageError
+
+if TYPE_CHECKING:
+    from otf.report import Gathered
+    from otf.report.compare import ComparedTrace, Comparison, ConditionPair, TraceComparison
+
+EXAMPLES = """\b
+Examples:
+  otf compare a.jsonl a.shrunk.jsonl        before and after shrinking
+  otf compare old/ new/                     two campaigns, of two versions
+  otf compare a.jsonl b.jsonl --page c.html a page with both side by side
+"""
+FIGURES: Final = ("verdict", "paths", "steps", "kinds of failure", "states visited", "transitions visited")
+
+
+@guarded
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="A trace of `otf run`, or the folder of a campaign.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    bench: FromBench = None,
+    sets: Sets = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE", help="Write a page with both side by side.")
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Show the first event at which two traces part, the states there, and what else differs: versions, parameters.
+
+    Of two campaigns also their figures, and which kinds of failure only one of them has. The first paths of the same
+    number that part are compared. Both are judged again. The exit status is 0 whatever differs.
+    """
+    from otf.cli.benches import parsed
+    from otf.cli.report import write_page
+    from otf.report.compare import comparison_page
+
+    given = parsed(sets)
+    folders = [Path(each).is_dir() for each in (a, b)]
+    if any(folders) and not all(folders):
+        message = f"{a} and {b}: compare two traces or two folders of campaigns, not one with the other"
+        raise UsageError(message)
+    found = _campaigns(a, b, bench, given) if all(folders) else _two(a, b, bench, given)
+    if page is not None:
+        write_page(page, comparison_page(found))
+    if as_json:
+        document(found.data())
+    else:
+        say("\n".join([f"A: {a}", f"B: {b}", *_lines(found)]))
+        if page is not None:
+            say(f"page: {page}")
+    return PASS
+
+
+def _two(a: str, b: str, bench: str | None, sets: Mapping[str, object]) -> Comparison:
+    from otf.report.compare import Comparison, conditions
+
+    found = _traces(a, b, bench, sets)
+    return Comparison(a, b, found, conditions(found.a.header, found.b.header))
+
+
+def _traces(a: str, b: str, bench: str | None, sets: Mapping[str, object]) -> TraceComparison:
+    from otf.report.compare import compared
+
+    return compared(_judged(a, bench, sets), _judged(b, bench, sets))
+
+
+def _judged(name: str, bench: str | None, sets: Mapping[str, object]) -> ComparedTrace:
+    from otf.cli.traces import bench_of, reading
+    from otf.offline import judge
+    from otf.report.compare import ComparedTrace
+
+    with reading(name) as reader:
+        loaded = bench_of(reader, bench, sets, drives=False)
+        found = ComparedTrace(name, reader.header)
+        judgement = judge(reader, loaded, on_step=lambda traced, monitor: found.take(traced.event, monitor))
+    found.done(judgement.verdict, judgement.steps)
+    return found
+
+
+def _campaigns(a: str, b: str, bench: str | None, sets: Mapping[str, object]) -> Comparison:
+    from otf.report.compare import Comparison, ConditionPair, conditions
+
+    one, other = (_gathered(Path(each), bench, sets) for each in (a, b))
+    figures = [ConditionPair(name, *pair) for name, *pair in zip(FIGURES, _figures(one), _figures(other), strict=True)]
+    kinds = [
+        ConditionPair(name, *(str(side.failures[name].count if name in side.failures else 0) for side in (one, other)))
+        for name in dict.fromkeys([*one.failures, *other.failures])
+    ]
+    parted = next(_parted(Path(a), Path(b), bench, sets), None)
+    return Comparison(a, b, parted, conditions(one.header, other.header), figures, kinds)
+
+
+def _parted(a: Path, b: Path, bench: str | None, sets: Mapping[str, object]) -> Iterator[TraceComparison]:
+    """Yield the comparisons of paths of the same number that part."""
+    from otf.cli.campaign_folder import paths
+
+    others = {file.name for file in paths(b)}
+    for file in paths(a):
+        if file.name in others:
+            found = _traces(str(file), str(b / file.name), bench, sets)
+            if found.event is not None:
+                yield found
+
+
+def _gathered(folder: Path, bench: str | None, sets: Mapping[str, object]) -> Gathered:
+    from otf.cli.campaign_folder import gathered
+    from otf.cli.report import watched
+
+    return gathered(folder, bench, sets, watched)
+
+
+def _figures(found: Gathered) -> Iterator[str]:
+    yield found.verdict
+    yield f"{len(found.paths):,}"
+    yield f"{found.steps:,}"
+    yield f"{len(found.failures):,}"
+    yield f"{len(found.visits.states & found.space.states.keys()):,} of {len(found.space.states):,}"
+    yield f"{len(found.visits.edges):,} of {len(found.space.edges):,}"
+
+
+def _lines(found: Comparison) -> Iterator[str]:
+    yield from _table("", found.figures)
+    yield from _table("kinds of failure, with their paths", found.kinds)
+    yield from _table("they differ in", found.conditions)
+    if not found.conditions:
+        yield "they were recorded under the same conditions"
+    if found.traces is None:
+        yield "no two paths of the same number part"
+    else:
+        yield from _trace_lines(found.traces, named=bool(found.figures))
+
+
+def _table(title: str, pairs: Sequence[ConditionPair]) -> Iterator[str]:
+    if pairs and title:
+        yield f"{title}:"
+    wide = max((len(pair.what) for pair in pairs), default=0)
+    for pair in pairs:
+        yield f"  {pair.what:{wide}}  A: {pair.a or '(none)'}"
+        yield f"  {'':{wide}}  B: {pair.b or '(none)'}"
+
+
+def _trace_lines(found: TraceComparison, *, named: bool) -> Iterator[str]:
+    from otf.report.compare import parting
+
+    for side, trace in (("A", found.a), ("B", found.b)):
+        yield f"{side}{f', {trace.name}' if named else ''}: {trace.outcome}, {trace.steps} steps"
+    yield parting(found) + ("" if found.silences else " Silences are not compared: they depend on timing.")
+    if found.event is None:
+        return
+    same = list(found.states_a) == list(found.states_b)
+    for side, states in (("possible there", found.states_a), ("possible in B", found.states_b))[: 1 if same else 2]:
+        yield from (f"  {side if not at else '':15} {state}" for at, state in enumerate(states))
+    for row in found.rows:
+        if row.mark == "=":
+            yield f"      {row.a}"
+        yield from (f"  {side}   {text}" for side, text in (("A", row.a), ("B", row.b)) if text and row.mark != "=")

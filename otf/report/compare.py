@@ -1,0 +1,275 @@
+"""Two traces side by side: under what conditions they were recorded, and the first event at which they part."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from difflib import SequenceMatcher
+from itertools import zip_longest
+from typing import Any, Final, NamedTuple
+
+from otf.core import Monitor, Node
+from otf.explore.naming import output_name
+from otf.report.markup import Markup, framed, joined, own, tag
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent
+from otf.trace.record import Header
+from otf.trace.verdict import Verdict
+from otf.values import show
+
+BEFORE: Final = 6  # events that both traces have, before the first that they have not
+AFTER: Final = 12  # of each trace, from there on
+STATES: Final = 8  # possible states that are shown
+ENDED: Final = 3  # of the longer trace, if the other ends there
+END: Final = "the trace ends"
+SIDES: Final = ("", "A", "B")
+MARK: Final = "otf report of a comparison"
+# what is never the same, or says nothing about the conditions
+_LEFT_OUT: Final = frozenset({"run", "format", "minimal", "ended", "parameters", "versions"})
+_NAMES: Final = {"latency": "L", "busy": "R", "fingerprint": "model"}
+
+
+class ConditionPair(NamedTuple):
+    """A condition in which two runs differ, with its values as texts; "" where a run has none."""
+
+    what: str
+    a: str
+    b: str
+
+
+class TraceRow(NamedTuple):
+    """Events beside each other; "" where a trace has none. `mark` is `=` for the same event, or `|`, `<`, `>`."""
+
+    mark: str
+    a: str
+    b: str
+
+
+@dataclass(slots=True)
+class ComparedTrace:
+    """One of the two traces: its events as they are compared, with the states that were possible after each.
+
+    `take` is called for each event of a judgement, `done` at its end.
+    """
+
+    name: str
+    header: Header
+    outcome: str = ""
+    steps: int = 0
+    texts: list[str] = field(default_factory=list[str])
+    keys: list[Hashable] = field(default_factory=list[Hashable])
+    states: list[tuple[Node, ...]] = field(default_factory=list[tuple[Node, ...]])
+    sent: list[int] = field(default_factory=list[int])
+
+    def take(self, event: Event, monitor: Monitor) -> None:
+        """Add an event; what only says that inputs were taken depends on timing, and is left out."""
+        described = _described(event)
+        if described is not None:
+            self.texts.append(described[0])
+            self.keys.append(described[1])
+            self.states.append(monitor.states)
+            self.sent.append(monitor.sent)
+
+    def done(self, verdict: Verdict, steps: int) -> None:
+        """Note the verdict, with the signature of a failure."""
+        self.steps = steps
+        self.outcome = f"fail ({verdict.failure.signature})" if verdict.failure else verdict.outcome
+
+    def quieted(self, *, silences: bool) -> ComparedTrace:
+        """Return the trace without its silences, unless they are compared."""
+        kept = [at for at, text in enumerate(self.texts) if silences or text != "quiet"]
+        return replace(
+            self,
+            texts=[self.texts[at] for at in kept],
+            keys=[self.keys[at] for at in kept],
+            states=[self.states[at] for at in kept],
+            sent=[self.sent[at] for at in kept],
+        )
+
+    def possible(self, event: int) -> list[str]:
+        """Return the states that were possible before an event."""
+        nodes = self.states[event - 1] if event else ()
+        shown = sorted(show(node.value) for node in nodes)
+        return shown if len(shown) <= STATES else [*shown[:STATES], f"… and {len(shown) - STATES} more"]
+
+
+def _described(event: Event) -> tuple[str, Hashable] | None:
+    match event:
+        case Sent(value, port):
+            return f"-> {show(value)}", ("sent", port, output_name(value))
+        case Seen(value, port):
+            return f"<- {show(value)}", ("seen", port, output_name(value))
+        case Closed(port, reason):
+            return f"<- the port {port} ended: {reason}", ("closed", port, reason)
+        case Quiet():
+            return "quiet", "quiet"
+        case _:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class TraceComparison:
+    """The result: `event` is the number of the first event that is not the same, None if all are; `step` is its step.
+
+    `states_a` and `states_b` are possible before it. `silences` are compared only between two runs in strict mode.
+    """
+
+    a: ComparedTrace
+    b: ComparedTrace
+    silences: bool
+    event: int | None
+    step: int
+    rows: Sequence[TraceRow]
+    states_a: Sequence[str]
+    states_b: Sequence[str]
+
+    def data(self) -> dict[str, Any]:
+        """Return it as JSON data."""
+        sides = {
+            each: {"trace": side.name, "verdict": side.outcome, "steps": side.steps}
+            for each, side in (("a", self.a), ("b", self.b))
+        }
+        parts = {"event": self.event, "step": self.step, "states_a": self.states_a, "states_b": self.states_b}
+        return {
+            **sides,
+            "silences": self.silences,
+            "parts": None if self.event is None else parts,
+            "events": [row._asdict() for row in self.rows],
+        }
+
+
+def compared(a: ComparedTrace, b: ComparedTrace) -> TraceComparison:
+    """Return where two traces part, and what differs in their conditions."""
+    silences = a.header.mode == b.header.mode == "strict"
+    a, b = a.quieted(silences=silences), b.quieted(silences=silences)
+    pairs = enumerate(zip(a.keys, b.keys, strict=False))
+    same = next((at for at, (one, other) in pairs if one != other), min(len(a.keys), len(b.keys)))
+    parts = same < max(len(a.keys), len(b.keys))
+    longer = a if len(a.keys) > same else b
+    return TraceComparison(
+        a,
+        b,
+        silences,
+        same + 1 if parts else None,
+        longer.sent[same] if parts else a.steps,
+        list(_rows(a, b, same)),
+        a.possible(same) if parts else [],
+        b.possible(same) if parts else [],
+    )
+
+
+def conditions(a: Header, b: Header) -> list[ConditionPair]:
+    """Return the conditions in which two runs differ: parameters and versions one by one.
+
+    >>> from dataclasses import replace
+    >>> header = Header("1", "coffee", {"fault": "none"}, "", 0, "random", "strict", "uioco", 0.1, 0.002, 0.002)
+    >>> conditions(header, replace(header, parameters={"fault": "free"}, seed=7))
+    [ConditionPair(what='parameter fault', a='none', b='free'), ConditionPair(what='seed', a='0', b='7')]
+    """
+    one, other = _flat(a), _flat(b)
+    names = dict.fromkeys([*one, *other])
+    pairs = (ConditionPair(name, one.get(name, ""), other.get(name, "")) for name in names)
+    return [pair for pair in pairs if pair.a != pair.b]
+
+
+def _flat(header: Header) -> dict[str, str]:
+    found = {f"parameter {key}": _text(value) for key, value in header.parameters.items()}
+    found |= {f"version of {key}": _text(value) for key, value in header.versions.items()}
+    own = {key: value for key, value in asdict(header).items() if key not in _LEFT_OUT}
+    return found | {_NAMES.get(key, key): _text(value) for key, value in own.items()}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else show(value)
+
+
+def _rows(a: ComparedTrace, b: ComparedTrace, same: int) -> Iterator[TraceRow]:
+    """Yield the last events that are the same, and those after them, with equal ones beside each other."""
+    yield from (TraceRow("=", text, text) for text in a.texts[max(0, same - BEFORE) : same])
+    ends = [side.texts[same] if same < len(side.texts) else f"{END}: {side.outcome}" for side in (a, b)]
+    if same < max(len(a.keys), len(b.keys)):
+        yield TraceRow("|", *ends)
+    same += 1
+    # beside a trace that has ended there is nothing to compare with
+    upto = same + (AFTER if same <= min(len(a.keys), len(b.keys)) else ENDED)
+    matcher = SequenceMatcher(None, a.keys[same:upto], b.keys[same:upto], autojunk=False)
+    for _, first, last, begin, end in matcher.get_opcodes():
+        one, other = a.texts[same + first : same + last], b.texts[same + begin : same + end]
+        for left, right in zip_longest(one, other, fillvalue=""):
+            yield TraceRow("=" if left == right else "<" if not right else ">" if not left else "|", left, right)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two traces or campaigns, by their names; of campaigns also their `figures`, and the paths of each kind.
+
+    `traces` is None if no two paths of the same number part.
+    """
+
+    a: str
+    b: str
+    traces: TraceComparison | None
+    conditions: Sequence[ConditionPair]
+    figures: Sequence[ConditionPair] = ()
+    kinds: Sequence[ConditionPair] = ()
+
+    def data(self) -> dict[str, Any]:
+        """Return it as JSON data."""
+        lists = {"conditions": self.conditions, "figures": self.figures, "kinds": self.kinds}
+        return {
+            "a": self.a,
+            "b": self.b,
+            **{name: [each._asdict() for each in pairs] for name, pairs in lists.items()},
+            "traces": None if self.traces is None else self.traces.data(),
+        }
+
+
+def comparison_page(found: Comparison) -> str:
+    """Return a page with two traces or campaigns side by side."""
+    top = tag(
+        "header",
+        tag("a", "to the content", href="#content", class_="skip"),
+        tag("h1", "otf compare"),
+        tag("p", "A: ", tag("code", found.a)),
+        tag("p", "B: ", tag("code", found.b)),
+        tag("nav", tag("button", "light or dark", id="theme", type="button")),
+    )
+    titles = {
+        "Figures": found.figures,
+        "Paths of each kind of failure": found.kinds,
+        "Conditions": found.conditions,
+    }
+    parts = [part for title, pairs in titles.items() if pairs for part in (tag("h2", title), _table(SIDES, pairs))]
+    if not found.conditions:
+        parts.append(tag("p", "They were recorded under the same conditions."))
+    events = _events(found.traces) if found.traces else tag("p", "No two paths of the same number part.")
+    main = tag("main", *parts, tag("h2", "Events"), events, id="content")
+    return framed("otf compare", own("page.css") + own("states.css"), own("page.js"), top, main, mark=MARK)
+
+
+def _events(found: TraceComparison) -> Markup:
+    sides = [(side.name, side.outcome, f"{side.steps} steps") for side in (found.a, found.b)]
+    states = ("possible before it", "\n".join(found.states_a), "\n".join(found.states_b))
+    return joined(
+        _table(["trace", "verdict", ""], sides),
+        tag("p", parting(found), "" if found.silences else " Silences are not compared: they depend on timing."),
+        _table(SIDES, [states] if found.event is not None else []),
+        _table(SIDES, [(row.mark, row.a, row.b) for row in found.rows]),
+    )
+
+
+def parting(found: TraceComparison) -> str:
+    """Return in a sentence where two traces part."""
+    if found.event is None:
+        return "All events are the same."
+    return f"They part at event {found.event}, in step {found.step}."
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
+    head = tag("tr", *(tag("th", each, scope="col") for each in heads))
+    body = [
+        tag("tr", *(tag("td", tag("code", each)) for each in row), class_="differs" if row[0] in set("<>|") else None)
+        for row in rows
+    ]
+    return tag("div", tag("table", tag("thead", head), tag("tbody", *body)), class_="wide compared", tabindex=0)

@@ -1,0 +1,358 @@
+"use strict";
+// The states of a model, walked by clicking. Every text is set as text: values come from the tested system.
+(async () => {
+  const place = document.getElementById("states-walk");
+  if (!place) return;
+  const SVG = "http://www.w3.org/2000/svg";
+  const [DRAWN, NEAR, LISTED, ACROSS, WIDE, LINES, TOKEN] = [80, 24, 100, 6, 26, 4, 40];
+  const make = (name, attributes, ...inner) => fill(document.createElement(name), attributes, inner);
+  const svg = (name, attributes, ...inner) => fill(document.createElementNS(SVG, name), attributes, inner);
+  const fill = (element, attributes, inner) => {
+    for (const [key, value] of Object.entries(attributes || {})) {
+      if (key === "click") element.addEventListener("click", value);
+      else if (value !== null && value !== false) element.setAttribute(key, value === true ? "" : value);
+    }
+    element.append(...inner.flat().filter((part) => part !== null));
+    return element;
+  };
+
+  // --- the data: columns of numbers, and the texts that they mean
+  const packed = Uint8Array.from(atob(document.getElementById("states-data").textContent), (char) => char.charCodeAt(0));
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const data = JSON.parse(await new Response(unpacked).text());
+  const size = data.states.length, arcs = data.source.length;
+  const visited = data.visited && new Set(data.visited), went = data.went && new Set(data.went);
+  const failed = new Set((data.failed || []).map(([state, input]) => `${state} ${input}`));
+  const places = data.kinds.map((kind) => new Map(kind.fields.map((field, at) => [field, at + 1])));
+  const number = (state, field) => {
+    const row = data.states[state], at = places[row[0]].get(field);
+    return at === undefined ? -1 : row[at];
+  };
+  const value = (state, field) => (number(state, field) < 0 ? "none" : data.texts[number(state, field)]);
+  const kind = (state) => data.kinds[data.states[state][0]].name;
+  const fields = (state) => data.kinds[data.states[state][0]].fields;
+  const named = (field) => data.fields[field].split(".").pop();
+  const pair = (state, field) => (data.fields[field] ? `${named(field)}=${value(state, field)}` : value(state, field));
+  const whole = (state) => [kind(state), ...fields(state).map((field) => pair(state, field))].filter(Boolean).join(" ");
+  const differing = (state, other) => {
+    const both = new Set([...fields(state), ...fields(other)]);
+    const told = [...both].filter((field) => number(state, field) !== number(other, field) && number(state, field) >= 0);
+    return [...(kind(state) === kind(other) ? [] : [kind(state)]), ...told.map((field) => changed(field, value(other, field), value(state, field)))];
+  };
+  // Of a long value only what is new in it: what both have at the beginning and at the end is left out.
+  const changed = (field, old, now) => {
+    const name = data.fields[field] ? `${named(field)}=` : "";
+    if (now.length <= WIDE || old === "none") return name + now;
+    const [was, is] = [tokens(old), tokens(now)];
+    let first = 0, last = 0;
+    while (first < was.length && was[first] === is[first]) first++;
+    while (last < Math.min(was.length, is.length) - first && was.at(-1 - last) === is.at(-1 - last)) last++;
+    const [lost, fresh] = [was, is].map((all) => all.slice(first, all.length - last).join("").trim());
+    return name + (fresh ? `… ${fresh} …` : `… without ${lost}`);
+  };
+  const tokens = (text) => text.match(/[^\s,(){}[\]=]*[\s,(){}[\]=]+|[^\s,(){}[\]=]+/g) || [""];
+  const input = (arc) => (data.input[arc] < 0 ? "(spontaneous)" : data.inputs[data.input[arc]]);
+  const taken = (arc) => `${input(arc)} / ${data.outputs[data.output[arc]]}${data.times[arc] || ""}`;
+  const begin = new Int32Array(size + 2), end = new Int32Array(size + 2);
+  for (let arc = 0; arc < arcs; arc++) end[data.source[arc] + 1]++;
+  for (let state = 0; state <= size; state++) end[state + 1] += end[state];
+  const ordered = new Int32Array(arcs), into = Array.from({ length: size }, () => []);
+  begin.set(end);
+  for (let arc = 0; arc < arcs; arc++) {
+    ordered[begin[data.source[arc]]++] = arc;
+    if (data.target[arc] >= 0) into[data.target[arc]].push(arc);
+  }
+  const from = (state) => ordered.subarray(end[state], end[state + 1]);
+  const parent = new Int32Array(size).fill(-2);
+  if (size) parent[0] = -1;
+  for (let queue = size ? [0] : [], at = 0; at < queue.length; at++) {
+    for (const arc of from(queue[at])) {
+      const target = data.target[arc];
+      if (target >= 0 && parent[target] === -2) { parent[target] = arc; queue.push(target); }
+    }
+  }
+  const way = (state) => {
+    const found = [];
+    for (let at = state; parent[at] >= 0; at = data.source[parent[at]]) found.push(parent[at]);
+    return found.reverse();
+  };
+
+  // --- labels: only what differs, broken between tokens
+  const broken = (parts) => {
+    const lines = [];
+    for (const part of parts) {
+      let line = "";
+      for (const token of tokens(part)) {
+        const short = token.length > TOKEN ? `${token.slice(0, TOKEN - 1)}…` : token;
+        if (line && line.length + short.trimEnd().length > WIDE) { lines.push(line.trimEnd()); line = ""; }
+        line += short;
+      }
+      lines.push(line.trimEnd());
+    }
+    return lines.length > LINES ? [...lines.slice(0, LINES - 1), `… ${lines.length - LINES + 1} more lines`] : lines;
+  };
+  const varying = (states) => {
+    const all = new Set(states.flatMap(fields));
+    // one that is the same wherever it is follows from the type
+    return [...all].filter((field) => new Set(states.map((state) => number(state, field)).filter((each) => each >= 0)).size > 1);
+  };
+
+  // --- drawings: rows by distance, few crossings, never more boxes than can be read
+  const layout = (nodes, edges) => {
+    const near = nodes.map(() => new Set());
+    for (const edge of edges) { near[edge.from].add(edge.to); near[edge.to].add(edge.from); }
+    const rows = [];
+    nodes.forEach((node, at) => { (rows[node.row] ||= []).push(at); });
+    const filled = rows.filter(Boolean), position = [];
+    const note = (row) => row.forEach((at, index) => { position[at] = (index + 0.5) / row.length; });
+    filled.forEach(note);
+    for (let sweep = 0; sweep < 8; sweep++) {
+      for (const row of filled) {
+        const middle = new Map(row.map((at) => [at, [...near[at]].reduce((sum, each) => sum + position[each], 0) / (near[at].size || 1)]));
+        row.sort((one, other) => middle.get(one) - middle.get(other));
+        note(row);
+      }
+    }
+    return filled.flatMap((row) => {
+      const count = Math.ceil(row.length / ACROSS);
+      return Array.from({ length: count }, (_, line) => row.slice(line * ACROSS, (line + 1) * ACROSS));
+    });
+  };
+  const drawn = (nodes, edges, label) => {
+    const lines = layout(nodes, edges);
+    for (const node of nodes) {
+      node.wide = Math.max(...node.lines.map((line) => line.length)) * 7.4 + 20;
+      node.high = node.lines.length * 16 + 14;
+    }
+    const columns = Math.max(...lines.map((line) => line.length));
+    const across = Math.max(...nodes.map((node) => node.wide)) + 44, down = Math.max(...nodes.map((node) => node.high)) + 52;
+    lines.forEach((line, row) => line.forEach((at, column) => {
+      nodes[at].x = (column + 0.5 + (columns - line.length) / 2) * across;
+      nodes[at].y = (row + 0.5) * down;
+    }));
+    const [width, height] = [columns * across, lines.length * down];
+    const arrows = edges.sort((one, other) => one.rank - other.rank).map((edge) => arrow(nodes[edge.from], nodes[edge.to], edge));
+    const group = { class: "states", viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label };
+    return svg("svg", group, arrows, nodes.map(box));
+  };
+  const box = (node) => {
+    const top = node.y - node.high / 2;
+    const made = svg("g", { class: `state ${node.kind}`, tabindex: 0, role: "button", "aria-label": node.title },
+      svg("title", {}, node.title),
+      svg("rect", { x: node.x - node.wide / 2, y: top, width: node.wide, height: node.high, rx: 8 }),
+      node.lines.map((line, at) => svg("text", { x: node.x, y: top + 19 + 16 * at, "text-anchor": "middle" }, line)));
+    made.addEventListener("click", node.go);
+    made.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === " ") { event.preventDefault(); node.go(); }
+    });
+    return made;
+  };
+  const border = (node, x, y) => {
+    const [dx, dy] = [x - node.x, y - node.y];
+    const share = Math.min(dx ? node.wide / 2 / Math.abs(dx) : 1e9, dy ? node.high / 2 / Math.abs(dy) : 1e9);
+    return [node.x + dx * share, node.y + dy * share];
+  };
+  const arrow = (source, target, edge) => {
+    let line, head;
+    if (source === target) {
+      const [x, y] = [source.x + source.wide / 2, source.y];
+      [line, head] = [`M${x} ${y - 9}c22 -12 22 30 0 18`, `M${x} ${y + 9}l9 1l-4 -7z`];
+    } else {
+      const long = Math.hypot(target.x - source.x, target.y - source.y);
+      const [dx, dy] = [(target.x - source.x) / long, (target.y - source.y) / long];
+      const [x, y] = [(source.x + target.x) / 2 - dy * 22, (source.y + target.y) / 2 + dx * 22];
+      const [x1, y1] = border(source, x, y), [x2, y2] = border(target, x, y);
+      const away = Math.hypot(x2 - x, y2 - y) || 1, [ux, uy] = [(x2 - x) / away, (y2 - y) / away];
+      line = `M${x1} ${y1}Q${x} ${y} ${x2} ${y2}`;
+      head = `M${x2} ${y2}L${x2 - 9 * ux - 4 * uy} ${y2 - 9 * uy + 4 * ux}L${x2 - 9 * ux + 4 * uy} ${y2 - 9 * uy - 4 * ux}z`;
+    }
+    return svg("g", { class: edge.kind }, svg("title", {}, edge.title), svg("path", { d: line, class: "line" }), svg("path", { d: head, class: "head" }));
+  };
+  // All transitions between two boxes are one arrow.
+  const edgesOf = (group, of) => {
+    const found = new Map();
+    for (const state of group) {
+      for (const arc of from(state)) {
+        const [one, other] = [of.get(state), data.target[arc] < 0 ? undefined : of.get(data.target[arc])];
+        if (other === undefined) continue;
+        const key = `${one} ${other}`;
+        if (!found.has(key)) found.set(key, { from: one, to: other, arcs: [] });
+        found.get(key).arcs.push(arc);
+      }
+    }
+    return [...found.values()].map((edge) => {
+      const asked = edge.arcs.filter((arc) => data.input[arc] >= 0), seen = went ? asked.filter((arc) => went.has(arc)).length : 0;
+      const bad = edge.arcs.some((arc) => failed.has(`${data.source[arc]} ${data.input[arc]}`));
+      edge.kind = bad ? "failed" : !asked.length ? "spontaneous" : !went ? "plain" : seen === asked.length ? "visited" : seen ? "partly" : "unvisited";
+      edge.rank = bad ? 1 : 0;
+      const ways = [...new Set(edge.arcs.slice(0, 400).map(taken))];
+      edge.title = [went ? `${seen} of ${asked.length} visited` : `${edge.arcs.length} transitions`, ...ways.slice(0, 20), ...(ways.length > 20 ? ["… and more"] : [])].join("\n");
+      return edge;
+    });
+  };
+  const marked = (state) => `${visited ? (visited.has(state) ? "visited" : "unvisited") : "plain"}${state === 0 ? " first" : ""}${state === here ? " here" : ""}`;
+  // With `beside`, each state but that one is labelled by what differs from it.
+  const boxes = (states, rows, beside = -1) => {
+    const vary = varying(states), kinds = new Set(states.map(kind)).size > 1;
+    const of = new Map(states.map((state, at) => [state, at]));
+    const nodes = states.map((state, at) => {
+      const apart = beside < 0 || state === beside || kind(state) !== kind(beside) ? [] : differing(state, beside);
+      const shown = apart.length ? apart : fields(state).filter((field) => !vary.length || vary.includes(field)).map((field) => pair(state, field));
+      const parts = [...((kinds && !apart.length) || !shown.length ? [kind(state)] : []), ...shown].filter(Boolean);
+      return { lines: broken(parts.length ? parts : ["(no fields)"]), title: `state ${state}: ${whole(state)}`, kind: marked(state), row: rows[at], go: () => go(state) };
+    });
+    return [nodes, edgesOf(states, of)];
+  };
+  const spread = (start, next, most) => {
+    const row = new Map(start.map((state) => [state, 0])), queue = [...start];
+    for (let at = 0; at < queue.length; at++) {
+      for (const other of next(queue[at])) {
+        if (row.has(other)) continue;
+        if (row.size >= most) return row;
+        row.set(other, row.get(queue[at]) + 1);
+        queue.push(other);
+      }
+    }
+    return row;
+  };
+  const targets = (state) => [...from(state)].map((arc) => data.target[arc]).filter((target) => target >= 0);
+
+  const VIEWS = {
+    around: () => {
+      const ahead = [...new Set(targets(here))].filter((state) => state !== here);
+      const behind = [...new Set(into[here].map((arc) => data.source[arc]))].filter((state) => state !== here && !ahead.includes(state));
+      const [above, below] = [behind.slice(0, NEAR / 2), ahead.slice(0, NEAR)];
+      const states = [here, ...above, ...below], rows = [1, ...above.map(() => 0), ...below.map(() => 2)];
+      const left = behind.length + ahead.length - above.length - below.length;
+      return [...boxes(states, rows, here), left ? `${left} more neighbours are in the lists below` : ""];
+    },
+    everything: () => bounded([...spread([0], targets, DRAWN + 1)], size, "states"),
+    visited: () => {
+      const known = (state) => targets(state).filter((each) => visited.has(each));
+      const row = visited.has(0) ? spread([0], known, DRAWN + 1) : new Map();
+      return bounded([...row], visited.size, "visited states");
+    },
+    fields: () => {
+      const by = chosen(), keys = new Map(), groups = [];
+      const of = new Map();
+      for (let state = 0; state < size; state++) {
+        const key = by.map((field) => (field < 0 ? kind(state) : number(state, field))).join(" ");
+        if (!keys.has(key)) { keys.set(key, groups.length); groups.push([]); }
+        groups[keys.get(key)].push(state);
+        of.set(state, keys.get(key));
+      }
+      const most = Math.min(groups.length, DRAWN), shown = new Map([...of].filter(([, group]) => group < most));
+      const edges = edgesOf([...shown.keys()], shown), next = new Map(groups.map((_, at) => [at, []]));
+      for (const edge of edges) next.get(edge.from).push(edge.to);
+      const row = spread([0], (group) => next.get(group), most);
+      const nodes = groups.slice(0, most).map((states, at) => {
+        const parts = by.map((field) => (field < 0 ? kind(states[0]) : pair(states[0], field)));
+        const count = `${states.length} state${states.length === 1 ? "" : "s"}`;
+        const seen = !visited ? "plain" : states.some((state) => visited.has(state)) ? "visited" : "unvisited";
+        const mark = `${seen}${at === 0 ? " first" : ""}${states.includes(here) ? " here" : ""}`;
+        return { lines: [...broken(parts).slice(0, LINES), count], title: [...parts, count].join(" "), kind: mark, row: row.get(at) ?? 99, go: () => { among = new Set(states); go(states[0]); } };
+      });
+      return [nodes, edges, groups.length > most ? `the first ${most} of ${groups.length} groups` : `${groups.length} groups`];
+    },
+  };
+  const bounded = (row, all, what) => {
+    const shown = row.slice(0, DRAWN);
+    if (!shown.length) return [[], [], `no ${what}`];
+    return [...boxes(shown.map(([state]) => state), shown.map(([, at]) => at)), all > shown.length ? `the nearest ${shown.length} of ${all} ${what}` : ""];
+  };
+
+  // --- the page
+  // where a run failed is what a reader looks for
+  let here = data.failed && data.failed.length ? data.failed[0][0] : 0, before = -1, among = null, trail = [];
+  const view = make("select", { id: "states-view" });
+  const names = { around: "around this state", everything: size > DRAWN ? "from the start" : "all states", visited: "visited states", fields: "grouped by fields" };
+  for (const name of Object.keys(VIEWS)) if (name !== "visited" || visited) view.append(make("option", { value: name }, names[name]));
+  const used = [...new Set(data.kinds.flatMap((each) => each.fields))];
+  const several = new Set(data.states.map((row) => row[0])).size > 1;
+  const offered = [...(several ? [-1] : []), ...used.filter((field) => data.fields[field] && data.states.some((_, state) => number(state, field) !== number(0, field)))];
+  const ticks = offered.map((field) => make("input", { type: "checkbox", value: field, checked: (data.by || []).includes(field) }));
+  const chosen = () => ticks.filter((tick) => tick.checked).map((tick) => Number(tick.value));
+  const choices = make("span", { class: "choices" }, offered.map((field, at) => make("label", {}, ticks[at], field < 0 ? "type" : data.fields[field])));
+  const [drawing, remark] = [make("div", { class: "drawing", tabindex: 0, "aria-label": "drawing of states", role: "region" }), make("span", { class: "soft", role: "status" })];
+  const search = make("input", { type: "search", id: "states-search", autocomplete: "off" });
+  const [list, count, panel] = [make("ul", { class: "list" }), make("output", { class: "soft", "aria-live": "polite" }), make("div", { class: "panel", "aria-live": "polite" })];
+  const all = make("button", { type: "button", click: () => { among = null; search.value = ""; filter(); } }, "all states");
+  place.append(
+    make("div", { class: "tools" }, make("label", {}, "draw ", view), choices, remark), drawing,
+    make("div", { class: "walk" },
+      make("div", { class: "found" }, make("div", { class: "tools" }, make("label", {}, "search ", search), all, count), list), panel));
+
+  const picture = () => {
+    choices.hidden = view.value !== "fields";
+    const [nodes, edges, said] = VIEWS[view.value]();
+    drawing.replaceChildren(...(nodes.length ? [drawn(nodes, edges, `${names[view.value]}: ${nodes.length} boxes`)] : []));
+    remark.textContent = said;
+    const middle = drawing.querySelector(".here rect");
+    if (middle) drawing.scrollLeft = Math.max(0, Number(middle.getAttribute("x")) - drawing.clientWidth / 3);
+  };
+  const texts = [];
+  const filter = () => {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const right = (state) => (!among || among.has(state)) && words.every((word) => (texts[state] ||= `${state} ${whole(state)}`.toLowerCase()).includes(word));
+    const rows = [];
+    let found = 0;
+    for (let state = 0; state < size; state++) {
+      if (!right(state)) continue;
+      found++;
+      if (rows.length < LISTED) rows.push(make("li", {}, step(state, `${state}  ${whole(state)}`)));
+    }
+    list.replaceChildren(...rows);
+    count.textContent = `${found} of ${size} states${found > rows.length ? `, the first ${rows.length} are listed` : ""}`;
+  };
+  const step = (state, text) => make("button", { type: "button", class: state === here ? "to here" : "to", click: () => go(state) }, text);
+  const toward = (arc) => {
+    const target = data.target[arc];
+    if (target < 0) return target === -1 ? "the outputs decide" : "beyond the bound";
+    return target === data.source[arc] ? "stays" : step(target, `${target}  ${differing(target, data.source[arc]).join(" ") || whole(target)}`);
+  };
+  const table = (heads, rows) => make("table", {}, make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, head)))), make("tbody", {}, rows));
+  const row = (kind, ...cells) => make("tr", { class: kind }, cells.map((cell) => make("td", {}, cell)));
+  const describe = () => {
+    const marks = [here === 0 ? "initial" : "", visited ? (visited.has(here) ? "visited" : "not visited") : "", (data.failed || []).some(([state]) => state === here) ? "a run failed here" : "", ...Object.entries(data.marks).filter(([, states]) => states.includes(here)).map(([word]) => word)];
+    const shown = fields(here).map((field) => {
+      const differs = before >= 0 && number(before, field) !== number(here, field);
+      return row(differs ? "changed" : "", data.fields[field] || "state", make("code", {}, value(here, field)), differs ? `was ${value(before, field)}` : "");
+    });
+    const out = [...from(here)], ahead = out.slice(0, 2 * LISTED).map((arc) => {
+      const kind = failed.has(`${here} ${data.input[arc]}`) ? "failed" : went && data.input[arc] >= 0 ? (went.has(arc) ? "visited" : "not visited") : "";
+      return row(kind === "failed" ? "fail" : "", make("code", {}, input(arc)), make("code", {}, `${data.outputs[data.output[arc]]}${data.times[arc] || ""}`), toward(arc), ...(went ? [kind] : []));
+    });
+    const back = into[here].filter((arc) => data.source[arc] !== here), steps = way(here);
+    const passed = steps.map((arc) => make("li", {}, make("code", {}, `${taken(arc)} `), step(data.target[arc], `${data.target[arc]}  ${differing(data.target[arc], data.source[arc]).join(" ")}`)));
+    panel.replaceChildren(...[
+      make("h3", {}, `State ${here} of ${size}: ${kind(here)}`), make("p", { class: "soft" }, marks.filter(Boolean).join(", ") || "\u00a0"),
+      shown.length ? table(["field", "value", ""], shown) : null, make("h3", {}, "From here"),
+      out.length > ahead.length ? make("p", { class: "soft" }, `the first ${ahead.length} of ${out.length} transitions`) : null,
+      !out.length ? make("p", {}, "No transition leaves it.") : make("div", { class: "wide", tabindex: 0 }, table(["input", "outputs", "leads to", ...(went ? [""] : [])], ahead)),
+      make("h3", {}, "The shortest way here"),
+      parent[here] === -2 ? make("p", {}, "No transition that is shown leads here.") : make("ol", { class: "way" }, passed),
+      steps.length ? null : make("p", { class: "soft" }, here === 0 ? "It begins here." : ""),
+      make("details", {}, make("summary", {}, `Reached from (${back.length})`), make("ul", { class: "list" }, back.slice(0, LISTED).map((arc) => make("li", {}, step(data.source[arc], `${data.source[arc]}  ${taken(arc)}`))))),
+      make("div", { class: "tools" }, make("button", { type: "button", disabled: !trail.length, click: () => { history.back(); } }, "back")),
+    ].filter(Boolean));
+  };
+  const show = () => { describe(); picture(); filter(); };
+  const go = (state) => { if (state === here) show(); else location.hash = `state-${state}`; };
+  const follow = () => {
+    const at = Number((/^#state-(\d{1,9})$/.exec(location.hash) || [])[1] ?? (location.hash || !trail.length ? -1 : trail[0]));
+    if (!(at >= 0 && at < size)) return;
+    if (at !== here) {
+      if (trail.at(-1) === at) trail.pop(); else trail.push(here);
+      [before, here] = [here, at];
+    }
+    show();
+  };
+  for (const each of [view, ...ticks]) each.addEventListener("change", picture);
+  search.addEventListener("input", filter);
+  addEventListener("hashchange", follow);
+  view.value = data.by ? "fields" : size <= DRAWN ? "everything" : visited && !failed.size ? "visited" : "around";
+  if (!size) { place.replaceChildren("There are no states."); return; }
+  show();
+  follow();
+  place.dataset.ready = "yes";
+})();

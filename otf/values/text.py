@@ -1,0 +1,204 @@
+"""Values as text: short, on one line, and without control sequences for a terminal; and how one became another."""
+
+from __future__ import annotations
+
+import dataclasses
+import reprlib
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+from typing import Any, Final, get_origin
+
+LONGEST = 300
+MOST: Final = 10  # parts of a value that changed; if there are more, the value is shown whole
+WHOLE: Final = ContextVar("whole", default=False)
+"""Whether values are shown with all their fields, and not cut."""
+_GENERATED: Final = (dataclasses.__file__, reprlib.__file__)
+_PLAIN: Final = {str, int, bool, float, bytes, type(None)}
+_BRACKETS: Final[Mapping[type, tuple[str, str]]] = {
+    tuple: ("(", ")"),
+    list: ("[", "]"),
+    set: ("{", "}"),
+    frozenset: ("frozenset({", "})"),
+}
+
+
+@contextmanager
+def showing(*, whole: bool) -> Generator[None]:
+    """Show values with all their fields, and uncut, inside a `with`, if `whole`.
+
+    >>> with showing(whole=True):
+    ...     len(show("x" * 1000))
+    1002
+    """
+    before = WHOLE.set(whole)
+    try:
+        yield
+    finally:
+        WHOLE.reset(before)
+
+
+def show(value: object, longest: int = LONGEST) -> str:
+    """Return a value as `repr` does, without the fields of a dataclass that have their default, on one line.
+
+    A longer text than `longest` characters is cut, and its length is given. Control characters are escaped: values
+    come from the system under test, and a name with an escape sequence must not change the terminal. `WHOLE` keeps all
+    fields and cuts nothing.
+
+    >>> show(("a", 1)), show("x" * 80, longest=36)
+    ("('a', 1)", "'xxxxxxxxxxxxxxxxxx… (82 characters)")
+    """
+    try:
+        text = repr(value) if WHOLE.get() else _text(value)
+    except Exception:  # noqa: BLE001 -- a broken part of a value must not hide the failure to show
+        text = _otherwise(value)
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    return text if len(text) <= longest or WHOLE.get() else _cut(text, longest)
+
+
+def _cut(text: str, longest: int) -> str:
+    length = f"… ({len(text):,} characters)"
+    room = longest - len(length)
+    return text[:room] + length if room > 0 else text[: longest - 1] + "…"
+
+
+def _otherwise(value: object) -> str:
+    try:
+        return repr(value)  # which ends where a value contains itself
+    except Exception as error:  # noqa: BLE001 -- the user's code may raise anything
+        return f"<{type(value).__name__} whose repr raised {type(error).__name__}>"
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 -- any value
+    kind = value.__class__
+    if kind in _PLAIN:
+        return repr(value)
+    # a long one is cut anyway
+    if kind in _BRACKETS and 0 < len(value) <= LONGEST:
+        opening, closing = _BRACKETS[kind]
+        return f"{opening}{', '.join(map(_text, value))}{',' if kind is tuple and len(value) == 1 else ''}{closing}"
+    if kind is dict and len(value) <= LONGEST:
+        return f"{{{', '.join(f'{_text(key)}: {_text(each)}' for key, each in value.items())}}}"
+    fields = _fields(kind)
+    if fields is None:
+        return repr(value)
+    texts = ((name, _text(getattr(value, name)), default) for name, default in fields)
+    return f"{kind.__qualname__}({', '.join(f'{name}={text}' for name, text, default in texts if text != default)})"
+
+
+@lru_cache(1024)
+def _fields(kind: Any) -> tuple[tuple[str, str | None], ...] | None:  # noqa: ANN401 -- mypy holds that types cannot be hashed
+    """Return the fields that a dataclass shows, with the text of their default; None if its text is its own."""
+    code = getattr(kind.__repr__, "__code__", None)
+    if not dataclasses.is_dataclass(kind) or code is None or code.co_filename not in _GENERATED:
+        return None
+    return tuple((field.name, _default(field)) for field in dataclasses.fields(kind) if field.repr)
+
+
+def _default(field: dataclasses.Field[Any]) -> str | None:
+    if field.default is not dataclasses.MISSING:
+        return _text(field.default)
+    # other factories may do anything
+    empty = {dict: "{}", list: "[]", set: "set()", tuple: "()", frozenset: "frozenset()"}
+    made = get_origin(field.default_factory) or field.default_factory
+    return next((text for kind, text in empty.items() if made is kind), None)
+
+
+def changes(before: object, after: object) -> str:
+    """Return how a value became another one: the parts that differ; the other one whole where that says more.
+
+    It is empty if they are equal.
+
+    >>> changes((1, ("a", "b")), (1, ("a", "b", "c")))
+    "[1] + 'c'"
+    >>> changes("idle", "busy")
+    "'busy'"
+    """
+    whole = show(after)
+    try:
+        if type(before) is type(after) and before == after:
+            return ""
+        found = [] if WHOLE.get() else list(_changes(before, after, ""))
+    except Exception:  # noqa: BLE001 -- as above, the values of a model may not even compare
+        return whole
+    text = ", ".join(found)
+    return text if 0 < len(found) <= MOST and len(text) <= len(whole) else whole
+
+
+def became(before: Sequence[object], now: Sequence[object]) -> list[str]:
+    """Return the possible states of a model: its one state by what changed since the one before, several whole.
+
+    >>> became([("idle", 1)], [("idle", 2)]), became([1], [1]), became([], [1, 2])
+    (['[1] = 2'], ['unchanged'], ['1', '2'])
+    """
+    if len(before) == len(now) == 1:
+        return [changes(before[0], now[0]) or "unchanged"]
+    return [show(state) for state in now]
+
+
+def _changes(before: Any, after: Any, path: str) -> Iterator[str]:  # noqa: ANN401 -- the values of any model
+    kind = after.__class__
+    if before.__class__ is not kind:
+        yield _assigned(path, after)
+    elif (fields := _fields(kind)) is not None:
+        for name, _ in fields:
+            yield from _part(getattr(before, name), getattr(after, name), f"{path}.{name}" if path else name)
+    elif kind in {set, frozenset}:
+        yield from _elements(path, after - before, before - after)
+    elif kind is dict:
+        yield from _entries(before, after, path)
+    elif kind in {tuple, list}:
+        yield from _sequence(before, after, path)
+    else:
+        yield _assigned(path, after)
+
+
+def _part(before: object, after: object, path: str) -> Iterator[str]:
+    if type(before) is not type(after) or before != after:
+        yield from _changes(before, after, path)
+
+
+def _assigned(path: str, after: object) -> str:
+    return f"{path} = {show(after)}" if path else show(after)
+
+
+def _elements(path: str, added: Iterable[object], removed: Iterable[object]) -> Iterator[str]:
+    where = path or "it"
+    yield from sorted(f"{where} + {show(each)}" for each in added)
+    yield from sorted(f"{where} - {show(each)}" for each in removed)
+
+
+def _entries(before: dict[object, object], after: dict[object, object], path: str) -> Iterator[str]:
+    added = [{key: value} for key, value in after.items() if key not in before]
+    yield from _elements(path, added, [{key: value} for key, value in before.items() if key not in after])
+    for key in after.keys() & before.keys():
+        yield from _part(before[key], after[key], f"{path}[{show(key)}]")
+
+
+def _sequence(before: Sequence[object], after: Sequence[object], path: str) -> Iterator[str]:
+    if len(before) == len(after):
+        for at, (one, other) in enumerate(zip(before, after, strict=True)):
+            yield from _part(one, other, f"{path}[{at}]")
+    elif _within(before, after):
+        yield from _elements(path, _left(after, before), ())
+    elif _within(after, before):
+        yield from _elements(path, (), _left(before, after))
+    else:
+        yield _assigned(path, after)
+
+
+def _within(some: Sequence[object], more: Sequence[object]) -> bool:
+    """Return whether a sequence is another one with elements left out."""
+    rest = iter(more)
+    return all(any(each == other for other in rest) for each in some)
+
+
+def _left(more: Sequence[object], some: Sequence[object]) -> Iterator[object]:
+    at = 0
+    for each in more:
+        if at < len(some) and each == some[at]:
+            at += 1
+        else:
+            yield each

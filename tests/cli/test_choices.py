@@ -1,0 +1,55 @@
+"""The words of the options, which are listed a second time so that help and Tab need not wait for the engine."""
+
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import get_args
+
+import pytest
+
+from otf.adapter.bench_options import Silence
+from otf.campaign import Budget
+from otf.campaign.settings import LARGEST, Mode
+from otf.cli import choices
+from otf.cli.benches import TIMES, load, parameters, shipped
+from otf.core import InputMode
+from otf.explore.analysis import GENERAL
+from otf.explore.expiring import LOST, UNKNOWN
+from otf.shrink import ALGORITHMS, BEST
+from otf.strategy import STRATEGIES
+from otf.suite import ADAPTIVE, METHODS
+from otf.suite.adaptive import RUNS
+
+
+def test_the_words_are_those_of_the_engine() -> None:
+    """Each list of words, and each default, is what the engine says."""
+    assert tuple(STRATEGIES) == choices.STRATEGIES
+    assert (tuple(ALGORITHMS), BEST) == (choices.ALGORITHMS, choices.BEST)
+    assert (tuple(METHODS), tuple(ADAPTIVE), RUNS) == (choices.METHODS, choices.ADAPTIVE, choices.RUNS)
+    assert (choices.GENERAL, choices.REQUIRED[1:]) == (GENERAL, (LOST, UNKNOWN))
+    assert get_args(choices.InputChoice) == get_args(InputMode)
+    assert get_args(Mode) == choices.MODES
+    assert set(choices.SILENCES) == set(get_args(Silence))
+    assert Budget(choices.TRANSITIONS, choices.RESETS, choices.SECONDS) == Budget()
+    assert choices.MIB == LARGEST >> 20
+
+
+def test_the_benches_are_found_without_importing_them() -> None:
+    """The names, parameters and mutants that Tab offers are those of the shipped benches."""
+    assert choices.benches("") == list(shipped())
+    assert tuple(TIMES) == choices.TIMES
+    for name in shipped():
+        context = SimpleNamespace(params={"bench": name}, args=[])
+        assert choices.faults(context, "") == list(load(name).mutants)
+        assert choices.settings(context, "") == [f"{key}=" for key in (*parameters(name), *TIMES)]
+
+
+@pytest.mark.parametrize(
+    "module", ["run", "replay", "shrink", "show", "report", "mutants", "explore", "check", "suite", "step", "listing"]
+)
+def test_a_page_of_help_does_not_wait_for_the_engine(module: str) -> None:
+    """The module of a command imports neither the engine nor the event loop: its help costs what `otf --help` costs."""
+    heavy = "{'trio', 'msgspec', 'otf.core', 'otf.spec', 'otf.adapter', 'otf.campaign'} & set(sys.modules)"
+    program = f"import sys, otf.cli.{module}; print({heavy} or '')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

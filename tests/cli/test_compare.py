@@ -1,0 +1,120 @@
+"""`otf compare`: where two traces or two campaigns part, and what else differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from otf.report.compare import ComparedTrace, TraceRow, compared
+from tests.cli.command import Result, failed, otf, recorded, rewrite
+from tests.report.runs import HOSTILE, header
+
+STRICT = ("--seed", 1, "--traces", 2, "--mode", "strict", "--no-saved", "--no-shrink")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Campaigns of the same seed: of a right coffee machine, and of one that gives coffee for free."""
+    folder = tmp_path_factory.mktemp("runs")
+    otf("run", "coffee", *STRICT, "--out", folder / "right")
+    otf("run", "coffee", *STRICT, "--set", "fault=free", "--out", folder / "free")
+    return folder
+
+
+def both(runs: Path, *options: object) -> Result:
+    """Compare the first paths."""
+    return otf("compare", runs / "right" / "path-0001.jsonl", runs / "free" / "path-0001.jsonl", *options)
+
+
+def test_the_first_event_at_which_two_traces_part(runs: Path) -> None:
+    """It is shown with the states that were possible, the events around it, and the parameter that differs."""
+    done = both(runs)
+    assert (done.status, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert "  parameter fault  A: none" in lines
+    at = lines.index("They part at event 47, in step 21.")
+    assert lines[at + 1] == "  possible there  0"
+    assert lines[at + 7 : at + 10] == ["      -> Button()", "  A   quiet", "  B   <- Coffee()"]
+
+
+def test_as_a_document(runs: Path) -> None:
+    """The same as JSON."""
+    data = both(runs, "--json").data
+    assert data["conditions"] == [{"what": "parameter fault", "a": "none", "b": "free"}]
+    assert data["traces"]["parts"] == {"event": 47, "step": 21, "states_a": ["0"], "states_b": ["0"]}
+    assert {"mark": "|", "a": "quiet", "b": "<- Coffee()"} in data["traces"]["events"]
+
+
+def test_two_campaigns(runs: Path, tmp_path: Path) -> None:
+    """Their figures, the kinds of failure of each, and the first two paths of a number that part."""
+    page = tmp_path / "page.html"
+    done = otf("compare", runs / "right", runs / "free", "--page", page)
+    assert done.out.splitlines()[2:4] == ["  verdict              A: pass", "                       B: fail"]
+    assert "unasked: int --Button--> expected silence, seen Coffee  A: 0" in done.out
+    assert "They part at event 47, in step 21." in done.out
+    assert done.out.endswith(f"page: {page}\n")
+    assert "<td><code>They" not in page.read_text(encoding="utf-8")
+    assert "They part at event 47" in page.read_text(encoding="utf-8")
+
+
+def test_the_same_campaign_twice(runs: Path, tmp_path: Path) -> None:
+    """Nothing differs."""
+    page = tmp_path / "page.html"
+    done = otf("compare", runs / "right", runs / "right", "--page", page)
+    assert "they were recorded under the same conditions\nno two paths of the same number part\n" in done.out
+    assert "under the same conditions" in page.read_text(encoding="utf-8")
+    data = otf("compare", runs / "right", runs / "right", "--json").data
+    assert (data["traces"], data["conditions"]) == (None, [])
+
+
+def test_the_same_trace_twice(runs: Path) -> None:
+    """All its events are the same."""
+    trace = runs / "right" / "path-0001.jsonl"
+    assert "All events are the same." in otf("compare", trace, trace).out
+
+
+def test_silences_of_eager_runs_depend_on_timing(runs: Path, tmp_path: Path) -> None:
+    """They are not compared with those of a strict run; the output says so."""
+    otf("run", "coffee", "--seed", 1, "--traces", 1, "--no-saved", "--out", tmp_path / "eager")
+    done = otf("compare", runs / "right" / "path-0001.jsonl", tmp_path / "eager" / "path-0001.jsonl")
+    assert "Silences are not compared: they depend on timing." in done.out
+    assert "quiet" not in done.out
+
+
+def test_a_trace_with_a_folder(runs: Path) -> None:
+    """They cannot be compared."""
+    message = failed("compare", runs / "right", runs / "right" / "path-0001.jsonl")
+    assert "compare two traces or two folders of campaigns" in message
+
+
+def test_hostile_conditions_are_text(runs: Path, tmp_path: Path) -> None:
+    """A version that a stranger's trace names does nothing, neither in a page nor in a terminal."""
+    trace, page = runs / "right" / "path-0001.jsonl", tmp_path / "page.html"
+    first, *rest = recorded(trace)
+    hostile = rewrite(tmp_path / "hostile.jsonl", [{**first, "versions": {HOSTILE: HOSTILE}}, *rest])
+    done = otf("compare", trace, hostile, "--page", page)
+    assert "\x1b" not in done.out
+    written = page.read_text(encoding="utf-8")
+    assert written.count("<script") == 1
+    assert "<img" not in written
+
+
+def trace(texts: Iterator[str] | list[str]) -> ComparedTrace:
+    """A trace with these events."""
+    listed = list(texts)
+    found = ComparedTrace("trace", header())
+    found.texts, found.keys = listed, list(listed)
+    found.states, found.sent = [()] * len(listed), list(range(len(listed)))
+    return found
+
+
+def test_none_and_very_many_events() -> None:
+    """An empty trace parts from another at once; of long ones only the events around the parting are shown."""
+    assert compared(trace([]), trace([])).event is None
+    empty = compared(trace([]), trace(["-> a"]))
+    assert (empty.event, empty.rows) == (1, [TraceRow("|", "the trace ends: ", "-> a")])
+    long = compared(trace(map(str, range(100_000))), trace(map(str, [*range(99_000), *range(99_500, 100_000)])))
+    assert long.event == 99_001
+    assert len(long.rows) < 40
