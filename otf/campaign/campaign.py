@@ -203,6 +203,8 @@ class Campaign:
         with journal.path(lease.run, number, trace_of(self.settings.out, number)) as done:
             leased = await self._executor.drive(lease)
             done(leased.result)
+        if leased.deaths:
+            journal.driven_again(lease.run, number, leased.deaths)
         learned.add(leased.learned)
         self.summary.cut |= leased.cut
         return leased.result

@@ -177,6 +177,10 @@ class Journal:
             visits += (number, times)
         return new, visits
 
+    def driven_again(self, run: str, number: int, deaths: int) -> None:
+        """Log that so many workers died while they drove a path."""
+        self._log.warning("path driven again", run=run, path=number, deaths=deaths)
+
     def completed(self, trouble: str) -> None:
         """Log that nothing interrupted the campaign; `trouble` is the error that ended contact with the system."""
         self._log.info(COMPLETED, trouble=trouble)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, Protocol, Self
+from typing import Final, NamedTuple, Protocol, Self
 
 from otf.adapter import Bench
 from otf.campaign.knowledge import Knowledge, Learning
@@ -26,6 +26,9 @@ from otf.runner.driving import Aftermath
 from otf.runner.reproduce import patience
 from otf.strategy import Strategy
 
+FILES: Final = 10  # that one copy of a system may need: sockets, pipes, its trace
+OWN_FILES: Final = 64
+
 
 class Lease(NamedTuple):
     """A path to be driven: its number, counted from 1, its lane, counted from 0, and the id of the run."""
@@ -36,11 +39,15 @@ class Lease(NamedTuple):
 
 
 class Leased(NamedTuple):
-    """What a leased path did, and what it learned. `cut`: a state enabled more inputs than were drawn from."""
+    """What a leased path did, and what it learned.
+
+    `cut`: a state enabled more inputs than were drawn from. `deaths` is how many workers died of it before.
+    """
 
     result: PathResult
     learned: Knowledge
     cut: bool = False
+    deaths: int = 0
 
 
 class Executor(Protocol):
@@ -62,6 +69,21 @@ class Executor(Protocol):
 def lanes(settings: Settings) -> int:
     """Return the number of lanes of a campaign: of paths at the same time."""
     return settings.jobs * (1 if settings.workers is None else settings.workers.processes)
+
+
+def make_room(copies: int) -> str:
+    """Raise this process's limit of open files for so many copies of a system; return a note if it stays too low."""
+    try:
+        import resource
+    except ImportError:
+        return ""  # Windows has no such limit
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed, endless = OWN_FILES + FILES * copies, resource.RLIM_INFINITY
+    if soft != endless and soft < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed if hard == endless else min(needed, hard), hard))
+    if endless in {soft, hard} or needed <= hard:
+        return ""
+    return f"{copies} copies may need {needed} open files, and this process may have {hard}: see `ulimit -Hn`"
 
 
 def trace_of(out: Path, number: int) -> Path:

@@ -160,14 +160,14 @@ class Processes:
 
     async def drive(self, lease: Lease) -> Leased:
         """Drive a path in the worker of its lane; in a new one if that dies."""
-        for _ in range(DEATHS):
+        for deaths in range(DEATHS):
             worker = await self._worker(lease.lane % len(self._workers))
             before = None if lease.lane in worker.lanes else self._before(lease.lane, lease.lane in self._driven)
             self._driven.add(lease.lane)
             seconds = self._ends() - anyio.current_time()
             line = LeaseLine(*lease, seconds=seconds if seconds < float("inf") else None, before=before)
             try:
-                return self._leased(await worker.drive(line))
+                return self._leased(await worker.drive(line), deaths)
             except _WorkerDiedError:
                 continue
         message = f"{DEATHS} worker processes died of path {lease.number}: drive it alone, without --processes"
@@ -188,7 +188,7 @@ class Processes:
                 self._readers.start_soon(worker.read)
             return worker
 
-    def _leased(self, line: ResultLine) -> Leased:
+    def _leased(self, line: ResultLine, deaths: int) -> Leased:
         if line.error:
             raise ERRORS.get(line.kind, OtfError)(line.error)
         trace = trace_of(self._settings.out, line.number)
@@ -196,7 +196,7 @@ class Processes:
         result = PathResult(
             line.number, line.verdict, line.steps, trace, events, line.faults, line.unwritten, line.silence
         )
-        return Leased(result, line.learned, line.cut)
+        return Leased(result, line.learned, line.cut, deaths)
 
 
 async def _ended(process: Process) -> None:

@@ -16,11 +16,13 @@ import msgspec
 
 from otf.adapter import Bench
 from otf.campaign import Budget, Settings
+from otf.campaign.lanes import make_room
 from otf.campaign.past import About, Past
 from otf.campaign.settings import Workers
 from otf.cli.benches import is_shipped, load, parsed
 from otf.cli.choices import KEPT, MODES
 from otf.cli.options import ROOT
+from otf.cli.output import warn
 from otf.cli.run_options import chosen, under, watched
 from otf.cli.suts import addressed
 from otf.cli.traces import bench_as_recorded
@@ -113,6 +115,8 @@ def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:  # noqa: AN
 
 def workers_of(options: RunOptions, out: Path, bench: Bench, *, recorded: bool) -> Workers | None:
     """Return the worker processes of these options, None for one process; `recorded`: the bench is the folder's."""
+    if note := make_room(options.jobs):
+        warn(f"note: {note}")
     text = options.processes
     number = len(os.sched_getaffinity(0)) if text == "auto" else int(text) if text.isdecimal() else 0
     if not 1 <= number <= MOST:

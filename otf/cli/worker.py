@@ -22,7 +22,7 @@ from otf.adapter.serial import keeping
 from otf.campaign import Settings
 from otf.campaign.campaign import undisturbed
 from otf.campaign.knowledge import Knowledge
-from otf.campaign.lanes import InProcess, Lease
+from otf.campaign.lanes import InProcess, Lease, make_room
 from otf.campaign.listener import Listener
 from otf.campaign.processes import LeaseLine, ResultLine
 from otf.cli.continued import RunOptions, made, resumed, settings_of
@@ -89,6 +89,7 @@ def main() -> None:
     settings = settings_of(greeting.options, Path(greeting.out))
     own = msgspec.structs.replace(greeting.options, bench="")
     bench = resumed(settings.out, own)[1] if greeting.recorded else made(greeting.options)
+    make_room(settings.jobs)
     anyio.run(_serve, Worker(bench.at_speed(greeting.speed), settings), out)
 
 
