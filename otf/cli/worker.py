@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -62,7 +63,7 @@ class Worker:
         self._ends = float("inf") if line.seconds is None else anyio.current_time() + line.seconds
         try:
             with blaming():
-                result, learned, cut = await self._executor.drive(Lease(line.number, line.lane, line.run))
+                result, learned, cut, _ = await self._executor.drive(Lease(line.number, line.lane, line.run))
                 failure = result.verdict.failure
                 if failure is not None and failure.signature not in self._seen:
                     ask_again(self._oracle(line.lane).model, self._bench.oracle(), result.events)
@@ -90,7 +91,15 @@ def main() -> None:
     own = msgspec.structs.replace(greeting.options, bench="")
     bench = resumed(settings.out, own)[1] if greeting.recorded else made(greeting.options)
     make_room(settings.jobs)
-    anyio.run(_serve, Worker(bench.at_speed(greeting.speed), settings), out)
+    status = 1
+    try:
+        anyio.run(_serve, Worker(bench.at_speed(greeting.speed), settings), out)
+        status = 0
+    except Exception:  # noqa: BLE001 -- a defect of otf, or of a bench's own adapter
+        traceback.print_exc()
+    finally:
+        # a thread may still be reading the input, and Python would wait for it
+        os._exit(status)
 
 
 async def _serve(worker: Worker, out: int) -> None:
