@@ -80,12 +80,13 @@ class Campaign:
         if self.settings.time is not None:
             self._deadline = anyio.current_time() + self.settings.time
         out, joins = self.settings.out, self.settings.resume
-        with Journal(out, joins=joins) as journal, undisturbed(), watched(), spending(self.summary.spent):
-            async with keeping():
-                with blaming():
-                    self._begin(journal)
-                    await self._all(journal)
-            journal.completed(self.summary.trouble)
+        with Journal(out, joins=joins) as journal, undisturbed(), watched():
+            with spending(self.summary.spent):
+                async with keeping():
+                    with blaming():
+                        self._begin(journal)
+                        await self._all(journal)
+            journal.completed(self.summary.trouble, self.summary.spent.shares())
         return self.summary
 
     def _begin(self, journal: Journal) -> None:
@@ -129,7 +130,9 @@ class Campaign:
         try:
             # an oracle of its own: its memory of these runs must not change the paths
             async with aclosing(saved.retried(self._own, self._own.oracle(), self.settings.out)) as retried:
-                async for each in retried:
+                async for found in retried:
+                    known = None if found.result is None else self._confirmer.known_issue(found.result)
+                    each = found if known is None else replace(found, result=None, known_issue=known.says)
                     self.summary.saved.append(each)
                     journal.retried(each)
                     self._stop = self._stop or (self.settings.stop_first and each.result is not None)

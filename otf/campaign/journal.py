@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event as Flag
@@ -181,9 +181,12 @@ class Journal:
         """Log that so many workers died while they drove a path."""
         self._log.warning("path driven again", run=run, path=number, deaths=deaths)
 
-    def completed(self, trouble: str) -> None:
-        """Log that nothing interrupted the campaign; `trouble` is the error that ended contact with the system."""
-        self._log.info(COMPLETED, trouble=trouble)
+    def completed(self, trouble: str, seconds: Mapping[str, float]) -> None:
+        """Log that nothing interrupted the campaign, and where its time went.
+
+        `trouble` is the error that ended contact with the system.
+        """
+        self._log.info(COMPLETED, trouble=trouble, time={name: round(each, 3) for name, each in seconds.items()})
 
     def retried(self, kept: Retried) -> None:
         """Log the outcome of a failure that an earlier campaign saved."""

@@ -19,6 +19,7 @@ from otf.adapter import Bench
 from otf.campaign.results import PathResult
 from otf.trace.events import Seen, Sent
 from otf.trace.record import Header
+from otf.trace.result import counted
 
 FILE: Final = "otf_bench_"  # prefix of the name of a module that was loaded from a file
 PLAIN: Final = (type(None), bool, int, str, bytes)
@@ -111,7 +112,8 @@ def program(bench: Bench, header: Header, failing: PathResult, tries: int, where
     more = "".join(f", {name}={value}" for name, value in (("burst", header.burst), ("tries", tries)) if value > 1)
     return (
         f'"""{_plain(str(failure.signature))}\n\n'
-        f"Shrunk by otf to {failing.steps} inputs. Run it with pytest: it fails as long as the failure is there.\n"
+        f"Shrunk by otf to {counted(failing.steps, 'input')}. Run it with pytest: it fails as long as the failure is "
+        "there.\n"
         f'"""\n\nfrom dataclasses import replace\n{literals.imports()}\n'
         f"STEPS = [  # each input, with its outputs when this was written\n{steps}]\n\n\n"
         f"def test_{_name(failure.kind, failure.signature.input)}() -> None:\n"

@@ -85,9 +85,12 @@ class Retried:
     signature: Signature | None = None
     result: PathResult | None = None
     why: str = ""
+    known_issue: str = ""
 
     def __str__(self) -> str:
         """Return the outcome in a few words."""
+        if self.known_issue:
+            return f"now a known issue ({self.known_issue})"
         if self.result or not self.why:
             return "still there" if self.result else "fixed"
         return f"not decided: {self.why}" if self.signature else f"it fits no more: {self.why}"

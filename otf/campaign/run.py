@@ -14,7 +14,8 @@ from otf.campaign.campaign import Campaign
 from otf.campaign.results import FailureGroup, Summary
 from otf.campaign.settings import Settings, SettingsKeywords
 from otf.errors import INCONCLUSIVE, ContactError, OtfError
-from otf.trace.explain import explanation
+from otf.trace.explain import explanation, point
+from otf.trace.result import counted
 
 
 class NonconformanceError(AssertionError):
@@ -23,6 +24,14 @@ class NonconformanceError(AssertionError):
     def __init__(self, summary: Summary) -> None:
         self.summary = summary
         super().__init__("\n\n".join(map(_explanation, summary.failures.values())))
+
+    @property
+    def point(self) -> str:
+        """Return the failure in a line that begins with what was seen; of several failures the first."""
+        first, *others = self.summary.failures.values()
+        failure = (first.shrunk or first.first).verdict.failure
+        more = f", and {counted(len(others), 'other kind')} of failure" if others else ""
+        return f"{point(failure) if failure else first.signature}{more}"
 
 
 class InconclusiveError(OtfError):
@@ -48,10 +57,17 @@ def run(bench: Bench, **settings: Unpack[SettingsKeywords]) -> Summary:
     new temporary folder. It is deleted if all paths pass; otherwise the message names it. Do not call it from within an
     event loop.
     """
+    __tracebackhide__ = True  # under pytest the line of the test is what matters
     temporary = None if "out" in settings else Path(tempfile.mkdtemp(prefix="otf-"))
     if temporary is not None:
         settings["out"] = temporary
-    summary = _passed(anyio.run(Campaign(bench, Settings(**settings)).run))
+    try:
+        summary = _passed(anyio.run(Campaign(bench, Settings(**settings)).run))
+    except NonconformanceError as error:
+        raise error.with_traceback(None) from None
+    except OtfError as error:
+        # the frames of the event loop explain nothing; those of a model are in the message
+        raise error.with_traceback(None) from error.__cause__
     if temporary is not None:
         shutil.rmtree(temporary)  # after a failure the folder stays: its traces are needed
     return summary

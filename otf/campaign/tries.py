@@ -12,7 +12,7 @@ from dataclasses import replace
 from enum import Enum
 from itertools import count
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -31,6 +31,10 @@ from otf.trace.verdict import Signature
 
 RunCounts: TypeAlias = Callable[[], Awaitable[bool]]
 """Waits until all candidates before this one are judged; returns whether its failure counts."""
+
+
+UNDECIDED: Final = 3
+"""Runs of a candidate of which none decides, since the machine is busy, after which it counts as passed."""
 
 
 async def counts_always() -> bool:
@@ -92,7 +96,7 @@ class Tries:
         """Run a candidate strictly; return the issue that it shows, None if it passes or does not count."""
         scratch = self._scratch()
         try:
-            result = await self._run(candidate, scratch, "strict")
+            result = await self._decided(candidate, scratch)
             failure = result.verdict.failure
             if failure is None or not await counts():
                 return None
@@ -154,6 +158,14 @@ class Tries:
             self.oracle.silence_of(node, step.input) for step in issue.steps[:-1] for node in step.nodes
         )
         return issue
+
+    async def _decided(self, candidate: Candidate, scratch: Path) -> PathResult:
+        """Run a candidate strictly, and again if the run decides nothing: it is no pass, and the failure not rare."""
+        for _ in range(UNDECIDED - 1):
+            result = await self._run(candidate, scratch, "strict")
+            if result.verdict.outcome != "inconclusive":
+                return result
+        return await self._run(candidate, scratch, "strict")
 
     async def _run(self, candidate: Candidate, scratch: Path, mode: Mode) -> PathResult:
         header = replace(self.header, mode=mode)

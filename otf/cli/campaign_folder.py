@@ -15,12 +15,14 @@ import msgspec
 from otf.adapter import Bench
 from otf.campaign.journal import COMPLETED, COUNTED, JOURNAL, STARTED
 from otf.campaign.shrinking import INTERRUPTED
+from otf.cli.summary import time_spent
 from otf.cli.traces import bench_of, reading
 from otf.core import Model, Monitor
 from otf.errors import UsageError
 from otf.offline import Judgement, judge
 from otf.report import Gathered, ReportedFailure
 from otf.report import PathSummary as Walked
+from otf.runner.time_spent import TimeSpent
 from otf.trace.reading import TracedEvent, bounded
 from otf.trace.verdict import Outcome
 
@@ -72,6 +74,7 @@ class LogLine(msgspec.Struct, frozen=True):
     event: str
     counts: str = ""
     trouble: str | None = ""
+    time: dict[str, float] = {}
     about: msgspec.Raw | None = None
 
 
@@ -80,12 +83,13 @@ class CampaignLog:
     """What the log of a campaign adds to its traces.
 
     `counts`: it says how each path counts, as logs of earlier versions did not. `completed`: nothing interrupted the
-    campaign; `trouble` is the error that ended contact with the system.
+    campaign; `trouble` is the error that ended contact with the system, `spent` is where its time went.
     """
 
     counts: bool = False
     completed: bool = False
     trouble: str = ""
+    spent: TimeSpent = field(default_factory=TimeSpent)
     paths: dict[int, PathRecord] = field(default_factory=dict[int, PathRecord])
 
     @classmethod
@@ -107,6 +111,7 @@ class CampaignLog:
                 self.completed, self.trouble = False, ""
         elif known.event == COMPLETED:
             self.completed, self.trouble = True, known.trouble or ""
+            self.spent = msgspec.convert(known.time, TimeSpent)
         elif known.event == COUNTED:
             record = msgspec.json.decode(line, type=PathRecord)
             self.paths[record.path] = record
@@ -172,6 +177,7 @@ class _Gathering:
             if shrunk.signature in self._found.failures:
                 self._found.failed(shrunk)
         self._found.trouble = self._log.trouble
+        self._found.time = time_spent(self._log.spent, own=self._bench.system is not None)
         self._found.interrupted = self._log.counts and not self._log.completed
 
     def _path(self, file: Path) -> None:

@@ -11,6 +11,7 @@ import typer
 from otf.cli.options import AsJson, FromBench, Sets
 from otf.cli.output import document, guarded, say
 from otf.errors import PASS, UsageError
+from otf.trace.result import counted
 
 if TYPE_CHECKING:
     from otf.report import Gathered
@@ -154,7 +155,7 @@ def _trace_lines(found: TraceComparison, *, named: bool) -> Iterator[str]:
     from otf.report.compare import parting
 
     for side, trace in (("A", found.a), ("B", found.b)):
-        yield f"{side}{f', {trace.name}' if named else ''}: {trace.outcome}, {trace.steps} steps"
+        yield f"{side}{f', {trace.name}' if named else ''}: {trace.outcome}, {counted(trace.steps, 'step')}"
     yield parting(found) + ("" if found.silences else " Silences are not compared: they depend on timing.")
     if found.event is None:
         return

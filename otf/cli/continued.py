@@ -32,7 +32,7 @@ from otf.trace.record import Header
 from otf.values import show
 
 MOST: Final = 256  # processes
-AGAIN: Final = {"resume", "bench", "sets", "sut", "pids", "strategy", "time", "as_json", "debug"}
+AGAIN: Final = {"resume", "bench", "sets", "sut", "pids", "strategy", "time", "page", "as_json", "debug"}
 """Options that may be given beside --resume: all others are those of the folder."""
 
 

@@ -45,6 +45,7 @@ class Figures:
     possible: int = 0
     waited: float = 0.0
     lasted: float = 0.0
+    shrinking: bool = False
     met: set[Node] = field(default_factory=set[Node])
     inputs: set[object] = field(default_factory=set[object])
     pairs: set[tuple[Node, object]] = field(default_factory=set[tuple[Node, object]])
@@ -77,7 +78,12 @@ class Figures:
             table.pop(number, None)
 
     def left(self, seconds: float) -> float | None:
-        """Return the seconds left at the rate of the `seconds` so far; None if there is no estimate."""
+        """Return the seconds left at the rate of the `seconds` so far; None if there is no estimate.
+
+        The rate of the paths says nothing of the time that shrinking takes.
+        """
+        if self.shrinking:
+            return None
         per_path = self.settings.steps
         share = (self.ended * per_path + sum(self._steps.values())) / (self.settings.traces * per_path)
         bounds = [] if self.settings.time is None else [max(0.0, self.settings.time - seconds)]
@@ -255,7 +261,9 @@ class Moving(Reporting):
 
     def path(self, result: PathResult, summary: Summary) -> None:
         """Move the bar; show a failure of a new kind at once."""
-        self._figures.path(result.number, failed=result.verdict.failed)
+        # a path that showed a known issue failed for itself, but not for the campaign
+        failed = sum(group.count for group in summary.failures.values())
+        self._figures.path(result.number, failed=failed > self._figures.failures)
         self.bars.update(self._task, completed=summary.paths)
         if self._printer is not None and len(summary.failures) > self._kinds:
             self._kinds = len(summary.failures)
@@ -265,7 +273,8 @@ class Moving(Reporting):
     def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
         """Show the length reached, and the budget that is left."""
         super().shrinking(group, length, transitions)
-        self.bars.update(self._task, description="shrinking", more=self._now)
+        self._figures.shrinking = True
+        self.bars.update(self._task, more=self._now)
 
     def failure(self, group: FailureGroup) -> None:
         """Print a failure, where the board would be."""

@@ -81,6 +81,15 @@ def report(
     return PASS
 
 
+def report_page(folder: Path, reference: str, sets: Mapping[str, object]) -> str:
+    """Return the report of a campaign as a page."""
+    from otf.cli.campaign_folder import gathered
+    from otf.report import page
+
+    found = gathered(folder, reference, sets)
+    return page(found, _in_the_page(found, folder, reference))
+
+
 def _in_the_page(found: Gathered, folder: Path, reference: str) -> list[EmbeddedPath]:
     """Return the paths that the page contains, judged once more: only now it is known which."""
     from otf.cli.benches import is_shipped
@@ -159,6 +168,7 @@ def _text(found: Gathered, file: Path) -> str:
     ]
     lines += [f"known issue ({counted(each.paths, 'path')}): {each.says}" for each in result.known_issues if each.paths]
     lines += [f"inconclusive ({counted(each.paths, 'path')}): {each.why}" for each in result.inconclusive]
+    lines += [f"stopped: {result.trouble}"] if result.trouble else []
     return "\n".join([*lines, *result.basis(), f"report: {file}"])
 
 

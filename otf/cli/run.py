@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -18,8 +21,11 @@ from otf.errors import FAIL, OtfError, WriteError
 
 if TYPE_CHECKING:
     from otf.adapter import Bench
-    from otf.campaign import Campaign, FailureGroup, Settings, Summary
+    from otf.campaign import Campaign, FailureGroup, Listener, Settings, Summary
     from otf.cli.summary import SummaryPrinter
+
+    _Watch = Callable[[Listener], Listener]
+    _Shown = Callable[[Campaign], AbstractContextManager[_Watch]]
 
 EXAMPLES = """\b
 Examples:
@@ -125,6 +131,14 @@ def run(
             help="How many times as fast the clocks of the system run, with libfaketime; auto: as fast as it follows.",
         ),
     ] = None,
+    page: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|PORT",
+            help="Show the campaign while it runs, on a page in a file or at a port of 127.0.0.1 (0: a free one); the "
+            "page ends as the report.",
+        ),
+    ] = None,
     sut: Suts = None,
     sets: Sets = None,
     resume: Annotated[
@@ -142,6 +156,7 @@ def run(
     the words of the model, and shrunk to the few inputs that matter.
     """
     from otf.cli import continued
+    from otf.cli.benches import parsed
     from otf.cli.run_options import faster, measured
     from otf.cli.summary import given
 
@@ -192,7 +207,8 @@ def run(
     recorded = resume is not None and not bench
     settings = replace(settings, workers=continued.workers_of(options, settings.out, loaded, recorded=recorded))
     own = given(options.sut, options.silence, options.pids)
-    return _judged(loaded, settings, options.until, own, as_json=as_json)
+    shown = partial(_shown, page, parsed(options.sets, options.quiescence))
+    return _judged(loaded, settings, options.until, own, shown, as_json=as_json)
 
 
 def _is_given(ctx: typer.Context, name: str) -> bool:
@@ -200,7 +216,7 @@ def _is_given(ctx: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _judged(loaded: Bench, settings: Settings, until: str | None, options: str, *, as_json: bool) -> int:
+def _judged(loaded: Bench, settings: Settings, until: str | None, options: str, shown: _Shown, *, as_json: bool) -> int:
     from otf.campaign import Campaign
     from otf.cli.run_options import counting
     from otf.cli.summary import SummaryPrinter
@@ -209,36 +225,54 @@ def _judged(loaded: Bench, settings: Settings, until: str | None, options: str, 
     campaign = Campaign(loaded, settings)
     printer = SummaryPrinter(campaign.summary, settings, loaded, options)
     began = monotonic()
-    done, error = _driven(campaign, None if as_json else printer)
-    campaign.summary.interrupted = bool(done.signal)
-    if as_json:
-        document({**_json(campaign.summary, settings, error), **covered.data()})
-    elif error is None:
-        printer.whole(monotonic() - began)
-        covered.report()
-    else:
-        printer.failures()
-    if STDOUT_ERRORS:
-        warn(campaign.summary.result.headline)
-    if error is not None:
-        report_error(error)
-        # a failure stays a failure, but a broken model may have blamed the system for its own mistakes
-        return FAIL if campaign.summary.failures and isinstance(error, WriteError) else error.exit_status
-    # a failure stays a failure, also if the campaign was interrupted
-    return FAIL if campaign.summary.failures else done.status(campaign.summary.exit_status)
+    with shown(campaign) as watch:
+        done, error = _driven(campaign, None if as_json else printer, watch)
+        if as_json:
+            document({**_json(campaign.summary, settings, error), **covered.data()})
+        elif error is None:
+            printer.whole(monotonic() - began)
+            covered.report()
+        else:
+            printer.failures()
+        if STDOUT_ERRORS:
+            warn(campaign.summary.result.headline)
+        if error is not None:
+            report_error(error)
+            # a failure stays a failure, but a broken model may have blamed the system for its own mistakes
+            return FAIL if campaign.summary.failures and isinstance(error, WriteError) else error.exit_status
+        # a failure stays a failure, also if the campaign was interrupted
+        return FAIL if campaign.summary.failures else done.status(campaign.summary.exit_status)
 
 
-def _driven(campaign: Campaign, printer: SummaryPrinter | None) -> tuple[Done[None], OtfError | None]:
+@contextmanager
+def _shown(page: str | None, sets: dict[str, object], campaign: Campaign) -> Generator[_Watch]:
+    """Yield what a listener is passed through, so that a page shows the campaign; in the end it becomes the report."""
+    if page is None:
+        yield lambda inner: inner
+        return
+    from otf.cli.live import live
+    from otf.cli.report import report_page
+
+    settings = campaign.settings
+    with live(page, campaign, settings.reference, warn) as shown:
+        yield shown.watch
+        shown.end(lambda: report_page(settings.out, settings.reference, sets))
+
+
+def _driven(campaign: Campaign, printer: SummaryPrinter | None, watch: _Watch) -> tuple[Done[None], OtfError | None]:
     from otf.cli.progress import listening
 
     async def work() -> None:
-        with listening(campaign.settings, campaign.summary, printer, quiet=printer is None) as campaign.listener:
+        with listening(campaign.settings, campaign.summary, printer, quiet=printer is None) as listener:
+            campaign.listener = watch(listener)
             await campaign.run()
 
     try:
-        return interruptible(work), None
+        done = interruptible(work)
     except OtfError as error:
         return Done(None), error
+    campaign.summary.interrupted = bool(done.signal)
+    return done, None
 
 
 def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from otf.explore.analysis import known as checked
 from otf.strategy import Coverage, StrategyKind, Until, covering, own
 from otf.strategy.coverage import KINDS
 from otf.strategy.kinds import known
+from otf.trace.result import counted
 
 _NUMBER: Final = 20  # bytes of a file that holds the number of a process
 LOOKED: Final = 20_000  # states of a model, to count coverage
@@ -174,7 +175,7 @@ def _print_times(found: Calibration) -> None:
     if not found.replies:
         say("there was no output, so nothing could be measured")
         return
-    say(f"{len(found.replies)} inputs were answered; time until the last output:")
+    say(f"answers to {counted(len(found.replies), 'input')}; time until the last output:")
     for name, share in (("median", 0.5), ("99 %", 0.99), ("longest", 1.0)):
         say(f"  {name:8} {1000 * found.quantile(share):9.3f} ms")
     bound = f"{found.bound:.2g}"

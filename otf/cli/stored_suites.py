@@ -16,6 +16,7 @@ from otf.explore import Graph, explore
 from otf.spec import Spec, fingerprint
 from otf.suite import METHODS, AdaptiveSuite, Suite
 from otf.suite import suite as made
+from otf.trace.result import counted
 from otf.trace.tagged import Registry, encode
 from otf.values import key, show
 
@@ -118,7 +119,9 @@ def _weighed(
         notes += [*_changed(recorded[0], origin.spec, built), *built.notes]
         missing = _missing(built, paths)
         guarantee = built.guarantee if not missing else withheld(missing, len(built.words), built.method)
-    says = f"{name}: {len(paths):,} paths, {steps:,} steps, written by the method {show(method)[1:-1]}"
+    says = (
+        f"{name}: {counted(len(paths), 'path')}, {counted(steps, 'step')}, written by the method {show(method)[1:-1]}"
+    )
     return {
         "model": name,
         "method": method,

@@ -16,6 +16,7 @@ from otf.cli.benches import is_shipped
 from otf.cli.output import columns, say
 from otf.cli.traces import repeated
 from otf.core.enabled import ITERATED
+from otf.runner.time_spent import TimeSpent
 from otf.trace.explain import explanation
 from otf.trace.reading import bounded
 from otf.trace.result import CampaignResult, counted
@@ -41,7 +42,7 @@ def spaced(data: bytes) -> str:
     >>> spaced(b"coin")
     '63 6f 69 6e'
     """
-    return f"{data[:LONGEST].hex(' ')}{' …' if len(data) > LONGEST else ''}"
+    return f"{data[:LONGEST].hex(' ')}{f' … ({len(data):,} bytes)' if len(data) > LONGEST else ''}"
 
 
 def raw(trace: Path, number: int) -> bytes:
@@ -198,13 +199,23 @@ def _notes(summary: Summary) -> Iterator[str]:
 
 def _time_spent(summary: Summary, seconds: float, *, own: bool) -> Iterator[str]:
     """Yield where the time of a slow campaign went, and how to save most of it; `own`: its system is an object."""
-    shares, whole = summary.spent.shares(), sum(summary.spent.shares().values())
-    if seconds < SLOW or not whole:
-        return
+    shown = time_spent(summary.spent, own=own)
+    if seconds >= SLOW and shown:
+        yield f"time: {shown}"
+        yield f"  to save time:    {_SHARES[next(iter(summary.spent.shares()))][1]}"
+
+
+def time_spent(spent: TimeSpent, *, own: bool) -> str:
+    """Return where the time of a campaign went, empty if nothing was counted; `own`: its system is an object.
+
+    >>> time_spent(TimeSpent(silence=3.0, wire=1.0), own=False)
+    '75% waiting for silence, 25% waiting for outputs'
+    """
+    shares, whole = spent.shares(), sum(spent.shares().values())
+    if whole <= 0:
+        return ""
     named = {name: _SHARES[name][0] for name in shares} | ({"otf": "otf and the system itself"} if own else {})
-    shown = [f"{share / whole:.0%} {named[name]}" for name, share in shares.items() if share >= LEAST * whole]
-    yield f"time: {', '.join(shown)}"
-    yield f"  to save time:    {_SHARES[next(iter(shares))][1]}"
+    return ", ".join(f"{share / whole:.0%} {named[name]}" for name, share in shares.items() if share >= LEAST * whole)
 
 
 def _recurrence(group: FailureGroup) -> Iterator[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
 from otf.core.belief import Belief
-from otf.core.due import Ledger
+from otf.core.due import Ledger, silent
 from otf.core.failure import flooded
 from otf.core.memory import Symbol
 from otf.core.monitor import DOUBT, Monitor, Oracle
@@ -169,6 +169,12 @@ class Session:
     def pinging(self) -> bool:
         """Return whether the answers to pings are under way, which end the wait sooner than a look at the system."""
         return self._round is not None
+
+    @property
+    def answering(self) -> bool:
+        """Return whether the system may still answer what was sent: an output is more likely now than a rest."""
+        monitor = self.moment.monitor
+        return not monitor.belief.settled and not silent(monitor.oracle.model, monitor.belief)
 
     def command(self) -> SessionCommand:
         """Return the next command."""

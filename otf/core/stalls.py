@@ -37,8 +37,7 @@ class CpuUse(NamedTuple):
 
     `waited`: the seconds in which they could have run and got no processor. `ran`: those in which they ran. `ready`:
     one of them could run now. `known`: the processes are those of the system; if not, `waited` is that of the machine.
-    `own`: the seconds in which the tester itself ran, or could have run, and so did not look. `turns`: how often the
-    processes got a processor.
+    `own`: the seconds in which the tester could have run as well. `turns`: how often the processes got a processor.
     """
 
     waited: float = 0.0
@@ -112,12 +111,15 @@ class Stalls:
         """Return how much time was lost since a moment."""
         return sum(min(each.seconds, each.at - moment) for each in self._stalls if each.at > moment)
 
-    def sample(self, now: float, use: CpuUse) -> None:
-        """Take what the system and the tester have done by now, from which `delay` follows."""
+    def sample(self, now: float, use: CpuUse, busy: float = 0.0) -> None:
+        """Take what the system and the tester have done by now, from which `delay` follows.
+
+        `busy`: for so many seconds the tester had not looked before its last wait.
+        """
         span, before = now - self._sampled, self._sample
         # the time of a process that waits is counted only when it gets a processor, that of one that runs not at once
         stuck = use.ready and use.turns == before.turns
-        for seconds in (span if stuck else use.waited - before.waited, use.own - before.own):
+        for seconds in (span if stuck else use.waited - before.waited, use.own - before.own + busy):
             if seconds > 0:
                 self._lost.append(Stall(now, min(seconds, span)))
         self._sample, self._sampled = use, now

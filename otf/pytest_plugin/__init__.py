@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 FOUND = "otf.adapter.bench"  # defines benches: before it is imported there are none
 RAISED = "otf.campaign.run"  # raises failures
+MARKER = "otf"
+FIXTURES = frozenset({"otf_run", "otf_run_async", "otf_open", "otf_open_async"})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,6 +34,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--otf-strategy", metavar="NAME", help="how inputs are chosen; `otf list` shows the names")
     group.addoption("--otf-mode", choices=("strict", "eager"), help="when inputs are sent")
     group.addoption("--otf-out", metavar="DIR", help="where traces are kept (default: a folder of pytest)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker, so that `--strict-markers` knows it."""
+    config.addinivalue_line(
+        "markers", f"{MARKER}(**settings): a test that drives a bench; it has settings for otf_run, such as steps=100"
+    )
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark the tests that use a fixture of otf, so that `-m otf` selects them."""
+    if not FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
+        item.add_marker(MARKER)
 
 
 def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: object) -> pytest.Item | None:
@@ -49,14 +64,29 @@ def _is_test(collector: Any, name: str) -> bool:  # noqa: ANN401 -- pytest does 
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Add the command that runs a test again to a failure of `run(bench)`, which knows of no test."""
+    try:
+        return (yield)
+    except AssertionError as error:
+        module: Any = sys.modules.get(RAISED)
+        if module is not None and isinstance(error, module.NonconformanceError) and not hasattr(error, "__notes__"):
+            error.add_note(f"the same inputs: pytest {item.nodeid}")
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Keep the final summary to one line per failure: pytest cuts it only for terminals, and not if CI is set."""
+    """Begin the line of a failure in the final summary with what was seen: pytest cuts what does not fit."""
     report = yield
     module: Any = sys.modules.get(RAISED)
-    if module is not None and call.excinfo is not None and call.excinfo.errisinstance(module.NonconformanceError):
-        crash: Any = getattr(report.longrepr, "reprcrash", None)
-        if crash is not None:
-            crash.message = crash.message.partition("\n")[0]
+    longrepr: Any = report.longrepr
+    # of a bench that is a test by itself there is no traceback, and the line begins so already
+    if module is None or call.excinfo is None or getattr(longrepr, "reprtraceback", None) is None:
+        return report
+    error: Any = call.excinfo.value
+    if isinstance(error, module.NonconformanceError):
+        longrepr.reprcrash.message = error.point
     return report
 
 

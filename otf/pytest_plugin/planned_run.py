@@ -40,8 +40,10 @@ class PlannedRun(NamedTuple):
 
 
 def given(item: pytest.Item, bench: Bench | Callable[..., Bench], more: Mapping[str, object]) -> PlannedRun:
-    """Return the run; the command line takes precedence over the test. Raises UsageError."""
-    made, rest = made_with(bench, more)
+    """Return the run; the command line takes precedence over the test, the test over its marks. Raises UsageError."""
+    made, own = made_with(bench, more)
+    marked = [mark.kwargs for mark in item.iter_markers("otf")]
+    rest: dict[str, object] = {name: value for each in [*reversed(marked), own] for name, value in each.items()}
     _check(rest)
     chosen = {name: value for name in OPTIONS if (value := item.config.getoption(f"otf_{name}")) is not None}
     settings: dict[str, Any] = {**rest, **chosen}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import anyio
 import pytest
@@ -97,6 +99,8 @@ class Running:
             self._failed(_of_one(again), "this failure was saved by an earlier run; it is tried first until it passes")
         summary = await Campaign(asked.bench, asked.settings).run()
         self._item.user_properties += [("otf.seed", asked.settings.seed), ("otf.steps", summary.steps)]
+        known = [each for each in summary.result.known_issues if each.paths]
+        self._item.user_properties += [("otf.known_issue", f"{each.says} ({each.paths})") for each in known]
         if summary.failures:
             kept.keep(summary)
             self._failed(summary, f"the same inputs: pytest {self._item.nodeid} --otf-seed {asked.settings.seed}")
@@ -123,24 +127,75 @@ def _refuse_loop() -> None:
     raise UsageError("this test runs on an event loop: use the fixture otf_run_async and await it")
 
 
+class Crash(NamedTuple):
+    """Where a test failed, and the line about it in pytest's summary."""
+
+    path: str
+    lineno: int
+    message: str
+
+    def __str__(self) -> str:
+        """Return the line that `--tb=line` shows."""
+        return f"{self.path}:{self.lineno}: {self.message}"
+
+
+class BenchFailure:
+    """The failure of a bench that is a test by itself, as pytest prints it."""
+
+    def __init__(self, text: str, crash: Crash) -> None:
+        self.text = text
+        self.reprcrash: Crash = crash
+
+    def __str__(self) -> str:
+        """Return the text, and the place of the bench."""
+        name = "NonconformanceError" if self.text.startswith("FAIL") else "OtfError"
+        return f"{self.text}\n\n{self.reprcrash.path}:{self.reprcrash.lineno}: {name}"
+
+    def toterminal(self, writer: Any) -> None:  # noqa: ANN401 -- pytest's own
+        """Print it; what marks a line as an error is coloured as pytest does it."""
+        for line in str(self).splitlines():
+            writer.line(line, red=line.startswith("FAIL"))
+
+
 class BenchItem(pytest.Item):
     """A bench as a test by itself, driven with the options of pytest's command line."""
 
     def __init__(self, *, bench: Bench, **more: Any) -> None:  # noqa: ANN401 -- pytest's own arguments
         super().__init__(**more)  # pyright: ignore[reportUnknownMemberType] -- pytest's own
         self._bench = bench
+        self.add_marker("otf")
 
     def runtest(self) -> None:
         """Drive the bench."""
         Running(self).run(self._bench)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401 -- pytest's types
-        """Return a failure in the words of the model: there is no line of a test to show."""
+        """Return a failure in the words of the model, with the line of the bench."""
         error = excinfo.value
-        if isinstance(error, NonconformanceError | OtfError):
-            return "\n".join([str(error), *getattr(error, "__notes__", ())])
-        return super().repr_failure(excinfo, style)
+        if not isinstance(error, NonconformanceError | OtfError):
+            return super().repr_failure(excinfo, style)
+        text = "\n".join([str(error), *getattr(error, "__notes__", ())])
+        message = error.point if isinstance(error, NonconformanceError) else text.partition("\n")[0]
+        path, line, _ = self.location
+        return BenchFailure(text, Crash(path, (line or 0) + 1, message))
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return the file and the name of the test."""
-        return self.path, None, self.name
+        """Return the file, the line and the name of the test."""
+        return self.path, assigned(self.path, self.name), self.name
+
+
+def assigned(path: Path, name: str) -> int | None:
+    """Return the line, counted from 0, where a file assigns a name last; None if it does not."""
+    targets = [
+        target
+        for statement in ast.walk(_tree(path))
+        if isinstance(statement, ast.Assign | ast.AnnAssign)
+        for target in (statement.targets if isinstance(statement, ast.Assign) else [statement.target])
+    ]
+    lines = [target.lineno - 1 for target in targets if isinstance(target, ast.Name) and target.id == name]
+    return max(lines, default=None)
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_bytes())

@@ -1,6 +1,6 @@
 // A sequence chart: a lifeline for each port, the system in the middle, time downwards.
 
-const BETWEEN = [62, 300]; // pixels between two lifelines: labels may lie across others
+const BETWEEN = [46, 300]; // pixels between two lifelines: labels may lie across others
 const WIDE = 900; // where the room is not known
 const LEFT = 96; // for the time and the step
 const TOP = 46;

@@ -13,6 +13,7 @@ from otf.explore.naming import output_name
 from otf.report.markup import Markup, framed, joined, own, tag
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.record import Header
+from otf.trace.result import counted
 from otf.trace.verdict import Verdict
 from otf.values import show
 
@@ -249,7 +250,7 @@ def comparison_page(found: Comparison) -> str:
 
 
 def _events(found: TraceComparison) -> Markup:
-    sides = [(side.name, side.outcome, f"{side.steps} steps") for side in (found.a, found.b)]
+    sides = [(side.name, side.outcome, counted(side.steps, "step")) for side in (found.a, found.b)]
     states = ("possible before it", "\n".join(found.states_a), "\n".join(found.states_b))
     return joined(
         _table(["trace", "verdict", ""], sides),

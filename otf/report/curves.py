@@ -112,10 +112,11 @@ def _row(
 
 
 def _lines(bounds: Mapping[str, float], edges: Sequence[float], high: int) -> Iterator[Markup]:
-    """Yield a line for each bound; a label is moved down until it has room beside those before."""
+    """Yield a line for each bound, one for equal ones; a label is moved down until it has room beside those before."""
     ends = [float(-LEFT)] * 4
-    for name, seconds in sorted(bounds.items(), key=lambda each: each[1]):
-        x, text = _at(seconds, edges), f"{name} {duration(seconds)}"
+    for seconds in sorted(set(bounds.values())):
+        names = ", ".join(name for name, other in bounds.items() if other == seconds)
+        x, text = _at(seconds, edges), f"{names} {duration(seconds)}"
         half = LETTER * len(text) / 2
         middle = min(max(x, half), WIDE - half)
         level = next((at for at, end in enumerate(ends) if end < middle - half), len(ends) - 1)

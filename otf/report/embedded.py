@@ -128,7 +128,7 @@ def address(file: Path) -> str:
 def document(paths: Iterable[EmbeddedPath]) -> str:
     r"""Return the paths as JSON in which no markup can begin or end.
 
-    >>> document([EmbeddedPath("path-1", "pass", "</script>", "x", 1, {}, "")])[:48]
+    >>> document([EmbeddedPath("path-1", "pass", "</script>", "x", 1, {}, "")])[:49]
     '[{"name":"path-1","kind":"pass","group":"\\u003c/s'
     """
     text = msgspec.json.encode([asdict(path) for path in paths]).decode()

@@ -80,7 +80,7 @@ class Gathered:
 
     `windows` are those in which the model allows the answers to each type of input, `waits` the seconds of all paths
     until events of each kind. `bench` judges the traces; `known_issues` are its, and `source` is the file and line of
-    its model. `trouble` is the error that ended contact with the system.
+    its model. `trouble` is the error that ended contact with the system, `time` is where the time went, in words.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -100,6 +100,7 @@ class Gathered:
     known_issues: tuple[str, ...] = ()
     started: str = ""
     trouble: str = ""
+    time: str = ""
     interrupted: bool = False
     paths: list[PathSummary] = field(default_factory=list[PathSummary])
     failures: dict[str, ReportedFailure] = field(default_factory=dict[str, ReportedFailure])

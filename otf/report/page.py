@@ -41,6 +41,7 @@ def overview(gathered: Gathered) -> Markup:
             f"{settings}, {header.mode}, inputs {header.inputs}{silence}, {versions}, started {gathered.started[:19]}",
             class_="soft",
         ),
+        *([tag("p", f"time: {gathered.time}", class_="soft")] if gathered.time else []),
         *(tag("p", f"note: {note}", class_="soft") for note in gathered.notes),
         tag(
             "div",
@@ -78,7 +79,7 @@ def failures(gathered: Gathered, names: Container[str]) -> Markup:
         return joined(tag("p", f"None. {gathered.result.headline}."), others)
     shown = [*gathered.failures.items()][:KINDS]
     left = len(gathered.failures) - len(shown)
-    more = tag("p", f"… and {left} other kinds of failure") if left else ""
+    more = tag("p", f"… and {counted(left, 'other kind')} of failure") if left else ""
     return joined(*(_failure(at, name, found, names) for at, (name, found) in enumerate(shown)), more, others)
 
 

@@ -7,10 +7,10 @@ A row names an entry of a table by its number.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import islice
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
@@ -212,29 +212,32 @@ def value_data(value: object) -> Json:
 
 
 def _parts(value: object) -> list[tuple[str, object]]:
-    if is_dataclass(value) and not isinstance(value, type):
-        names: Iterable[str] = [each.name for each in fields(value)]
-    elif isinstance(value, msgspec.Struct):
-        names = value.__struct_fields__
-    elif isinstance(value, tuple) and isinstance(named := getattr(value, "_fields", None), tuple):
-        names = map(str, named)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] -- any tuple
-    elif isinstance(value, Mapping):
-        items: list[tuple[object, object]] = [*value.items()]  # pyright: ignore[reportUnknownArgumentType] -- any mapping
-        return [(show(key), part) for key, part in items[:FIELDS]]
-    else:
-        return [("", value)]
-    return [(name, getattr(value, name)) for name in [*names][:FIELDS]]
-
-
-def _body(value: Any) -> str | list[str]:  # noqa: ANN401 -- any value of the user
     if isinstance(value, Mapping):
-        texts = [f"{show(key)}: {show(part)}" for key, part in value.items()]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] -- any mapping
-    elif isinstance(value, (tuple, list)) and not hasattr(value, "_fields"):  # pyright: ignore[reportUnknownArgumentType] -- any sequence
-        texts = [show(each) for each in value]  # pyright: ignore[reportUnknownVariableType] -- any sequence
+        items = [*cast("Mapping[object, object]", value).items()]
+        return [(show(key), part) for key, part in items[:FIELDS]]
+    names = _field_names(value)
+    return [("", value)] if names is None else [(name, getattr(value, name)) for name in names[:FIELDS]]
+
+
+def _field_names(value: object) -> Sequence[str] | None:
+    if is_dataclass(value) and not isinstance(value, type):
+        return [each.name for each in fields(value)]
+    if isinstance(value, msgspec.Struct):
+        return value.__struct_fields__
+    names = getattr(cast("object", value), "_fields", None) if isinstance(value, tuple) else None
+    return cast("tuple[str, ...]", names) if isinstance(names, tuple) else None
+
+
+def _body(value: object) -> str | list[str]:
+    whole = value  # of which no type checker narrows the type
+    if isinstance(value, Mapping):
+        texts = [f"{show(key)}: {show(part)}" for key, part in cast("Mapping[object, object]", value).items()]
+    elif isinstance(value, (tuple, list)) and _field_names(cast("object", value)) is None:
+        texts = [show(each) for each in cast("Sequence[object]", value)]
     elif isinstance(value, (set, frozenset)):
-        texts = sorted(show(each) for each in value)  # pyright: ignore[reportUnknownVariableType] -- any set
+        texts = sorted(show(each) for each in cast("set[object]", value))
     else:
-        return show(value)
+        return show(whole)
     return texts if len(texts) <= FIELDS else [*texts[:FIELDS], f"… {len(texts) - FIELDS} more"]
 
 

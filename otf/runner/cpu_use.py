@@ -18,14 +18,15 @@ MOST: Final = 200  # processes, and threads of one: a fork bomb must not keep a 
 _SECOND: Final = 1e9  # nanoseconds
 
 
-def cpu_use(own: Collection[int] | None = None, proc: Path = PROC) -> CpuUse:
+def cpu_use(own: Collection[int] | None = None, *, shared: bool = False, proc: Path = PROC) -> CpuUse:
     """Return what the descendants of the tester have done so far; without any, how long the machine kept tasks waiting.
 
     Children that the tester started for other systems are left out, if `own` has those that it started for this one.
+    `shared`: the tester tests several systems, and while it computes for one it does not look at the others.
     Where the kernel shows nothing of that (it is not Linux, or the folder is not mounted), all is zero.
     """
     others = frozenset[int]() if own is None else OURS.difference(own)
-    processes, tester = list(_descendants(proc, os.getpid(), others)), _tester(proc)
+    processes, tester = list(_descendants(proc, os.getpid(), others)), _tester(proc, shared=shared)
     if not processes:
         return CpuUse(_pressure(proc), own=tester)
     waited, ran, turns = 0.0, 0.0, 0
@@ -42,9 +43,10 @@ def cpu_use(own: Collection[int] | None = None, proc: Path = PROC) -> CpuUse:
     return CpuUse(waited, ran, ready, known=True, own=tester, turns=turns)
 
 
-def _tester(proc: Path) -> float:
+def _tester(proc: Path, *, shared: bool) -> float:
     with suppress(OSError, ValueError):
-        return sum(map(int, (proc / "thread-self" / "schedstat").read_bytes().split()[:2])) / _SECOND
+        ran, waited = map(int, (proc / "thread-self" / "schedstat").read_bytes().split()[:2])
+        return (waited + ran * shared) / _SECOND
     return 0.0
 
 

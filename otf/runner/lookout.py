@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 from anyio.lowlevel import checkpoint
@@ -16,7 +15,7 @@ from otf.core.stalls import NOISE, CpuUse, Stalls
 from otf.runner.cpu_use import cpu_use, in_real_time
 from otf.runner.observing import Observer
 from otf.runner.time_spent import spent
-from otf.runner.waiting import TURN
+from otf.runner.waiting import FIRST, TURN, SpinWait
 from otf.runner.wire import Arrived, Wire
 from otf.trace.events import Event
 
@@ -47,7 +46,8 @@ class Lookout:
         self._spent = spent()
         self.stalls: Stalls = Stalls()
         self._late = 0.0
-        self._cpu_use: Callable[[], CpuUse] = partial(cpu_use, started) if in_real_time() else CpuUse
+        self._real = in_real_time()
+        self._started = started
         self.stalls.sample(self.looked, self._cpu_use())
 
     @property
@@ -67,9 +67,10 @@ class Lookout:
     async def silent(self, until: float) -> float | None:
         """Wait for an arrival, until that time, or until the system rests; return when there was silence, if so."""
         if self._observer is not None and self._session.restful and not self._observer.why:
-            if self._session.pinging:
-                # two looks at all threads for each step took a third of a step of memcached, and decided nothing
-                await self._look(min(until, self._wire.now + PONG))
+            # a look at all threads takes longer than most answers, and decides nothing before them
+            soon = PONG if self._session.pinging else FIRST if self._session.answering else 0.0
+            if soon:
+                await self._look(min(until, self._wire.now + soon))
                 if self._wire.waiting:
                     return None
             await self._rest(self._observer, until)
@@ -124,6 +125,9 @@ class Lookout:
         """Return whether the wait that was to end at `asked` goes on, since the system could not run in it."""
         return self.stalls.lost(asked, self._session.times.event, self._late, self._wire.now, self._cpu_use())
 
+    def _cpu_use(self) -> CpuUse:
+        return cpu_use(self._started, shared=SpinWait.open > 1) if self._real else CpuUse()
+
     def excuse(self) -> None:
         """Set the slack for an event that is too late: the time that the system lost since its timers were started."""
         now, session = self._wire.now, self._session
@@ -163,7 +167,7 @@ class Lookout:
         late = self._late = now - max(began, until)
         self.stalls.note(now, late)
         if self._model.timed and now - began > NOISE:
-            self.stalls.sample(now, self._cpu_use())
+            self.stalls.sample(now, self._cpu_use(), busy if busy > NOISE else 0.0)
         self._slack = self._session.monitor.slack = max(busy, late, 0.0)
 
     def _silent_by(self, until: float) -> float:

@@ -90,14 +90,18 @@ class AfterWaits:
     pool: Pool
     visits: VisitCounts
     before: tuple[Node, ...] = ()
+    waits: dict[Symbol, None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Share the known waits with the other paths."""
+        self.waits = self.visits.waits
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None if none is enabled."""
-        planned = self._planned(view) if self.before or self.visits.waits else None
-        chosen = planned or self.chooser.choose(view)
-        if chosen is not None and isinstance(chosen.value, Elapse):
+        chosen = (self._planned(view) if self.waits else None) or self.chooser.choose(view)
+        if chosen is not None and chosen.value.__class__ is Elapse:
             self.before = view.nodes
-            self.visits.waits[chosen] = None
+            self.waits[chosen] = None
         return chosen
 
     def _planned(self, view: View) -> Symbol | None:
@@ -121,10 +125,9 @@ class AfterWaits:
         return self.pool.random.sample(enabled, len(enabled))
 
     def _waiting(self, view: View) -> Symbol | None:
-        waits = self.visits.waits
-        if not waits or self.pool.random.random() >= PASSES or len(view.enabled) > LISTED:
+        if self.pool.random.random() >= PASSES or len(view.enabled) > LISTED:
             return None
-        changing = [inp for inp in waits if set(view.targets(inp)) - set(view.nodes)]
+        changing = [inp for inp in self.waits if set(view.targets(inp)) - set(view.nodes)]
         fresh = [inp for inp in changing if not self.visits.tried(view, (inp,))[0] and inp in view.enabled.all]
         return self.pool.random.choice(fresh) if fresh else None
 

@@ -23,6 +23,7 @@ from otf.suite.identify import Choice, distinguishing, experiment, uio
 from otf.suite.machine import NOTHING, NumberedMachine, Word, blocks, completed, machine, minimised
 from otf.suite.tour import Leg, checked, tour, transitions
 from otf.suite.words import distances
+from otf.trace.result import counted
 from otf.values import show
 
 PATHS: Final = 100_000  # of a suite by A2: their number explodes
@@ -195,7 +196,8 @@ class Suite:
 
     def __str__(self) -> str:
         """Return size, steps and guarantee."""
-        size = f"{self.name}: {len(self.words):,} paths, {self.steps:,} steps by the method {self.method}"
+        sizes = f"{counted(len(self.words), 'path')}, {counted(self.steps, 'step')}"
+        size = f"{self.name}: {sizes} by the method {self.method}"
         machine_ = f"of {self.machine.size:,} states and {len(self.machine.transitions):,} transitions"
         return "\n".join([f"{size}, {machine_}", *self.notes, self.guarantee])
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from otf.trace.events import Closed, Event, Seen, Sent
 from otf.trace.near import near
+from otf.trace.result import counted
 from otf.trace.verdict import WORDS, Allowed, Failure, Verdict
 from otf.values import show
 
@@ -72,7 +73,7 @@ def _table(rows: Sequence[StoryRow], width: int | None) -> Iterator[str]:
     wide, rest = _widths(last, width)
     yield f"  step  {'input':{wide}}      outputs"
     if len(rows) > STEPS:
-        yield f"        … {len(rows) - STEPS} steps before these"
+        yield f"        … {counted(len(rows) - STEPS, 'step')} before these"
     for row in last:
         outputs = [line for output in _shortened(row.outputs) or ["none"] for line in _cell(output, rest)]
         inputs = _cell(row.input, wide if width else None)
@@ -126,6 +127,18 @@ def explanation(verdict: Verdict, events: Iterable[Event] = (), width: int | Non
     if verdict.truncated:
         return "PASS: up to an input that the model does not specify; from there on it allows anything"
     return "PASS: everything that was seen is allowed by the model"
+
+
+def point(failure: Failure) -> str:
+    """Return a failure in a line that begins with what was seen: there may be room for the first words only.
+
+    >>> from otf.trace.verdict import Signature
+    >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
+    >>> point(Failure(signature, event=3, step=1, input="Button()", seen="Tea()", port="line"))
+    'Tea() after Button(): an output came that the model does not allow there (step 1)'
+    """
+    after = f"after {failure.input}" if failure.input else "before any input"
+    return f"{failure.seen} {after}: {WORDS[failure.kind]} (step {failure.step})"
 
 
 def _failure(failure: Failure, steps: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from otf.adapter import Bench
+from otf.adapter import Bench, KnownIssue
 from otf.campaign import Summary
 from otf.runner.lookout import Lookout
 from otf.spec import Spec
@@ -110,6 +110,16 @@ def test_a_kept_failure_whose_input_is_no_longer_enabled(tmp_path: Path) -> None
     assert "Button()" in came
     assert summary.verdict == "pass"
     assert not list((tmp_path / "kept").iterdir())
+
+
+def test_a_kept_failure_that_is_a_known_issue_now(tmp_path: Path) -> None:
+    """The bench has learnt of it since: it is reported as such, and is no failure; it stays kept."""
+    _run(bench(TEA), tmp_path)
+    known = KnownIssue(lambda failure: failure.seen == "Tea()", "it makes tea")
+    summary = _run(bench(TEA, known_issues=(known,)), tmp_path, stop_first=True)
+    assert _came(summary) == ["now a known issue (it makes tea)"]
+    assert (summary.verdict, summary.paths) == ("pass", 4)
+    assert list((tmp_path / "kept").iterdir())
 
 
 def test_the_first_failure_ends_the_campaign(tmp_path: Path) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import anyio
 import pytest
@@ -20,6 +20,7 @@ from otf.campaign.tries import Tries
 from otf.runner.lookout import Lookout
 from otf.shrink import BEST, AllowedInputs, Issue, issue_of
 from otf.strategy import Script
+from otf.trace.verdict import Verdict
 from tests.campaign.machine import DIES, MOST, TEA, THIEF, Button, Coin, Machine, Refund, bench, inputs, judged, made_by
 from tests.runner.playing import virtually
 
@@ -159,6 +160,24 @@ def test_another_failure_beside_a_stall(tmp_path: Path, monkeypatch: pytest.Monk
     for known in (0, 1):
         virtually(lambda: tries.shows(_candidate(tries, [*THREE, Refund()])))
         assert len(tries.others) == known
+
+
+def test_a_run_that_decides_nothing_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine it is no pass; the third one counts, whatever it is."""
+    tested = bench(TEA)
+    tries = _tries(tested, tmp_path, _failing(tested, tmp_path, COFFEES))
+    undecided, driven = count(1), PathRun.run
+
+    async def run(path: PathRun, *given: Any) -> PathResult:  # noqa: ANN401 -- passed on
+        result = await driven(path, *given)
+        return replace(result, verdict=Verdict("inconclusive")) if next(undecided) in {1, 3, 4, 5} else result
+
+    monkeypatch.setattr(PathRun, "run", run)
+    issue = virtually(lambda: tries.shows(_candidate(tries, THREE)))
+    assert issue is not None
+    assert tries.resets == 2
+    assert virtually(lambda: tries.shows(_candidate(tries, THREE))) is None
+    assert tries.resets == 5
 
 
 def test_an_eager_run_that_blames_more_is_run_strictly(tmp_path: Path) -> None:

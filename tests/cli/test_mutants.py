@@ -87,3 +87,11 @@ def test_a_document_in_spite_of_an_error(folder: Path) -> None:
     machine(folder, {"MORE = {}": "MORE = {'gone': 'x'}"}, more=HIDDEN)
     done = otf("mutants", "machine.py:faulty", "--budget", 30, "--json")
     assert (done.status, done.data["verdict"]) == (2, "error")
+
+
+def test_several_copies_of_a_mutant_at_a_time() -> None:
+    """The paths are others, and the shortest trace is the same."""
+    one, four = (otf("mutants", "coffee", "--jobs", jobs, "--json", "--out", f"out-{jobs}").data for jobs in (1, 4))
+    assert [(row["fault"], row["found"], row["shrunk"]) for row in one] == [
+        (row["fault"], row["found"], row["shrunk"]) for row in four
+    ]

@@ -83,6 +83,13 @@ def test_nothing_is_known_at_first() -> None:
     assert figures(time=10.0).left(12.0) == 0.0
 
 
+def test_the_rate_of_the_paths_is_no_estimate_of_shrinking() -> None:
+    """While a failure is shrunk, the seconds of its budget are shown, and nothing is said of an end."""
+    told = driven()
+    told.shrinking = True
+    assert next(told.lines(10.0)) == "2 steps, 0.2 a second"
+
+
 def test_the_time_given_ends_it_earlier() -> None:
     """The earlier end counts."""
     told = figures(time=11.0)

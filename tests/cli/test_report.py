@@ -43,6 +43,15 @@ def test_the_page() -> None:
     page = Path("out/report.html").read_text(encoding="utf-8")
     assert "an output that the model requires did not come" in page
     assert "path-0004.jsonl" in page
+    assert re.search(r">time: \d+% [a-z]", page)
+
+
+def test_times_that_add_up_to_nothing_are_not_shown(out: Path) -> None:
+    """A log is data of strangers: seconds that cancel each other out have no shares."""
+    log = out / "campaign.jsonl"
+    log.write_text(re.sub(r'"time":{[^}]*}', '"time":{"silence":1.0,"wire":-1.0}', log.read_text(encoding="utf-8")))
+    otf("report", "out", "--bench", "machine.py:make")
+    assert ">time: " not in Path("out/report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("out")

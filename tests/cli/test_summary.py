@@ -135,7 +135,11 @@ def test_a_test_is_offered_where_pytest_is_installed(
     """Without pytest the command would not run."""
     summary = failing(replace(SHRUNK, program=Path("out/short.py")))
     assert "as a test:       pytest out/short.py\n" in told(summary, capsys)
-    monkeypatch.setattr("otf.cli.summary.find_spec", lambda _name: None)
+
+    def none_found(_name: str) -> None:
+        """Find no module."""
+
+    monkeypatch.setattr("otf.cli.summary.find_spec", none_found)
     assert "as a test" not in told(summary, capsys)
 
 

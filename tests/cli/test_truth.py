@@ -170,3 +170,34 @@ def test_an_explanation_is_under_its_own_heading(folder: Path) -> None:
         assert f"and then:        {heading}()" in (failure.text or "")
     for heading, text in re.findall(r"<code>[^<]*seen (Wrong\d)</code>.*?<pre>(.*?)</pre>", made.page, re.DOTALL):
         assert f"and then:        {heading}()" in text
+
+
+def test_a_failure_that_only_a_saved_trace_shows_is_in_the_report(folder: Path) -> None:
+    """The campaign failed, though no path did: so says the report, with the trace of the saved failure."""
+    (folder / "benches.py").write_text(BENCHES, encoding="utf-8")
+    call = ("run", "benches.py:chancy", "--set", "rate=1.0", "--set", "kinds=1", "--seed", 1, "--traces", 1)
+    otf(*call, "--out", "first")
+    run = otf(*call, "--stop-first", "--out", "out")
+    assert "failed as before, after 1 step" in run.out
+    judged = ("report", "out", "--bench", "benches.py:chancy", "--set", "rate=1.0", "--set", "kinds=1")
+    report = otf(*judged, "--json").data
+    assert (report["verdict"], report["paths"], report["failures"][0]["count"]) == ("fail", 0, 0)
+    assert steps(otf(*judged).out) == steps(run.out) == "0 paths, 0 steps"
+
+
+def test_a_campaign_without_contact_has_no_verdict_in_its_report(folder: Path) -> None:
+    """A path that never began does not count, and a campaign of no paths did not pass."""
+    (folder / "benches.py").write_text(
+        BENCHES + "\n\ndef gone():\n    from otf.adapters import process\n"
+        "    return replace(chancy(), ports={'p': process('no-such-program-xyz')}, retries=0)\n",
+        encoding="utf-8",
+    )
+    run = otf("run", "benches.py:gone", "--seed", 1, "--no-saved", "--out", "out")
+    report = otf("report", "out", "--bench", "benches.py:gone")
+    headline = "INCONCLUSIVE: no contact with the system under test (0 paths, 0 steps, "
+    assert headline in run.out
+    assert report.out.startswith(headline)
+    assert "stopped: " in report.out
+    page = (folder / "out" / "report.html").read_text(encoding="utf-8")
+    assert "path-0001.jsonl does not count" in page
+    assert not ALLOWED.search(page)

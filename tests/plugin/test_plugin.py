@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -56,14 +57,78 @@ def test_a_failure_is_the_shrunk_trace(session: Session) -> None:
     assert "pytest_plugin" not in done.out.replace("otf.pytest_plugin", "")
 
 
+POINT = "Coffee() after Button(): an output came where the model allows none (step 3)"
+
+
 def test_the_summary_has_one_line_for_a_failure(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So it does where a server runs the tests, for which pytest does not cut what is long."""
+    """It begins with what was seen, also where a server runs the tests, for which pytest does not cut what is long."""
     monkeypatch.setenv("CI", "true")
-    done = session.of(FREE, "--otf-seed=1")
+    text = "\nfrom otf import run\ndef test_call():\n    run(coffee.bench(fault='free'), seed=1, traces=1)\n"
+    done = session.of(f"{FREE}{text}test_bench = coffee.bench(fault='free')\n", "--otf-seed=1", "--otf-traces=1")
     summary = done.out.partition("short test summary info")[2].splitlines()[1:]
-    failed = "FAILED test_machine.py::test_free - otf.campaign.run.NonconformanceError: "
-    assert summary[0] == failed + "FAIL (unasked): an output came where the model allows none"
-    assert summary[1].startswith("1 failed")
+    assert summary[:3] == [f"FAILED test_machine.py::test_{name} - {POINT}" for name in ("free", "call", "bench")]
+    assert summary[3].startswith("3 failed")
+    assert "\ntest_machine.py:12: NonconformanceError\n" in done.out
+
+
+def test_a_call_in_a_plain_test(session: Session) -> None:
+    """The line of the user is shown, no frames of otf or of the event loop, and the command that runs it again."""
+    text = "from otf import Bench, run\nfrom otf.adapters import process\n"
+    text += "def test_call():\n    run(coffee.bench(fault='free'), seed=1, traces=1)\n\n"
+    text += "def test_none():\n    lost = {'line': process('no-such-program-xyz')}\n"
+    text += "    run(Bench(coffee.coffee, codec=coffee.codec, ports=lost))\n"
+    done = session.of(text)
+    assert done.counts == {"failed": 2}
+    assert ">       run(coffee.bench(fault='free'), seed=1, traces=1)\n" in done.out
+    assert ">       run(Bench(coffee.coffee, codec=coffee.codec, ports=lost))\n" in done.out
+    assert "the same inputs: pytest test_machine.py::test_call\n" in done.out
+    assert "\ntest_machine.py:8: NonconformanceError\n" in done.out
+    assert "campaign/run.py" not in done.out
+    assert "anyio" not in done.out
+
+
+def test_a_bench_has_a_line(session: Session) -> None:
+    """It can be jumped to: its failure names the line on which it is assigned."""
+    session.tests("\n\ntest_wrong = coffee.bench(fault='free')\n")
+    junit = ("--junit-xml=junit.xml", "-o", "junit_family=xunit1")
+    done = session.run("--otf-seed=1", "--otf-traces=1", "--tb=line", *junit)
+    assert f"\ntest_machine.py:7: {POINT}\n" in done.out
+    (case,) = ET.parse(session.folder / "junit.xml").iter("testcase")  # noqa: S314 -- it is our own
+    assert (case.get("file"), case.get("line")) == ("test_machine.py", "6")
+    assert case[1].get("message") == POINT
+
+
+def test_a_bench_that_nothing_assigns_has_no_line(session: Session) -> None:
+    """A loop may have made it; it is a test all the same."""
+    done = session.of("globals()['test_made'] = coffee.bench(fault='free')\n", "--otf-seed=1", "--otf-traces=1")
+    assert done.counts == {"failed": 1}
+    assert f"test_made - {POINT}" in done.out
+
+
+MARKED = """
+@pytest.mark.otf(steps=4, traces=3)
+def test_marked(otf_run):
+    done = otf_run(coffee.bench, traces=2)
+    print(done.paths, done.steps)
+
+test_bench = coffee.bench()
+
+def test_by_hand(otf_open):
+    pass
+
+def test_other():
+    pass
+"""
+
+
+def test_the_marker_is_registered(session: Session) -> None:
+    """`-m otf` selects all that drives a system; the marker has settings, which a call and the command line replace."""
+    done = session.of(MARKED, "--strict-markers", "-m", "otf", "-s")
+    assert done.counts == {"passed": 3, "deselected": 1}
+    assert "2 8\n" in done.out
+    assert "@pytest.mark.otf(**settings): a test that drives a bench" in session.run("--markers").out
+    wrong = session.of("@pytest.mark.otf(stps=4)\ndef test_it(otf_run):\n    otf_run(coffee.bench)\n")
+    assert "did you mean steps?" in wrong.out
 
 
 @pytest.mark.real

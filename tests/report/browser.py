@@ -23,8 +23,8 @@ CHROMIUM = browser_program()
 WAIT = 60.0
 """Seconds in which the browser answers, also on a busy machine: a test fails then, instead of hanging."""
 OPTIONS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
-KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "End": 35, "Home": 36}
-KEYS |= {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+ARROWS = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "End": 35, "Home": 36, **ARROWS}
 # the browser wants its pipe at the descriptors 3 and 4, which may be anything here
 PLACED = """
 import os, sys

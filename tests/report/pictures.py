@@ -18,13 +18,14 @@ from rich.console import Console
 from otf.campaign import Campaign, PathResult, Settings, Summary
 from otf.cli.progress import Figures, Moving, board
 from otf.models.conference import bench as conference
+from otf.report.embedded import address
 from tests.report.browser import browser
 from tests.report.played import played
 
 PICTURES: Final = Path(__file__).parents[2] / "docs" / "pictures"
 RUN: Final = ("conference", "--set", "fault=O7", "--seed", "5", "--traces", "40", "--steps", "60", "--no-saved")
 SIZES: Final = {"report": (1240, 1500, False), "report-dark": (1240, 1500, True), "report-narrow": (390, 1500, False)}
-PARTS: Final = {"states": 555, "coverage": 265, "times": 340}
+PARTS: Final = {"states": 700, "coverage": 265, "times": 780}
 
 
 def otf(folder: Path, *arguments: object) -> str:
@@ -83,6 +84,9 @@ def main() -> None:
                 seen.open(folder / "runs" / "report.html")
                 seen.picture(PICTURES / f"{name}.png", width, height)
             seen.size(1240)
+            seen.open(folder / "runs" / "report.html", f"#{address(shrunk)}", "document.querySelector('#chart svg')")
+            seen.picture(PICTURES / "report-viewer.png", 1240, 900)
+            seen.open(folder / "runs" / "report.html")
             for name, height in PARTS.items():
                 top = seen.ask(f"document.getElementById('{name}').getBoundingClientRect().top + scrollY")
                 seen.picture(PICTURES / f"report-{name}.png", 1240, height, top)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,9 +24,14 @@ def test_a_browser_that_does_not_start(program: str, why: str, tmp_path: Path, m
         browser.browser(tmp_path / "profile").__enter__()
 
 
+def found_only(*programs: str) -> Callable[[str], str | None]:
+    """A machine that has only these programs."""
+    return lambda name: f"/usr/bin/{name}" if name in programs else None
+
+
 def test_a_browser_is_installed_with_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a browser its package is missing; with any that is known, it is not."""
-    monkeypatch.setattr(debian, "found", lambda _name: None)
+    monkeypatch.setattr(debian, "found", found_only())
     assert "chromium" in debian.missing()
-    monkeypatch.setattr(debian, "found", lambda name: "/usr/bin/x" if name == "google-chrome" else None)
+    monkeypatch.setattr(debian, "found", found_only("google-chrome"))
     assert "chromium" not in debian.missing()

@@ -76,17 +76,19 @@ def test_every_answer_is_in_one_bar(seconds: list[float]) -> None:
 
 
 def test_all_inputs_on_one_scale_with_the_bounds_of_the_bench() -> None:
-    """The same time has the same place for each input; names of bounds do not overlap; a window is a box."""
+    """A time has one place for all inputs; equal bounds share a line, and no names overlap; a window is a box."""
     drawn = parsed(
         response_times(
-            {"Coin": [0.001], "Button": [0.001, 0.5]}, {"L": 0.002, "R": 0.002, "quiescence": 0.1}, {"Button": [(1, 3)]}
+            {"Coin": [0.001], "Button": [0.001, 0.5]},
+            {"L": 0.002, "R": 0.002, "2L + R": 0.006, "quiescence": 0.1},
+            {"Button": [(1, 3)]},
         )
     )
     rows = [[float(bar.get("x") or 0) for bar in row.iter("rect")] for row in drawn.iter("g")]
     ((coin,), (window, button, _)) = rows
     assert coin == button < window
     names = [text for text in drawn.findall("text") if text.get("class") == "soft"]
-    assert [text.text for text in names] == ["L 2 ms", "R 2 ms", "quiescence 100 ms"]
+    assert [text.text for text in names] == ["L, R 2 ms", "2L + R 6 ms", "quiescence 100 ms"]
     assert names[0].get("y") != names[1].get("y")
     assert [title.text for title in drawn.iter("title")][1] == "window of Button: 1 s to 3 s"
 

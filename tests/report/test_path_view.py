@@ -66,14 +66,18 @@ def test_a_failure_says_what_was_expected_and_in_what_it_differs() -> None:
     @dataclass(frozen=True)
     class Out:
         n: int
-        of: str = "x"
+        of: str
 
-    spec = Spec(lambda lit, _: [goto(not lit, Out(1))], initial=False, inputs=["go"])
+    spec = Spec(lambda lit, _: [goto(not lit, Out(1, "x"))], initial=False, inputs=["go"])
     data = viewed(
-        spec, Sent("go", "p", 0), Seen(Out(2), "p", 0.1), Closed("p", "gone", 0.2), after=(Seen(Out(1), "p", 1),)
+        spec,
+        Sent("go", "p", 0),
+        Seen(Out(2, "x"), "p", 0.1),
+        Closed("p", "gone", 0.2),
+        after=(Seen(Out(1, "x"), "p", 1),),
     )
     name = Out.__qualname__
-    assert data["failure"]["expected"] == [{"text": f"{name}(n=1, of='x')", "port": "p"}]
+    assert data["failure"]["expected"] == [{"text": f"{name}(n=1)", "port": "p"}]
     assert data["events"][1]["failed"]
     assert states(data, 1) == ["False"]
     assert states(data, 2) == []

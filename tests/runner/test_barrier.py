@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import pytest
 
@@ -18,7 +18,7 @@ from otf.runner.path import Conduct
 from otf.runner.wire import Wire
 from otf.spec import Transition, goto
 from otf.strategy import Script
-from otf.trace.events import Event
+from otf.trace.events import Event, Seen
 from tests.runner.playing import Answer, Still, Words, hub, on_still, opened, play, spec, virtually
 
 BARRIER = Barrier({"a": "a.are you there", "b": "b.are you there"}, lambda port, output: output == f"{port}.here")
@@ -47,6 +47,9 @@ def test_answers_to_pings_are_quiescence() -> None:
     assert played.verdict.outcome == "pass"
 
 
+HUNDRED: Final = 100
+
+
 @dataclass
 class _Looks:
     """An observer that never sees a rest, and counts its looks."""
@@ -59,8 +62,9 @@ class _Looks:
         """Begin to wait."""
 
     def look(self) -> bool:
-        """Count a look."""
+        """Count a look; give up after a hundred."""
         self.number += 1
+        self.why = "it never rests" if self.number > HUNDRED else ""
         return False
 
 
@@ -84,6 +88,29 @@ def test_prompt_answers_to_pings_save_the_looks_for_a_rest(after: float, *, look
 
     assert virtually(run) == "pass"
     assert (observer.number > 0) is looked
+
+
+@pytest.mark.parametrize(("after", "looked"), [(0.0001, False), (0.01, True)])
+def test_a_prompt_answer_saves_the_looks_for_a_rest(after: float, *, looked: bool) -> None:
+    """While an answer may come, the ports are waited for first, and the system is looked at later."""
+    observer, looks = _Looks(), list[int]()
+
+    def record(event: Event, raw: bytes | None = None, /, **more: object) -> None:
+        del raw, more
+        if isinstance(event, Seen):
+            looks.append(observer.number)
+
+    async def run() -> None:
+        bench = replace(
+            _bench(lambda _frame: [], quiescence=0.05, barrier=None),
+            connect=hub(lambda *_sent: [(after, "b", b"said")], "a", "b"),
+        )
+        session = Session(bench.oracle(), Script(["a.say"]), Strict(bench.timing), steps=1)
+        async with opened_lines(bench) as lines, Wire(lines) as wire:
+            await Conduct(session, wire, Words(), bench.port, record, cast("Observer", observer)).run()
+
+    virtually(run)
+    assert [number > 0 for number in looks] == [looked]
 
 
 def test_what_the_ping_overtakes_not_is_judged() -> None:

@@ -217,6 +217,9 @@ def test_a_system_that_emits_for_ever(tmp_path: Path, monkeypatch: pytest.Monkey
         seen(cached_run, then, event)
 
     monkeypatch.setattr(CachedRun, "seen", noting)
+    # a turn of the event loop on a slow machine would take all of 20,000 frames at once
+    for module in ("waiting", "lookout"):
+        monkeypatch.setattr(f"otf.runner.{module}.TURN", 60.0)
     spec = Spec(steps, 0, ["p.ping", "p.go"])
     bench = Bench(spec, codec=Words(), outputs=("p",), quiescence=0.01, latency=0.0, busy=0.0)
     oracle, story = bench.oracle(), Story()

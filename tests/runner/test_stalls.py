@@ -21,8 +21,9 @@ from tests.runner.playing import Played, on_function, play, spec, virtually
 STALL = 0.4
 
 
-def _busy(_started: object = None) -> CpuUse:
+def _busy(_started: object, *, shared: bool) -> CpuUse:
     """Return what the kernel shows of a system that could not run at the beginning, for `STALL` seconds."""
+    del shared
     return CpuUse(waited=min(STALL, anyio.current_time()), known=True)
 
 
@@ -129,6 +130,14 @@ def test_a_tester_that_has_started_nothing(tmp_path: Path) -> None:
     assert cpu_use(proc=tmp_path) == CpuUse(2.5)
     pressure.write_text("")
     assert cpu_use(proc=tmp_path) == CpuUse()
+
+
+def test_a_tester_that_waits_for_a_processor_itself(tmp_path: Path) -> None:
+    """What it computes counts where it tests several systems at once."""
+    (tmp_path / "thread-self").mkdir()
+    (tmp_path / "thread-self" / "schedstat").write_text("2000000000 500000000 7\n")
+    assert cpu_use(proc=tmp_path).own == 0.5
+    assert cpu_use(proc=tmp_path, shared=True).own == 2.5
 
 
 def test_more_processes_than_are_counted(tmp_path: Path) -> None:

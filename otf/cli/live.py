@@ -1,0 +1,273 @@
+"""`otf run --page`: a page about the campaign while it runs, served on this machine or written to a file.
+
+A thread of its own takes the figures once a second and answers the browser: the event loop neither waits nor works for
+it. At each step the campaign only stores its view, and a state that was certain.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from socket import socket
+from threading import BoundedSemaphore, Event, Thread
+from time import monotonic
+from typing import Any, Final
+
+from otf.campaign import Campaign, FailureGroup, Listener, PathResult, Summary
+from otf.campaign.listener import callback
+from otf.cli.report import write_page
+from otf.core import Node, View
+from otf.errors import OtfError, UsageError
+from otf.report.live import live_page
+from otf.trace.events import Event as TraceEvent
+from otf.values import show
+
+EVERY: Final = 1.0  # seconds between two samples
+WRITTEN: Final = 3  # samples between two writings of the file
+POINTS: Final = 400  # of the curve; then every second one is dropped
+KNOWN: Final = 100_000  # nodes
+SHOWN: Final = 12  # possible states
+KINDS: Final = 50  # failures
+PATIENCE: Final = 5.0  # seconds for a request, and for a reader to fetch the report
+CLIENTS: Final = 16  # requests at the same time; further ones are refused
+
+
+class LiveFigures(Listener):
+    """Notes what a page shows of a campaign, and passes everything on to another listener."""
+
+    def __init__(self, campaign: Campaign, inner: Listener) -> None:
+        self._campaign, self._inner = campaign, inner
+        self._began = monotonic()
+        self._view: View | None = None
+        self._met: set[Node] = set()
+        # by their numbers, which stay theirs as long as they are kept here
+        self._known: dict[int, Node] = {}
+        self._choices = 0
+        self._now = ""
+        self._growth: list[tuple[int, int]] = [(0, 0)]
+        self.done: bool = False
+        self._enabled = inner.enabled if callback(inner, "enabled", 0) else None
+
+    def enabled(self, number: int, view: View) -> None:
+        """Note the possible states."""
+        self._view = view
+        self._choices += 1
+        nodes = view.nodes
+        # hashing a node takes longer than all the rest, and nearly all are known: their numbers are looked up first
+        if len(nodes) == 1 and id(nodes[0]) not in self._known:
+            self._meet(nodes[0])
+        if self._enabled is not None:
+            self._enabled(number, view)
+
+    def _meet(self, node: Node) -> None:
+        if len(self._known) >= KNOWN:  # a model forgets nodes and makes them anew
+            self._known.clear()
+        self._known[id(node)] = node
+        self._met.add(node)
+
+    def path(self, result: PathResult, summary: Summary) -> None:
+        """Pass a path on."""
+        self._inner.path(result, summary)
+
+    def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
+        """Note the progress of shrinking."""
+        self._now = f"shrinking a failure, {group.first.steps} -> {length} steps, {transitions} inputs sent"
+        self._inner.shrinking(group, length, transitions)
+
+    def failure(self, group: FailureGroup) -> None:
+        """Pass a failure on."""
+        self._now = ""
+        self._inner.failure(group)
+
+    def sample(self) -> None:
+        """Add a point to the curve."""
+        self._growth.append((self._choices, len(self._met)))
+        if len(self._growth) > POINTS:
+            del self._growth[1:-1:2]
+
+    def state(self) -> dict[str, Any]:
+        """Return the figures as JSON data; another thread may call it."""
+        summary, settings = self._campaign.summary, self._campaign.settings
+        seconds = monotonic() - self._began
+        nodes = () if self._view is None else self._view.nodes
+        groups = list(summary.failures.values())
+        return {
+            "done": self.done,
+            "verdict": summary.verdict,
+            "paths": summary.paths,
+            "traces": settings.traces,
+            "steps": self._choices,
+            "rate": self._choices / seconds if seconds else 0.0,
+            "seconds": seconds,
+            "left": self._left(seconds),
+            "met": len(self._met),
+            "kinds": len(groups),
+            "now": self._now,
+            "possible": [show(node.value) for node in nodes[:SHOWN]],
+            "failures": [f"{each.signature} ({each.count} of {summary.paths} paths)" for each in groups[:KINDS]],
+            "growth": list(self._growth),
+        }
+
+    def _left(self, seconds: float) -> float | None:
+        summary, settings = self._campaign.summary, self._campaign.settings
+        bounds = [] if settings.time is None else [max(0.0, settings.time - seconds)]
+        if summary.paths:
+            bounds.append(seconds * (settings.traces - summary.paths) / summary.paths)
+        return min(bounds, default=None)
+
+
+class _LiveEvents(LiveFigures):
+    """The same for an inner listener that takes events: to any other they would only cost time."""
+
+    def event(self, number: int, event: TraceEvent) -> None:
+        """Pass an event on."""
+        self._inner.event(number, event)
+
+
+class LivePage:
+    """The page of one campaign, in a file or behind an address; `watch` makes its listener."""
+
+    def __init__(self, campaign: Campaign, title: str, file: Path | None) -> None:
+        self._campaign, self._title, self._file = campaign, title, file
+        self._figures = LiveFigures(campaign, Listener())
+        self._stop, self._fetched = Event(), Event()
+        self._asked = 0.0
+        self._report = b""
+        self._thread = Thread(target=self._work, daemon=True)
+
+    def watch(self, inner: Listener) -> Listener:
+        """Return the listener of the campaign, which passes everything on; the page begins."""
+        kind = _LiveEvents if callback(inner, "event", 0) else LiveFigures
+        self._figures = kind(self._campaign, inner)
+        self._thread.start()
+        return self._figures
+
+    def answer(self, path: str) -> tuple[str, bytes] | None:
+        """Return what is at a path of the address, with its type; None if nothing is."""
+        self._asked = monotonic()
+        if path == "/state.json":
+            return "application/json", json.dumps(self._figures.state()).encode()
+        if path != "/":
+            return None
+        if self._report:
+            self._fetched.set()
+        return "text/html; charset=utf-8", self._report or live_page(self._title).encode(errors="backslashreplace")
+
+    def end(self, report: Callable[[], str]) -> None:
+        """Turn the page into the report; a browser that shows it has a few seconds to fetch that."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        try:
+            text = report()
+        except OtfError:  # no trace was kept
+            text = live_page(self._title, {**self._figures.state(), "done": True})
+        if self._file is not None:
+            write_page(self._file, text)
+            return
+        self._report = text.encode(errors="backslashreplace")
+        self._figures.done = True
+        if monotonic() - self._asked < PATIENCE:
+            self._fetched.wait(PATIENCE)
+
+    def _work(self) -> None:
+        count = 0
+        while not self._stop.wait(EVERY):
+            self._figures.sample()
+            if self._file is not None and count % WRITTEN == 0:
+                write_page(self._file, live_page(self._title, self._figures.state()))
+            count += 1
+
+
+class _Server(ThreadingHTTPServer):
+    """Serves one page on this machine alone."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, port: int, page: LivePage) -> None:
+        self.page: LivePage = page
+        self._free = BoundedSemaphore(CLIENTS)
+        super().__init__(("127.0.0.1", port), _Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 -- as in the base class
+        if self._free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 -- as in the base class
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
+    def handle_error(self, request: socket | tuple[bytes, socket], client_address: Any) -> None:  # noqa: ANN401 -- as in the base class
+        """Say nothing: a browser that is closed is no news."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers GET of the two paths that there are, if the request names this machine as its host."""
+
+    server: _Server
+    timeout = PATIENCE
+    server_version, sys_version = "otf", ""
+
+    def do_GET(self) -> None:
+        """Answer a request."""
+        port = self.server.server_port
+        # a page of another site that had its name point here would send its own name
+        if self.headers.get("Host") not in {f"127.0.0.1:{port}", f"localhost:{port}"}:
+            self.send_error(403)
+            return
+        found = self.server.page.answer(self.path)
+        if found is None:
+            self.send_error(404)
+            return
+        kind, body = found
+        self.send_response(200)
+        for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **HEADERS}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the name of the base class
+        """Print nothing: standard error belongs to the campaign."""
+
+
+HEADERS: Final = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+@contextmanager
+def live(where: str, campaign: Campaign, title: str, tell: Callable[[str], None]) -> Generator[LivePage]:
+    """Yield the page of a campaign: `where` is a file, or a port of this machine, 0 for any that is free."""
+    if not (where.isascii() and where.isdecimal()):
+        page = LivePage(campaign, title, Path(where))
+        write_page(Path(where), live_page(title, LiveFigures(campaign, Listener()).state()))
+        tell(f"page: {where}")
+        yield page
+        return
+    page = LivePage(campaign, title, None)
+    try:
+        server = _Server(int(where), page)
+    except (OSError, OverflowError) as error:
+        message = f"--page {where}: port {where} of 127.0.0.1 cannot be used: {error}; 0 takes a free one"
+        raise UsageError(message) from error
+    with server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.2}, daemon=True)
+        thread.start()
+        tell(f"page: http://127.0.0.1:{server.server_port}/")
+        try:
+            yield page
+        finally:
+            server.shutdown()
+            thread.join()

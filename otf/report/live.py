@@ -1,0 +1,71 @@
+"""The page about a campaign while it runs: its figures, its failures, and how coverage grows."""
+
+from __future__ import annotations
+
+from json import dumps
+from typing import Any, Final
+
+from otf.report.markup import Markup, framed, own, tag
+
+MARK: Final = "otf report of a running campaign"
+_CARDS: Final = {
+    "paths": "paths",
+    "steps": "steps",
+    "rate": "steps a second",
+    "passed": "minutes so far",
+    "left": "minutes left, about",
+    "met": "states met",
+    "kinds": "kinds of failure",
+}
+
+
+def live_page(title: str, state: dict[str, Any] | None = None) -> str:
+    """Return the page; with a `state` it shows this one and is loaded anew, otherwise it asks its server for it.
+
+    >>> live_page("coffee", {"steps": 0})[:15]
+    '<!DOCTYPE html>'
+    """
+    name = f"otf run: {title}"
+    cards = [tag("div", tag("b", id=each), tag("span", text), class_="card") for each, text in _CARDS.items()]
+    top = tag(
+        "header",
+        tag("h1", name),
+        tag("p", "verdict so far: ", tag("span", id="verdict")),
+        tag("p", id="now"),
+        tag("nav", tag("button", "light or dark", id="theme", type="button")),
+    )
+    main = tag(
+        "main",
+        tag("div", *cards, class_="cards"),
+        tag("h2", "Possible states now"),
+        tag("ul", id="possible"),
+        tag("h2", "Failures"),
+        tag("ul", id="failures"),
+        tag("h2", "States met"),
+        _curve(),
+        id="content",
+    )
+    inside = [] if state is None else [tag("script", _json(state), type="application/json", id="live-data")]
+    scripts = own("page.js") + "\n" + own("live.js")
+    return framed(
+        name, own("page.css"), scripts, top, main, *inside, mark=MARK, connects="'self'" if state is None else "'none'"
+    )
+
+
+def _json(state: dict[str, Any]) -> Markup:
+    # no text in it can end the element
+    return Markup(dumps(state).replace("<", "\\u003c"))
+
+
+def _curve() -> Markup:
+    return tag(
+        "svg",
+        tag("path", d="M40 20V150H630", class_="axis"),
+        tag("text", id="most", x=34, y=24, text_anchor="end"),
+        tag("text", id="last", x=630, y=172, text_anchor="end"),
+        tag("polyline", id="curve", points="", class_="curve"),
+        class_="numbers",
+        viewBox="0 0 640 180",
+        role="img",
+        aria_label="states met over the steps",
+    )

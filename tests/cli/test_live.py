@@ -1,0 +1,210 @@
+"""`otf run --page`: the page about a campaign while it runs, who may read it, and what it becomes."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from collections.abc import Generator
+from http.client import HTTPConnection
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+
+from otf.campaign import Campaign, FailureGroup, Listener, PathResult, Settings, Summary
+from otf.campaign.listener import callback
+from otf.cli.live import CLIENTS, POINTS, LiveFigures, LivePage, live
+from otf.core import Model, Oracle, View
+from otf.errors import UsageError
+from otf.models.coffee import bench, coffee
+from otf.report.live import live_page
+from otf.trace.events import Sent
+from otf.trace.verdict import Signature, Verdict
+from tests.cli.command import failed, otf
+from tests.report.browser import CHROMIUM, browser
+from tests.report.runs import HOSTILE
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Campaign:
+    """A campaign that has not begun."""
+    return Campaign(bench(), Settings(out=tmp_path / "out", traces=4))
+
+
+def view() -> View:
+    """What a chooser sees at the start of a coffee machine."""
+    oracle = Oracle(Model(coffee))
+    return oracle.view(oracle.start())
+
+
+def result() -> PathResult:
+    """A path of 20 steps."""
+    return PathResult(1, Verdict("pass"), 20, Path("out/path-0001.jsonl"))
+
+
+def test_the_figures(campaign: Campaign) -> None:
+    """Steps, states that were certain, the possible ones now, and the failures with their paths."""
+    figures = LiveFigures(campaign, Listener())
+    assert (figures.state()["steps"], figures.state()["possible"], figures.state()["left"]) == (0, [], None)
+    figures.enabled(1, view())
+    campaign.summary.add(result())
+    signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
+    campaign.summary.failures[signature] = FailureGroup(signature, result())
+    state = figures.state()
+    assert (state["steps"], state["met"], state["possible"], state["paths"]) == (1, 1, ["0"], 1)
+    assert state["failures"] == [f"{signature} (1 of 1 paths)"]
+    assert state["left"] > 0
+
+
+def test_the_curve_is_bounded(campaign: Campaign) -> None:
+    """Of a long campaign every second point is dropped, the first and the last stay."""
+    figures = LiveFigures(campaign, Listener())
+    for _ in range(10 * POINTS):
+        figures.enabled(1, view())
+        figures.sample()
+    growth = figures.state()["growth"]
+    assert len(growth) <= POINTS
+    assert (growth[0], growth[-1][0]) == ((0, 0), 10 * POINTS)
+
+
+def test_states_that_are_made_anew(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They count once, however often a model forgets them, and the table of known ones is bounded."""
+    monkeypatch.setattr("otf.cli.live.KNOWN", 3)
+    figures = LiveFigures(campaign, Listener())
+    for _ in range(10):
+        figures.enabled(1, view())
+    assert figures.state()["met"] == 1
+
+
+def test_another_listener_is_notified_as_before(campaign: Campaign) -> None:
+    """One that takes events gets them; for any other the campaign is asked for none, since each would cost time."""
+    page, noting = LivePage(campaign, "coffee", None), Mock(spec=Listener)
+    watching = page.watch(noting)
+    group = FailureGroup(Signature("wrong", "int", "Button", "Coffee", "Tea"), result())
+    watching.enabled(1, view())
+    watching.event(1, Sent("coin", "slot", 0.0))
+    watching.path(result(), Summary())
+    watching.shrinking(group, 3, 7)
+    called = [call[0] for call in noting.method_calls]
+    assert called == ["enabled", "event", "path", "shrinking"]
+    assert isinstance(watching, LiveFigures)
+    assert watching.state()["now"].endswith("20 -> 3 steps, 7 inputs sent")
+    watching.failure(group)
+    noting.failure.assert_called_once_with(group)
+    page.end(lambda: "the report")
+    assert callback(LiveFigures(campaign, Listener()), "event", 1) is None
+
+
+def test_what_a_system_says_is_data() -> None:
+    """A failure whose text ends a script ends none."""
+    written = live_page(HOSTILE, {"failures": [HOSTILE]})
+    assert re.findall("<script[^>]*>", written) == ['<script type="application/json" id="live-data">', "<script>"]
+    assert "<img" not in written
+
+
+@pytest.fixture
+def served(campaign: Campaign) -> Generator[tuple[LivePage, int]]:
+    """A page behind a free port."""
+    told: list[str] = []
+    with live("0", campaign, "coffee", told.append) as page:
+        yield page, int(told[0].rstrip("/").rpartition(":")[2])
+
+
+def asked(port: int, path: str = "/", method: str = "GET", host: str = "") -> tuple[int, str]:
+    """Ask for a path; return the status and the body."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request(method, path, headers={"Host": host} if host else {})
+    answer = connection.getresponse()
+    body = answer.read().decode()
+    connection.close()
+    return answer.status, body
+
+
+@pytest.mark.real
+def test_only_this_machine_is_answered(served: tuple[LivePage, int]) -> None:
+    """A page of another site that had its own name point here is refused; there are two paths, and only GET."""
+    _, port = served
+    assert asked(port)[0] == asked(port, host=f"localhost:{port}")[0] == 200
+    assert [asked(port, host=host)[0] for host in ("evil.example", f"evil.example:{port}", "127.0.0.1")] == [403] * 3
+    assert [asked(port, path)[0] for path in ("/x", "/../../etc/passwd", "/state.json?x")] == [404] * 3
+    assert [asked(port, method=method)[0] for method in ("POST", "PUT", "HEAD")] == [501] * 3
+    assert json.loads(asked(port, "/state.json")[1])["traces"] == 4
+
+
+@pytest.mark.real
+def test_it_ends_as_the_report(served: tuple[LivePage, int]) -> None:
+    """The same address has the report then, and the figures say so."""
+    page, port = served
+    page.watch(Listener())
+    page.end(lambda: "the report")
+    assert json.loads(asked(port, "/state.json")[1])["done"]
+    assert asked(port) == (200, "the report")
+
+
+@pytest.mark.real
+def test_many_connections_are_refused(served: tuple[LivePage, int]) -> None:
+    """Idle ones take no more than their number of threads; a further one is closed at once."""
+    _, port = served
+    idle = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(CLIENTS)]
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as further:
+        assert further.recv(1) == b""
+    for each in idle:
+        each.close()
+
+
+@pytest.mark.real
+def test_a_port_that_is_taken(campaign: Campaign) -> None:
+    """The message names another one."""
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = str(other.getsockname()[1])
+        with pytest.raises(UsageError, match="0 takes a free one"), live(port, campaign, "coffee", print):
+            pass
+    with pytest.raises(UsageError, match="cannot be used"), live("70000", campaign, "coffee", print):
+        pass
+
+
+def test_in_a_file(tmp_path: Path) -> None:
+    """It is there from the beginning, and ends as the report of the campaign."""
+    file = tmp_path / "page.html"
+    done = otf("run", "coffee", "--seed", 1, "--traces", 2, "--no-saved", "--page", file, "--out", tmp_path / "out")
+    assert (done.status, done.err) == (0, f"otf: page: {file}\n")
+    assert "<h1>otf report: coffee</h1>" in file.read_text(encoding="utf-8")
+
+
+def test_where_no_trace_was_kept(tmp_path: Path) -> None:
+    """There is no report; the page shows the last figures."""
+    file = tmp_path / "page.html"
+    more = ("--keep", "failures", "--out", tmp_path / "out")
+    otf("run", "coffee", "--seed", 1, "--traces", 2, "--no-saved", "--page", file, *more)
+    written = file.read_text(encoding="utf-8")
+    assert '"done": true, "verdict": "pass", "paths": 2' in written
+
+
+def test_another_file_is_not_overwritten(tmp_path: Path) -> None:
+    """It is refused before anything is driven."""
+    file = tmp_path / "mine.txt"
+    file.write_text("mine", encoding="utf-8")
+    assert "this file exists already" in failed("run", "coffee", "--page", file, "--out", tmp_path / "out")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+@pytest.mark.real
+def test_in_a_browser(campaign: Campaign, tmp_path: Path) -> None:
+    """The figures are shown as text, without an error, and a phone need not scroll to the side."""
+    figures = LiveFigures(campaign, Listener())
+    figures.enabled(1, view())
+    figures.sample()
+    state = {**figures.state(), "failures": [HOSTILE], "done": True}
+    file = tmp_path / "page.html"
+    file.write_text(live_page(HOSTILE, state), encoding="utf-8")
+    with browser(tmp_path / "profile") as seen:
+        seen.size(390, dark=True)
+        seen.open(file)
+        assert seen.ask("document.getElementById('paths').textContent") == "0 of 4"
+        assert seen.ask("document.querySelector('#failures li').textContent").startswith("</script>")
+        assert seen.ask("document.documentElement.scrollWidth") <= 390
+        assert seen.ask("document.getElementById('curve').getAttribute('points').split(' ').length") == 2
+        assert (seen.ask("document.title").startswith("otf run: </script>"), seen.console) == (True, [])
