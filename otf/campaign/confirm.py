@@ -6,6 +6,7 @@ believes in the clock, and a clock goes on while nothing can run.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -62,6 +63,7 @@ class Confirmer:
         self._summary = summary
         # signatures of failures in eager mode, with the signatures of the same failures in strict mode
         self._known: dict[Signature, Signature] = {}
+        self._confirming: defaultdict[Signature, anyio.Lock] = defaultdict(anyio.Lock)
 
     def known_issue(self, result: PathResult) -> KnownIssueCount | None:
         """Return the known issue that a failing path shows, if any."""
@@ -84,12 +86,14 @@ class Confirmer:
             await _uninterrupted(result, counts)
         if not doubtful and not is_stalled(result):
             return ConfirmedPath(result)
-        if failure.signature in self._known:
-            return ConfirmedPath(result, known=self._known[failure.signature])
-        seen = await self._driven(result, oracle, counts, doubtful=doubtful)
-        if seen.trouble is None and seen.result.verdict.failure is not None:
-            self._known[failure.signature] = seen.result.verdict.failure.signature
-        return seen
+        # of paths that fail alike at the same time one is driven again; the others wait for its result
+        async with self._confirming[failure.signature]:
+            if failure.signature in self._known:
+                return ConfirmedPath(result, known=self._known[failure.signature])
+            seen = await self._driven(result, oracle, counts, doubtful=doubtful)
+            if seen.trouble is None and seen.result.verdict.failure is not None:
+                self._known[failure.signature] = seen.result.verdict.failure.signature
+            return seen
 
     async def _driven(self, result: PathResult, oracle: Oracle, counts: Counts, *, doubtful: bool) -> ConfirmedPath:
         head = header(self._own, replace(self._settings, mode="strict"), result.number, strategy="script")

@@ -88,8 +88,9 @@ def test_twice_killed(tmp_path: Path) -> None:
     whole = run(bench(), tmp_path / "whole", **settings)
     for first, second in ((3, 5), (4, 9)):
         out = tmp_path / f"{first}"
-        run(bench(), out, **{**settings, "traces": first})
-        run(bench(), out, resume=True, **{**settings, "traces": second})
+        for traces, resume in ((first, False), (second, True)):
+            part: dict[str, Any] = {**settings, "traces": traces, "resume": resume}
+            run(bench(), out, **part)
         assert _counts(run(bench(), out, resume=True, **settings)) == _counts(whole)
         assert _events(out, bench()) == _events(tmp_path / "whole", bench())
 
@@ -114,8 +115,9 @@ def test_a_finished_campaign_does_nothing(tmp_path: Path) -> None:
 def test_other_paths_are_refused(tmp_path: Path, other: dict[str, Any], message: str) -> None:
     """A folder continues with what decides its paths; anything else is refused, with the difference."""
     run(bench(), tmp_path, traces=2, seed=1)
+    given: dict[str, Any] = {"traces": 4, "seed": 1, "resume": True, **other}
     with pytest.raises(UsageError, match=message):
-        run(bench(), tmp_path, **{"traces": 4, "seed": 1, "resume": True, **other})
+        run(bench(), tmp_path, **given)
 
 
 def test_another_model_is_refused(tmp_path: Path) -> None:
