@@ -5,9 +5,10 @@ from __future__ import annotations
 import gc
 from collections.abc import Generator
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Final, Self
+from typing import Final
+from uuid import uuid4
 
 import anyio
 
@@ -17,20 +18,22 @@ from otf.adapter.exits import blaming, watched
 from otf.adapter.serial import keeping
 from otf.campaign.confirm import ConfirmedPath, Confirmer
 from otf.campaign.journal import Journal
-from otf.campaign.listener import Listener, callback, listened
-from otf.campaign.paths import Pace, PathRun
+from otf.campaign.knowledge import Knowledge
+from otf.campaign.lanes import Executor, InProcess, Lease, lanes, trace_of
+from otf.campaign.listener import Listener
+from otf.campaign.past import About, Past
+from otf.campaign.paths import Pace
+from otf.campaign.processes import Processes
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
 from otf.campaign.saved import Saved
-from otf.campaign.settings import Settings, header
+from otf.campaign.settings import Settings, Workers, header
 from otf.campaign.shrinking import INTERRUPTED, Shrinker
 from otf.campaign.speed import check_speed
-from otf.core import Oracle
 from otf.errors import ContactError, OtfError
 from otf.runner.files import writing
 from otf.runner.path import AT_FAULT
-from otf.runner.reproduce import patience
 from otf.runner.time_spent import spending
-from otf.strategy import Strategy
+from otf.strategy.kinds import known
 from otf.trace.verdict import Verdict
 
 SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
@@ -60,35 +63,61 @@ class Campaign:
         self.settings = settings
         self.listener: Listener = listener or Listener()
         self.summary: Summary = Summary(known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues])
-        self._lanes = [_Lane.of(bench, settings) for _ in range(min(settings.jobs, settings.traces))]
+        self._lanes = lanes(settings)
         # what is reported was seen at the system's own speed: a program may follow a faster clock in part only
         self._own = bench.at_speed(1)
         self._confirmer = Confirmer(bench, settings, self.summary)
         if bench.speed > 1 and settings.burst > 1:
             raise refused(bench.speed, "a failure in a burst cannot be driven again at the system's own speed")
+        self._done = known(settings.strategy).done
         self._stop = False
         self._deadline = float("inf")
+        self._past: Past
+        self._executor: Executor
 
     async def run(self) -> Summary:
         """Run all paths, then shrink; return the summary. Raises ModelError if the model is broken."""
         if self.settings.time is not None:
             self._deadline = anyio.current_time() + self.settings.time
-        with Journal(self.settings.out) as journal, undisturbed(), watched():
+        out, joins = self.settings.out, self.settings.resume
+        with Journal(out, joins=joins) as journal, undisturbed(), watched():
             with spending(self.summary.spent):
                 async with keeping():
                     with blaming():
+                        self._begin(journal)
                         await self._all(journal)
             journal.completed(self.summary.trouble, self.summary.spent.shares())
         return self.summary
 
+    def _begin(self, journal: Journal) -> None:
+        """Begin the journal; of a campaign that continues, the counted paths are in the summary then."""
+        about, self._past = About.of(self.bench, self.settings), Past(self.settings.out)
+        self._past.check(about)
+        self._past.restore(self.summary, self.bench)
+        self._past.tidy()
+        journal.begin(about, self._past.names)
+        self._executor = self._executor_of(self.settings.workers)
+
+    def _executor_of(self, workers: Workers | None) -> Executor:
+        def before(lane: int, again: bool = False) -> Knowledge:  # noqa: FBT001, FBT002 -- as executors call it
+            return (Past(self.settings.out) if again else self._past).knowledge(lane, self._lanes)
+
+        def ends() -> float:
+            return self._paths_end
+
+        if workers is not None:
+            return Processes(self.bench, self.settings, workers, before, ends)
+        return InProcess(self.bench, self.settings, self.listener, before, ends, self._aftermath)
+
     async def _all(self, journal: Journal) -> None:
         await self._retry(journal)
         await check_speed(self.bench, self.settings)
-        await self._paths(journal)
+        async with self._executor.running():
+            await self._paths(journal)
         self.summary.admit()
         groups = [*self.summary.failures.values()]
         for at, group in enumerate(groups):
-            if self.settings.shrink:
+            if self.settings.shrink and group.shrunk is None:
                 await self._shrink(group, journal, (self._deadline - anyio.current_time()) / (len(groups) - at))
             self._keep(group)
             self.listener.failure(group)
@@ -122,32 +151,39 @@ class Campaign:
         return Saved(self.settings.saved, head, self.settings.where)
 
     async def _paths(self, journal: Journal) -> None:
-        if len(self._lanes) == 1:
-            await self._lane(1, journal)
+        if self._lanes == 1:
+            await self._lane(0, journal)
             return
         try:
             async with anyio.create_task_group() as tasks:
-                for first in range(1, len(self._lanes) + 1):
-                    tasks.start_soon(self._lane, first, journal)
+                for lane in range(min(self._lanes, self.settings.traces)):
+                    tasks.start_soon(self._lane, lane, journal)
         except* OtfError as group:
             # all lanes fail for the same reason; a group would hide the message with its advice
             raise group.exceptions[0] from None
 
-    async def _lane(self, first: int, journal: Journal) -> None:
-        lane = self._lanes[first - 1]
-        for number in range(first, self.settings.traces + 1, len(self._lanes)):
-            if self._stop or lane.strategy.kind.done() or anyio.current_time() >= self._paths_end:
+    async def _lane(self, lane: int, journal: Journal) -> None:
+        for number in range(lane + 1, self.settings.traces + 1, self._lanes):
+            if number in self._past.counted:
+                continue
+            if self._stop or self._done() or anyio.current_time() >= self._paths_end:
                 return
             try:
                 with blaming():
-                    result = await self._path(number, lane, journal)
-                    doubtful = lane.pace.doubtful or self.bench.speed > 1
-                    counts = partial(self._finish, driven=result, journal=journal)
-                    path = await self._confirmer.confirmed(result, lane.oracle, counts, doubtful=doubtful)
+                    result, learned = await self._path(number, lane, journal)
+                    counts = partial(self._finish, driven=result, learned=learned, journal=journal)
+                    path = await self._confirmer.confirmed(
+                        result, self._executor.oracle(lane), counts, doubtful=self._doubtful
+                    )
             except ContactError as error:
                 self._lost(error)
                 return
             counts(path)
+
+    @property
+    def _doubtful(self) -> bool:
+        settings, waits = self.settings, self.bench.system is None
+        return Pace(settings.mode, settings.burst, self.bench.timing, waits=waits).doubtful or self.bench.speed > 1
 
     @property
     def _paths_end(self) -> float:
@@ -156,40 +192,37 @@ class Campaign:
             return self._deadline
         return self._deadline - SHARE * self.settings.time
 
-    async def _path(self, number: int, lane: _Lane, journal: Journal) -> PathResult:
+    async def _path(self, number: int, lane: int, journal: Journal) -> tuple[PathResult, Knowledge]:
         """Run a path; run it again if the line was at fault, as often as the bench allows."""
+        learned = Knowledge()
         for _ in range(self.bench.retries):
-            result = await self._attempt(number, lane, journal)
+            result = await self._attempt(number, lane, journal, learned)
             if not result.verdict.why.startswith(AT_FAULT):
-                return result
-        return await self._attempt(number, lane, journal)
+                return result, learned
+        return await self._attempt(number, lane, journal, learned), learned
 
-    async def _attempt(self, number: int, lane: _Lane, journal: Journal) -> PathResult:
-        head = header(self.bench, self.settings, number)
-        trace = self.settings.out / f"path-{number:04}.jsonl"
-        with journal.path(head.run, number, trace) as done:
-            on_event = callback(self.listener, "event", number)
-            run = PathRun(
-                self.bench, lane.oracle, head, trace, on_event, largest=self.settings.largest, aftermath=self._aftermath
-            )
-            enabled = callback(self.listener, "enabled", number)
-            chooser = listened(lane.strategy.path(number), self._paths_end, enabled)
-            result = await run.run(chooser, self.settings.steps, lane.pace.pacing())
-            done(result)
-        self.summary.cut |= lane.oracle.model.cut
-        return result
+    async def _attempt(self, number: int, lane: int, journal: Journal, learned: Knowledge) -> PathResult:
+        lease = Lease(number, lane, uuid4().hex[:12])
+        with journal.path(lease.run, number, trace_of(self.settings.out, number)) as done:
+            leased = await self._executor.drive(lease)
+            done(leased.result)
+        if leased.deaths:
+            journal.driven_again(lease.run, number, leased.deaths)
+        learned.add(leased.learned)
+        self.summary.cut |= leased.cut
+        return leased.result
 
     def _aftermath(self, verdict: Verdict) -> float:
         """Return for how long the ports are heard after a failure: what follows a known one has been seen."""
         known = verdict.failure is None or verdict.failure.signature in self.summary.failures
         return 0.0 if known else self.settings.aftermath
 
-    def _finish(self, path: ConfirmedPath, driven: PathResult, journal: Journal) -> None:
+    def _finish(self, path: ConfirmedPath, driven: PathResult, learned: Knowledge, journal: Journal) -> None:
         if path.trouble is not None:
             self._lost(path.trouble)
         result, known_issue = path.result, self._confirmer.known_issue(path.result)
         self.summary.add(result, path.tries, path.known, known_issue, driven)
-        journal.counted(result, driven.steps, path.known, "" if known_issue is None else known_issue.says)
+        journal.counted(path, driven, "" if known_issue is None else known_issue.says, learned)
         self.listener.path(result, self.summary)
         if result.verdict.outcome == "pass" and self.settings.keep == "failures":
             with writing(result.trace, "what passed"):
@@ -216,7 +249,7 @@ class Campaign:
         budget = self.settings.budget
         shrinker = Shrinker(
             bench=self._own,
-            oracle=self._lanes[0].oracle if self.bench is self._own else self._own.oracle(),
+            oracle=self._executor.oracle(0) if self.bench is self._own else self._own.oracle(),
             header=header(self._own, replace(self.settings, mode="strict"), group.first.number, strategy="script"),
             algorithm=self.settings.algorithm,
             budget=replace(budget, seconds=min(budget.seconds, seconds)),
@@ -237,27 +270,6 @@ class Campaign:
             if group.shrunk is not None:
                 group.shrunk = replace(group.shrunk, ended=LOST)
         journal.shrunk(group)
-
-
-@dataclass(frozen=True, slots=True)
-class _Lane:
-    """The memory of one job.
-
-    If all jobs shared one, the order in which state sets are first found, and which of them are known to be quiet,
-    would depend on which job is faster, and so would the choices.
-    """
-
-    oracle: Oracle
-    strategy: Strategy
-    pace: Pace
-
-    @classmethod
-    def of(cls, bench: Bench, settings: Settings) -> Self:
-        """Return a lane that has seen nothing yet."""
-        strategy = Strategy(settings.strategy, bench.inputs, settings.seed, patience=patience(bench))
-        return cls(
-            bench.oracle(), strategy, Pace(settings.mode, settings.burst, bench.timing, waits=bench.system is None)
-        )
 
 
 @contextmanager

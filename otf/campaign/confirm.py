@@ -6,6 +6,7 @@ believes in the clock, and a clock goes on while nothing can run.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -37,13 +38,15 @@ TOGETHER: Final = 0.02
 class ConfirmedPath(NamedTuple):
     """A path as it counts, after `tries` strict re-runs; `known` is the signature of an earlier strict failure.
 
-    `trouble` is the error that ended contact with the system.
+    `trouble` is the error that ended contact with the system. `again`: the path is not decided, and a campaign that
+    continues drives it again.
     """
 
     result: PathResult
     tries: int = 0
     known: Signature | None = None
     trouble: ContactError | None = None
+    again: bool = False
 
 
 Counts = Callable[[ConfirmedPath], None]
@@ -60,6 +63,7 @@ class Confirmer:
         self._summary = summary
         # signatures of failures in eager mode, with the signatures of the same failures in strict mode
         self._known: dict[Signature, Signature] = {}
+        self._confirming: defaultdict[Signature, anyio.Lock] = defaultdict(anyio.Lock)
 
     def known_issue(self, result: PathResult) -> KnownIssueCount | None:
         """Return the known issue that a failing path shows, if any."""
@@ -82,12 +86,14 @@ class Confirmer:
             await _uninterrupted(result, counts)
         if not doubtful and not is_stalled(result):
             return ConfirmedPath(result)
-        if failure.signature in self._known:
-            return ConfirmedPath(result, known=self._known[failure.signature])
-        seen = await self._driven(result, oracle, counts, doubtful=doubtful)
-        if seen.trouble is None and seen.result.verdict.failure is not None:
-            self._known[failure.signature] = seen.result.verdict.failure.signature
-        return seen
+        # of paths that fail alike at the same time one is driven again; the others wait for its result
+        async with self._confirming[failure.signature]:
+            if failure.signature in self._known:
+                return ConfirmedPath(result, known=self._known[failure.signature])
+            seen = await self._driven(result, oracle, counts, doubtful=doubtful)
+            if seen.trouble is None and seen.result.verdict.failure is not None:
+                self._known[failure.signature] = seen.result.verdict.failure.signature
+            return seen
 
     async def _driven(self, result: PathResult, oracle: Oracle, counts: Counts, *, doubtful: bool) -> ConfirmedPath:
         head = header(self._own, replace(self._settings, mode="strict"), result.number, strategy="script")
@@ -102,10 +108,10 @@ class Confirmer:
                 again = _doubted(result, f"{why} at the system's own speed passed")
         except ContactError as error:
             lost = _doubted(result, f"{first}, and there was no contact to see it again")
-            return ConfirmedPath(lost, trouble=error)
+            return ConfirmedPath(lost, trouble=error, again=True)
         except (anyio.get_cancelled_exc_class(), WriteError) as error:
             what = "a trace could not be written" if isinstance(error, WriteError) else "an interruption came"
-            counts(ConfirmedPath(_doubted(result, f"{first}, and {what} before it could be seen again")))
+            counts(ConfirmedPath(_doubted(result, f"{first}, and {what} before it could be seen again"), again=True))
             raise
         return ConfirmedPath(again, tries)
 
@@ -115,7 +121,7 @@ async def _uninterrupted(result: PathResult, counts: Counts) -> None:
     try:
         await anyio.sleep(TOGETHER)
     except anyio.get_cancelled_exc_class():
-        counts(ConfirmedPath(_at_once(result)))
+        counts(ConfirmedPath(_at_once(result), again=True))
         raise
 
 

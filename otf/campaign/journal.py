@@ -1,7 +1,10 @@
-"""The operational log of a campaign, and the hold on its folder.
+"""The journal of a campaign, and the hold on its folder.
 
-The log is `campaign.jsonl`: structlog events with the id of the run. A folder of traces belongs to one run, so that no
-run overwrites the traces of another or takes them for its own.
+The journal is `campaign.jsonl`: structlog events with the id of the run, one a line. It says what was to be run, which
+paths were begun, and how each counts; `otf.campaign.past` reads it, so that a campaign that was killed can continue. A
+line is written by one call and never changed: a killed tester loses none, a power cut at most those of the last second.
+
+A folder of traces belongs to one run, so that no run overwrites the traces of another or takes them for its own.
 """
 
 from __future__ import annotations
@@ -9,15 +12,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Event as Flag
+from threading import Thread
 from types import TracebackType
 from typing import Any, Final, Self
 
+import msgspec
+
+from otf.campaign.confirm import ConfirmedPath
+from otf.campaign.knowledge import Knowledge
 from otf.campaign.results import FailureGroup, PathResult, Retried
 from otf.errors import OtfError, UsageError, WriteError
 from otf.runner.files import unwritten, writing
-from otf.trace.verdict import Signature
 
 _TRACES: Final = re.compile(r"(path|saved)-.*\.jsonl")
 
@@ -79,10 +87,13 @@ JOURNAL: Final = "campaign.jsonl"
 STARTED: Final = "campaign started"
 COUNTED: Final = "path counted"
 COMPLETED: Final = "campaign completed"
+SHRUNK: Final = "failure shrunk"
+SAFE: Final = 1.0
+"""Seconds after which a line is on the disk: waiting for the disk at each line would cost 0.1 ms to 10 ms."""
 
 
 class Journal:
-    """The log of one campaign, in a folder that no other run uses or has used; use it as a context manager.
+    """The journal of one campaign, in a folder that no other run uses or has used; use it as a context manager.
 
     With `joins` the folder may be that of a run that has ended. Raises UsageError for a folder that is taken.
     """
@@ -90,12 +101,17 @@ class Journal:
     def __init__(self, out: Path, *, joins: bool = False) -> None:
         self._sink = _Sink(out / JOURNAL, claimed(out, JOURNAL, joins=joins))
         self._log = _logger(self._sink)
+        self._names: dict[str, int] = {}
         self._runs: dict[int, str] = {}  # of the paths that do not count yet
 
     def __enter__(self) -> Self:
-        """Log the start."""
-        self._log.info(STARTED, pid=os.getpid(), counts=COUNTED)
+        """Return the journal."""
         return self
+
+    def begin(self, about: object = None, names: dict[str, int] | None = None) -> None:
+        """Log the start. `about` decides the paths of a campaign; `names` are the numbers of names in this folder."""
+        self._names = names or {}
+        self._log.info(STARTED, pid=os.getpid(), counts=COUNTED, **({} if about is None else {"about": about}))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
@@ -120,23 +136,50 @@ class Journal:
             log.warning("path gave up", why=str(error))
             raise
 
-    def counted(self, result: PathResult, steps: int, known: Signature | None, known_issue: str) -> None:
+    def counted(self, path: ConfirmedPath, driven: PathResult, known_issue: str, learned: Knowledge) -> None:
         """Log how a path counts: reports group its failure as the campaign did, and have its totals.
 
-        `steps` are those of the path, also where a strict run of the same inputs decided; `known` is the signature that
-        its failure is grouped under if that is another one.
+        `driven` is the path itself, also where a strict run of the same inputs decided: its steps count.
         """
+        result, known = path.result, path.known
         failure = result.verdict.failure
+        new, visits = self._numbered(learned)
         self._log.info(
             COUNTED,
             run=self._runs.pop(result.number, ""),
             path=result.number,
             verdict="pass" if known_issue else result.verdict.outcome,
-            steps=steps,
+            steps=driven.steps,
             why=result.verdict.why,
             signature=str(known or (failure and failure.signature) or ""),
             known_issue=known_issue,
+            trace=result.trace.name,
+            tries=path.tries,
+            truncated=driven.verdict.truncated,
+            late=len(driven.verdict.late),
+            silence=driven.silence,
+            unwritten=result.unwritten,
+            again=path.again,
+            new=new,
+            visits=visits,
+            learned=msgspec.structs.replace(learned, visits={}),
         )
+
+    def _numbered(self, learned: Knowledge) -> tuple[dict[int, str], list[int]]:
+        """Return the visits as numbers and times in turn, with the names of numbers that are new in this folder."""
+        new: dict[int, str] = {}
+        visits: list[int] = []
+        for name, times in learned.visits.items():
+            number = self._names.get(name)
+            if number is None:
+                number = self._names[name] = len(self._names)
+                new[number] = name
+            visits += (number, times)
+        return new, visits
+
+    def driven_again(self, run: str, number: int, deaths: int) -> None:
+        """Log that so many workers died while they drove a path."""
+        self._log.warning("path driven again", run=run, path=number, deaths=deaths)
 
     def completed(self, trouble: str, seconds: Mapping[str, float]) -> None:
         """Log that nothing interrupted the campaign, and where its time went.
@@ -154,35 +197,70 @@ class Journal:
         done = group.shrunk
         if done is not None:
             self._log.info(
-                "failure shrunk",
+                SHRUNK,
                 signature=str(group.signature),
                 trace=str(done.trace),
                 steps=done.steps,
                 transitions=done.transitions,
                 ended=done.ended,
+                resets=done.resets,
+                rate=done.rate,
+                runs=done.runs,
+                before=done.before,
+                tried=done.tried,
+                minimal=done.minimal,
+                others=[each.trace.name for each in done.others],
+                program=done.program and str(done.program),
             )
         elif group.unshrunk:
             self._log.warning("failure not shrunk", signature=str(group.signature), why=group.unshrunk)
 
 
 class _Sink:
-    """The file of a log; if it cannot be written, the campaign goes on, and `trouble` has the first error."""
+    """The file of a journal; if it cannot be written, the campaign goes on, and `trouble` has the first error."""
 
     def __init__(self, path: Path, file: int) -> None:
         self.trouble: WriteError | None = None
         self._path, self._file = path, file
+        self._torn = _torn(path)
+        self._written, self._ended = Flag(), Flag()
+        # the disk may take longer than an answer of the system may: the event loop must not wait for it
+        self._syncing = Thread(target=self._sync, name="journal", daemon=True)
+        self._syncing.start()
 
     def write(self, line: bytes) -> None:
+        """Write a line; one that was torn before, by a kill or a full disk, is ended first: no reader joins the two."""
+        text = b"\n" + line if self._torn else line
         try:
-            os.write(self._file, line)
+            self._torn = os.write(self._file, text) < len(text)
         except OSError as error:
             self.trouble = self.trouble or unwritten(self._path, error, "the log")
+        self._written.set()
 
     def flush(self) -> None:
         """Do nothing: every line is written at once."""
 
     def close(self) -> None:
+        self._ended.set()
+        self._written.set()
+        self._syncing.join()
         os.close(self._file)
+
+    def _sync(self) -> None:
+        while not self._ended.is_set():
+            self._written.wait()
+            self._ended.wait(SAFE)
+            self._written.clear()
+            with suppress(OSError):  # a pipe, or a file system that cannot
+                os.fsync(self._file)
+
+
+def _torn(path: Path) -> bool:
+    """Return whether the last line of a file has no end."""
+    with suppress(OSError), path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) != b"\n"
+    return False
 
 
 def _logger(file: Any) -> Any:  # noqa: ANN401 -- structlog's loggers are dynamic by design
@@ -200,6 +278,4 @@ def _logger(file: Any) -> Any:  # noqa: ANN401 -- structlog's loggers are dynami
 
 
 def _encode(event: dict[str, Any], **_options: object) -> bytes:
-    import msgspec
-
     return msgspec.json.encode(event)

@@ -60,6 +60,7 @@ async def rerun(
     if recorded is not None:
         head = replace(head, path=recorded.path, faults=recorded.faults)
     with Journal(settings.out, joins=True) as journal, watched():
+        journal.begin()
         trace = _unused(settings.out)
         with journal.path(head.run, 1, trace) as done:
             pacing = Pace("strict", settings.burst, bench.timing, timers=Timers(last=True)).pacing()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
@@ -38,6 +39,19 @@ class Budget:
     seconds: float = 600.0
 
 
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Worker processes: how many, the arguments of Python that start one, and the first line that it reads.
+
+    >>> Workers(2, ("-m", "otf.cli.worker"), b"{}").processes
+    2
+    """
+
+    processes: int
+    command: tuple[str, ...]
+    greeting: bytes
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The settings of a campaign.
@@ -63,6 +77,9 @@ class Settings:
     | `budget` | the bounds for shrinking one failure |
     | `saved` | the folder in which failures are kept; they are driven first in the next campaign. None: neither |
     | `where` | the addresses of the system where they differ from the bench's: kept failures belong to one address |
+    | `resume` | whether the campaign in `out` continues: paths that it counted are not driven again |
+    | `workers` | the processes that drive the paths, each `jobs` at the same time; None: this process alone |
+    | `options` | the options of the command line, for the journal: it continues without them |
 
     Raises UsageError for values that mean nothing.
 
@@ -93,6 +110,9 @@ class Settings:
     budget: Budget = field(default_factory=Budget)
     saved: Path | None = None
     where: tuple[str, ...] = ()
+    resume: bool = False
+    workers: Workers | None = None
+    options: Mapping[str, object] = field(default_factory=dict[str, object])
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
@@ -133,6 +153,9 @@ class SettingsKeywords(TypedDict, total=False):
     budget: Budget
     saved: Path | None
     where: tuple[str, ...]
+    resume: bool
+    workers: Workers | None
+    options: Mapping[str, object]
 
 
 def header(bench: Bench, settings: Settings, path: int, *, strategy: str = "") -> Header:

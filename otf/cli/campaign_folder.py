@@ -75,6 +75,7 @@ class LogLine(msgspec.Struct, frozen=True):
     counts: str = ""
     trouble: str | None = ""
     time: dict[str, float] = {}
+    about: msgspec.Raw | None = None
 
 
 @dataclass(slots=True)
@@ -95,9 +96,10 @@ class CampaignLog:
     def of(cls, folder: Path) -> CampaignLog:
         """Read the log in a folder, as far as it can be read; without one, the traces have to do."""
         found = cls()
-        with suppress(OSError, msgspec.DecodeError), (folder / JOURNAL).open("rb") as file:
+        with suppress(OSError), (folder / JOURNAL).open("rb") as file:
             for line in bounded(file):
-                found.line(line)
+                with suppress(msgspec.DecodeError):  # a line that a kill has torn says nothing
+                    found.line(line)
         return found
 
     def line(self, line: bytes) -> None:
@@ -105,6 +107,8 @@ class CampaignLog:
         known = msgspec.json.decode(line, type=LogLine)
         if known.event == STARTED and known.counts == COUNTED:
             self.counts = True
+            if known.about is not None:  # a campaign, not a run of one of its traces
+                self.completed, self.trouble = False, ""
         elif known.event == COMPLETED:
             self.completed, self.trouble = True, known.trouble or ""
             self.spent = msgspec.convert(known.time, TimeSpent)

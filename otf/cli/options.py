@@ -63,6 +63,15 @@ BenchName = Annotated[
         autocompletion=benches,
     ),
 ]
+MaybeBench = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="BENCH",
+        help="A shipped bench, package.module[:name], path/to/file.py[:name], or a TOML file.",
+        autocompletion=benches,
+        show_default=False,
+    ),
+]
 TraceName = Annotated[str, typer.Argument(metavar="TRACE", help="A trace file of `otf run`; - reads standard input.")]
 WholeValues = Annotated[
     bool, typer.Option("--whole", help="Show whole values and states: no field is left out, and nothing is cut.")

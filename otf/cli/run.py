@@ -7,22 +7,22 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from otf.cli.choices import ALGORITHMS, BEST, KEPT, MIB, MODES, STRATEGIES, TRANSITIONS, InputChoice, among
-from otf.cli.options import ROOT, AsJson, BenchName, Jobs, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
+from otf.cli.options import AsJson, Jobs, MaybeBench, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, report_error, warn
 from otf.cli.signals import Done, interruptible
-from otf.errors import FAIL, OtfError, UsageError, WriteError
+from otf.errors import FAIL, OtfError, WriteError
 
 if TYPE_CHECKING:
     from otf.adapter import Bench
     from otf.campaign import Campaign, FailureGroup, Listener, Settings, Summary
     from otf.cli.summary import SummaryPrinter
-    from otf.core import InputMode
 
     _Watch = Callable[[Listener], Listener]
     _Shown = Callable[[Campaign], AbstractContextManager[_Watch]]
@@ -37,7 +37,8 @@ Examples:
 
 @guarded
 def run(
-    bench: BenchName,
+    ctx: typer.Context,
+    bench: MaybeBench = None,
     traces: Annotated[int, typer.Option(metavar="NUMBER", help="How many paths, each with its own trace.")] = 10,
     steps: Annotated[int, typer.Option(metavar="NUMBER", help="How many inputs a path has at most.")] = 50,
     time: Annotated[
@@ -77,6 +78,12 @@ def run(
     silence: SilenceOption = None,
     pids: Pids = None,
     jobs: Jobs = 1,
+    processes: Annotated[
+        str,
+        typer.Option(
+            metavar="NUMBER|auto", help="How many processes, each with --jobs paths; auto: one for each processor."
+        ),
+    ] = "1",
     out: Out = None,
     keep: Annotated[
         str, typer.Option(metavar="|".join(KEPT), help="Which traces are kept.", autocompletion=among(*KEPT))
@@ -134,6 +141,13 @@ def run(
     ] = None,
     sut: Suts = None,
     sets: Sets = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Continue the campaign in a folder: only the paths that it lacks are driven."),
+    ] = None,
+    into: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Add --traces paths to the campaign in a folder, or begin one.")
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Drive the system with inputs that the model chooses, and judge everything that comes back.
@@ -141,41 +155,65 @@ def run(
     Each path starts a fresh copy of the system. A path that fails ends; the others go on. Each failure is explained in
     the words of the model, and shrunk to the few inputs that matter.
     """
-    from otf.campaign import Budget, Settings
+    from otf.cli import continued
     from otf.cli.benches import parsed
-    from otf.cli.run_options import chosen, faster, measured, under, watched
+    from otf.cli.run_options import faster, measured
     from otf.cli.summary import given
-    from otf.cli.suts import addressed
 
-    loaded = under(addressed(_bench(bench, parsed(sets, quiescence), inputs), sut), scenario)
-    loaded = watched(loaded, silence, pids)
-    seed = secrets.randbelow(1_000_000) if seed is None else seed
-    settings = Settings(
-        out=out or fresh(loaded.name, seed),
-        reference=bench,
+    options = continued.RunOptions(
+        bench=bench or "",
+        sets=sets or [],
         traces=traces,
         steps=steps,
         time=time,
-        seed=seed,
-        strategy=chosen(strategy),
-        mode=_one_of("--mode", mode, MODES),
+        seed=secrets.randbelow(1_000_000) if seed is None else seed,
+        strategy=strategy,
+        mode=mode,
         burst=burst,
-        largest=largest << 20,
+        inputs=inputs,
+        quiescence=quiescence,
+        silence=silence,
+        pids=pids or [],
         jobs=jobs,
-        keep=_one_of("--keep", keep, KEPT),
+        processes=processes,
+        keep=keep,
+        largest=largest,
         stop_first=stop_first,
         shrink=shrink,
         algorithm=algorithm,
-        budget=Budget(budget),
-        saved=ROOT / "failures" if saved else None,
-        where=tuple(sut or ()),
+        budget=budget,
+        saved=saved,
+        scenario=scenario,
+        until=until,
+        speed=speed,
+        sut=sut or [],
     )
+    if resume is not None:
+        continued.refuse_others([name for name in ctx.params if _is_given(ctx, name)])
+        options, loaded = continued.resumed(resume, options)
+    elif bench is None:
+        raise typer.BadParameter("Missing argument 'BENCH'; --resume DIR alone continues a campaign", ctx=ctx)
+    else:
+        options = options if into is None else continued.added(into, options, seed)
+        loaded = continued.made(options)
+    settings = continued.settings_of(options, resume or into or out or fresh(loaded.name, options.seed))
+    if resume or into:
+        continued.check_until(settings.out, options.until)
+        settings = replace(settings, resume=True)
     if speed is not None:
         loaded = faster(loaded, settings, speed)
     if calibrate:
         return measured(loaded, replace(settings, traces=min(traces, 2)), as_json=as_json)
-    shown = partial(_shown, page, parsed(sets, quiescence))
-    return _judged(loaded, settings, until, given(sut, silence, pids), shown, as_json=as_json)
+    recorded = resume is not None and not bench
+    settings = replace(settings, workers=continued.workers_of(options, settings.out, loaded, recorded=recorded))
+    own = given(options.sut, options.silence, options.pids)
+    shown = partial(_shown, page, parsed(options.sets, options.quiescence))
+    return _judged(loaded, settings, options.until, own, shown, as_json=as_json)
+
+
+def _is_given(ctx: typer.Context, name: str) -> bool:
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _judged(loaded: Bench, settings: Settings, until: str | None, options: str, shown: _Shown, *, as_json: bool) -> int:
@@ -235,20 +273,6 @@ def _driven(campaign: Campaign, printer: SummaryPrinter | None, watch: _Watch) -
         return Done(None), error
     campaign.summary.interrupted = bool(done.signal)
     return done, None
-
-
-def _bench(reference: str, sets: dict[str, object], inputs: InputMode | None) -> Bench:
-    from otf.cli.benches import load
-
-    bench = load(reference, sets)
-    return bench if inputs is None else replace(bench, inputs=inputs)
-
-
-def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:  # noqa: ANN401 -- a different literal type each time
-    if value not in known:
-        message = f"{option} {value}: choose one of {', '.join(known)}"
-        raise UsageError(message)
-    return value
 
 
 def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[str, Any]:

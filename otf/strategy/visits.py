@@ -42,12 +42,16 @@ class VisitCounts:
     actions: defaultdict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
     # inputs that only wait, of those chosen so far
     waits: dict[Symbol, None] = field(default_factory=dict[Symbol, None])
+    # each choice, for a journal that takes them
+    log: list[tuple[Node, Symbol]] | None = None
 
     def note(self, view: View, chosen: Symbol) -> None:
         """Count a choice."""
         for node in view.nodes:
             self.states[node] += 1
             self.inputs[node][chosen] += 1
+            if self.log is not None:
+                self.log.append((node, chosen))
         if len(self.states) > STATES:
             self._forget()
 

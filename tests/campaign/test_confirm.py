@@ -238,3 +238,12 @@ def test_a_death_beside_a_stall(tmp_path: Path) -> None:
     summary = run(made_by(lambda: next(machines, Machine())), tmp_path, seed=2, steps=200, traces=1)
     [group] = summary.failures.values()
     assert (group.signature.kind, group.tries) == ("ended", 0)
+
+
+def test_failures_at_the_same_time_are_confirmed_once(tmp_path: Path) -> None:
+    """Of jobs that fail in the same way at the same time one is driven again; the others wait, and count with it."""
+    summary = run(bench(TEA, delay=0.5), tmp_path, mode="eager", jobs=8, traces=8, steps=200, shrink=False)
+    failures = [judged(path).verdict.failure for path in tmp_path.glob("path-????.jsonl")]
+    signatures = {failure.signature for failure in failures if failure is not None}
+    assert sum(group.count for group in summary.failures.values()) == len(failures) == 8
+    assert len(list(tmp_path.glob("*.strict.jsonl"))) == len(signatures) < 8

@@ -1,0 +1,224 @@
+"""Campaigns that last: processes, copies, the cost of the journal, resuming a long folder, and what kills lose.
+
+`python -m benchmarks.scale --json FILE`: two processes against one on a system in the same process; 200 connections to
+a server that takes 50 ms for each answer, against one; the share of CPU time that the journal takes; the time to read a
+folder with 100,000 paths; and a campaign whose workers are killed at random moments. Ratios are of wall time, starts of
+processes included, so an idle machine is needed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from time import perf_counter, process_time, sleep, thread_time
+from typing import Any
+
+from benchmarks.measure import command, positive, save
+from otf.campaign import Summary, run
+from otf.campaign.journal import JOURNAL, Journal
+from otf.campaign.knowledge import Learning
+from otf.campaign.past import Past
+from otf.models.coffee import bench as coffee
+
+SLOW = '''\
+"""A server that answers after 50 ms, and its bench."""
+
+import asyncio
+from dataclasses import dataclass
+
+from otf.adapter import Bench
+from otf.adapters.tcp import tcp
+from otf.codec import lines
+from otf.spec import Spec, goto
+
+
+@dataclass(frozen=True)
+class Ping:
+    """What is sent."""
+
+
+@dataclass(frozen=True)
+class Pong:
+    """What comes back."""
+
+
+def bench(port: int) -> Bench:
+    """Return a bench on the server."""
+    spec = Spec(lambda state, inp: [goto(state, Pong())], 0, [Ping()])
+    codec = lines({Ping: "ping", Pong: "pong"})
+    return Bench(spec, ports={"line": tcp(f"127.0.0.1:{port}")}, codec=codec, quiescence=0.2)
+
+
+async def _serve(reader, writer):
+    while await reader.readline():
+        await asyncio.sleep(0.05)
+        writer.write(b"pong\\n")
+    writer.close()
+
+
+async def _main():
+    server = await asyncio.start_server(_serve, "127.0.0.1", 0, backlog=2000)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())
+'''
+
+
+def otf(folder: Path, *arguments: object) -> float:
+    """Run the command in a folder; return its wall time. Raises CalledProcessError unless it passes."""
+    began = perf_counter()
+    subprocess.run(  # noqa: S603 -- our own command
+        [sys.executable, "-m", "otf", *map(str, arguments)], cwd=folder, check=True, stdout=subprocess.DEVNULL
+    )
+    return perf_counter() - began
+
+
+def processes(folder: Path, paths: int) -> float:
+    """Return how many times as fast two processes are as one, on a system in the same process."""
+    call = ("run", "coffee", "--seed", 1, "--traces", paths, "--steps", 2_000, "--no-saved")
+    one = otf(folder, *call, "--out", "one")
+    return one / otf(folder, *call, "--processes", 2, "--out", "two")
+
+
+def copies(folder: Path, number: int, steps: int) -> float:
+    """Return how many times as many steps so many copies make as one, in the same time, on a server that waits."""
+    (folder / "slow.py").write_text(SLOW, encoding="utf-8")
+    with subprocess.Popen([sys.executable, "slow.py"], cwd=folder, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        port = int(server.stdout.readline())
+        call = ("run", "slow.py", "--set", f"port={port}", "--seed", 1, "--steps", steps, "--no-saved")
+        one = otf(folder, *call, "--traces", 1, "--out", "copy")
+        many = otf(folder, *call, "--traces", number, "--jobs", number, "--out", f"copies-{number}")
+        server.terminate()
+    return number * one / many
+
+
+class Clock:
+    """Adds the CPU time of this thread in functions that it wraps; what one calls of the others counts once."""
+
+    def __init__(self) -> None:
+        self.seconds: float = 0.0
+        self._inside = False
+
+    def wrapped(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function with its time added."""
+
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            if self._inside:
+                return function(*args, **kwargs)
+            self._inside, began = True, thread_time()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self.seconds += thread_time() - began
+                self._inside = False
+
+        return timed
+
+
+def share(folder: Path, paths: int, steps: int) -> float:
+    """Return the share of CPU time that counting paths and what they learned takes, on a system in the same process."""
+    clock, own = Clock(), {Journal: "counted", Learning: "path"}
+    before = {kind: getattr(kind, name) for kind, name in own.items()}
+    for kind, name in own.items():
+        setattr(kind, name, clock.wrapped(before[kind]))
+    began = process_time()
+    try:
+        run(coffee(), out=folder / "share", traces=paths, steps=steps, seed=1)
+    finally:
+        for kind, name in own.items():
+            setattr(kind, name, before[kind])
+    return clock.seconds / (process_time() - began)
+
+
+def resume(folder: Path, paths: int) -> float:
+    """Return the seconds in which the journal of so many paths is read, counted, and its knowledge put together."""
+    out = folder / "long"
+    run(coffee(), out=out, traces=1_000, steps=50, seed=1)
+    lines = [line for line in (out / JOURNAL).read_bytes().splitlines(keepends=True) if b'"path":' in line]
+    with (out / JOURNAL).open("ab") as journal:
+        for block in range(1, paths // 1_000):
+            for line in lines:
+                number = json.loads(line)["path"]
+                journal.write(line.replace(b'"path":%d,' % number, b'"path":%d,' % (number + 1_000 * block), 1))
+    began = perf_counter()
+    past, summary = Past(out), Summary()
+    past.restore(summary, coffee())
+    past.knowledge(0, 1)
+    assert summary.paths == paths, summary.paths
+    return perf_counter() - began
+
+
+def killed(folder: Path, kills: int, paths: int) -> dict[str, int]:
+    """Return how many paths were lost, counted twice and driven again in a campaign whose workers were killed."""
+    out, random = folder / "killed", Random(1)
+    call = ("run", "coffee", "--seed", 1, "--traces", paths, "--steps", 50, "--jobs", 2, "--processes", 2, "--no-saved")
+    program = [sys.executable, "-m", "otf", *map(str, call), "--out", str(out)]
+    with subprocess.Popen(program, cwd=folder, stdout=subprocess.DEVNULL) as otf_run:  # noqa: S603 -- our own command
+        for moment in sorted(random.randrange(paths) for _ in range(kills)):
+            while otf_run.poll() is None and _begun(out) < moment:
+                sleep(0.005)
+            workers = _children(otf_run.pid)
+            if workers:
+                with suppress(ProcessLookupError):
+                    os.kill(random.choice(workers), signal.SIGKILL)
+        otf_run.wait()
+    lines = [json.loads(line) for line in (out / JOURNAL).read_bytes().splitlines()]
+    counted = [line["path"] for line in lines if line["event"] == "path counted"]
+    return {
+        "paths": paths,
+        "kills": kills,
+        "lost": paths - len(set(counted)),
+        "counted_twice": len(counted) - len(set(counted)),
+        "driven_again": sum(line["deaths"] for line in lines if line["event"] == "path driven again"),
+    }
+
+
+def _begun(out: Path) -> int:
+    journal = out / JOURNAL
+    return journal.read_bytes().count(b'"path started"') if journal.is_file() else 0
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            found += map(int, task.read_text().split())
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the figures."""
+    parser = command("scale", __doc__)
+    parser.add_argument("--paths", type=positive, default=400, help="paths of the campaign in two processes")
+    parser.add_argument("--copies", type=positive, default=200, help="connections at the same time")
+    parser.add_argument("--kills", type=positive, default=100, help="how many workers are killed")
+    chosen = parser.parse_args(arguments)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        found = {
+            "load": os.getloadavg()[0],
+            "speedup_2_processes": processes(folder, chosen.paths),
+            f"speedup_{chosen.copies}_copies": copies(folder, chosen.copies, 100),
+            "journal_share_of_cpu": share(folder, 1_000, 50),
+            "resume_100000_s": resume(folder, 100_000),
+            "killed": killed(folder, chosen.kills, 30 * chosen.kills),
+        }
+    for what, figure in found.items():
+        print(f"{what:24} {figure if isinstance(figure, dict) else format(figure, '.3f')}")
+    save(found, chosen.json)
+
+
+if __name__ == "__main__":
+    main()

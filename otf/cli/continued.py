@@ -1,0 +1,206 @@
+"""Continuing a campaign: `otf run --resume DIR`, and `otf run BENCH --into DIR`, which adds paths.
+
+A journal may come from a stranger, like a trace. So the bench that it names is loaded only if it is a shipped one, with
+the parameters that a trace may choose; a file, an address, a process or a strategy of your own must be given again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from otf.adapter import Bench
+from otf.campaign import Budget, Settings
+from otf.campaign.lanes import make_room
+from otf.campaign.past import About, Past
+from otf.campaign.settings import Workers
+from otf.cli.benches import is_shipped, load, parsed
+from otf.cli.choices import KEPT, MODES
+from otf.cli.options import ROOT
+from otf.cli.output import warn
+from otf.cli.run_options import chosen, under, watched
+from otf.cli.suts import addressed
+from otf.cli.traces import bench_as_recorded
+from otf.core import InputMode
+from otf.errors import UsageError
+from otf.trace.record import Header
+from otf.values import show
+
+MOST: Final = 256  # processes
+AGAIN: Final = {"resume", "bench", "sets", "sut", "pids", "strategy", "time", "page", "as_json", "debug"}
+"""Options that may be given beside --resume: all others are those of the folder."""
+
+
+class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What `otf run` was given, as the journal has it."""
+
+    bench: str
+    sets: list[str] = []
+    traces: int = 10
+    steps: int = 50
+    time: float | None = None
+    seed: int = 0
+    strategy: str = "alternating"
+    mode: str = "eager"
+    burst: int = 1
+    inputs: InputMode | None = None
+    quiescence: float | None = None
+    silence: str | None = None
+    pids: list[str] = []
+    jobs: int = 1
+    processes: str = "1"
+    keep: str = "all"
+    largest: int
+    stop_first: bool = False
+    shrink: bool = True
+    algorithm: str
+    budget: int
+    saved: bool = True
+    scenario: str | None = None
+    until: str | None = None
+    speed: str | None = None
+    sut: list[str] = []
+
+
+def refuse_others(given: Sequence[str]) -> None:
+    """Raise UsageError for an option that --resume takes from the folder."""
+    others = sorted(set(given) - AGAIN)
+    if others:
+        message = f"--resume takes --{others[0].replace('_', '-')} from the folder: leave it out"
+        raise UsageError(f"{message}; `otf run BENCH … --into DIR` adds paths to a folder")
+
+
+def made(options: RunOptions) -> Bench:
+    """Return the bench of these options."""
+    bench = addressed(load(options.bench, parsed(options.sets, options.quiescence)), options.sut)
+    return _as_asked(bench if options.inputs is None else replace(bench, inputs=options.inputs), options)
+
+
+def settings_of(options: RunOptions, out: Path) -> Settings:
+    """Return the settings of these options. Raises UsageError for values that mean nothing."""
+    return Settings(
+        out=out,
+        reference=options.bench,
+        traces=options.traces,
+        steps=options.steps,
+        time=options.time,
+        seed=options.seed,
+        strategy=chosen(options.strategy),
+        mode=_one_of("--mode", options.mode, MODES),
+        burst=options.burst,
+        largest=options.largest << 20,
+        jobs=options.jobs,
+        keep=_one_of("--keep", options.keep, KEPT),
+        stop_first=options.stop_first,
+        shrink=options.shrink,
+        algorithm=options.algorithm,
+        budget=Budget(options.budget),
+        saved=ROOT / "failures" if options.saved else None,
+        where=tuple(options.sut),
+        options=msgspec.to_builtins(options),
+    )
+
+
+def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:  # noqa: ANN401 -- a different literal type each time
+    if value not in known:
+        message = f"{option} {value}: choose one of {', '.join(known)}"
+        raise UsageError(message)
+    return value
+
+
+def workers_of(options: RunOptions, out: Path, bench: Bench, *, recorded: bool) -> Workers | None:
+    """Return the worker processes of these options, None for one process; `recorded`: the bench is the folder's."""
+    if note := make_room(options.jobs):
+        warn(f"note: {note}")
+    text = options.processes
+    number = len(os.sched_getaffinity(0)) if text == "auto" else int(text) if text.isdecimal() else 0
+    if not 1 <= number <= MOST:
+        message = f"--processes {text}: write a number from 1 to {MOST}, or auto, which is one for each processor"
+        raise UsageError(message)
+    if number == 1:
+        return None
+    if options.until is not None:
+        raise UsageError("--until counts coverage in one process: leave out --processes, and give --jobs")
+    greeting = {"options": msgspec.to_builtins(options), "out": str(out), "speed": bench.speed, "recorded": recorded}
+    return Workers(number, ("-m", "otf.cli.worker"), msgspec.json.encode(greeting))
+
+
+def resumed(folder: Path, given: RunOptions) -> tuple[RunOptions, Bench]:
+    """Return the options and the bench of the campaign in a folder; a bench that is `given` is the user's own."""
+    about = _about(folder)
+    head = _header(folder, about)
+    options = msgspec.structs.replace(_options(folder, about), seed=head.seed, traces=about.traces, time=given.time)
+    if given.bench:
+        own = {"bench": given.bench, "sets": given.sets, "sut": given.sut, "pids": given.pids}
+        options = msgspec.structs.replace(options, **own, strategy=_own(options.strategy, given.strategy))
+        return options, made(options).at_speed(head.speed)
+    _check_harmless(folder, options)
+    recorded = bench_as_recorded(head, options.bench, parsed(given.sets), drives=True)
+    return options, _as_asked(replace(recorded, inputs=head.inputs), options).at_speed(head.speed)
+
+
+def _own(recorded: str, given: str) -> str:
+    """Return the strategy to continue with: one of a file is the user's to name, any other is the folder's."""
+    return given if ":" in recorded else recorded
+
+
+def added(folder: Path, options: RunOptions, seed: int | None) -> RunOptions:
+    """Return the options with which paths are added to the campaign in a folder: its seed, and so many paths more."""
+    past = Past(folder)
+    if past.about is None:
+        return options
+    seed = _header(folder, past.about).seed if seed is None else seed
+    return msgspec.structs.replace(options, seed=seed, traces=len(past.counted) + options.traces)
+
+
+def check_until(folder: Path, until: str | None) -> None:
+    """Raise UsageError for a goal of coverage in a folder that has paths: it is counted from the first one on."""
+    if until is not None and Past(folder).counted:
+        message = f"--until {until}: coverage is counted from the first path on, and {folder} has paths already"
+        raise UsageError(f"{message}; choose another folder")
+
+
+def _as_asked(bench: Bench, options: RunOptions) -> Bench:
+    return watched(under(bench, options.scenario), options.silence, options.pids)
+
+
+def _about(folder: Path) -> About:
+    about = Past(folder).about
+    if about is None:
+        message = f"{folder}: there is no campaign to continue in it; give the folder of one (`otf run` prints it)"
+        raise UsageError(message)
+    return about
+
+
+def _options(folder: Path, about: About) -> RunOptions:
+    try:
+        return msgspec.convert(about.options, RunOptions)
+    except msgspec.ValidationError as error:
+        message = f"{folder}: its campaign was not begun by `otf run` of this version ({error})"
+        raise UsageError(f"{message}; continue it where it was begun, with Settings(resume=True)") from error
+
+
+def _header(folder: Path, about: About) -> Header:
+    try:
+        return msgspec.convert({"run": "", **about.header}, Header)
+    except msgspec.ValidationError as error:
+        message = f"{folder}: its journal does not say how its paths were run: {error}"
+        raise UsageError(message) from error
+
+
+def _check_harmless(folder: Path, options: RunOptions) -> None:
+    own = {
+        "the bench": "" if is_shipped(options.bench) else options.bench,
+        "--sut": " ".join(options.sut),
+        "--pid": " ".join(options.pids),
+        "--strategy": options.strategy if ":" in options.strategy else "",
+    }
+    for what, value in own.items():
+        if value:
+            message = f"{folder}: {what} was {show(value)}, which a journal may not choose, since it may come from a "
+            raise UsageError(f"{message}stranger: give it again, as in `otf run BENCH --resume {folder}`")

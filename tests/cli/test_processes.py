@@ -1,0 +1,124 @@
+"""`otf run --processes`: the same paths as in one process, whichever process is killed, each counted once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+from time import sleep
+
+import pytest
+
+from tests.cli.command import failed, machine, otf
+
+pytestmark = pytest.mark.real
+COFFEE = ("coffee", "--seed", "5", "--no-saved")
+
+
+def _counted(out: Path) -> list[int]:
+    lines = [line for line in (out / "campaign.jsonl").read_bytes().splitlines() if b'"event":"path counted"' in line]
+    return sorted(json.loads(line)["path"] for line in lines if line.endswith(b"}"))
+
+
+def _begun(out: Path) -> int:
+    journal = out / "campaign.jsonl"
+    return journal.read_bytes().count(b'"path started"') if journal.is_file() else 0
+
+
+def _inputs(out: Path) -> dict[str, list[object]]:
+    events = {file.name: map(json.loads, file.read_bytes().splitlines()) for file in out.glob("path-????.jsonl")}
+    return {name: [line["value"] for line in lines if line["event"] == "sent"] for name, lines in events.items()}
+
+
+def _workers(pid: int) -> list[int]:
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            found += map(int, task.read_text().split())
+    return found
+
+
+def _kill_a_worker(run: subprocess.Popen[bytes], random: Random) -> None:
+    workers = _workers(run.pid)
+    if workers:
+        with suppress(ProcessLookupError):
+            os.kill(random.choice(workers), signal.SIGKILL)
+
+
+def _kill_all(run: subprocess.Popen[bytes], _random: Random) -> None:
+    run.send_signal(signal.SIGKILL)
+
+
+def _run(folder: Path, arguments: list[str], random: Random, moments: list[int], kill: Callable[..., None]) -> int:
+    """Run otf, and kill when the journal has begun so many paths; return the status."""
+    command = [sys.executable, "-m", "otf", *arguments]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+        for moment in moments:
+            while run.poll() is None and _begun(folder / "out") < moment:
+                sleep(0.002)
+            kill(run, random)
+        return run.wait()
+
+
+@pytest.mark.parametrize(("kills", "paths"), [(2, 40), pytest.param(100, 3000, marks=pytest.mark.slow)])
+def test_killed_workers(folder: Path, kills: int, paths: int) -> None:
+    """Each path counts once, with the inputs of one process; at most those under way are driven again for each kill."""
+    size = ("--traces", str(paths), "--steps", "30")
+    otf("run", *COFFEE, *size, "--jobs", "4", "--out", "one")
+    random = Random(kills)
+    moments = sorted(random.randrange(paths) for _ in range(kills))
+    arguments = ["run", *COFFEE, *size, "--jobs", "2", "--processes", "2", "--out", "out"]
+    assert _run(folder, arguments, random, moments, _kill_a_worker) == 0
+    assert _counted(folder / "out") == [*range(1, paths + 1)]
+    assert _inputs(folder / "out") == _inputs(folder / "one")
+
+
+@pytest.mark.parametrize(("kills", "paths"), [(1, 40), pytest.param(20, 1200, marks=pytest.mark.slow)])
+def test_a_killed_coordinator(folder: Path, kills: int, paths: int) -> None:
+    """Its workers end with it, and the folder continues: each path counts once, with the same inputs."""
+    size = ("--traces", str(paths), "--steps", "30")
+    otf("run", *COFFEE, *size, "--jobs", "4", "--out", "one")
+    random, arguments = Random(kills), ["run", *COFFEE, *size, "--jobs", "2", "--processes", "2", "--out", "out"]
+    for kill in range(kills):
+        begun = _begun(folder / "out")
+        assert _run(folder, arguments, random, [begun + paths // (kills + 1)], _kill_all) == -signal.SIGKILL or kill
+        arguments = ["run", "--resume", "out"]
+    assert otf("run", "--resume", "out", "--json").data["paths"] == paths
+    assert _counted(folder / "out") == [*range(1, paths + 1)]
+    assert _inputs(folder / "out") == _inputs(folder / "one")
+
+
+def test_failures_of_workers(folder: Path) -> None:
+    """Failures have one group for each signature, with the counts of one process, and are shrunk."""
+    machine(folder)
+    call = ("run", "machine.py:make", "--set", "broken=true", "--seed", 1, "--traces", 8, "--no-saved", "--json")
+    one = otf(*call, "--jobs", 2, "--out", "one")
+    two = otf(*call, "--processes", 2, "--out", "two")
+    assert (one.status, two.status) == (1, 1)
+    assert [(each["signature"], each["count"], each["shrunk"]["steps"]) for each in two.data["failures"]] == [
+        (each["signature"], each["count"], each["shrunk"]["steps"]) for each in one.data["failures"]
+    ]
+
+
+def test_a_number_of_processes(folder: Path) -> None:
+    """A number that means nothing is refused, and so is a goal of coverage."""
+    assert "--processes many: write a number from 1 to 256, or auto" in failed("run", "coffee", "--processes", "many")
+    assert "--until counts coverage in one process" in failed("run", *COFFEE, "--processes", 2, "--until", "states")
+    assert not (folder / "otf-runs").exists() or not any((folder / "otf-runs").glob("*/path-*"))
+
+
+def test_a_worker_that_cannot_begin(folder: Path) -> None:
+    """Workers that die at once end the campaign with a sentence: a new one would die as well, for ever."""
+    machine(folder)
+    text = (folder / "machine.py").read_text(encoding="utf-8").replace("from __future__ import annotations\n", "")
+    guard = "import sys\nif sys.argv[0].endswith('worker.py'):\n    raise SystemExit(3)\n"
+    (folder / "bench.py").write_text(guard + text, encoding="utf-8")
+    done = otf("run", "bench.py:make", "--seed", 1, "--processes", 2, "--no-saved", "--out", "out")
+    assert done.status == 3
+    assert "3 worker processes died of path" in done.said
