@@ -114,13 +114,17 @@ function stepItem(path, step) {
   const failed = events.some((event) => event.failed);
   const input = events.find((event) => event.kind === "sent");
   const outputs = events.filter((event) => event.kind === "seen" || event.kind === "closed").map((event) => eventText(path, event));
+  const number = failed ? `✗ ${step.number}` : `${step.number}`;
+  const sent = input ? eventText(path, input) : "(before any input)";
   return element("li", {
     role: "option", id: `step-${step.number}`, class: failed && "bad", "aria-selected": "false",
+    // where a line may break, a screen reader would hear a space
+    "aria-label": [number, sent, ...outputs.slice(0, 6).map((text) => `→ ${text}`)].join(" "),
     click: () => choose(firstOf(path, step)),
   },
-  element("span", { class: "number" }, failed ? `✗ ${step.number}` : `${step.number}`),
+  element("span", { class: "number" }, number),
   element("span", { class: "told" },
-    element("span", { class: "input" }, ...breakable(input ? eventText(path, input) : "(before any input)")),
+    element("span", { class: "input" }, ...breakable(sent)),
     ...outputs.slice(0, 6).map((text) => element("span", { class: "output" }, ...breakable(`→ ${text}`))),
     outputs.length > 6 ? element("span", { class: "output" }, `→ … ${outputs.length - 6} more`) : ""));
 }
