@@ -11,9 +11,8 @@ from collections.abc import Generator
 
 import pytest
 
-from otf.adapter.rest.attach import attached
+from otf.adapter.rest.attach import attached, detours, unfit
 from otf.adapter.rest.kernel import Gone
-from otf.adapter.rest.machine import detours, unfit
 from otf.adapter.rest.orphans import Orphans
 from otf.adapter.rest.owners import everybody, is_local, owners
 from otf.adapter.rest.place import Place, Unseen
