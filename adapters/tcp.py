@@ -11,8 +11,7 @@ from typing import Final, TypeAlias
 
 from otf.adapter import Port
 from otf.adapter.exits import answered
-from otf.adapter.rest.place import Place
-from otf.adapter.rest.unsent import Unsent
+from otf.adapter.rest.place import Place, Unsent
 from otf.adapter.socket import OpenSocket, SocketLine, encrypted, reading, say_the_end, writing
 from otf.adapter.socket.address import LOOKUP, Address, read_address, resolved, show_address
 from otf.adapter.socket.connection import (

@@ -1,9 +1,12 @@
-"""Where the other end of a line is, as far as the line knows."""
+"""The other end of a line: where it is, as far as the line knows, and what it has written that has not arrived."""
 
 from __future__ import annotations
 
+import socket
+import struct
+import sys
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 Transport: TypeAlias = Literal["tcp", "udp"]
 
@@ -46,3 +49,59 @@ class Delaying(Protocol):
     def unsent(self) -> int:
         """Return how many bytes the system has written that have not arrived. Raises OSError where that is hidden."""
         ...
+
+
+_SOCK_DIAG: Final = 4
+_BY_FAMILY: Final = 20
+_REQUEST: Final = 1
+_ANY_STATE: Final = 0xFFFF_FFFF
+_NO_COOKIE: Final = 0xFFFF_FFFF
+_HEADER: Final = struct.Struct("=IHHII")
+_QUESTION: Final = struct.Struct("=BBBxI")
+_PORTS: Final = struct.Struct("!HH")
+_PLACE: Final = struct.Struct("=III")
+_QUEUES: Final = struct.Struct("=III")  # until when, unread bytes, unsent bytes
+_QUEUES_AT: Final = _HEADER.size + 4 + 48
+_ERROR: Final = 2
+_ADDRESS: Final = 16  # bytes, for both families
+
+
+class Unsent:
+    """The other end of a TCP connection on this machine: what it has written may wait for a timer of the kernel.
+
+    Pacing (BBR), Nagle's algorithm and TCP_CORK all hold bytes back after the call that writes them. `sock` is our end.
+    Raises OSError where the other one cannot be seen.
+    """
+
+    def __init__(self, sock: socket.socket) -> None:
+        if sys.platform != "linux":
+            raise OSError("only Linux tells about the other end of a connection")
+        ours, theirs, family = sock.getsockname(), sock.getpeername(), sock.family
+        place = _PORTS.pack(theirs[1], ours[1])
+        place += b"".join(socket.inet_pton(family, each[0]).ljust(_ADDRESS, b"\0") for each in (theirs, ours))
+        place += _PLACE.pack(0, _NO_COOKIE, _NO_COOKIE)
+        body = _QUESTION.pack(family, socket.IPPROTO_TCP, 0, _ANY_STATE) + place
+        self._question = _HEADER.pack(_HEADER.size + len(body), _BY_FAMILY, _REQUEST, 0, 0) + body
+        self._netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _SOCK_DIAG)
+        try:
+            self._netlink.settimeout(1.0)
+            self.bytes()
+        except BaseException:
+            self._netlink.close()
+            raise
+
+    def bytes(self) -> int:
+        """Return how many bytes were written there and are not here; none where there is no connection any more."""
+        self._netlink.sendto(self._question, (0, 0))
+        answer = self._netlink.recv(4096)
+        _, kind, *_ = _HEADER.unpack_from(answer)
+        if kind == _ERROR:
+            (code,) = struct.unpack_from("=i", answer, _HEADER.size)
+            if -code == 2:  # noqa: PLR2004 -- ENOENT: it has been closed
+                return 0
+            raise OSError(-code, "the kernel does not tell about its sockets")
+        return int(_QUEUES.unpack_from(answer, _QUEUES_AT)[2])
+
+    def close(self) -> None:
+        """Ask nothing more."""
+        self._netlink.close()

@@ -15,11 +15,10 @@ from otf.adapter.rest.attach import attached, detours, unfit
 from otf.adapter.rest.kernel import Gone
 from otf.adapter.rest.orphans import Orphans
 from otf.adapter.rest.owners import everybody, is_local, owners
-from otf.adapter.rest.place import Place, Unseen
+from otf.adapter.rest.place import Place, Unseen, Unsent
 from otf.adapter.rest.process import Process
 from otf.adapter.rest.started import OURS, adopt, ended, started, starting
 from otf.adapter.rest.system import MOST, Rest, SystemProcesses
-from otf.adapter.rest.unsent import Unsent
 
 pytestmark = pytest.mark.real
 WAIT = "sys.stdin.read()"
