@@ -46,7 +46,9 @@ def _little_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_little_is_remembered")
-@pytest.mark.parametrize("name", ["walk", "strict", "eager"])
+@pytest.mark.parametrize(
+    "name", ["walk", *(pytest.param(name, marks=pytest.mark.slow) for name in ("strict", "eager"))]
+)
 def test_states_that_never_come_again_are_forgotten(name: str) -> None:
     """Whether in process or behind a line: what is remembered is bounded, and the rest goes."""
     go = never_back() if name == "walk" else paths(NEVER_BACK, name)
