@@ -36,6 +36,9 @@ def test_walking_on_in_few_states_needs_no_memory() -> None:
     assert most(go, 100_000) * 1.1 > most(go, 100_000)
 
 
+MODES = "strict", "eager"
+
+
 @pytest.fixture
 def _little_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Remember a thousandth of what is remembered otherwise, so that it is full soon."""
