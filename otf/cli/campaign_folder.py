@@ -75,7 +75,7 @@ class LogLine(msgspec.Struct, frozen=True):
     counts: str = ""
     trouble: str | None = ""
     time: dict[str, float] = {}
-    about: msgspec.Raw | None = None
+    about: msgspec.Raw = msgspec.Raw()
 
 
 @dataclass(slots=True)
@@ -107,7 +107,7 @@ class CampaignLog:
         known = msgspec.json.decode(line, type=LogLine)
         if known.event == STARTED and known.counts == COUNTED:
             self.counts = True
-            if known.about is not None:  # a campaign, not a run of one of its traces
+            if bytes(known.about):  # a campaign, not a run of one of its traces
                 self.completed, self.trouble = False, ""
         elif known.event == COMPLETED:
             self.completed, self.trouble = True, known.trouble or ""

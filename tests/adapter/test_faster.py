@@ -211,7 +211,8 @@ def test_a_program_of_go_is_refused(tmp_path: Path) -> None:
 def test_a_timed_system_that_does_not_follow_is_refused(tmp_path: Path) -> None:
     """Its answer comes too late at any speed, and in time at its own: neither it nor the model is to blame."""
     with pytest.raises(UsageError, match="seen at this speed and not at its own"):
-        anyio.run(check_speed, bench(SIGNAL, 10), settings(tmp_path))
+        if not anyio.run(check_speed, bench(SIGNAL, 10), settings(tmp_path)):
+            pytest.skip("the machine was too busy to see whether the program follows")
 
 
 @pytest.mark.real
@@ -248,8 +249,8 @@ def test_a_failure_counts_at_the_own_speed_only(
 ) -> None:
     """A wait that does not follow, and that the probe has missed, is no failure; an answer that never comes is one."""
 
-    async def missed(_bench: Bench, _settings: Settings) -> None:
-        return
+    async def missed(_bench: Bench, _settings: Settings) -> bool:
+        return True
 
     monkeypatch.setattr("otf.campaign.campaign.check_speed", missed)
     summary = anyio.run(Campaign(bench(wait, 10), settings(tmp_path)).run)
