@@ -132,7 +132,8 @@ def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: Failur
     if kind == "early":
         due = min(found, key=_begin)
         return _window(due), f"it came at {event.at:.3f} s, {_begin(due) - event.at:.3f} s too early"
-    due = max(found, key=_end)
+    # in a state with several timers, the output is late for one whose time is over
+    due = max((each for each in found if _end(each) < event.at), key=_end, default=max(found, key=_end))
     over = event.at - _end(due)
     if not port:
         return _window(due), f"nothing had come at {event.at:.3f} s"

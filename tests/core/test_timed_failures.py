@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from otf.spec import Spec, Transition, goto
+from otf.spec import Spec, Transition, goto, start
 from otf.trace.verdict import Failure
 from tests.core.timed import driven, told
 
@@ -111,3 +111,22 @@ def test_so_it_is_live() -> None:
         verdict, _ = driven(OVEN, "bab", system=late, number=number)
         assert verdict.failure is not None
         assert (verdict.failure.input, verdict.failure.signature.input) == ("'a'", "str")
+
+
+def _session(state: str, _inp: str) -> Iterator[Transition[str]]:
+    yield goto("on", timers=[start("tick", 1, 2), start("end", 5, 9)]) if state == "off" else goto(state)
+
+
+def _ticks(state: str) -> Iterator[Transition[str]]:
+    if state == "on":
+        yield goto("on", "x", after="tick", timers=[start("tick", 1, 2)])
+        yield goto("off", "w", after="end")
+
+
+def test_a_late_output_is_late_for_the_timer_that_is_over() -> None:
+    """Another timer that runs on in the same state has nothing to do with it."""
+    times = told(Spec(_session, "off", ["a"], _ticks), "a?0 x!1.5 x!4").end().failure
+    assert times is not None
+    assert times.kind == "late"
+    assert "'tick'" in times.times[0]
+    assert times.times[1].endswith("too late")
