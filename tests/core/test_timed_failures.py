@@ -123,10 +123,15 @@ def _ticks(state: str) -> Iterator[Transition[str]]:
         yield goto("off", "w", after="end")
 
 
-def test_a_late_output_is_late_for_the_timer_that_is_over() -> None:
-    """Another timer that runs on in the same state has nothing to do with it."""
-    times = told(Spec(_session, "off", ["a"], _ticks), "a?0 x!1.5 x!4").end().failure
-    assert times is not None
-    assert times.kind == "late"
-    assert "'tick'" in times.times[0]
-    assert times.times[1].endswith("too late")
+@pytest.mark.parametrize(
+    ("script", "timer", "seen"),
+    [("a?0 x!1.5 x!4", "tick", "0.500 s too late"), ("a?0 x!1.5 w!3", "end", "2.000 s too early")],
+)
+def test_an_output_is_late_for_a_timer_that_is_over_and_early_for_one_that_has_not_begun(
+    script: str, timer: str, seen: str
+) -> None:
+    """Another timer that runs in the same state has nothing to do with it."""
+    found = told(Spec(_session, "off", ["a"], _ticks), script).end().failure
+    assert found is not None
+    assert f"the timer '{timer}'" in found.times[0]
+    assert found.times[1].endswith(seen)
