@@ -16,7 +16,7 @@ from otf.adapter import Bench
 from otf.campaign.journal import COMPLETED, COUNTED, JOURNAL, STARTED
 from otf.campaign.shrinking import INTERRUPTED
 from otf.cli.summary import time_spent
-from otf.cli.traces import bench_of, reading
+from otf.cli.traces import bench_of, ordinary, reading
 from otf.core import Model, Monitor
 from otf.errors import UsageError
 from otf.offline import Judgement, judge
@@ -46,6 +46,8 @@ def paths(folder: Path) -> list[Path]:
     except OSError as error:
         message = f"{folder}: {error.strerror}; give the folder of a campaign (`otf run` prints it)"
         raise UsageError(message) from error
+    for file in files:
+        ordinary(file)
     if not files:
         below = sorted({file.parent.name for file in folder.glob("*/path-*.jsonl")})
         hint = (
@@ -95,9 +97,11 @@ class CampaignLog:
     def of(cls, folder: Path) -> CampaignLog:
         """Read the log in a folder, as far as it can be read; without one, the traces have to do."""
         found = cls()
-        with suppress(OSError, msgspec.DecodeError), (folder / JOURNAL).open("rb") as file:
-            for line in bounded(file):
-                found.line(line)
+        log = folder / JOURNAL
+        if log.is_file():  # opening a pipe would block for ever
+            with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError), log.open("rb") as file:
+                for line in bounded(file):
+                    found.line(line)
         return found
 
     def line(self, line: bytes) -> None:
@@ -232,6 +236,7 @@ class _Gathering:
     def _shorter(self, file: Path) -> Iterator[ReportedFailure]:
         """Yield shorter traces of a failure; each counts with the failure that it shows."""
         for shrunk in sorted(file.parent.glob(f"{file.stem}.*shrunk.jsonl")):
+            ordinary(shrunk)
             judgement = self._read(shrunk).judgement
             if judgement.verdict.failure is not None:
                 ended = "" if judgement.header.minimal else judgement.header.ended or INTERRUPTED
