@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from socket import socket
-from threading import BoundedSemaphore, Event, Thread
+from socket import SHUT_RDWR, socket
+from threading import BoundedSemaphore, Event, Thread, Timer
 from time import monotonic
 from typing import Any, Final
 
@@ -200,13 +200,23 @@ class _Server(ThreadingHTTPServer):
             self.shutdown_request(request)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 -- as in the base class
+        # the handler bounds each read: without this, a client that sends a byte now and then would keep its place
+        late = Timer(PATIENCE, _shut, [request])
+        late.daemon = True
+        late.start()
         try:
             super().process_request_thread(request, client_address)
         finally:
+            late.cancel()
             self._free.release()
 
     def handle_error(self, request: socket | tuple[bytes, socket], client_address: Any) -> None:  # noqa: ANN401 -- as in the base class
         """Say nothing: a browser that is closed is no news."""
+
+
+def _shut(connection: socket) -> None:
+    with suppress(OSError):  # it has ended meanwhile
+        connection.shutdown(SHUT_RDWR)
 
 
 class _Handler(BaseHTTPRequestHandler):

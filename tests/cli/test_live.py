@@ -154,6 +154,15 @@ def test_many_connections_are_refused(served: tuple[LivePage, int]) -> None:
 
 
 @pytest.mark.real
+def test_a_slow_client_is_cut_off(served: tuple[LivePage, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A whole request has a bound in time: bytes that come now and then do not keep a place."""
+    monkeypatch.setattr("otf.cli.live.PATIENCE", 0.05)
+    with socket.create_connection(("127.0.0.1", served[1]), timeout=3) as slow:
+        slow.sendall(b"G")
+        assert slow.recv(1) == b""
+
+
+@pytest.mark.real
 def test_a_port_that_is_taken(campaign: Campaign) -> None:
     """The message names another one."""
     with socket.socket() as other:
