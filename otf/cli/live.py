@@ -22,6 +22,7 @@ from otf.cli.report import write_page
 from otf.core import Node, View
 from otf.errors import OtfError, UsageError
 from otf.report.live import live_page
+from otf.runner.files import writing
 from otf.trace.events import Event as TraceEvent
 from otf.values import show
 
@@ -262,6 +263,10 @@ def live(where: str, campaign: Campaign, title: str, tell: Callable[[str], None]
     """Yield the page of a campaign: `where` is a file, or a port of this machine, 0 for any that is free."""
     if not (where.isascii() and where.isdecimal()):
         page = LivePage(campaign, title, Path(where))
+        with writing(
+            Path(where), advice="choose another file"
+        ):  # it may be in the folder of the traces, yet to be made
+            Path(where).parent.mkdir(parents=True, exist_ok=True)
         write_page(Path(where), live_page(title, LiveFigures(campaign, Listener()).state()))
         tell(f"page: {where}")
         yield page

@@ -183,6 +183,15 @@ def test_in_a_file(tmp_path: Path) -> None:
     assert "<h1>otf report: coffee</h1>" in file.read_text(encoding="utf-8")
 
 
+def test_in_the_folder_of_the_traces(tmp_path: Path) -> None:
+    """The page may be in the folder of the campaign, which the campaign makes."""
+    file = tmp_path / "out" / "page.html"
+    assert otf("run", "coffee", "--traces", 1, "--no-saved", "--page", file, "--out", tmp_path / "out").status == 0
+    (tmp_path / "file").touch()
+    told = failed("run", "coffee", "--page", tmp_path / "file" / "page.html", "--out", tmp_path / "other")
+    assert told.endswith("page.html: it cannot be written (File exists); choose another file\n")
+
+
 def test_where_no_trace_was_kept(tmp_path: Path) -> None:
     """There is no report; the page shows the last figures."""
     file = tmp_path / "page.html"
