@@ -24,9 +24,8 @@ from otf.shrink.issue import (
     PausingSearch,
     Thinking,
     completed,
-    kind,
 )
-from otf.shrink.ways import ModelMap, ModelSteps
+from otf.shrink.ways import ModelMap, ModelSteps, counterpart
 from otf.strategy.pool import PlanPatience, endless
 
 SPARE: Final = 20  # inputs for detours, in addition to two for each step
@@ -109,13 +108,10 @@ class _Following:
         return None
 
     def _alike(self, view: View, step: ModelStep) -> Symbol | None:
-        """Return the n-th enabled input of its kind: what the step's input is if the system chose other names."""
-        now = [inp for inp in view.specified if kind(inp) == kind(step.input)]
-        if not now:
-            return None
-        then = [inp for inp in self._ways.enabled_inputs(step.nodes) if kind(inp) == kind(step.input)]
-        at = then.index(step.input) if step.input in then else 0
-        return now[min(at, len(now) - 1)]
+        """Return the enabled input in the place of the step's: what it is if the system chose other names."""
+        then = self._ways.enabled_inputs(step.nodes)
+        inp = counterpart(step.input, then if step.input in then else [step.input], view.specified)
+        return inp if view.allows(inp) else None
 
     def _look_back(self, here: NodeSet) -> None:
         given, self._given = self._given, None
