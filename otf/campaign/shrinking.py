@@ -96,8 +96,9 @@ class Shrinker:
         """Return the shortest trace found that shows the failure of a path, with the same signature.
 
         The original is run again first, several times if it passes; if it never fails the search ends, and the rate is
-        0. With several jobs it runs along with the first candidates, until one of these shows the failure. Every candidate runs against a freshly started system. The result is written beside the original as
-        `….shrunk.jsonl`, and as a pytest program if the bench can be imported by name. Raises UsageError for a path
+        0. With several jobs it runs along with the first candidates, until one of these shows the failure. Every
+        candidate runs against a freshly started system. The result is written beside the original as `….shrunk.jsonl`,
+        and as a pytest program if the bench can be imported by name. Raises UsageError for a path
         that did not fail, ContactError if the system cannot be reached.
         """
         failure = failing.verdict.failure
