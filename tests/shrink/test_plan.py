@@ -209,7 +209,8 @@ def store(swaps: int) -> Bench:
         wrong = inp[0] == "delete" and inp[1] in inner[1] and swapped.get(inp[1], 0) >= swaps
         return (then, swapped), ["wrong" if wrong else answer]
 
-    return Bench(Spec(_stored, initial=(0, ()), inputs=_requests), react, ((0, {}), {}))
+    initial: Any = (0, {}), {}
+    return Bench(Spec(_stored, initial=(0, ()), inputs=_requests), react, initial)
 
 
 def test_ids_are_renamed_along_with_what_gave_them() -> None:
