@@ -23,12 +23,12 @@ from otf.campaign.lanes import Executor, InProcess, Lease, lanes, trace_of
 from otf.campaign.listener import Listener
 from otf.campaign.past import About, Past
 from otf.campaign.paths import Pace
-from otf.campaign.probes import check_speed
 from otf.campaign.processes import Processes
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings, Workers, header
 from otf.campaign.shrinking import INTERRUPTED, Shrinker
+from otf.campaign.speed import check_speed
 from otf.errors import ContactError, OtfError
 from otf.runner.path import AT_FAULT
 from otf.runner.time_spent import spending

@@ -10,7 +10,8 @@ from typing import Any, Final, cast, get_args
 from otf.adapter import Bench
 from otf.adapter.bench_options import Silence
 from otf.campaign import Settings
-from otf.campaign.probes import Calibration, calibrate, greatest_speed
+from otf.campaign.calibrate import Calibration, calibrate
+from otf.campaign.speed import greatest_speed
 from otf.cli.benches import named
 from otf.cli.output import document, say, warn
 from otf.cli.signals import interruptible

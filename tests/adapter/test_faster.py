@@ -18,7 +18,7 @@ from otf.adapter.life import Life
 from otf.adapters.inprocess import inprocess
 from otf.adapters.process import process
 from otf.campaign import Campaign, Settings
-from otf.campaign.probes import check_speed, greatest_speed
+from otf.campaign.speed import check_speed, greatest_speed
 from otf.cli.benches import load
 from otf.codec import lines
 from otf.errors import UsageError
