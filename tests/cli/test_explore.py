@@ -114,6 +114,9 @@ def test_states_by_their_fields() -> None:
     done = otf("explore", "irc", "--by", "members,operators", "--format", "mermaid")
     assert done.out.count('state "') == 27
     assert "there" not in done.err
+    # the summary of many groups: no one of them is far from the start
+    told = otf("explore", "irc", "--by", "members,operators").out
+    assert told.splitlines()[:2] == ["irc: 27 states, 2,943 transitions", "inputs:   68 Say"]
     assert "group them by one or more of type, members" in failed("explore", "irc", "--by", "tea")
 
 
