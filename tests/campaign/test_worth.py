@@ -23,7 +23,7 @@ from otf.campaign.worth import (
 )
 from otf.core import Model, Monitor, Oracle
 from otf.models import coffee
-from otf.spec import Spec, goto
+from otf.spec import Spec, Transition, goto
 from otf.trace.events import Event, Quiet, Seen, Sent
 from otf.trace.result import CampaignResult, FailureResult, InconclusiveResult, KnownIssueResult
 from tests.report.runs import header
@@ -104,7 +104,11 @@ def test_rounding() -> None:
 def test_paths_that_may_learn() -> None:
     """Strategies with visits, eager mode on a wire, and timers in strict mode learn."""
     ports, spec = coffee.bench(), Spec(lambda on, _inp: [goto(not on)], initial=False, inputs=["press"])
-    timed = replace(ports, spec=replace(ports.spec, emits=lambda _state: []))
+
+    def emits(_state: object) -> list[Transition[object]]:
+        return []
+
+    timed = replace(ports, spec=Spec(ports.spec.step, ports.spec.initial, ports.spec.inputs, emits))
     inside = Bench.in_process(spec, lambda: lambda _inp: [], types=(str,))
     assert learn(header(strategy="alternating", mode="strict"), inside)
     assert [learn(header(strategy="random", mode="eager"), bench) for bench in (inside, ports)] == [False, True]
