@@ -17,7 +17,7 @@ from otf.campaign.journal import COMPLETED, COUNTED, JOURNAL, STARTED
 from otf.campaign.shrinking import INTERRUPTED
 from otf.campaign.worth import Discoveries, learn, stated
 from otf.cli.summary import time_spent
-from otf.cli.traces import bench_of, reading
+from otf.cli.traces import bench_of, ordinary, reading
 from otf.core import Model, Monitor
 from otf.errors import UsageError
 from otf.offline import Judgement, judge
@@ -47,6 +47,8 @@ def paths(folder: Path) -> list[Path]:
     except OSError as error:
         message = f"{folder}: {error.strerror}; give the folder of a campaign (`otf run` prints it)"
         raise UsageError(message) from error
+    for file in files:
+        ordinary(file)
     if not files:
         below = sorted({file.parent.name for file in folder.glob("*/path-*.jsonl")})
         hint = (
@@ -107,9 +109,13 @@ class CampaignLog:
     def of(cls, folder: Path) -> CampaignLog:
         """Read the log in a folder, as far as it can be read; without one, the traces have to do."""
         found = cls()
-        with suppress(OSError), (folder / JOURNAL).open("rb") as file:
+        log = folder / JOURNAL
+        if not log.is_file():  # opening a pipe would block for ever
+            return found
+        with suppress(OSError), log.open("rb") as file:
             for line in bounded(file):
-                with suppress(msgspec.DecodeError):  # a line that a kill has torn says nothing
+                # a line that a kill has torn says nothing
+                with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                     found.line(line)
         return found
 
@@ -261,6 +267,7 @@ class _Gathering:
     def _shorter(self, file: Path) -> Iterator[ReportedFailure]:
         """Yield shorter traces of a failure; each counts with the failure that it shows."""
         for shrunk in sorted(file.parent.glob(f"{file.stem}.*shrunk.jsonl")):
+            ordinary(shrunk)
             judgement = self._read(shrunk).judgement
             if judgement.verdict.failure is not None:
                 ended = "" if judgement.header.minimal else judgement.header.ended or INTERRUPTED

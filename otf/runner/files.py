@@ -26,10 +26,10 @@ def unwritten(path: Path, error: OSError, what: str = "it", advice: str = ADVICE
     return WriteError(f"{path}: {what} cannot be written ({error.strerror or error}); {advice}")
 
 
-def put(path: Path, content: bytes) -> None:
+def put(path: Path, content: bytes, advice: str = ADVICE) -> None:
     """Write a file atomically: readers see the old content until the new one is complete. Raises WriteError."""
     begun = path.with_name(f".{path.name}.{os.getpid()}")
-    with writing(path):
+    with writing(path, advice=advice):
         try:
             begun.write_bytes(content)
             begun.replace(path)
