@@ -8,13 +8,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from inspect import unwrap
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from otf.adapter import Bench
 from otf.campaign.journal import COMPLETED, COUNTED, JOURNAL, STARTED
 from otf.campaign.shrinking import INTERRUPTED
+from otf.campaign.worth import Discoveries, learn, stated
 from otf.cli.summary import time_spent
 from otf.cli.traces import bench_of, ordinary, reading
 from otf.core import Model, Monitor
@@ -70,6 +71,14 @@ class PathRecord(msgspec.Struct, frozen=True):
     known_issue: str = ""
 
 
+class Plan(msgspec.Struct, frozen=True):
+    """What a campaign planned: how many paths, how many at the same time, and its options on the command line."""
+
+    traces: int = 0
+    lanes: int = 1
+    options: dict[str, Any] = {}
+
+
 class LogLine(msgspec.Struct, frozen=True):
     """What is read of any line of the log."""
 
@@ -77,7 +86,7 @@ class LogLine(msgspec.Struct, frozen=True):
     counts: str = ""
     trouble: str | None = ""
     time: dict[str, float] = {}
-    about: msgspec.Raw = msgspec.Raw()
+    about: Plan | None = None
 
 
 @dataclass(slots=True)
@@ -85,13 +94,15 @@ class CampaignLog:
     """What the log of a campaign adds to its traces.
 
     `counts`: it says how each path counts, as logs of earlier versions did not. `completed`: nothing interrupted the
-    campaign; `trouble` is the error that ended contact with the system, `spent` is where its time went.
+    campaign; `trouble` is the error that ended contact with the system, `spent` is where its time went, `plan` what was
+    to be run.
     """
 
     counts: bool = False
     completed: bool = False
     trouble: str = ""
     spent: TimeSpent = field(default_factory=TimeSpent)
+    plan: Plan | None = None
     paths: dict[int, PathRecord] = field(default_factory=dict[int, PathRecord])
 
     @classmethod
@@ -113,8 +124,9 @@ class CampaignLog:
         known = msgspec.json.decode(line, type=LogLine)
         if known.event == STARTED and known.counts == COUNTED:
             self.counts = True
-            if bytes(known.about):  # a campaign, not a run of one of its traces
+            if known.about is not None:  # a campaign, not a run of one of its traces
                 self.completed, self.trouble = False, ""
+                self.plan = known.about
         elif known.event == COMPLETED:
             self.completed, self.trouble = True, known.trouble or ""
             self.spent = msgspec.convert(known.time, TimeSpent)
@@ -161,6 +173,7 @@ class _Gathering:
         # failures that count with another of which no trace was read yet: the numbers of their paths
         self._others: list[tuple[int, ReportedFailure]] = []
         self._shrunk: list[ReportedFailure] = []
+        self._discoveries = Discoveries()
 
     def trace(self, file: Path) -> None:
         """Add the trace of a path, or that of a saved failure that was driven again."""
@@ -185,6 +198,18 @@ class _Gathering:
         self._found.trouble = self._log.trouble
         self._found.time = time_spent(self._log.spent, own=self._bench.system is not None)
         self._found.interrupted = self._log.counts and not self._log.completed
+        self._found.worth = tuple(self._worth())
+
+    def _worth(self) -> Iterator[str]:
+        """Yield what the paths are worth: nothing if one failed, if they learned, or if no log has the plan."""
+        found, plan = self._found, self._log.plan
+        if plan is None or found.verdict == "fail" or learn(found.header, self._bench):
+            return
+        whole = not (plan.options.get("time") or plan.options.get("until")) and len(found.paths) >= plan.traces
+        line = stated(found.result, 0 if whole else plan.lanes)
+        if line:
+            yield line
+            yield from self._discoveries.lines() if whole and len(self._discoveries.paths) == len(found.paths) else ()
 
     def _path(self, file: Path) -> None:
         record = self._left.pop(int(file.stem.rpartition("-")[2]), None)
@@ -256,9 +281,12 @@ class _Gathering:
             started, seconds = started or str(traced.data.get("timestamp", "")), traced.event.at
             if follow:
                 self._found.follow(traced.event, monitor)
+                self._discoveries.event(traced.event, monitor)
 
         with reading(str(file)) as reader:
             judgement = judge(reader, self._bench, keep=True, on_step=step)
+        if follow:
+            self._discoveries.end()
         if judgement.header.bench != self._found.header.bench:
             self._note(f"{file.name} is of the bench {judgement.header.bench}")
         if judgement.changed:

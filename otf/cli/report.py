@@ -170,7 +170,7 @@ def _text(found: Gathered, file: Path) -> str:
     lines += [f"known issue ({counted(each.paths, 'path')}): {each.says}" for each in result.known_issues if each.paths]
     lines += [f"inconclusive ({counted(each.paths, 'path')}): {each.why}" for each in result.inconclusive]
     lines += [f"stopped: {result.trouble}"] if result.trouble else []
-    return "\n".join([*lines, *result.basis(), f"report: {file}"])
+    return "\n".join([*lines, *result.basis(), *found.worth, f"report: {file}"])
 
 
 def _json(found: Gathered, file: Path) -> dict[str, Any]:

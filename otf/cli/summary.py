@@ -12,6 +12,9 @@ from typing import Any, Final
 
 from otf.adapter import Bench
 from otf.campaign import FailureGroup, PathResult, Settings, Shrunk, Summary
+from otf.campaign.lanes import lanes
+from otf.campaign.settings import header
+from otf.campaign.worth import learn, percent, rate_interval, stated
 from otf.cli.benches import is_shipped
 from otf.cli.output import columns, say
 from otf.cli.traces import repeated
@@ -101,7 +104,17 @@ class SummaryPrinter:
             say(line)
         for line in _time_spent(self._summary, seconds, own=self._bench.system is not None):
             say(line)
+        if worth := self._worth():
+            say(worth)
         say(f"traces: {self._settings.out}/")
+
+    def _worth(self) -> str:
+        """Return what the paths are worth if none failed and they are independent; "" otherwise."""
+        settings, summary = self._settings, self._summary
+        if summary.verdict == "fail" or learn(header(self._bench, settings, 0), self._bench):
+            return ""
+        whole = settings.time is None and isinstance(settings.strategy, str) and summary.paths >= settings.traces
+        return stated(summary.result, 0 if whole else lanes(settings))
 
     def _known_issues(self) -> Iterator[str]:
         for known in self._summary.known_issues:
@@ -174,6 +187,8 @@ def notes(shrunk: Shrunk) -> Iterator[str]:
     elif shrunk.rate < 1 or shrunk.before < 1:
         after, before = _of(shrunk.rate, shrunk.runs), _of(shrunk.before, shrunk.tried)
         yield f"it depends on chance: these steps failed in {after}, the original in {before}"
+        between = f"{_between(shrunk.rate, shrunk.runs)}, and in {_between(shrunk.before, shrunk.tried)}"
+        yield f"  with 95 % confidence, in {between} of all runs"
     if shrunk.before and not shrunk.minimal:
         yield f"the search was stopped early, since {shrunk.ended}: fewer steps may be enough"
     for other in shrunk.others:
@@ -186,6 +201,11 @@ CHANCE: Final = "it depends on chance or on timing"
 
 def _of(rate: float, runs: int) -> str:
     return f"{round(rate * runs)} of {counted(runs, 'run')}"
+
+
+def _between(rate: float, runs: int) -> str:
+    low, high = rate_interval(round(rate * runs), runs)
+    return f"{percent(low)} to {percent(high, up=True)}"
 
 
 def _notes(summary: Summary) -> Iterator[str]:

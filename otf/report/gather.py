@@ -80,7 +80,8 @@ class Gathered:
 
     `windows` are those in which the model allows the answers to each type of input, `waits` the seconds of all paths
     until events of each kind. `bench` judges the traces; `known_issues` are its, and `source` is the file and line of
-    its model. `trouble` is the error that ended contact with the system, `time` is where the time went, in words.
+    its model. `trouble` is the error that ended contact with the system, `time` is where the time went, `worth` what
+    the paths are worth if none failed, both in words.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -101,6 +102,7 @@ class Gathered:
     started: str = ""
     trouble: str = ""
     time: str = ""
+    worth: tuple[str, ...] = ()
     interrupted: bool = False
     paths: list[PathSummary] = field(default_factory=list[PathSummary])
     failures: dict[str, ReportedFailure] = field(default_factory=dict[str, ReportedFailure])

@@ -42,6 +42,7 @@ def overview(gathered: Gathered) -> Markup:
             class_="soft",
         ),
         *([tag("p", f"time: {gathered.time}", class_="soft")] if gathered.time else []),
+        *(tag("p", line) for line in gathered.worth),
         *(tag("p", f"note: {note}", class_="soft") for note in gathered.notes),
         tag(
             "div",

@@ -214,3 +214,54 @@ def test_a_failure_that_is_known_already_counts_with_the_first(out: Path) -> Non
     assert (found["count"], found["steps"]) == (3, 2)
     names = [case.get("name") for case in ET.parse("junit.xml").iter("testcase")]  # noqa: S314 -- our own
     assert names == ["machine.py:make", found["signature"]]
+
+
+def independent(*more: object) -> str:
+    """Run 20 paths that do not learn from each other; return what was printed."""
+    return otf(
+        *("run", "coffee", "--seed", 1, "--traces", 20, "--steps", 5, "--mode", "strict", "--out", "right"), *more
+    ).out
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_a_pass_is_worth() -> None:
+    """Of independent paths the run and the report state the same bound, and the report what is still to discover."""
+    bound = "20 paths: with 95 % confidence a path of this strategy fails with a probability below 14 %\n"
+    assert bound in independent("--strategy", "random")
+    done = otf("report", "right").out
+    assert bound in done
+    assert re.search(r"20 paths showed \d+ combinations of possible states, input and output; ", done)
+    page = Path("right/report.html").read_text(encoding="utf-8")
+    assert bound.strip() in page
+    assert "20 paths more are expected to show about" in page
+
+
+@pytest.mark.usefixtures("folder")
+def test_nothing_is_stated_of_paths_that_learn() -> None:
+    """The usual strategy counts visits, and eager mode remembers silences: neither states a bound."""
+    assert "confidence" not in independent()
+    assert "confidence" not in otf("report", "right").out
+    eager = otf("run", "coffee", "--seed", 1, "--traces", 2, "--steps", 2, "--strategy", "random", "--out", "eager")
+    assert "confidence" not in eager.out
+
+
+@pytest.mark.usefixtures("folder")
+def test_paths_that_time_may_have_cut_short() -> None:
+    """With --time the last path may have ended early: it counts as failed, and nothing is predicted."""
+    bound = "below 22 % (1 path that may have been cut short counted as failed)\n"
+    assert bound in independent("--strategy", "random", "--time", 1000)
+    done = otf("report", "right").out
+    assert bound in done
+    assert "expected to show" not in done
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_campaign_that_did_not_end_is_interrupted() -> None:
+    """Where the log has no end of the campaign, the report does not claim that it passed."""
+    independent("--strategy", "random")
+    log = Path("right/campaign.jsonl")
+    lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+    log.write_text("".join(line for line in lines if '"campaign completed"' not in line), encoding="utf-8")
+    done = otf("report", "right").out
+    assert done.startswith("INTERRUPTED: nothing wrong was seen so far")
+    assert "confidence" not in done

@@ -198,6 +198,7 @@ def test_what_depends_on_chance(capsys: pytest.CaptureFixture[str]) -> None:
     rare = replace(SHRUNK, rate=0.25, runs=20, before=0.3, tried=10, program=Path("out/path_0001_shrunk.py"))
     text = told(failing(rare), capsys)
     assert "it depends on chance: these steps failed in 5 of 20 runs, the original in 3 of 10 runs\n" in text
+    assert "  with 95 % confidence, in 7.2 % to 50 %, and in 5.1 % to 66 % of all runs\n" in text
     assert "  as a test:       pytest out/path_0001_shrunk.py\n" in text
 
 

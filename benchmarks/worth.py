@@ -1,0 +1,173 @@
+"""What a pass is worth, checked by simulation: `python -m benchmarks.worth --campaigns N --json FILE`.
+
+Campaigns of independent paths with known rates of failure: how often the stated bounds and intervals hold, and how
+often a failure that was not repaired is caught by the runs that are to show its repair. Then campaigns on models of the
+benches: what is predicted for the second half, and what it shows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from math import log, log1p
+from random import Random
+from statistics import mean
+from typing import Any, Final
+
+from benchmarks.measure import command, positive, save
+from otf.campaign.shrinking import RESULT
+from otf.campaign.worth import Discoveries, passes_after, predicted, rate_interval, upper_bound
+from otf.core import Model, Monitor, Oracle
+from otf.models import conference
+from otf.models.coffee import coffee
+from otf.models.laundry import LAUNDRY
+from otf.models.queue import QUEUE
+from otf.models.stack import STACK
+from otf.models.vending import VENDING, Text
+from otf.simulate import Walk
+from otf.simulate.system import acting
+from otf.spec import Spec
+from otf.strategy import Strategy
+
+RATES: Final = (0.0002, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99)
+PATHS: Final = (10, 100, 300, 3000)
+FIXED: Final = 0.99
+BENCHES: Final[Mapping[str, Spec[Any, Any]]] = {
+    "coffee": coffee,
+    "conference": conference.bench().spec,
+    "laundry": LAUNDRY,
+    "queue": QUEUE,
+    "stack": STACK,
+    "vending": VENDING,
+}
+STEPS: Final = 50
+HALVES: Final = (20, 50, 200)
+SHARE, FEW = 0.2, 5
+"""A prediction is close if it is so near, as a share of what comes or as a number."""
+_bound = cache(upper_bound)
+_interval = cache(rate_interval)
+_passes = cache(passes_after)
+
+
+def failing(random: Random, rate: float, runs: int) -> int:
+    """Return how many of so many runs fail; the passing runs between two failures are drawn at once."""
+    found, at = 0, 0
+    while True:
+        at += 1 + int(log(1 - random.random()) / log1p(-rate))
+        if at > runs:
+            return found
+        found += 1
+
+
+def bounds(random: Random, campaigns: int) -> dict[str, float]:
+    """Return how often the bound holds for each number of paths and rate; inconclusive paths count as failed.
+
+    Half of the paths that fail are inconclusive. A campaign with a path that fails states nothing.
+    """
+
+    def holds(rate: float, paths: int) -> bool:
+        bad = failing(random, rate, paths)
+        wrong = failing(random, 0.5, bad) if bad else 0
+        return wrong > 0 or bad == paths or rate <= _bound(bad, paths)
+
+    return {
+        f"{paths} paths, {rate:g}": mean(holds(rate, paths) for _ in range(campaigns))
+        for paths in PATHS
+        for rate in RATES
+    }
+
+
+def measured(random: Random, rate: float) -> tuple[int, int]:
+    """Return failures and runs, as shrinking measures a rate: more runs only if one of the first passed."""
+    first, most = RESULT
+    failed = failing(random, rate, first)
+    return (failed, first) if failed == first else (failed + failing(random, rate, most - first), most)
+
+
+def intervals(random: Random, campaigns: int) -> dict[str, float]:
+    """Return how often the interval of a measured rate holds."""
+
+    def holds(rate: float) -> bool:
+        low, high = _interval(*measured(random, rate))
+        return low <= rate <= high
+
+    return {f"{rate:g}": mean(holds(rate) for _ in range(campaigns)) for rate in RATES}
+
+
+def repairs(random: Random, campaigns: int) -> dict[str, float]:
+    """Return how often a failure that was not repaired is caught, with the runs needed after its rate was measured."""
+
+    def caught(rate: float) -> bool:
+        failed, runs = measured(random, rate)
+        return not failed or failing(random, rate, _passes(FIXED, failed, runs)) > 0
+
+    return {f"{rate:g}": mean(caught(rate) for _ in range(campaigns)) for rate in RATES}
+
+
+def discoveries(seeds: int) -> dict[str, dict[str, float]]:
+    """Return for each bench and half how near the predictions came, and how often what came was in the range."""
+    found = dict[str, dict[str, float]]()
+    for name, spec in BENCHES.items():
+        runs = [paths_of(spec, seed, 2 * max(HALVES)) for seed in range(1, seeds + 1)]
+        for half in HALVES:
+            found[f"{name}, {half} paths"] = _compared(runs, half)
+    return found
+
+
+def _compared(runs: Sequence[Sequence[set[Any]]], half: int) -> dict[str, float]:
+    counts, new, said = Counter[str](), list[int](), list[float]()
+    for paths in runs:
+        guess, known = predicted(paths[:half]), set[Any]().union(*paths[:half])
+        came = len(set[Any]().union(*paths[half : 2 * half]) - known)
+        counts["close"] += abs(came - guess.new) <= max(SHARE * came, FEW)
+        counts["held"] += guess.low <= came <= guess.high
+        new.append(came)
+        said.append(guess.new)
+    close, held = counts["close"] / len(runs), counts["held"] / len(runs)
+    near = abs(mean(said) - mean(new)) <= max(SHARE * mean(new), FEW)
+    return {"new": mean(new), "predicted": round(mean(said), 1), "close": close, "in range": held, "mean close": near}
+
+
+def paths_of(spec: Spec[Any, Any], seed: int, number: int) -> list[set[Any]]:
+    """Return the triples of so many random paths against a system that is made from the spec."""
+    oracle, strategy = Oracle(Model(spec)), Strategy("random", "uioco", seed)
+    make, found = acting(spec, seed=seed, invent=_invented), Discoveries()
+    for path in range(1, number + 1):
+        walk, monitor = Walk(oracle, make(), keep=None), Monitor(oracle)
+        walk.chosen(strategy.path(path), STEPS)
+        for event in walk.events():
+            monitor.tell(event)
+            found.event(event, monitor)
+        found.end()
+    return found.paths
+
+
+def _invented(_item: object) -> object:
+    return Text("please choose")  # of the vending machine alone
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the shares of campaigns in which each statement holds; write them if asked to."""
+    parser = command("worth", __doc__)
+    parser.add_argument("--campaigns", type=positive, default=10_000, help="campaigns for each rate")
+    parser.add_argument("--seeds", type=positive, default=20, help="campaigns for each bench")
+    chosen = parser.parse_args(arguments)
+    random = Random(1)
+    kinds: dict[str, Callable[[Random, int], dict[str, float]]] = {
+        "bounds": bounds,
+        "intervals": intervals,
+        "repairs": repairs,
+    }
+    data: dict[str, Any] = {name: kind(random, chosen.campaigns) for name, kind in kinds.items()}
+    for name, shares in data.items():
+        worst = min(shares, key=shares.__getitem__)
+        print(f"{name:10} hold in at least {shares[worst]:.2%} of {chosen.campaigns:,} campaigns (at {worst})")
+    data["discoveries"] = discoveries(chosen.seeds)
+    for name, row in data["discoveries"].items():
+        print(f"{name:22} {'  '.join(f'{what} {number:g}' for what, number in row.items())}")
+    save(data, chosen.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,259 @@
+"""What a pass is worth: bounds for the probability of failure, the discoveries to expect, and runs that show a repair.
+
+Pure functions. All that they state needs independent paths, so where paths learn from each other nothing is stated. A
+verdict never depends on any of it.
+
+Sources: Clopper and Pearson, The use of confidence or fiducial limits, Biometrika 26 (1934), for exact intervals; Good
+and Toulmin, The number of new species, Biometrika 43 (1956), section 3, and Efron and Thisted, Estimating the number of
+unseen species, Biometrika 63 (1976), section 4, for discoveries; Böhme, STADS, ACM TOSEM 27(2) (2018), sections 3 and
+4, for discoveries in testing. The continued fraction is 8.17.22 of the NIST Digital Library of Mathematical Functions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import ceil, comb, exp, floor, lgamma, log, log1p, log10, sqrt
+from typing import Final
+
+from otf.adapter import Bench
+from otf.core import Monitor
+from otf.trace.events import Event, Seen, Sent
+from otf.trace.record import Header
+from otf.trace.result import CampaignResult, counted
+from otf.values import key
+
+CONFIDENCE: Final = 0.95
+SMOOTHING: Final = 9
+"""Terms of the series, as Efron and Thisted chose: the full one has the variance of all triples."""
+FEWEST: Final = 20
+"""Paths from which discoveries are predicted."""
+DEVIATIONS: Final = 2.0
+"""Standard deviations on each side of a prediction; `benchmarks/worth.py` measures how often it holds."""
+_CLOSE: Final = 1e-14
+_TINY: Final = 1e-300
+
+
+def upper_bound(failed: int, runs: int, error: float = 1 - CONFIDENCE) -> float:
+    """Return the probability of failure that the true one exceeds with at most the probability `error`.
+
+    >>> round(upper_bound(0, 3000), 6) == round(1 - 0.05 ** (1 / 3000), 6)
+    True
+    """
+    return 1 - lower_bound(runs - failed, runs, error)
+
+
+def lower_bound(failed: int, runs: int, error: float) -> float:
+    """Return the probability of failure that the true one falls below with at most the probability `error`.
+
+    >>> round(lower_bound(10, 10, 0.025), 3), lower_bound(0, 10, 0.025)
+    (0.692, 0.0)
+    """
+    if failed == 0:
+        return 0.0
+    if failed == runs:
+        return float(error ** (1 / runs))
+    low, high = 0.0, 1.0
+    while high - low > _CLOSE:
+        middle = (low + high) / 2
+        if middle in {low, high}:
+            break
+        low, high = (low, middle) if _beta(middle, failed, runs - failed + 1) > error else (middle, high)
+    return low
+
+
+def rate_interval(failed: int, runs: int) -> tuple[float, float]:
+    """Return the interval of a rate that was measured in two stages, more runs only if some of the first passed.
+
+    Each stage may put the lower end too high, so each gets half of that error; the upper end comes from the second.
+
+    >>> low, high = rate_interval(3, 10)
+    >>> round(low, 2), round(high, 2)
+    (0.05, 0.65)
+    """
+    error = (1 - CONFIDENCE) / 2
+    return lower_bound(failed, runs, error / 2), upper_bound(failed, runs, error)
+
+
+def passes_needed(confidence: float, rate: float) -> int:
+    """Return how many runs must pass in a row: one with this rate of failure does so with probability 1 - confidence.
+
+    >>> passes_needed(0.99, 0.5), passes_needed(0.99, 1.0)
+    (7, 1)
+    """
+    # a quotient that is whole but for rounding needs no further run
+    return 1 if rate >= 1 else max(1, ceil(log1p(-confidence) / log1p(-rate) - _CLOSE))
+
+
+def passes_after(confidence: float, failed: int, runs: int) -> int:
+    """Return the same for a rate that is known from runs: half of the error is that the rate was lower than its bound.
+
+    >>> passes_after(0.99, 4, 4)
+    21
+    """
+    error = (1 - confidence) / 2
+    return passes_needed(1 - error, lower_bound(failed, runs, error / 2))
+
+
+def learn(header: Header, bench: Bench) -> bool:
+    """Return whether paths may learn from each other; only where that is excluded anything is stated.
+
+    Strategies other than `random` count visits. Eager mode remembers which states are quiet, and strict mode which
+    timers it has waited for. A system in this process is never waited for.
+    """
+    forgets = header.mode == "strict" and bench.spec.emits is None
+    return header.strategy != "random" or not (bench.system is not None or header.burst > 1 or forgets)
+
+
+def stated(result: CampaignResult, unfinished: int = 0) -> str:
+    """Return what paths without a failure are worth, "" if there is nothing to state; the paths are independent.
+
+    `unfinished` paths at most were cut by a bound of time or by a goal. Without paths that count as failed the bound
+    holds whatever ended the campaign: if it is wrong, a fixed number of first paths passed against the odds.
+
+    >>> stated(CampaignResult(paths=3000, steps=60_000))
+    '3,000 paths: with 95 % confidence a path of this strategy fails with a probability below 0.1 %'
+    """
+    maybe = result.undecided or unfinished
+    if result.failures or result.trouble or result.interrupted or not result.steps:
+        return ""
+    if maybe >= result.paths or (result.undecided and unfinished):
+        return ""
+    below = percent(upper_bound(maybe, result.paths), up=True)
+    counts = [f"{counted(result.undecided, 'inconclusive path')} counted as failed"] if result.undecided else []
+    counts += [f"{counted(unfinished, 'path')} that may have been cut short counted as failed"] if unfinished else []
+    counts += ["known issues apart"] if result.known else []
+    text = f"with 95 % confidence a path of this strategy fails with a probability below {below}"
+    more = f" ({', '.join(counts)})" if counts else ""
+    return f"{counted(result.paths, 'path')}: {text}{more}"
+
+
+def percent(share: float, *, up: bool = False) -> str:
+    """Return a share with two digits, rounded down, or up.
+
+    >>> percent(0.0518), percent(0.000998, up=True), percent(0.0)
+    ('5.1 %', '0.1 %', '0 %')
+    """
+    if share <= 0:
+        return "0 %"
+    scale = 10.0 ** (1 - floor(log10(100 * share)))
+    # what is whole but for rounding stays as it is
+    found = ceil(100 * share * scale - 1e-9) if up else floor(100 * share * scale + 1e-9)
+    return f"{found / scale:g} %"
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What as many independent paths again are expected to show: new triples, from `low` to `high`.
+
+    `rate` is the share of paths with a triple that no other path showed. It estimates the probability that the next
+    path shows something new (Good and Turing).
+    """
+
+    rate: float
+    new: float
+    low: int
+    high: int
+
+
+def predicted(paths: Sequence[Iterable[Hashable]]) -> Prediction:
+    """Return the prediction for as many paths again; each path is given as the triples that it showed.
+
+    The series of Good and Toulmin, smoothed. Triples come in groups, since one path shows several: the variance counts
+    the singletons of each path together, once for the estimate and once for the paths to come.
+
+    >>> predicted([{"a"}, {"a"}, {"a", "b"}, {"a"}]).rate
+    0.25
+    """
+    shown = [set(path) for path in paths]
+    times = Counter(each for path in shown for each in path)
+    often = Counter(times.values())
+    new = max(0.0, sum(_weight(count) * number for count, number in often.items()))
+    single = [sum(times[each] == 1 for each in path) for path in shown]
+    groups = sum(number * number for number in single)
+    others = sum(_weight(count) ** 2 * number for count, number in often.items() if count > 1)
+    # if no group is seen, the next may be the first
+    spread = DEVIATIONS * sqrt(2 * groups + others + 1)
+    rate = sum(map(bool, single)) / len(shown)
+    return Prediction(rate, new, max(0, floor(new - spread)), ceil(new + spread))
+
+
+def _weight(times: int) -> float:
+    """Return the factor of the triples that this many paths showed."""
+    tail = sum(comb(SMOOTHING, at) for at in range(times, SMOOTHING + 1)) / 2**SMOOTHING
+    return tail if times % 2 else -tail
+
+
+@dataclass(slots=True)
+class Discoveries:
+    """The triples of each path: the possible states when an input was sent, the input, and an output, or none.
+
+    It gets each event, with the monitor after that event, and `end` at the end of a path.
+    """
+
+    paths: list[set[Hashable]] = field(default_factory=list[set[Hashable]])
+    _path: set[Hashable] = field(default_factory=set[Hashable])
+    _states: frozenset[Hashable] = frozenset()
+    _sent: tuple[Hashable, ...] = ()
+    _answered: bool = True
+
+    def event(self, event: Event, monitor: Monitor) -> None:
+        """Follow an event."""
+        if isinstance(event, Sent):
+            self._unanswered()
+            self._sent, self._answered = (self._states, key(event.input)), False
+        elif isinstance(event, Seen):
+            self._path.add((*self._sent, key(event.output)))
+            self._answered = True
+        self._states = frozenset(node.key for node in monitor.states)
+
+    def _unanswered(self) -> None:
+        if not self._answered:
+            self._path.add(self._sent)
+
+    def end(self) -> None:
+        """End a path."""
+        self._unanswered()
+        self.paths.append(self._path)
+        self._path, self._states, self._sent, self._answered = set(), frozenset(), (), True
+
+    def lines(self) -> Iterator[str]:
+        """Yield what the paths showed and what as many again may show; the paths are independent."""
+        if len(self.paths) < FEWEST:
+            return
+        found, known = predicted(self.paths), len(set[Hashable]().union(*self.paths))
+        paths = counted(len(self.paths), "path")
+        yield (
+            f"{paths} showed {known:,} combinations of possible states, input and output; {percent(found.rate)} of the "
+            f"paths showed one that no other did. {paths} more are expected to show about {found.new:.0f} new ones "
+            f"({found.low:,} to {found.high:,})"
+        )
+
+
+def _beta(x: float, a: float, b: float) -> float:
+    """Return the regularized incomplete beta function, 0 < x < 1."""
+    if x > (a + 1) / (a + b + 2):
+        return 1 - _beta(1 - x, b, a)
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a
+    return front * _fraction(x, a, b)
+
+
+def _fraction(x: float, a: float, b: float) -> float:
+    """Return the continued fraction, by Lentz's method: with x below the mean it ends after about √(a + b) terms."""
+    found = below = 1 / _least(1 - (a + b) * x / (a + 1))
+    above = 1.0
+    for at in range(1, 10_000 + ceil(a + b)):
+        for term in (
+            at * (b - at) * x / ((a + 2 * at - 1) * (a + 2 * at)),
+            -(a + at) * (a + b + at) * x / ((a + 2 * at) * (a + 2 * at + 1)),
+        ):
+            below, above = 1 / _least(1 + term * below), _least(1 + term / above)
+            found *= below * above
+        if abs(below * above - 1) < _CLOSE:
+            break
+    return found
+
+
+def _least(number: float) -> float:
+    return number if abs(number) > _TINY else _TINY
