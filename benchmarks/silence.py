@@ -51,7 +51,7 @@ SERVER: Final = Path(__file__).with_name("asyncio_server.py")
 PATHS: Final = 3
 FEW: Final = 50  # steps of a path with timed silence
 MANY: Final = 500  # steps of a path with observed silence, in which the start of a path counts for as little
-LONG: Final = 20.0  # seconds for one system with one kind of silence: the whole takes ten minutes
+LONG: Final = 20  # seconds for one system with one kind of silence: the whole takes ten minutes
 PARTS: Final = ("idle", "pinned", "bare", "mutants", "busy", "long", "mutants-busy")
 BUSY: Final = ("busy", "long", "mutants-busy")
 
@@ -159,13 +159,16 @@ def computing(processes: int) -> Generator[None]:
             ended(each.pid)
 
 
-def table(names: list[str], steps: int) -> dict[str, Any]:
+def table(names: list[str], steps: int, seconds: float) -> dict[str, Any]:
     """Measure the benches, and print each."""
     found: dict[str, Any] = {}
     for name in names:
         try:
             bench = BENCHES[name]()
-            both = {"timed": measured(bench, "timed", FEW), OBSERVED: measured(bench, OBSERVED, steps)}
+            both = {
+                "timed": measured(bench, "timed", FEW, seconds=seconds),
+                OBSERVED: measured(bench, OBSERVED, steps, seconds=seconds),
+            }
         except OtfError as error:
             print(f"  {name:11} {error}")
             continue
@@ -180,12 +183,12 @@ def table(names: list[str], steps: int) -> dict[str, Any]:
     return found
 
 
-def pinned(steps: int) -> dict[str, Any]:
+def pinned(steps: int, seconds: float) -> dict[str, Any]:
     """Measure the conference with tester and system on one core."""
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cores)})
     try:
-        return table(["conference"], steps)
+        return table(["conference"], steps, seconds)
     finally:
         os.sched_setaffinity(0, cores)
 
@@ -249,6 +252,7 @@ def options() -> ArgumentParser:
     parser.add_argument("--part", action="append", choices=PARTS, help="only this; repeatable")
     parser.add_argument("--benches", default=",".join(BENCHES), metavar="NAME,…", help="which systems")
     parser.add_argument("--steps", type=positive, default=MANY, help="steps of a path with observed silence")
+    parser.add_argument("--seconds", type=positive, default=LONG, help="for one system with one kind of silence")
     parser.add_argument("--long", type=positive, default=50_000, help="steps of the long part")
     parser.add_argument("--busy", type=int, default=8, help="processes that compute beside the busy parts")
     return parser
@@ -259,11 +263,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = options().parse_args(arguments)
     names = given.benches.split(",")
     parts: dict[str, Callable[[], dict[str, Any]]] = {
-        "idle": lambda: table(names, given.steps),
-        "pinned": lambda: pinned(given.steps),
+        "idle": lambda: table(names, given.steps, given.seconds),
+        "pinned": lambda: pinned(given.steps, given.seconds),
         "bare": lambda: bare(given.steps),
         "mutants": mutants,
-        "busy": lambda: table(names, given.steps),
+        "busy": lambda: table(names, given.steps, given.seconds),
         "long": lambda: long(given.long),
         "mutants-busy": mutants,
     }

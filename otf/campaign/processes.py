@@ -28,7 +28,7 @@ from otf.core import Oracle
 from otf.errors import ContactError, ModelError, OtfError, TraceError, UsageError, WriteError
 from otf.trace.verdict import Verdict
 
-DEATHS: Final = 3
+DEATHS: Final = 10
 """Workers that may die of one path before the campaign ends: a path that kills its tester would do so for ever."""
 ENDING: Final = 2.0  # seconds in which a worker ends by itself
 ERRORS: Final = {kind.__name__: kind for kind in (ContactError, ModelError, TraceError, UsageError, WriteError)}

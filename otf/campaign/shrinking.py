@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -19,11 +18,11 @@ from otf.adapter.serial import keeping
 from otf.campaign.program import program
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.settings import Budget, Mode
-from otf.campaign.tries import RunCounts, Tries, counts_always, finished
+from otf.campaign.tries import ParallelRuns, RunCounts, Tries, counts_always, finished
 from otf.core import Oracle
 from otf.errors import OtfError, UsageError
-from otf.runner.files import put
 from otf.runner.reproduce import patience
+from otf.runner.writer import put
 from otf.shrink import (
     BEST,
     Ahead,
@@ -40,6 +39,7 @@ from otf.shrink import (
     repeats,
 )
 from otf.shrink.issue import ANYWHERE, Thinking
+from otf.shrink.plan import after
 from otf.shrink.ways import ModelMap
 from otf.trace.record import Header
 
@@ -96,8 +96,9 @@ class Shrinker:
         """Return the shortest trace found that shows the failure of a path, with the same signature.
 
         The original is run again first, several times if it passes; if it never fails the search ends, and the rate is
-        0. Every candidate runs against a freshly started system. The result is written beside the original as
-        `….shrunk.jsonl`, and as a pytest program if the bench can be imported by name. Raises UsageError for a path
+        0. With several jobs it runs along with the first candidates, until one of these shows the failure. Every
+        candidate runs against a freshly started system. The result is written beside the original as `….shrunk.jsonl`,
+        and as a pytest program if the bench can be imported by name. Raises UsageError for a path
         that did not fail, ContactError if the system cannot be reached.
         """
         failure = failing.verdict.failure
@@ -136,21 +137,30 @@ class _Work:
 
     async def run(self) -> Shrunk:
         self.search(self.issue)  # refuses an unknown algorithm before the system is started
-        self.before, self.tried = await self.measured(*ORIGINAL)
+        # several copies: the original runs again along with the first candidates
+        early = self.by.jobs > 1 and self.more() and not self.failing.faults
+        minimal = early and await self.rounds(1, self.again())
         if self.tries.best is None:
-            self.before = self.rate = 0.0
-            return self.shrunk(self.why())
-        minimal = await self.rounds(repeats(self.before))
+            self.before, self.tried = await self.measured(*ORIGINAL)
+            if self.tries.best is None:
+                self.before = self.rate = 0.0
+                return self.shrunk(self.why())
+            minimal = await self.rounds(repeats(self.before))
+        elif self.rate < 1:  # by chance: then the rate of the original counts, of which less may have been run
+            self.before, self.tried = await self.measured(*ORIGINAL, again(self.issue, self.by.oracle))
         await self.spared(repeats(self.rate))
         ended = "" if minimal else self.why()
         finished(self.tries.trace, ended)
         return replace(self.shrunk(ended), program=self.program())
 
-    async def rounds(self, times: int) -> bool:
+    async def rounds(self, times: int, original: Candidate | None = None) -> bool:
         """Shrink, and again if the result fails too rarely for that many runs; return whether the search ended."""
         ended = False
         for _ in range(ROUNDS):
-            ended = await self.searched(times)
+            ended = await self.searched(times, original)
+            if self.tries.best is None:
+                return False
+            original = None
             await self.calmer(times)
             self.rate, self.runs = await self.measured(*RESULT)
             if not ended or repeats(self.rate) <= times:
@@ -158,28 +168,29 @@ class _Work:
             times = repeats(self.rate)
         return ended
 
-    async def searched(self, times: int) -> bool:
+    async def searched(self, times: int, original: Candidate | None = None) -> bool:
         """Run the search until it ends (True) or the budget does (False)."""
         # an intermittent failure would have to show in an eager run and in the strict run after it: too rare
         if self.by.mode == "strict" or times > 1 or not self.tries.waits:
-            return await self.driven(times, self.tries.shows)
-        ended = await self.driven(times, self.tries.quickly)
+            return await self.driven(times, self.tries.shows, original)
+        ended = await self.driven(times, self.tries.quickly, original)
         # the failure may need a pause: then candidates that passed eagerly may show it all the same
         if ended and self.tries.doubtful and self.more() and await self.tries.eagerly(self.again()) is None:
             return await self.driven(times, self.tries.shows)
         return ended
 
-    async def driven(self, times: int, shows: CandidateFails) -> bool:
+    async def driven(self, times: int, shows: CandidateFails, original: Candidate | None = None) -> bool:
         """Run the search with candidates driven by `shows` until it ends (True) or the budget does (False)."""
         issue = self.shortest()  # fixed here: `Ahead` starts the search several times, each time from the same issue
-        ahead = Ahead(lambda: self.search(issue), self.expected)
-        while self.more() and not ahead.done:
-            candidates = await self.thought(ahead.upcoming(self.by.jobs))
-            bets = [*ahead.bets]
-            for at, answer in enumerate(await self.answers(candidates, times, shows, bets)):
-                ahead.tell(answer)
-                if at < len(bets) and answer != bets[at]:
-                    break  # the candidates after it assume something else
+
+        async def runs(candidate: Candidate, counts: RunCounts) -> Issue | None:
+            return await self.answer(candidate, times, self.tries.shows if candidate is original else shows, counts)
+
+        def make() -> PausingSearch:
+            return self.search(issue) if original is None else after(original, issue, self.search(issue))
+
+        ahead = Ahead(make, lambda candidate: issue if candidate is original else self.expected(candidate), original)
+        await ParallelRuns(ahead, runs, self.by.jobs, original, self.tries.signature).drive(self.more, self.thought)
         return ahead.done
 
     async def thought(self, thinking: Thinking[list[Candidate]]) -> list[Candidate]:
@@ -220,14 +231,14 @@ class _Work:
             left = await spared(best.faults, shows)
             self.tries.header = replace(self.tries.header, faults=left)
 
-    async def measured(self, first: int, most: int) -> tuple[float, int]:
-        """Return the share of runs of the shortest trace that show the failure, and the number of these runs."""
+    async def measured(self, first: int, most: int, candidate: Candidate | None = None) -> tuple[float, int]:
+        """Return the share of runs of a candidate (the shortest trace) that show the failure, and their number."""
         failed = runs = 0
         while runs < first or (failed < runs < most):
             if (runs or self.tries.best is not None) and not self.more():
                 break
             together = min(self.by.jobs, (first if runs < first else most) - runs)
-            seen = await self.answers([self.again()] * together, 1, self.tries.shows)
+            seen = await self.answers(candidate or self.again(), together)
             counted = [each for each in seen if self.wanted(each) or not self.cut]
             if not counted:
                 break
@@ -246,33 +257,17 @@ class _Work:
             steps = self.ways.along(ModelStep(ANYWHERE, symbol) for symbol in given)
         return Issue((*steps[:-1], ModelStep(*steps[-1][:2])), self.issue.signature) if steps else None
 
-    async def answers(
-        self, candidates: Sequence[Candidate], times: int, shows: CandidateFails, bets: Sequence[Issue | None] = ()
-    ) -> list[Issue | None]:
-        """Run candidates at the same time; return the issue that each shows.
+    async def answers(self, candidate: Candidate, copies: int) -> list[Issue | None]:
+        """Run a candidate strictly, several copies at the same time; return the issue that each shows."""
+        found: list[Issue | None] = []
 
-        With `bets` a failure counts only if all candidates before it ended as these say: so the result is that of one
-        candidate at a time.
-        """
-        found: list[Issue | None] = [None] * len(candidates)
-        judged = [anyio.Event() for _ in candidates]
+        async def one() -> None:
+            found.append(await self.answer(candidate, 1))
 
-        async def counts(at: int) -> bool:
-            for before in range(at):
-                await judged[before].wait()
-            return all(each == bet for each, bet in zip(found[:at], bets, strict=False))
-
-        async def one(at: int) -> None:
-            found[at] = await self.answer(candidates[at], times, shows, partial(counts, at))
-            judged[at].set()
-
-        if len(candidates) == 1:
-            await one(0)
-            return found
         try:
             async with anyio.create_task_group() as tasks:
-                for at in range(len(candidates)):
-                    tasks.start_soon(one, at)
+                for _ in range(copies):
+                    tasks.start_soon(one)
         except* OtfError as group:
             # all fail for the same reason; a group would hide the message with its advice
             raise group.exceptions[0] from None

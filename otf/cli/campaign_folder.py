@@ -16,7 +16,7 @@ from otf.adapter import Bench
 from otf.campaign.journal import COMPLETED, COUNTED, JOURNAL, STARTED
 from otf.campaign.shrinking import INTERRUPTED
 from otf.cli.summary import time_spent
-from otf.cli.traces import bench_of, reading
+from otf.cli.traces import bench_of, ordinary, reading
 from otf.core import Model, Monitor
 from otf.errors import UsageError
 from otf.offline import Judgement, judge
@@ -46,6 +46,8 @@ def paths(folder: Path) -> list[Path]:
     except OSError as error:
         message = f"{folder}: {error.strerror}; give the folder of a campaign (`otf run` prints it)"
         raise UsageError(message) from error
+    for file in files:
+        ordinary(file)
     if not files:
         below = sorted({file.parent.name for file in folder.glob("*/path-*.jsonl")})
         hint = (
@@ -75,7 +77,7 @@ class LogLine(msgspec.Struct, frozen=True):
     counts: str = ""
     trouble: str | None = ""
     time: dict[str, float] = {}
-    about: msgspec.Raw | None = None
+    about: msgspec.Raw = msgspec.Raw()
 
 
 @dataclass(slots=True)
@@ -96,9 +98,13 @@ class CampaignLog:
     def of(cls, folder: Path) -> CampaignLog:
         """Read the log in a folder, as far as it can be read; without one, the traces have to do."""
         found = cls()
-        with suppress(OSError), (folder / JOURNAL).open("rb") as file:
+        log = folder / JOURNAL
+        if not log.is_file():  # opening a pipe would block for ever
+            return found
+        with suppress(OSError), log.open("rb") as file:
             for line in bounded(file):
-                with suppress(msgspec.DecodeError):  # a line that a kill has torn says nothing
+                # a line that a kill has torn says nothing
+                with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                     found.line(line)
         return found
 
@@ -107,7 +113,7 @@ class CampaignLog:
         known = msgspec.json.decode(line, type=LogLine)
         if known.event == STARTED and known.counts == COUNTED:
             self.counts = True
-            if known.about is not None:  # a campaign, not a run of one of its traces
+            if bytes(known.about):  # a campaign, not a run of one of its traces
                 self.completed, self.trouble = False, ""
         elif known.event == COMPLETED:
             self.completed, self.trouble = True, known.trouble or ""
@@ -236,6 +242,7 @@ class _Gathering:
     def _shorter(self, file: Path) -> Iterator[ReportedFailure]:
         """Yield shorter traces of a failure; each counts with the failure that it shows."""
         for shrunk in sorted(file.parent.glob(f"{file.stem}.*shrunk.jsonl")):
+            ordinary(shrunk)
             judgement = self._read(shrunk).judgement
             if judgement.verdict.failure is not None:
                 ended = "" if judgement.header.minimal else judgement.header.ended or INTERRUPTED

@@ -23,6 +23,7 @@ Examples:
   otf compare old/ new/                     two campaigns, of two versions
   otf compare a.jsonl b.jsonl --page c.html a page with both side by side
 """
+WIDE: Final = 40  # columns for the name of what is compared; a longer one has a line of its own
 FIGURES: Final = ("verdict", "paths", "steps", "kinds of failure", "states visited", "transitions visited")
 
 
@@ -147,8 +148,13 @@ def _table(title: str, pairs: Sequence[ConditionPair]) -> Iterator[str]:
         yield f"{title}:"
     wide = max((len(pair.what) for pair in pairs), default=0)
     for pair in pairs:
-        yield f"  {pair.what:{wide}}  A: {pair.a or '(none)'}"
-        yield f"  {'':{wide}}  B: {pair.b or '(none)'}"
+        a, b = f"A: {pair.a or '(none)'}", f"B: {pair.b or '(none)'}"
+        # a signature of a failure may be as long as a line
+        yield from (
+            (f"  {pair.what}", f"    {a}", f"    {b}")
+            if wide > WIDE
+            else (f"  {pair.what:{wide}}  {a}", f"  {'':{wide}}  {b}")
+        )
 
 
 def _trace_lines(found: TraceComparison, *, named: bool) -> Iterator[str]:

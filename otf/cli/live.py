@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from socket import socket
-from threading import BoundedSemaphore, Event, Thread
+from socket import SHUT_RDWR, socket
+from threading import BoundedSemaphore, Event, Thread, Timer
 from time import monotonic
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from otf.cli.report import write_page
 from otf.core import Node, View
 from otf.errors import OtfError, UsageError
 from otf.report.live import live_page
+from otf.runner.writer import writing
 from otf.trace.events import Event as TraceEvent
 from otf.values import show
 
@@ -200,13 +201,23 @@ class _Server(ThreadingHTTPServer):
             self.shutdown_request(request)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 -- as in the base class
+        # the handler bounds each read: without this, a client that sends a byte now and then would keep its place
+        late = Timer(PATIENCE, _shut, [request])
+        late.daemon = True
+        late.start()
         try:
             super().process_request_thread(request, client_address)
         finally:
+            late.cancel()
             self._free.release()
 
     def handle_error(self, request: socket | tuple[bytes, socket], client_address: Any) -> None:  # noqa: ANN401 -- as in the base class
         """Say nothing: a browser that is closed is no news."""
+
+
+def _shut(connection: socket) -> None:
+    with suppress(OSError):  # it has ended meanwhile
+        connection.shutdown(SHUT_RDWR)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -252,6 +263,10 @@ def live(where: str, campaign: Campaign, title: str, tell: Callable[[str], None]
     """Yield the page of a campaign: `where` is a file, or a port of this machine, 0 for any that is free."""
     if not (where.isascii() and where.isdecimal()):
         page = LivePage(campaign, title, Path(where))
+        with writing(
+            Path(where), advice="choose another file"
+        ):  # it may be in the folder of the traces, yet to be made
+            Path(where).parent.mkdir(parents=True, exist_ok=True)
         write_page(Path(where), live_page(title, LiveFigures(campaign, Listener()).state()))
         tell(f"page: {where}")
         yield page

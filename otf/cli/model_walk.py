@@ -154,14 +154,26 @@ class StepWalk:
         return [inp for inp in self.model.enabled_inputs(node) if not self.model.moves(node, inp)]
 
     def _ways(self) -> list[tuple[str, Node | None]]:
-        every = [
-            ("(spontaneous)" if inp is None else show(inp.value), move)
-            for inp, move in ways_of(self.model, self.states[-1])
-        ]
-        return [
-            (f"{text}  ->  {', '.join(filter(None, move.texts)) or 'no output'}{_times(move)}", move.target)
-            for text, move in every
-        ]
+        return [(_in_words(inp, move), move.target) for inp, move in ways_of(self.model, self.states[-1])]
+
+
+def in_time(model: Model, nodes: Iterable[Node]) -> list[str]:
+    """Return, each once, what may happen in some states with a window or a timer, and what is spontaneous.
+
+    >>> from otf.models.session_device import SPEC
+    >>> model = Model(SPEC)
+    >>> in_time(model, [model.initial])
+    ["Begin()  ->  Status(what='begun')  [starts tick (0.15 to 0.3 s), starts session (0.81 to 1.08 s)]"]
+    """
+    every = [
+        _in_words(inp, move) for node in nodes for inp, move in ways_of(model, node) if inp is None or _times(move)
+    ]
+    return list(dict.fromkeys(every))
+
+
+def _in_words(inp: Symbol | None, move: Move) -> str:
+    text = "(spontaneous)" if inp is None else show(inp.value)
+    return f"{text}  ->  {', '.join(filter(None, move.texts)) or 'no output'}{_times(move)}"
 
 
 def _times(move: Move) -> str:

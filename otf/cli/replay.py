@@ -76,12 +76,13 @@ def each_trace(names: list[str]) -> Iterator[str]:
 
 def _inside(folder: Path) -> list[Path]:
     from otf.campaign.journal import JOURNAL
+    from otf.cli.traces import ordinary
 
     found = sorted(path for path in folder.glob("*.jsonl") if path.name != JOURNAL)
     if not found:
         message = f"{folder}: there is no trace in this folder (their names end in .jsonl)"
         raise TraceError(message)
-    return found
+    return [ordinary(path) for path in found]
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,19 +131,20 @@ def watched(files: list[Path]) -> Iterable[Path]:
 
 def write_page(file: Path, content: str) -> None:
     """Write a file of ours, whole or not at all. Raises UsageError for one that exists and is not ours."""
-    from otf.runner.files import put, writing
+    from otf.runner.writer import put, writing
 
-    with writing(file, advice="choose another"):
+    advice = "choose another file"
+    with writing(file, advice=advice):
         if file.is_file() and not _ours(file):
             message = f"{file}: this file exists already, and `otf report` did not write it; choose another name"
             raise UsageError(message)
         data = content.encode(errors="backslashreplace")
         # a file is replaced whole or not at all; a pipe or a terminal cannot be replaced
-        put(file, data) if file.is_file() or not file.exists() else file.write_bytes(data)
+        put(file, data, advice) if file.is_file() or not file.exists() else file.write_bytes(data)
 
 
 def _append(file: Path, content: str) -> None:
-    from otf.runner.files import writing
+    from otf.runner.writer import writing
 
     with writing(file, advice=f"see {STEP}"), file.open("ab") as summary:
         summary.write(content.encode(errors="backslashreplace"))

@@ -124,6 +124,7 @@ class AskingChooser:
         return None
 
     def _print_state(self, view: View) -> None:
+        from otf.cli.model_walk import in_time
         from otf.values import show
 
         if self.sent:
@@ -132,6 +133,10 @@ class AskingChooser:
         self._list(view.specified, 1)
         if view.others:
             say(f"       `all` shows {len(view.others)} more, which are not specified here")
+        if expected := in_time(view.model, view.nodes):
+            say("  timers, windows and spontaneous outputs:")
+        for text in expected:
+            say(f"       {text}")
 
     @staticmethod
     def _list(inputs: Iterable[Symbol], first: int) -> None:

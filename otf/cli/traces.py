@@ -155,6 +155,17 @@ def _standard_input() -> BinaryIO:
     return sys.stdin.buffer
 
 
+def ordinary(path: Path) -> Path:
+    """Return a path that was found in a folder. Raises TraceError for a pipe or a device, which may block for ever.
+
+    A pipe that a user names is read: a shell makes one of `<(…)`.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        message = f"{path}: this is a pipe or a device, and not a file with a trace; remove it"
+        raise TraceError(message)
+    return path
+
+
 def _open(path: Path) -> BinaryIO:
     try:
         return path.open("rb")

@@ -129,10 +129,11 @@ def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: Failur
     found = [due for due in dues(model, belief.hypotheses, clock) if port in {"", due.port} or not due.port]
     if not found:
         return ()
+    # in a state with several timers, an output is early for one that has not begun, and late for one that is over
     if kind == "early":
-        due = min(found, key=_begin)
+        due = min((each for each in found if event.at < _begin(each)), key=_begin, default=min(found, key=_begin))
         return _window(due), f"it came at {event.at:.3f} s, {_begin(due) - event.at:.3f} s too early"
-    due = max(found, key=_end)
+    due = max((each for each in found if _end(each) < event.at), key=_end, default=max(found, key=_end))
     over = event.at - _end(due)
     if not port:
         return _window(due), f"nothing had come at {event.at:.3f} s"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -29,6 +30,10 @@ FIRST: Final = 0.00005  # seconds until the look after these, and from look to l
 LONGEST: Final = 0.001  # … up to this
 ENDLESS: Final = 30.0  # seconds without a rest, after which none is expected any more
 BUSY: Final = 0.25  # seconds of computing that are waited for in any case
+SHARED: Final = "other runs drive the same processes, which did not rest within the quiescence time"
+MOST: Final = 16  # runs that observe at once: the looks of more take longer than waiting would
+ALL: Final = 0  # the runs that observe, as if they were a process of this number
+watched: Final[Counter[int]] = Counter()  # how many runs observe, in all and by the processes of their systems
 
 
 class Observer:
@@ -97,6 +102,9 @@ class Observer:
             self.why = "timers wake it again and again within the quiescence time"
         elif now - self._began > ENDLESS:
             self.why = f"it has not rested for {ENDLESS:g} s"
+        elif now - self._began > self._wanted and any(watched[pid] > 1 for pid in self._system.roots):
+            # what they do for others is no sign of an answer that is still to come, and with many it never ends
+            self.why = SHARED
         elif now - self._began > BUSY and self._looks % PROMPT == 0 and self._computes():
             self.why = "it computes for longer than silence would be waited for"
 
@@ -104,8 +112,11 @@ class Observer:
         used = self._system.used()
         if self._used < 0:
             self._used = used
-        wanted = self._key[1] if self._key is not None else 0.0
-        return used - self._used > max(BUSY, PATIENCE * wanted)
+        return used - self._used > max(BUSY, PATIENCE * self._wanted)
+
+    @property
+    def _wanted(self) -> float:
+        return self._key[1] if self._key is not None else 0.0
 
 
 @asynccontextmanager
@@ -127,11 +138,14 @@ async def observing(
         return
     observer = Observer(wire, system)
     known(OBSERVED)
+    counted = {ALL, *system.roots}
+    watched.update(counted)
     try:
         yield observer
         if observer.why:
             known(f"timed: {observer.why}")
     finally:
+        watched.subtract(counted)
         system.close()
 
 
@@ -144,6 +158,8 @@ def _attached(bench: Bench, wire: Wire, started: Collection[int]) -> SystemProce
         raise Unseen("faults are injected, and what is held back for them is not seen")
     if not in_real_time():
         raise Unseen("the clock of the event loop is not that of the system")
+    if watched[ALL] >= MOST:
+        raise Unseen(f"{MOST} other runs observe their systems at this time")
     from otf.adapter.rest.attach import attached
 
     return attached(wire.lines, started, bench.pids)

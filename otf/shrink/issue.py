@@ -230,6 +230,12 @@ def kind(inp: Symbol) -> Trait:
     return "kind", type(value)
 
 
+def parts(inp: Symbol) -> tuple[Hashable, ...]:
+    """Return the parts of an input, its fields say; nothing for a value without parts."""
+    # the key of a value with parts: its type, then the key of each part
+    return inp.key[1:] if is_tuple(inp.key) else ()
+
+
 def is_tuple(value: object) -> TypeGuard[tuple[Hashable, ...]]:
     """Return whether a value is a plain tuple: not a named one, nor of another subclass."""
     return type(value) is tuple

@@ -24,9 +24,8 @@ from otf.shrink.issue import (
     PausingSearch,
     Thinking,
     completed,
-    kind,
 )
-from otf.shrink.ways import ModelMap, ModelSteps
+from otf.shrink.ways import ModelMap, ModelSteps, counterpart
 from otf.strategy.pool import PlanPatience, endless
 
 SPARE: Final = 20  # inputs for detours, in addition to two for each step
@@ -109,13 +108,10 @@ class _Following:
         return None
 
     def _alike(self, view: View, step: ModelStep) -> Symbol | None:
-        """Return the n-th enabled input of its kind: what the step's input is if the system chose other names."""
-        now = [inp for inp in view.specified if kind(inp) == kind(step.input)]
-        if not now:
-            return None
-        then = [inp for inp in self._ways.enabled_inputs(step.nodes) if kind(inp) == kind(step.input)]
-        at = then.index(step.input) if step.input in then else 0
-        return now[min(at, len(now) - 1)]
+        """Return the enabled input in the place of the step's: what it is if the system chose other names."""
+        then = self._ways.enabled_inputs(step.nodes)
+        inp = counterpart(step.input, then if step.input in then else [step.input], view.specified)
+        return inp if view.allows(inp) else None
 
     def _look_back(self, here: NodeSet) -> None:
         given, self._given = self._given, None
@@ -156,11 +152,19 @@ ROW: Final = 2  # failures in a row after which the next candidate is expected t
 MOST: Final = 50  # runs; the confidence is less for a failure that is rarer than one in seventeen runs
 
 
+def after(original: Candidate, issue: Issue, search: PausingSearch) -> PausingSearch:
+    """Yield the original first, and the candidates of the search only if it shows its issue's failure again."""
+    answer = yield original
+    if answer is None or answer.signature != issue.signature:
+        return issue
+    return (yield from search)
+
+
 class Ahead:
     """A search of which several candidates can run at a time; `make` must always make the same search.
 
-    `expected` returns the issue that a candidate most likely shows if it fails. `bets` has the answer that the search
-    was given for each candidate but the last.
+    `expected` returns the issue that a candidate most likely shows if it fails; `fails` is one that most likely fails.
+    `bets` has the answer that the search was given for each candidate but the last.
 
     >>> from otf.core import Symbol
     >>> from otf.shrink import AllowedInputs, Issue
@@ -176,10 +180,14 @@ class Ahead:
     """
 
     def __init__(
-        self, make: Callable[[], PausingSearch], expected: Callable[[Candidate], Issue | None] | None = None
+        self,
+        make: Callable[[], PausingSearch],
+        expected: Callable[[Candidate], Issue | None] | None = None,
+        fails: Candidate | None = None,
     ) -> None:
         self._make = make
         self._expected = expected
+        self._fails = fails
         self.bets: list[Issue | None] = []
         self._search = make()
         self._answers: list[Issue | None] = []
@@ -220,9 +228,9 @@ class Ahead:
             self._to_send.extend([None, *self._answers])
 
     def _bet(self) -> Issue | None:
-        last = self._answers[-ROW:]
-        fails = self._expected is not None and len(last) == ROW and None not in last
-        return self._expected(self._asked[-1]) if fails and self._expected is not None else None
+        last, candidate = self._answers[-ROW:], self._asked[-1]
+        fails = candidate is self._fails or (len(last) == ROW and None not in last)
+        return self._expected(candidate) if fails and self._expected is not None else None
 
     def _forward(self, answer: Issue | None) -> Thinking[None]:
         """Send an answer to the search; its next candidate is one to run, unless its answer is known."""

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from otf.core import Symbol
-from otf.shrink.issue import ModelStep, is_tuple, kind
+from otf.shrink.issue import ModelStep, kind, parts
 from otf.shrink.search import Attempts, ShrinkSearch
 
 NEW_NAMES: Final = 2  # nothing may happen with the first name
@@ -113,13 +113,8 @@ def renamed(search: ShrinkSearch) -> Attempts:
 
 
 def _shared(steps: Sequence[ModelStep]) -> list[Name]:
-    uses = Counter(name for inp in dict.fromkeys(step.input for step in steps) for name in dict.fromkeys(_names(inp)))
+    uses = Counter(name for inp in dict.fromkeys(step.input for step in steps) for name in dict.fromkeys(parts(inp)))
     return [name for name, times in uses.items() if times > 1]
-
-
-def _names(inp: Symbol) -> tuple[Name, ...]:
-    # the key of a value with parts: its type, then the key of each part
-    return inp.key[1:] if is_tuple(inp.key) else ()
 
 
 def _simpler_names(search: ShrinkSearch, old: Name) -> list[Name]:
@@ -128,8 +123,8 @@ def _simpler_names(search: ShrinkSearch, old: Name) -> list[Name]:
 
 def _enabled_before(search: ShrinkSearch, step: ModelStep, old: Name) -> Iterator[Name]:
     """Yield the names that the model enables before this one, in the fields where the input has it."""
-    for at in (at for at, name in enumerate(_names(step.input)) if name == old):
-        offered = [*dict.fromkeys(_names(inp)[at] for inp in _same_shape(search, step))]
+    for at in (at for at, name in enumerate(parts(step.input)) if name == old):
+        offered = [*dict.fromkeys(parts(inp)[at] for inp in _same_shape(search, step))]
         yield from offered[: offered.index(old)] if old in offered else offered
 
 
@@ -138,13 +133,13 @@ def _with_name(search: ShrinkSearch, old: Name, new: Name) -> list[ModelStep]:
 
 
 def _renamed_input(search: ShrinkSearch, step: ModelStep, old: Name, new: Name) -> Symbol:
-    names = tuple(new if name == old else name for name in _names(step.input))
+    names = tuple(new if name == old else name for name in parts(step.input))
     # an input that the model does not enable cannot be made here
-    return next((inp for inp in _same_shape(search, step) if _names(inp) == names), step.input)
+    return next((inp for inp in _same_shape(search, step) if parts(inp) == names), step.input)
 
 
 def _same_shape(search: ShrinkSearch, step: ModelStep) -> list[Symbol]:
     # tuples of one kind may be of different lengths
-    length = len(_names(step.input))
+    length = len(parts(step.input))
     offers = search.ways.enabled_inputs(step.nodes)
-    return [inp for inp in offers if kind(inp) == kind(step.input) and len(_names(inp)) == length]
+    return [inp for inp in offers if kind(inp) == kind(step.input) and len(parts(inp)) == length]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from otf.core import Model, Node, Oracle, Symbol
 from otf.core.hypothesis import Hypothesis
 from otf.core.view import view
-from otf.shrink.issue import ANYWHERE, ModelStep, NodeSet, Thinking
+from otf.shrink.issue import ANYWHERE, ModelStep, NodeSet, Thinking, kind, parts
 from otf.strategy.pool import PlanPatience, endless
 
 SEARCHED: Final = 3000  # nodes that a search for a way examines; beyond, a known detour must do
@@ -101,6 +101,8 @@ class ModelMap:
         self._for_runs: ModelMap | None = None
         self._trees: dict[NodeSet, Tree] = {}
         self._learnt: dict[tuple[NodeSet, Symbol], NodeSet] = {} if learnt is None else learnt
+        self._at_start = frozenset(self.enabled_inputs(self.start))
+        self._named: dict[NodeSet, tuple[Symbol, ...]] = {}
 
     @property
     def tired(self) -> bool:
@@ -170,16 +172,37 @@ class ModelMap:
     def along(self, steps: Iterable[ModelStep]) -> ModelSteps:
         """Return the walk from the start with the inputs of these steps; inputs that are not enabled are skipped.
 
-        Where the model leaves a choice, the walk assumes the choice that the system made at these steps.
+        Where the model leaves a choice, the walk assumes the choice that the system made at these steps. Inputs that
+        carry a name which an earlier step made, an id say, carry the name that it has in this walk.
         """
         nodes, walk = self.start, list[ModelStep]()
         for step in steps:
-            outcomes = self.outcomes(nodes, step.input)
+            inp = self._renamed(step, nodes)
+            outcomes = self.outcomes(nodes, inp)
             if outcomes:
                 target = self._expected(step, outcomes)
-                walk.append(ModelStep(nodes, step.input, target))
+                walk.append(ModelStep(nodes, inp, target))
                 nodes = target
         return tuple(walk)
+
+    def _renamed(self, step: ModelStep, nodes: NodeSet) -> Symbol:
+        """Return the input of a step, with the names of other nodes.
+
+        A name is what no input has at the start. If a step before this one is left out, a counter gives other ids: an
+        input with an old one would do something else than the input that failed, or nothing.
+        """
+        inp = step.input
+        if step.nodes == nodes or inp in self._at_start or not (step.nodes and nodes):
+            return inp
+        now = self._with_names(nodes)
+        return inp if inp in now else counterpart(inp, self._with_names(step.nodes), now)
+
+    def _with_names(self, nodes: NodeSet) -> tuple[Symbol, ...]:
+        known = self._named.get(nodes)
+        if known is None:
+            found = (inp for inp in self.enabled_inputs(nodes) if inp not in self._at_start)
+            known = self._named[nodes] = tuple(found)
+        return known
 
     def clean(self, steps: Iterable[ModelStep]) -> ModelSteps:
         """Return the steps without those at which the system could have moved on, and chose to stay where it was."""
@@ -230,6 +253,36 @@ class ModelMap:
         if tree is None:
             tree = self._trees[source] = Tree(source, self)
         return tree
+
+
+def counterpart(inp: Symbol, then: Sequence[Symbol], now: Sequence[Symbol]) -> Symbol:
+    """Return which input is now what an input was then: of those that differ from it least, the one in its place.
+
+    It is the input itself if no other is like it: of one kind, with half of the parts in common.
+
+    >>> then = [Symbol(("read", number), (tuple, "read", number)) for number in (7, 8)]
+    >>> now = [Symbol(("read", number), (tuple, "read", number)) for number in (3, 4)]
+    >>> counterpart(then[1], then, now).value
+    ('read', 4)
+    """
+    like = [each for each in now if _like(inp, each)]
+    same = max((_agreeing(inp, each) for each in like), key=len, default=None)
+    if same is None:
+        return inp
+    places = [each for each in then if _like(inp, each) and _agreeing(inp, each) >= same]
+    found = [each for each in like if _agreeing(inp, each) >= same]
+    return found[min(places.index(inp), len(found) - 1)] if inp in places else inp
+
+
+def _like(inp: Symbol, other: Symbol) -> bool:
+    length = len(parts(inp))
+    alike = kind(inp) == kind(other) and length == len(parts(other))
+    return alike and 2 * (length - len(_agreeing(inp, other))) <= length + 1
+
+
+def _agreeing(inp: Symbol, other: Symbol) -> frozenset[int]:
+    pairs = zip(parts(inp), parts(other), strict=False)
+    return frozenset(at for at, (mine, others) in enumerate(pairs) if mine == others)
 
 
 def _uncircled(walk: ModelSteps) -> ModelSteps:

@@ -206,12 +206,18 @@ def test_a_program_of_go_is_refused(tmp_path: Path) -> None:
         anyio.run(opened, tested)
 
 
+def probe(tested: Bench, folder: Path) -> None:
+    """Check the speed of a bench, if the machine is not too busy for that."""
+    if not anyio.run(check_speed, tested, settings(folder)):
+        pytest.skip("the machine was too busy to see whether the program follows")
+
+
 @pytest.mark.real
 @needs("faketime")
 def test_a_timed_system_that_does_not_follow_is_refused(tmp_path: Path) -> None:
     """Its answer comes too late at any speed, and in time at its own: neither it nor the model is to blame."""
     with pytest.raises(UsageError, match="seen at this speed and not at its own"):
-        anyio.run(check_speed, bench(SIGNAL, 10), settings(tmp_path))
+        probe(bench(SIGNAL, 10), tmp_path)
 
 
 @pytest.mark.real
@@ -248,8 +254,8 @@ def test_a_failure_counts_at_the_own_speed_only(
 ) -> None:
     """A wait that does not follow, and that the probe has missed, is no failure; an answer that never comes is one."""
 
-    async def missed(_bench: Bench, _settings: Settings) -> None:
-        return
+    async def missed(_bench: Bench, _settings: Settings) -> bool:
+        return True
 
     monkeypatch.setattr("otf.campaign.campaign.check_speed", missed)
     summary = anyio.run(Campaign(bench(wait, 10), settings(tmp_path)).run)

@@ -161,12 +161,13 @@ def test_a_budget_of_nothing(tmp_path: Path) -> None:
 # Failures that depend on chance
 
 
-def test_a_failure_that_does_not_show_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_failure_that_does_not_show_again(tmp_path: Path, jobs: int) -> None:
     """A failure that no run shows again has the rate 0, and the result is the original trace."""
     copies = count(1)
     tested = made_by(lambda: Machine((TEA,) if next(copies) == 1 else ()))
     failing = _failing(tested, tmp_path, [Coin(), Coin(), Coin(), Button()])
-    shrunk = virtually(lambda: _shrinker(tested, tmp_path).run(failing))
+    shrunk = virtually(lambda: _shrinker(tested, tmp_path, jobs=jobs).run(failing))
     assert (shrunk.rate, shrunk.trace, shrunk.steps) == (0.0, failing.trace, 4)
     assert shrunk.resets > 1
     assert shrunk.verdict == failing.verdict
@@ -193,12 +194,13 @@ class Moody:
         return Machine((TEA,) if self.starts in self.wrong else ())
 
 
-def test_a_failure_that_depends_on_chance(tmp_path: Path) -> None:
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_failure_that_depends_on_chance(tmp_path: Path, jobs: int) -> None:
     """Its rate is stated before and after; candidates are repeated, so that it is shrunk all the same."""
     random = Random(1)
     tested = made_by(Moody(frozenset({1, *[at for at in range(3, 5000) if random.random() < 0.4]})))
     failing = _failing(tested, tmp_path, LONG)
-    shrunk = virtually(lambda: _shrinker(tested, tmp_path).run(failing))
+    shrunk = virtually(lambda: _shrinker(tested, tmp_path, jobs=jobs).run(failing))
     assert 0.1 <= shrunk.before <= 0.7
     assert shrunk.tried == 10
     assert 0.1 <= shrunk.rate <= 0.7
@@ -256,26 +258,36 @@ class Worn:
         return replies if self.machine.coffees < 10 else [(0.0, Ending("exit status 3"))]
 
 
+WORN = made_by(lambda: Worn(Machine())), [Coin(), Button()] * 10  # nearly all candidates pass
+GIVES_TEA = bench(TEA, delay=0.1), LONG  # nearly all fail, and the path is long
+MIXED = bench(DIES, delay=0.1), [*[Coin(), Refund()] * 5, *[Coin(), Button()] * 3]
+
+
 @pytest.mark.parametrize(
-    ("tested", "sent", "algorithm", "faster"),
+    ("tested", "sent", "algorithm", "mode", "faster"),
     [
-        (made_by(lambda: Worn(Machine())), [Coin(), Button()] * 10, "elements", 1.8),  # nearly all candidates pass
-        (bench(TEA, delay=0.1), LONG, "elements", 1.8),  # nearly all fail
-        (bench(TEA, delay=0.1), LONG, "ddmin", 1.4),
-        (bench(DIES, delay=0.1), [*[Coin(), Refund()] * 5, *[Coin(), Button()] * 3], "elements", 1.4),
+        (*WORN, "model", "strict", 1.8),
+        (*WORN, "model", "eager", 1.8),
+        (*WORN, "elements", "strict", 1.8),
+        (*GIVES_TEA, "model", "strict", 1.8),  # the path itself takes most of the time, and need not be run whole
+        (*GIVES_TEA, "elements", "strict", 1.8),
+        (*GIVES_TEA, "ddmin", "strict", 1.4),
+        (*MIXED, "model", "strict", 1.4),
+        (*MIXED, "model", "eager", 1.4),
+        (*MIXED, "elements", "strict", 1.4),
     ],
 )
 def test_two_copies_are_faster_than_one(
-    tmp_path: Path, tested: Bench, sent: Sequence[object], algorithm: str, faster: float
+    tmp_path: Path, tested: Bench, sent: Sequence[object], algorithm: str, mode: str, faster: float
 ) -> None:
     """On a system that is waited for, two copies take little more than half of the time, for the same trace."""
     failing, took, traces = _failing(tested, tmp_path, sent), list[float](), list[object]()
 
     async def timed(jobs: int) -> None:
         began = anyio.current_time()
-        shrunk = await _shrinker(tested, tmp_path, algorithm=algorithm, jobs=jobs, mode="strict").run(failing)
+        shrunk = await _shrinker(tested, tmp_path, algorithm=algorithm, jobs=jobs, mode=mode).run(failing)
         took.append(anyio.current_time() - began)
-        traces.append(inputs(shrunk.trace))
+        traces.append((inputs(shrunk.trace), shrunk.before, shrunk.tried, shrunk.rate, shrunk.minimal))
 
     virtually(lambda: timed(1))
     virtually(lambda: timed(2))

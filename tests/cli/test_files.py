@@ -99,7 +99,7 @@ def never(_: Lookout) -> float:
     return 0.0
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
+@pytest.mark.parametrize("number", [errno.ENOSPC, pytest.param(errno.EIO, marks=pytest.mark.slow)])
 def test_every_write_fails_once(folder: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     """A failed write is reported in a sentence, not as a defect of otf, and changes no verdict."""
     # beside a stall a run is driven again, with writes of its own: here each campaign has the same writes

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -209,3 +210,25 @@ def _judge(data: bytes) -> None:
     except OtfError:
         return
     explanation(judgement.verdict, judgement.events)
+
+
+@pytest.mark.parametrize("name", ["path-0007.jsonl", "path-0001.x.shrunk.jsonl", "campaign.jsonl"])
+def test_a_pipe_in_a_folder_is_not_opened(folder: Path, name: str) -> None:
+    """A folder of a stranger may have a pipe where a trace or the log is: opening it would block for ever."""
+    otf("run", "coffee", "--set", "fault=free", "--seed", 1, "--traces", 1, "--mode", "strict", "--out", "out")
+    (folder / "out" / name).unlink(missing_ok=True)
+    os.mkfifo(folder / "out" / name)
+    for command in (("report",), ("show",), ("replay",), ("compare", "out")):
+        if name == "campaign.jsonl":
+            assert otf(*command, "out").status in {0, 1}
+        else:
+            assert f"out/{name}: this is a pipe or a device, and not a file with a trace" in failed(*command, "out")
+
+
+@pytest.mark.parametrize("line", [b'{"event":"\xff"}', b'{"event":"x","y":' + b"[" * 100_000])
+def test_a_log_that_is_damaged(folder: Path, line: bytes) -> None:
+    """The log of a campaign is read up to a line that is no JSON."""
+    otf("run", "coffee", "--seed", 1, "--traces", 1, "--out", "out")
+    log = folder / "out" / "campaign.jsonl"
+    log.write_bytes(log.read_bytes() + line + b"\n")
+    assert otf("report", "out").out.startswith("PASS")

@@ -154,6 +154,15 @@ def test_many_connections_are_refused(served: tuple[LivePage, int]) -> None:
 
 
 @pytest.mark.real
+def test_a_slow_client_is_cut_off(served: tuple[LivePage, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A whole request has a bound in time: bytes that come now and then do not keep a place."""
+    monkeypatch.setattr("otf.cli.live.PATIENCE", 0.05)
+    with socket.create_connection(("127.0.0.1", served[1]), timeout=3) as slow:
+        slow.sendall(b"G")
+        assert slow.recv(1) == b""
+
+
+@pytest.mark.real
 def test_a_port_that_is_taken(campaign: Campaign) -> None:
     """The message names another one."""
     with socket.socket() as other:
@@ -172,6 +181,15 @@ def test_in_a_file(tmp_path: Path) -> None:
     done = otf("run", "coffee", "--seed", 1, "--traces", 2, "--no-saved", "--page", file, "--out", tmp_path / "out")
     assert (done.status, done.err) == (0, f"otf: page: {file}\n")
     assert "<h1>otf report: coffee</h1>" in file.read_text(encoding="utf-8")
+
+
+def test_in_the_folder_of_the_traces(tmp_path: Path) -> None:
+    """The page may be in the folder of the campaign, which the campaign makes."""
+    file = tmp_path / "out" / "page.html"
+    assert otf("run", "coffee", "--traces", 1, "--no-saved", "--page", file, "--out", tmp_path / "out").status == 0
+    (tmp_path / "file").touch()
+    told = failed("run", "coffee", "--page", tmp_path / "file" / "page.html", "--out", tmp_path / "other")
+    assert told.endswith("page.html: it cannot be written (File exists); choose another file\n")
 
 
 def test_where_no_trace_was_kept(tmp_path: Path) -> None:

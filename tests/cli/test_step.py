@@ -2,6 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
+from otf.cli.step import AskingChooser
+from otf.core import Model, Monitor, Oracle
+from otf.models.session_device import SPEC
 from tests.cli.command import failed, machine, otf
 
 
@@ -148,3 +153,12 @@ bench = Bench(spec, system=lambda: lambda inp: [], types=(str,))
     (shown,) = walk("timed.py")
     assert "'open'  ->  'hi'  [within 0 to 0.1 s, starts session (0.4 to 0.7 s), stops retry]" in shown
     assert "(spontaneous)  ->  'bye'  [when session expires]" in shown
+
+
+def test_windows_and_timers_of_a_live_system(capsys: pytest.CaptureFixture[str]) -> None:
+    """A person who waits for an output sees until when it may come; no system is needed for that."""
+    oracle = Oracle(Model(SPEC))
+    assert AskingChooser(lambda: "quit", []).choose(oracle.view(Monitor(oracle).belief)) is None
+    *_, title, way = capsys.readouterr().out.splitlines()
+    assert title == "  timers, windows and spontaneous outputs:"
+    assert way.endswith("[starts tick (0.15 to 0.3 s), starts session (0.81 to 1.08 s)]")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from otf.spec import Spec, Transition, goto
+from otf.spec import Spec, Transition, goto, start
 from otf.trace.verdict import Failure
 from tests.core.timed import driven, told
 
@@ -111,3 +111,27 @@ def test_so_it_is_live() -> None:
         verdict, _ = driven(OVEN, "bab", system=late, number=number)
         assert verdict.failure is not None
         assert (verdict.failure.input, verdict.failure.signature.input) == ("'a'", "str")
+
+
+def _session(state: str, _inp: str) -> Iterator[Transition[str]]:
+    yield goto("on", timers=[start("tick", 1, 2), start("end", 5, 9)]) if state == "off" else goto(state)
+
+
+def _ticks(state: str) -> Iterator[Transition[str]]:
+    if state == "on":
+        yield goto("on", "x", after="tick", timers=[start("tick", 1, 2)])
+        yield goto("off", "w", after="end")
+
+
+@pytest.mark.parametrize(
+    ("script", "timer", "seen"),
+    [("a?0 x!1.5 x!4", "tick", "0.500 s too late"), ("a?0 x!1.5 w!3", "end", "2.000 s too early")],
+)
+def test_an_output_is_late_for_a_timer_that_is_over_and_early_for_one_that_has_not_begun(
+    script: str, timer: str, seen: str
+) -> None:
+    """Another timer that runs in the same state has nothing to do with it."""
+    found = told(Spec(_session, "off", ["a"], _ticks), script).end().failure
+    assert found is not None
+    assert f"the timer '{timer}'" in found.times[0]
+    assert found.times[1].endswith(seen)

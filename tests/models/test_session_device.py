@@ -14,7 +14,8 @@ from otf.adapter import Bench
 from otf.campaign import Campaign, Settings, Summary
 from otf.cli.app import app
 from otf.errors import UsageError
-from otf.models.session_device import MUTANTS, Device, bench
+from otf.models.session_device import MUTANTS, bench
+from otf.models.session_server import Device
 from otf.offline import judge
 from otf.runner.lookout import Lookout
 from otf.trace.reading import TraceReader

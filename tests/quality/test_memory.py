@@ -36,6 +36,9 @@ def test_walking_on_in_few_states_needs_no_memory() -> None:
     assert most(go, 100_000) * 1.1 > most(go, 100_000)
 
 
+MODES = "strict", "eager"
+
+
 @pytest.fixture
 def _little_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Remember a thousandth of what is remembered otherwise, so that it is full soon."""
@@ -46,7 +49,9 @@ def _little_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_little_is_remembered")
-@pytest.mark.parametrize("name", ["walk", "strict", "eager"])
+@pytest.mark.parametrize(
+    "name", ["walk", *(pytest.param(name, marks=pytest.mark.slow) for name in ("strict", "eager"))]
+)
 def test_states_that_never_come_again_are_forgotten(name: str) -> None:
     """Whether in process or behind a line: what is remembered is bounded, and the rest goes."""
     go = never_back() if name == "walk" else paths(NEVER_BACK, name)

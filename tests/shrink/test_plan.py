@@ -171,3 +171,50 @@ def test_failures_with_chosen_names_are_shrunk() -> None:
         "model", ["new", "new", ("ask", 10), "new", ("ask", 12), ("ask", 10), ("ask", 12), ("ask", 11)]
     )
     assert [inp if isinstance(inp, str) else "ask" for inp in shrunk] == ["new", "new", "ask"]
+
+
+# ---- ids that the model counts
+
+
+def _store(state: Any, inp: Any) -> tuple[Any, str]:  # noqa: ANN401 -- the id given last, and the id of each key
+    last, ids = state
+    match inp:
+        case ("swap", key, number) if ids.get(key) != number:
+            return state, "changed"
+        case ("put" | "swap", key, *_):
+            return (last + 1, {**ids, key: last + 1}), f"stored {last + 1}"
+        case _:
+            return (last, {key: at for key, at in ids.items() if key != inp[1]}), "deleted"
+
+
+def _stored(state: Any, inp: object) -> Iterator[Transition[object]]:  # noqa: ANN401 -- the same
+    (last, ids), answer = _store((state[0], dict(state[1])), inp)
+    yield goto((last, tuple(sorted(ids.items()))), answer)
+
+
+def _requests(state: Any) -> list[object]:  # noqa: ANN401 -- the same
+    ids = dict(state[1])
+    plain = [(op, key) for key in "abc" for op in ("put", "delete")]
+    return [*plain, *[("swap", key, number) for key, last in ids.items() for number in (last, last - 1)]]
+
+
+def store(swaps: int) -> Bench:
+    """Return a store whose delete of a key that was swapped so often is wrong."""
+
+    def react(state: Any, inp: Any) -> tuple[Any, list[object]]:  # noqa: ANN401 -- the same, and the swaps of each key
+        inner, swapped = state
+        then, answer = _store(inner, inp)
+        if inp[0] == "swap" and answer != "changed":
+            swapped = {**swapped, inp[1]: swapped.get(inp[1], 0) + 1}
+        wrong = inp[0] == "delete" and inp[1] in inner[1] and swapped.get(inp[1], 0) >= swaps
+        return (then, swapped), ["wrong" if wrong else answer]
+
+    initial: Any = (0, {}), {}
+    return Bench(Spec(_stored, initial=(0, ()), inputs=_requests), react, initial)
+
+
+def test_ids_are_renamed_along_with_what_gave_them() -> None:
+    """Without the steps before it a store gives other ids: the swaps that matter carry these."""
+    noise = [("put", "a"), ("put", "c"), ("delete", "c")] * 12
+    given = [*noise, ("put", "b"), ("swap", "b", 25), *noise, ("swap", "b", 26), ("delete", "b")]
+    assert store(2).shrink("model", given) == [("put", "a"), ("swap", "a", 1), ("swap", "a", 2), ("delete", "a")]

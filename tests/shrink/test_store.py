@@ -14,11 +14,11 @@ from otf.campaign import Settings
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", ["stale", "expiries"])
+@pytest.mark.parametrize("fault", ["stale", "expiries", "swapped"])
 def test_a_fault_of_a_store_is_shrunk_to_the_fewest_inputs(tmp_path: Path, fault: str) -> None:
     """The result has at most one input more than a failing path needs, and one copy or two find the same."""
     tested = bench(fault=fault)
-    settings = Settings(out=tmp_path / "out", traces=10, steps=100)
+    settings = Settings(out=tmp_path / "out", traces=10, steps=200)
     path = failing(tested, settings)
     assert path is not None
     one, two = (shrink(tested, settings, path, jobs) for jobs in (1, 2))

@@ -58,9 +58,16 @@ def _holds(pid: int, wanted: set[str]) -> bool:
 
 
 def outside(of: Collection[str], sockets: Collection[str]) -> str:
-    """Return the address of a connection from sockets `of` a system (inodes) to none of `sockets`; else empty."""
+    """Return the address of a connection from sockets `of` a system (inodes) to none of `sockets`; else empty.
+
+    It is written as the kernel writes it: see `shown`.
+
+    What leads to a port of this machine that is closed leads to no one: the client of a TFTP server closes its
+    socket with each transfer, and the server's stays connected to it.
+    """
     rows = [*_rows("udp"), *_rows("udp6")]
-    known = {row.inode for row in rows} | _unix()
+    datagrams, used = {row.inode for row in rows}, {_port(row.local) for row in rows}
+    known = datagrams | _unix()
     if any(each not in known for each in of):
         # these tables take milliseconds to read, however few connections there are
         rows += [*_rows("tcp"), *_rows("tcp6")]
@@ -70,7 +77,11 @@ def outside(of: Collection[str], sockets: Collection[str]) -> str:
     for row in rows:
         if row.inode not in of or row.state != _CONNECTED:
             continue
-        if ends.get((row.remote, row.local)) not in sockets and _port(row.remote) not in bound:
+        if ends.get((row.remote, row.local)) in sockets or _port(row.remote) in bound:
+            continue
+        host, _, port = row.remote.rpartition(":")
+        closed = row.inode in datagrams and port not in used and _address(host).is_loopback
+        if not closed:
             return row.remote
     return ""
 

@@ -47,15 +47,15 @@ class SystemProcesses:
 
     def __init__(self, roots: Iterable[int], *, foreign: bool = False) -> None:
         self.sleepers: Sleepers = Sleepers()
-        self._roots = set(roots)
+        self.roots: frozenset[int] = frozenset(roots)
         self._processes: dict[int, Process] = {}
         self._dead = set[int]()
-        self._strangers = Strangers(self._roots) if foreign else None
+        self._strangers = Strangers(self.roots) if foreign else None
         self._orphans: Orphans | None = None
         self._where: dict[Tid, tuple[Process, Timeout]] = {}
         try:
             self._orphans = Orphans()
-            self._enter(self._roots)
+            self._enter(self.roots)
             before = set[int]()
             while not self._listed(whole=False) and self.pids != before:
                 before = self.pids

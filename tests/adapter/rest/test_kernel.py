@@ -14,7 +14,7 @@ import pytest
 from otf.adapter.rest.attach import attached, detours, unfit
 from otf.adapter.rest.kernel import Gone
 from otf.adapter.rest.orphans import Orphans
-from otf.adapter.rest.owners import everybody, is_local, owners
+from otf.adapter.rest.owners import everybody, is_local, outside, owners, shown
 from otf.adapter.rest.place import Place, Unseen, Unsent
 from otf.adapter.rest.process import Process
 from otf.adapter.rest.started import OURS, adopt, ended, started, starting
@@ -256,3 +256,14 @@ def test_a_connection_to_a_process_that_is_no_part_of_the_system_is_a_reason_not
     finally:
         stop(child)
         stop(other)
+
+
+def test_a_datagram_socket_that_is_connected_to_a_closed_port_leads_to_no_one() -> None:
+    """A TFTP server keeps one for each transfer that its client has left; an open port is a stranger's."""
+    with socket.socket(type=socket.SOCK_DGRAM) as stranger, socket.socket(type=socket.SOCK_DGRAM) as own:
+        stranger.bind(("127.0.0.1", 0))
+        own.connect(stranger.getsockname())
+        inode = {str(os.fstat(own.fileno()).st_ino)}
+        assert shown(outside(inode, inode)) == f"127.0.0.1:{stranger.getsockname()[1]}"
+        stranger.close()
+        assert not outside(inode, inode)

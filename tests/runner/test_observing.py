@@ -1,0 +1,69 @@
+"""Systems that many runs observe at the same time."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import anyio
+import pytest
+
+from otf import Bench
+from otf.adapter.rest.system import SystemProcesses
+from otf.runner import observing
+from otf.runner.observing import MOST, OBSERVED, SHARED, Observer
+from otf.runner.wire import Wire
+from tests.runner.playing import hub
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="rests are observed on Linux only")
+
+
+class Restless(SystemProcesses):
+    """A process that works at every look, and uses no time: for others."""
+
+    def __init__(self) -> None:
+        self.roots = frozenset({7})
+
+    def look(self, quiet: object) -> None:
+        """Return that a thread runs."""
+
+    def used(self) -> float:
+        """Return that it has computed nothing."""
+        return 0.0
+
+
+def looked(wanted: float) -> str:
+    """Return why a system is not observed any more after a few looks."""
+
+    async def run() -> str:
+        async with hub(lambda _port, _data: [], "a")() as lines, Wire(lines) as wire:
+            observer = Observer(wire, Restless())
+            observer.wait(1.0, wanted)
+            for _ in range(20):
+                observer.look()
+            return observer.why
+
+    return anyio.run(run)
+
+
+def test_what_others_keep_busy_is_judged_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system that other runs drive as well need not rest: past the quiescence time the clock decides."""
+    assert not looked(0.0)
+    monkeypatch.setitem(observing.watched, 7, 2)
+    assert looked(0.0) == SHARED
+    assert not looked(100.0)
+
+
+def test_only_so_many_runs_observe_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The looks of hundreds of runs would take longer than their waits."""
+    from otf.models.conference import bench
+
+    async def known(tested: Bench) -> list[str]:
+        found = list[str]()
+        async with tested.open() as lines, Wire(lines) as wire, observing.observing(tested, wire, (), found.append):
+            return found
+
+    tested = replace(bench(), silence="observed")
+    assert anyio.run(known, tested) == [OBSERVED]
+    monkeypatch.setitem(observing.watched, observing.ALL, MOST)
+    assert anyio.run(known, tested) == [f"timed: {MOST} other runs observe their systems at this time"]
