@@ -10,7 +10,8 @@ from otf.adapters.inprocess import inprocess
 from otf.adapters.process import process
 from otf.adapters.serialport import serialport
 from otf.adapters.tcp import tcp
+from otf.adapters.thread import from_thread
 from otf.adapters.udp import udp
 from otf.adapters.unix import unix
 
-__all__ = ["Faults", "inject", "inprocess", "process", "serialport", "tcp", "udp", "unix"]
+__all__ = ["Faults", "from_thread", "inject", "inprocess", "process", "serialport", "tcp", "udp", "unix"]

@@ -58,7 +58,7 @@ class Status:
 Input: TypeAlias = Begin | Touch | Finish
 CODEC: Final = lines({Begin: "begin", Touch: "touch", Finish: "finish", Status: "{what}"}, port="line")
 TICK: Final = start("tick", 0.75 * CYCLE, 1.5 * CYCLE)
-ALIVE: Final = start("session", 0.9 * SESSION, 1.2 * SESSION)
+ALIVE: Final = start("session", 0.9 * SESSION, 1.3 * SESSION)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,9 +30,9 @@ from otf.campaign.settings import Settings, Workers, header
 from otf.campaign.shrinking import INTERRUPTED, Shrinker
 from otf.campaign.speed import check_speed
 from otf.errors import ContactError, OtfError
-from otf.runner.files import writing
 from otf.runner.path import AT_FAULT
 from otf.runner.time_spent import spending
+from otf.runner.writer import writing
 from otf.strategy.kinds import known
 from otf.trace.verdict import Verdict
 

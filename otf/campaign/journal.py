@@ -25,7 +25,7 @@ from otf.campaign.confirm import ConfirmedPath
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.results import FailureGroup, PathResult, Retried
 from otf.errors import OtfError, UsageError, WriteError
-from otf.runner.files import unwritten, writing
+from otf.runner.writer import unwritten, writing
 
 _TRACES: Final = re.compile(r"(path|saved)-.*\.jsonl")
 

@@ -24,7 +24,7 @@ from otf.campaign.saved import TIMES
 from otf.campaign.settings import Settings, header
 from otf.errors import TraceError, UsageError
 from otf.offline import judge
-from otf.runner.files import writing
+from otf.runner.writer import writing
 from otf.trace.reading import TraceReader, bounded
 from otf.trace.verdict import Outcome, Verdict
 from otf.values import show

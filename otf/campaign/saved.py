@@ -20,7 +20,7 @@ from otf.campaign.results import PathResult, Retried
 from otf.core import Monitor, Oracle
 from otf.errors import TraceError
 from otf.explore.steady import ask_again
-from otf.runner.files import writing
+from otf.runner.writer import writing
 from otf.shrink import Issue, again, issue_of
 from otf.trace.events import Event, Sent
 from otf.trace.record import Header

@@ -21,8 +21,8 @@ from otf.campaign.settings import Budget, Mode
 from otf.campaign.tries import ParallelRuns, RunCounts, Tries, counts_always, finished
 from otf.core import Oracle
 from otf.errors import OtfError, UsageError
-from otf.runner.files import put
 from otf.runner.reproduce import patience
+from otf.runner.writer import put
 from otf.shrink import (
     BEST,
     Ahead,

@@ -27,7 +27,7 @@ from otf.campaign.settings import Budget, Mode
 from otf.core import Oracle
 from otf.core.pacing import Timers
 from otf.errors import OtfError, WriteError
-from otf.runner.files import put, writing
+from otf.runner.writer import put, writing
 from otf.shrink import Ahead, Candidate, Issue, issue_of
 from otf.shrink.issue import Thinking
 from otf.trace.record import Header

@@ -273,7 +273,9 @@ def _overview(graph: Graph) -> Iterator[str]:
 
     states = Counter(type(value).__name__ for value in graph.values)
     inputs = Counter(type(value).__name__ for value in graph.inputs)
-    yield f"states:   {_counted(states)}; the farthest is {len(graph.way(len(graph.values) - 1))} steps from the start"
+    if graph.parent:  # groups of states have no types, and no ways to them
+        far = len(graph.way(len(graph.values) - 1))
+        yield f"states:   {_counted(states)}; the farthest is {far} steps from the start"
     yield f"inputs:   {_counted(inputs)}"
     yield f"too many to list: --whole lists all states, --depth 2 those near {show(graph.values[0])}"
 

@@ -22,7 +22,7 @@ from otf.cli.report import write_page
 from otf.core import Node, View
 from otf.errors import OtfError, UsageError
 from otf.report.live import live_page
-from otf.runner.files import writing
+from otf.runner.writer import writing
 from otf.trace.events import Event as TraceEvent
 from otf.values import show
 

@@ -131,7 +131,7 @@ def watched(files: list[Path]) -> Iterable[Path]:
 
 def write_page(file: Path, content: str) -> None:
     """Write a file of ours, whole or not at all. Raises UsageError for one that exists and is not ours."""
-    from otf.runner.files import put, writing
+    from otf.runner.writer import put, writing
 
     advice = "choose another file"
     with writing(file, advice=advice):
@@ -144,7 +144,7 @@ def write_page(file: Path, content: str) -> None:
 
 
 def _append(file: Path, content: str) -> None:
-    from otf.runner.files import writing
+    from otf.runner.writer import writing
 
     with writing(file, advice=f"see {STEP}"), file.open("ab") as summary:
         summary.write(content.encode(errors="backslashreplace"))

@@ -18,7 +18,7 @@ from otf.campaign.worth import learn, percent, rate_interval, stated
 from otf.cli.benches import is_shipped
 from otf.cli.output import columns, say
 from otf.cli.traces import repeated
-from otf.core.enabled import ITERATED
+from otf.core.nodes import ITERATED
 from otf.runner.time_spent import TimeSpent
 from otf.trace.explain import explanation
 from otf.trace.reading import bounded

@@ -3,12 +3,11 @@
 from typing import TYPE_CHECKING
 
 from otf.core.compile import Routes
-from otf.core.enabled import FEW, EnabledInputs
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.monitor import Monitor, Oracle
 from otf.core.moves import Limits, Relation
-from otf.core.nodes import Node
+from otf.core.nodes import FEW, EnabledInputs, Node
 from otf.core.pacing import Moment, Pacing, Pause
 from otf.core.session import Chooser, Ping, Send, Session, SessionCommand, Stop, Wait
 from otf.core.timing import Timing

@@ -8,10 +8,9 @@ from typing import Any, Final, TypeVar
 
 from otf.core.calls import CURRENT, own_frames
 from otf.core.compile import Compiler, Routes
-from otf.core.enabled import FEW, ITERATED, KEPT, EnabledInputs
 from otf.core.expectations import Chains
 from otf.core.memory import Memory, Symbol
-from otf.core.nodes import Move, Node, TransitionWindows
+from otf.core.nodes import FEW, ITERATED, KEPT, EnabledInputs, Move, Node, TransitionWindows
 from otf.errors import USERS_OWN, ModelError, OtfError
 from otf.spec import Elapse, Spec
 from otf.spec.offering import INPUTS, Always, limited

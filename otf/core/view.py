@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from otf.core.enabled import NO_INPUTS, EnabledInputs
 from otf.core.hypothesis import Hypothesis
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import INTERNAL, Limits, Moves, Next, Relation, endless
-from otf.core.nodes import UNKNOWN, Node
+from otf.core.nodes import NO_INPUTS, UNKNOWN, EnabledInputs, Node
 
 InputMode = Literal["uioco", "any", "all", "mixed"]
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from otf.adapter.rest.started import OURS
+from otf.adapter.rest.orphans import OURS
 from otf.core.stalls import CpuUse
 
 PROC: Final = Path("/proc")

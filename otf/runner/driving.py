@@ -10,7 +10,7 @@ from typing import Final, TypeAlias, cast
 
 from otf.adapter import Bench, Line
 from otf.adapter.exits import describe, is_interruption, where
-from otf.adapter.rest.started import adopt, starting
+from otf.adapter.rest.orphans import adopt, starting
 from otf.core import Session
 from otf.errors import ContactError, OtfError, UsageError
 from otf.runner.observing import Known, observing

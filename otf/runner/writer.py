@@ -1,13 +1,15 @@
 """Writing traces: every line is passed to the operating system as soon as its event happens.
 
-A tester that is killed loses at most the line that it was writing.
+A tester that is killed loses at most the line that it was writing. Every OSError becomes an error that names the file
+and says what to do.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,13 +17,41 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from otf.errors import ModelError
-from otf.runner.files import unwritten, writing
+from otf.errors import ModelError, WriteError
 from otf.runner.line_templates import KEPT, SECOND, LineTemplates, Moments
 from otf.trace.events import Event, Seen, Sent, Undecodable
 from otf.trace.record import Header, Passed, TraceLine, end_line, event_line, header_line
 from otf.trace.tagged import encode
 from otf.trace.verdict import Verdict
+
+ADVICE = "choose another folder with --out"
+
+
+@contextmanager
+def writing(path: Path, what: str = "it", advice: str = ADVICE) -> Generator[None]:
+    """Turn every OSError into a WriteError that names the file and its role."""
+    try:
+        yield
+    except OSError as error:
+        raise unwritten(path, error, what, advice) from error
+
+
+def unwritten(path: Path, error: OSError, what: str = "it", advice: str = ADVICE) -> WriteError:
+    """Return the error for a file that cannot be written."""
+    return WriteError(f"{path}: {what} cannot be written ({error.strerror or error}); {advice}")
+
+
+def put(path: Path, content: bytes, advice: str = ADVICE) -> None:
+    """Write a file atomically: readers see the old content until the new one is complete. Raises WriteError."""
+    begun = path.with_name(f".{path.name}.{os.getpid()}")
+    with writing(path, advice=advice):
+        try:
+            begun.write_bytes(content)
+            begun.replace(path)
+        except BaseException:
+            begun.unlink(missing_ok=True)
+            raise
+
 
 TRACE: Final = "the trace"
 LONG: Final = 4096  # bytes: a longer text hardly ever repeats, and would take much memory

@@ -114,6 +114,9 @@ def test_states_by_their_fields() -> None:
     done = otf("explore", "irc", "--by", "members,operators", "--format", "mermaid")
     assert done.out.count('state "') == 27
     assert "there" not in done.err
+    # the summary of many groups: no one of them is far from the start
+    first, second, *_ = otf("explore", "conference", "--by", "conf,nick,members").out.splitlines()
+    assert (first, second[:8]) == ("conference: 37 states, 392 transitions", "inputs: ")
     assert "group them by one or more of type, members" in failed("explore", "irc", "--by", "tea")
 
 

@@ -1,11 +1,18 @@
 """Real systems, which nobody here wrote, do what their standards say, as far as they are asked here."""
 
+import socket
 from pathlib import Path
 
 import pytest
 
 from otf import run
+from otf.adapter import Bench, Expect, Life, Listening
+from otf.adapters import tcp
 from otf.cli.benches import load
+from otf.models.serving import free_port
+from otf.models.uboot.bench import FIRMWARE
+from otf.models.uboot.messages import COUNTDOWN, PORT, PROMPT, UbootCodec, prompts
+from otf.models.uboot.spec import BASE, uboot
 from tests.real.needs import needs, needs_module
 
 SYSTEMS = [
@@ -33,3 +40,43 @@ def test_a_real_system_conforms(name: str, parameters: dict[str, str], traces: i
     assert summary.verdict == "pass"
     # a path ends at a known issue
     assert summary.steps == traces * steps or any(each.count for each in summary.known_issues)
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@needs("qemu-system-arm", "u-boot-qemu")
+def test_a_board_lives_for_a_campaign_and_is_reset_at_its_prompt(tmp_path: Path) -> None:
+    """QEMU is started once; before each path the board is reset over its serial line, and what it prints awaited."""
+    port = free_port(socket.SOCK_STREAM)
+    board = ["-M", "virt", "-m", "128M", "-nographic", "-nodefaults", "-nic", "none", "-monitor", "none"]
+    qemu = ["qemu-system-arm", *board, "-bios", FIRMWARE, "-serial", f"tcp:127.0.0.1:{port},server=on,wait=off"]
+    prompted, counting = Expect(PORT, PROMPT + b"$", 20.0), Expect(PORT, COUNTDOWN + b"$", 20.0)
+    cleared = (PORT, f"mw.l {BASE:x} 0 100".encode())
+    pids = set[int]()
+
+    def well() -> None:
+        assert life.lasting.server is not None
+        pids.add(life.lasting.server.child.pid)
+
+    life = Life(
+        server=qemu,
+        ready=Listening(port),
+        keep=True,
+        inband=[(PORT, b""), prompted, (PORT, b"reset"), counting, (PORT, b""), prompted, cleared, prompted],
+        health=well,
+        timeout=30.0,
+    )
+    tested = Bench.on_ports(
+        name="board",
+        spec=uboot(""),
+        codec=UbootCodec(),
+        ports={PORT: tcp(f"127.0.0.1:{port}", framing=prompts())},
+        outputs=(PORT,),
+        inputs="uioco",
+        quiescence=0.03,
+        latency=0.01,
+        life=life,
+    )
+    summary = run(tested, traces=3, steps=20, seed=3, out=tmp_path)
+    assert (summary.verdict, summary.steps) == ("pass", 60)
+    assert len(pids) == 1

@@ -10,8 +10,8 @@ from typing import Any, Final
 import pytest
 
 from otf.core import FEW, InputMode, Limits, Model, Monitor, Oracle, Relation, View
-from otf.core.enabled import ITERATED, KEPT
 from otf.core.memory import Memory
+from otf.core.nodes import ITERATED, KEPT
 from otf.errors import ModelError
 from otf.simulate import Walk
 from otf.spec import Spec, Transition, goto, total

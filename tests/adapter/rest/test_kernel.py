@@ -13,11 +13,10 @@ import pytest
 
 from otf.adapter.rest.attach import attached, detours, unfit
 from otf.adapter.rest.kernel import Gone
-from otf.adapter.rest.orphans import Orphans
+from otf.adapter.rest.orphans import OURS, Orphans, adopt, ended, started, starting
 from otf.adapter.rest.owners import everybody, is_local, outside, owners, shown
 from otf.adapter.rest.place import Place, Unseen, Unsent
 from otf.adapter.rest.process import Process
-from otf.adapter.rest.started import OURS, adopt, ended, started, starting
 from otf.adapter.rest.system import MOST, Rest, SystemProcesses
 
 pytestmark = pytest.mark.real

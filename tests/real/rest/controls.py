@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from otf.adapter.rest.orphans import adopt, ended, started
 from otf.adapter.rest.place import Unseen
-from otf.adapter.rest.started import adopt, ended, started
 from otf.adapter.rest.stillness import Stillness
 from otf.adapter.rest.system import SystemProcesses
 
