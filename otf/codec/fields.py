@@ -77,6 +77,8 @@ class Number(Format):
         stop = at + self.width
         if stop > end:
             raise too_short(self.width, at, end)
+        if self is u8:  # the most frequent one, and 0.1 µs faster this way
+            return data[at], stop
         return int.from_bytes(data[at:stop], self.order, signed=self.signed), stop
 
     def write(self, value: int) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, Flag, IntEnum
@@ -58,6 +59,8 @@ from otf.codec.records import RecordCodec, records
 from otf.errors import CodecError, UsageError
 from otf.testing import check_codec
 from otf.testing.framing import damaged, noise
+from otf.trace.tagged import Registry
+from otf.trace.tagged import encode as tagged
 
 FRAMES = 10_000
 
@@ -208,13 +211,32 @@ SAMPLES = [
 ]
 
 
-@given(VALUES)
-@settings(max_examples=300, deadline=None, derandomize=True)
-def test_values_survive_the_wire(value: object) -> None:
+def survives(value: object) -> None:
     """What was encoded is decoded as the same value."""
     data = CODEC.encode(value)
     assert isinstance(data, bytes)
     assert CODEC.decode("line", data) == value
+
+
+@given(VALUES)
+@settings(max_examples=100, deadline=None, derandomize=True)
+def test_values_survive_the_wire(value: object) -> None:
+    """What was encoded is decoded as the same value."""
+    survives(value)
+
+
+@pytest.mark.slow
+@given(VALUES)
+@settings(max_examples=10_000, deadline=None, derandomize=True)
+def test_many_values_survive_the_wire(value: object) -> None:
+    """The same for 10,000 values."""
+    survives(value)
+
+
+def test_values_survive_a_trace() -> None:
+    """The types of the codec are all that is needed to read them back."""
+    types = Registry(CODEC.types)
+    assert [types.decode(json.loads(json.dumps(tagged(value)))) for value in SAMPLES] == SAMPLES
 
 
 def law(codec: RecordCodec, frames: list[bytes]) -> int:
