@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from otf.adapter import Bench
 from otf.adapter.rest.place import Delaying, Placed, Unseen
-from otf.adapter.rest.stillness import Stillness
+from otf.adapter.rest.sleepers import Stillness
 from otf.core.pacing import PATIENCE
 from otf.runner.cpu_use import in_real_time
 from otf.runner.wire import Wire

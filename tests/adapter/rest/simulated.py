@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TypeAlias
 
-from otf.adapter.rest.sleepers import Sleepers, ThreadReading, Wake
-from otf.adapter.rest.stillness import Stillness
+from otf.adapter.rest.sleepers import Sleepers, Stillness, ThreadReading, Wake
 from otf.core.pacing import PATIENCE
 
 QUIESCENCE = 0.020

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from otf.adapter.rest.calls import ANYTIME, NEVER
-from otf.adapter.rest.sleepers import Sleepers, ThreadReading, Wake
-from otf.adapter.rest.stillness import TICKS, Stillness
+from otf.adapter.rest.sleepers import TICKS, Sleepers, Stillness, ThreadReading, Wake
 
 MAIN, OTHER = 1, 2
 SLEEPS = ThreadReading(b"100 5 1\n", b"S")

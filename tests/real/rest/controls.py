@@ -16,7 +16,7 @@ from pathlib import Path
 
 from otf.adapter.rest.orphans import adopt, ended, started
 from otf.adapter.rest.place import Unseen
-from otf.adapter.rest.stillness import Stillness
+from otf.adapter.rest.sleepers import Stillness
 from otf.adapter.rest.system import SystemProcesses
 
 HERE = Path(__file__).parent

@@ -21,8 +21,7 @@ from otf.adapter.rest.calls import NEVER
 from otf.adapter.rest.kernel import Thread
 from otf.adapter.rest.orphans import ended, started
 from otf.adapter.rest.place import Unsent
-from otf.adapter.rest.sleepers import ASLEEP, ThreadReading, Tid, Wake
-from otf.adapter.rest.stillness import Stillness
+from otf.adapter.rest.sleepers import ASLEEP, Stillness, ThreadReading, Tid, Wake
 from otf.adapter.rest.system import SystemProcesses
 from tests.real.rest.controls import QUIESCENCE, Watch, built, control, serving
 
