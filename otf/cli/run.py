@@ -42,7 +42,8 @@ def run(
     traces: Annotated[int, typer.Option(metavar="NUMBER", help="How many paths, each with its own trace.")] = 10,
     steps: Annotated[int, typer.Option(metavar="NUMBER", help="How many inputs a path has at most.")] = 50,
     time: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="When to stop, whatever --traces says.", show_default=False)
+        float | None,
+        typer.Option(metavar="SECONDS", help="When to stop, before --traces paths are done.", show_default=False),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="The same seed gives the same inputs; default: random.")
