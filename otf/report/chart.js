@@ -162,10 +162,10 @@ function chartArrow({ event, text, ghost, port }, y, { columns, width }) {
   const head = closed ? `M${end - 6} ${y - 6}l12 12m-12 0l12 -12` : `M${end} ${y}l${back} -5v10z`;
   const shown = `${event?.failed ? "✗ " : ""}${cutText(text, Math.floor((width - LEFT) / LETTER) - 4)}`;
   return [
+    ...chartLabel(shown, (start + end) / 2, y - 6, width), // first: its halo would cut the head of the arrow
     drawing("line", { x1: start, y1: y, x2: end, y2: y, class: "arrow" }),
     drawing("path", { d: head, class: closed ? "cross" : "head" }),
-    chartLabel(shown, (start + end) / 2, y - 6, width),
-  ].flat();
+  ];
 }
 
 // A label around x, moved so that all of it is in the picture.
