@@ -146,8 +146,9 @@ class _Work:
                 self.before = self.rate = 0.0
                 return self.shrunk(self.why())
             minimal = await self.rounds(repeats(self.before))
-        elif self.rate < 1:  # by chance: then the rate of the original counts, of which less may have been run
-            self.before, self.tried = await self.measured(*ORIGINAL, again(self.issue, self.by.oracle))
+        elif self.rate < 1:  # by chance: then one failing run of the original says little of its rate
+            many = ORIGINAL[1]
+            self.before, self.tried = await self.measured(many, many, again(self.issue, self.by.oracle))
         await self.spared(repeats(self.rate))
         ended = "" if minimal else self.why()
         finished(self.tries.trace, ended)

@@ -201,7 +201,8 @@ def test_a_failure_that_depends_on_chance(tmp_path: Path, jobs: int) -> None:
     tested = made_by(Moody(frozenset({1, *[at for at in range(3, 5000) if random.random() < 0.4]})))
     failing = _failing(tested, tmp_path, LONG)
     shrunk = virtually(lambda: _shrinker(tested, tmp_path, jobs=jobs).run(failing))
-    assert 0.1 <= shrunk.before <= 0.7
+    # of two copies either may be the n-th to start: by chance 10 of 10 runs fail once in 10,000 times
+    assert (0.1 if jobs == 1 else 0.0) <= shrunk.before <= (0.7 if jobs == 1 else 0.9)
     assert shrunk.tried == 10
     assert 0.1 <= shrunk.rate <= 0.7
     assert (shrunk.runs, shrunk.minimal) == (20, True)
