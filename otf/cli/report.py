@@ -18,7 +18,7 @@ from otf.errors import PASS, UsageError
 if TYPE_CHECKING:
     from otf.report import Gathered
     from otf.report.embedded import EmbeddedPath
-    from otf.report.path_view import Json
+    from otf.report.path_view import ViewData
 
 STEP = "GITHUB_STEP_SUMMARY"  # the variable with the name of the file that GitHub shows beside a step
 HEAD = 200  # bytes of a file that contain the mark of a report
@@ -104,7 +104,7 @@ def _in_the_page(found: Gathered, folder: Path, reference: str) -> list[Embedded
     named = "" if is_shipped(reference) else f" --bench {shlex.quote(reference)}"
     options = {drives: named + repeated(bench, reference, drives=drives) for drives in (False, True)}
 
-    def read(file: Path) -> Json:
+    def read(file: Path) -> ViewData:
         view = PathView()
         with reading(str(file)) as reader:
             return view.data(judge(reader, bench, on_step=view.event), reader.aftermath)

@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from otf.report.gather import Gathered, PathSummary
-from otf.report.path_view import Json
+from otf.report.path_view import ViewData
 from otf.report.sequence import plain
 
 EACH: Final = 10
@@ -89,7 +89,7 @@ def _some(paths: list[PathSummary]) -> list[PathSummary]:
 
 
 def embedded(
-    paths: Iterable[ChosenPath], read: Callable[[Path], Json], commands: Callable[[Path], Mapping[str, str]]
+    paths: Iterable[ChosenPath], read: Callable[[Path], ViewData], commands: Callable[[Path], Mapping[str, str]]
 ) -> list[EmbeddedPath]:
     """Return paths as parts of the page until it is full; `read` judges a trace and returns it as data."""
     found: dict[str, EmbeddedPath] = {}

@@ -34,7 +34,7 @@ BYTES: Final = 512  # of a frame
 WINDOWS: Final = 12  # open after one event
 GHOSTS: Final = 4  # outputs drawn as expected
 
-Json: TypeAlias = dict[str, Any]
+ViewData: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class PathView:
         step = FailedStep(monitor.step.before, [*monitor.step.inputs], [])
         self._events.append(ViewedEvent(traced, number, monitor.belief, step, monitor.ledger.spans, failed))
 
-    def data(self, judgement: Judgement, aftermath: Sequence[TracedEvent] = ()) -> Json:
+    def data(self, judgement: Judgement, aftermath: Sequence[TracedEvent] = ()) -> ViewData:
         """Return the path as data; `aftermath` is what came after the failure and was not judged."""
         tables = PathTables(self._oracle)
         rows = [tables.row(each) for each in self._events]
@@ -118,12 +118,12 @@ class PathTables:
         self._last = self._allowed.number([])
         self.ports: set[str] = set()
 
-    def data(self) -> Json:
+    def data(self) -> ViewData:
         """Return the tables."""
         tables = {"states": self._states, "sets": self._sets, "values": self._values, "allowed": self._allowed}
         return {name: table.entries for name, table in tables.items()}
 
-    def row(self, viewed: ViewedEvent) -> Json:
+    def row(self, viewed: ViewedEvent) -> ViewData:
         """Return the row of an event; what is empty is left out."""
         event, raw, belief = viewed.traced.event, viewed.traced.raw, viewed.belief
         more = {
@@ -143,7 +143,7 @@ class PathTables:
             **{key: each for key, each in more.items() if each},
         }
 
-    def _described(self, event: Event) -> Json:
+    def _described(self, event: Event) -> ViewData:
         match event:
             case Sent(value, port):
                 return {"kind": "sent", "port": plain(port), "value": self._values.number(value_data(value))}
@@ -179,7 +179,7 @@ class PathTables:
             self.ports = _ports(self._oracle.model, viewed.step)
         return self._last
 
-    def _windows(self, viewed: ViewedEvent) -> Iterator[Json]:
+    def _windows(self, viewed: ViewedEvent) -> Iterator[ViewData]:
         """Yield the windows in which outputs are due after an event."""
         if viewed.belief is None or self._oracle is None or not self._oracle.model.timed:
             return
@@ -198,7 +198,7 @@ class PathTables:
                 }
 
 
-def value_data(value: object) -> Json:
+def value_data(value: object) -> ViewData:
     """Return a value as text, its type, and its parts: each a name with a text, or with those of its elements.
 
     >>> value_data((1, 2))
@@ -250,7 +250,7 @@ def _ports(model: Model, step: FailedStep) -> set[str]:
     return {port for move in [*taken, *spontaneous] for port in move.ports}
 
 
-def _failure(failure: Failure, ports: set[str]) -> Json:
+def _failure(failure: Failure, ports: set[str]) -> ViewData:
     near, likely = _expected(failure)
     # where every output of the step has the same port, a text need not name it
     port = next(iter(ports)) if len(ports) == 1 else ""

@@ -19,7 +19,7 @@ from otf.report import PathSummary as Walked
 from otf.report import ReportedFailure as Reported
 from otf.report import embedded as page_part
 from otf.report.embedded import ChosenPath, EmbeddedPath, chosen, document, embedded
-from otf.report.path_view import EVENTS, FIELDS, STATES, Json, PathView, value_data
+from otf.report.path_view import EVENTS, FIELDS, STATES, PathView, ViewData, value_data
 from otf.spec import Accept, Spec, Transition, goto
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
 from otf.trace.reading import TracedEvent
@@ -28,7 +28,7 @@ from tests.report.runs import HOSTILE, failure, gathered, header, step
 COFFEE = Spec(step, initial=0, inputs=["coin", "button"])
 
 
-def viewed(spec: Spec[Any, Any], *events: Event, after: tuple[Event, ...] = ()) -> Json:
+def viewed(spec: Spec[Any, Any], *events: Event, after: tuple[Event, ...] = ()) -> ViewData:
     """Return a path as the viewer reads it; each event has one byte."""
     view, monitor = PathView(), Monitor(Oracle(Model(spec, Routes(("p",), lambda _: "p"))))
     traced = [TracedEvent(event, number, b"!", {}) for number, event in enumerate((*events, *after), 1)]
@@ -36,11 +36,11 @@ def viewed(spec: Spec[Any, Any], *events: Event, after: tuple[Event, ...] = ()) 
         monitor.tell(each.event)
         view.event(each, monitor)
     judgement = Judgement(header(), monitor.end(), None, monitor.sent, [], changed=False, cut=False)
-    data: Json = json.loads(msgspec.json.encode(view.data(judgement, traced[len(events) :])))
+    data: ViewData = json.loads(msgspec.json.encode(view.data(judgement, traced[len(events) :])))
     return data
 
 
-def states(data: Json, at: int) -> list[str]:
+def states(data: ViewData, at: int) -> list[str]:
     """Return the possible states after an event."""
     return [data["states"][number]["text"] for number in data["sets"][data["events"][at]["states"]]["states"]]
 

@@ -12,7 +12,7 @@ import pytest
 from otf.report import PathSummary as Walked
 from otf.report import ReportedFailure, page
 from otf.report.embedded import ChosenPath, embedded
-from otf.report.path_view import Json
+from otf.report.path_view import ViewData
 from tests.cli.command import otf
 from tests.report.browser import CHROMIUM, Browser, browser
 from tests.report.runs import EVENTS, campaign, failure, gathered
@@ -213,13 +213,14 @@ def test_a_browser_that_cannot_unpack(seen: Browser, report: Path) -> None:
 def test_windows_are_bars(seen: Browser, report: Path) -> None:
     """A window reaches from its begin to its end on its lifeline; only the last of its versions is drawn."""
     window = {"port": "p", "lo": 1, "hi": 2, "since": "its input was taken", "from": 1.1, "to": 2.1}
-    times: list[tuple[float, list[Json]]] = [(0.1, []), (1.0, [{**window, "from": 1.0}]), (2.0, [window]), (4.0, [])]
-    events: list[Json] = [
+    opened: list[ViewData] = [{**window, "from": 1.0}]
+    times: list[tuple[float, list[ViewData]]] = [(0.1, []), (1.0, opened), (2.0, [window]), (4.0, [])]
+    events: list[ViewData] = [
         {"kind": "quiet", "by": "timed", "step": 1, "at": at, "windows": windows, "states": 0, "allowed": 0}
         for at, windows in times
     ]
     events[0] |= {"kind": "sent", "port": "p", "value": 0}
-    path: Json = {"events": events, "values": [{"text": "go", "type": "str", "parts": []}], "failure": None}
+    path: ViewData = {"events": events, "values": [{"text": "go", "type": "str", "parts": []}], "failure": None}
     seen.open(report)
     other = {**window, "from": 1.9, "to": 3.2}
     events[3]["windows"] = [other]
@@ -247,8 +248,8 @@ def test_a_large_report_opens_soon(seen: Browser, tmp_path: Path) -> None:
         for step in range(1, 1_001)
         for kind, part in (("sent", 0.1), ("seen", 0.2), ("quiet", 0.3))
     ]
-    rest: Json = {"states": [], "sets": [{"states": [], "more": 0}], "allowed": [[]], "failure": None, "earlier": 0}
-    path: Json = {"verdict": "pass", "why": "", "steps": 1_000, "events": events, "values": values, **rest}
+    rest: ViewData = {"states": [], "sets": [{"states": [], "more": 0}], "allowed": [[]], "failure": None, "earlier": 0}
+    path: ViewData = {"verdict": "pass", "why": "", "steps": 1_000, "events": events, "values": values, **rest}
     names = [ChosenPath("fail", "kind", Path(f"path-{number}.jsonl")) for number in range(400)]
     file = tmp_path / "report.html"
     file.write_text(page(made, embedded(names, lambda _: path, lambda _: {})), encoding="utf-8")
