@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from otf.core.compile import Routes
+from otf.core.evidence import Evidence
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.monitor import Monitor, Oracle
@@ -24,6 +25,7 @@ __all__ = [
     "Barrier",
     "Chooser",
     "EnabledInputs",
+    "Evidence",
     "InputMode",
     "Limits",
     "Model",
