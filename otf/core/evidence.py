@@ -18,7 +18,7 @@ OPEN: Final = Verdict("inconclusive", why="there may be an explanation that was 
 
 
 @dataclass(slots=True)
-class Evidence:
+class RequirementEvidence:
     """The requirements that runs reached and decided; `follow` takes each event of a run, `end` its end.
 
     A run reaches a requirement when a move that implements it may explain an event. It decides the requirement when
@@ -31,7 +31,7 @@ class Evidence:
     ...     yield goto(not lit, "click", req="R1")
     ...     yield goto(lit, req="R2")  # a press that is too short
     >>> oracle = Oracle(Model(Spec(lamp, False, ["press"])))
-    >>> monitor, evidence = Monitor(oracle), Evidence()
+    >>> monitor, evidence = Monitor(oracle), RequirementEvidence()
     >>> for event in (Sent("press", "sut", 0.0), Seen("click", "sut", 0.1)):
     ...     verdict = monitor.tell(event)
     ...     evidence.follow(event, monitor)

@@ -7,7 +7,7 @@ clock (times come with the events), no randomness and no input or output.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias, cast
 
@@ -23,6 +23,7 @@ from otf.core.search import OvergrownError, Search, sent
 from otf.core.timing import FOREVER, Clock, Span, Timing, Window
 from otf.core.view import View, view
 from otf.core.windows import widest
+from otf.spec.requirements import Requirement, Requirements
 from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent, Taken
 from otf.trace.verdict import Failure, FailureKind, Verdict
 
@@ -40,7 +41,8 @@ Finder: TypeAlias = Callable[[Search, Iterable[Hypothesis]], Iterable[Hypothesis
 class Oracle:
     """The parts that all runs against one spec share: the model, the relation, the limits and the beliefs.
 
-    `silence_key` makes of a state and an input what a silence after that transition is remembered under.
+    `silence_key` makes of a state and an input what a silence after that transition is remembered under. `requirements`
+    is the table that failures cite.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -54,6 +56,7 @@ class Oracle:
     limits: Limits = field(default_factory=Limits)
     timing: Timing = field(default_factory=Timing)
     silence_key: Callable[[Any, Any], Hashable] | None = None
+    requirements: Mapping[str, Requirement] = field(default_factory=Requirements)
     beliefs: Beliefs = field(init=False)
     _viewed: deque[Belief] = field(init=False, default_factory=deque["Belief"], repr=False, compare=False)
 
@@ -221,7 +224,8 @@ class Monitor:
         model = self.oracle.model
         late, clock = self._untimely(event), self._clock(event)
         described = times(model, self.belief, event, clock, late) if model.timed else ()
-        return explain(model, self.step, event, EventPosition(self.events, self.sent), late, described)
+        at = EventPosition(self.events, self.sent)
+        return explain(model, self.step, event, at, late, described, self.oracle.requirements)
 
     def _untimely(self, event: Event) -> FailureKind | None:
         """Return how the time of an output is wrong, None if not only that is."""

@@ -12,7 +12,7 @@ from functools import partial
 from inspect import isroutine
 from typing import Any
 
-from otf.spec.transition import TimerAction, timely
+from otf.spec.transition import RequirementIds, TimerAction, timely
 
 Test = Callable[[Any], bool]
 
@@ -100,7 +100,7 @@ class Accept:
     says: str = ""
     timers: tuple[TimerAction, ...] = ()
     after: str = ""
-    req: str | tuple[str, ...] = ()
+    req: RequirementIds = ()
 
     def __post_init__(self) -> None:
         """Refuse an invalid time window."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from io import StringIO
+from itertools import islice
 from typing import Final, Literal, TypeAlias, get_args
 
 from otf.errors import UsageError
@@ -86,11 +87,11 @@ class Requirements(Mapping[str, Requirement]):
 
     @classmethod
     def from_csv(cls, text: str) -> Requirements:
-        """Return the table in this text: the columns id, level and text, and undecided if it is needed.
+        r"""Return the table in this text: the columns id, level and text, and undecided if it is needed.
 
         Raises UsageError that names the line.
 
-        >>> Requirements.from_csv("id,level,text\\nR1,MUST,A press lights the lamp.\\n")["R1"].level
+        >>> Requirements.from_csv("id,level,text\nR1,MUST,A press lights the lamp.\n")["R1"].level
         'MUST'
         """
         if len(text) > LONGEST:
@@ -114,18 +115,22 @@ class Requirements(Mapping[str, Requirement]):
 
 def _read(rows: csv.DictReader[str]) -> Iterator[Requirement]:
     try:
-        names = rows.fieldnames or ()
-        if not set(COLUMNS[:3]) <= set(names):
-            message = f"a table of requirements has the columns {', '.join(names) or 'none'}; it needs id, level, text"
-            raise UsageError(message)
-        for number, row in enumerate(rows, 1):
-            if number > MOST:
-                message = f"a table of requirements has more than {MOST:,} rows"
-                raise UsageError(message)
+        _check_columns(rows.fieldnames or ())
+        for row in islice(rows, MOST):
             yield Requirement(*((row.get(name) or "").strip() for name in COLUMNS))
     except (csv.Error, UsageError) as error:
-        message = f"line {rows.line_num}: {error}"
+        # a line that cannot be read is not counted yet
+        message = f"line {rows.line_num + isinstance(error, csv.Error)}: {error}"
         raise UsageError(message) from error
+    if next(rows, None) is not None:
+        message = f"a table of requirements has more than {MOST:,} rows"
+        raise UsageError(message)
+
+
+def _check_columns(names: Iterable[str]) -> None:
+    if not set(COLUMNS[:3]) <= set(names):
+        message = f"a table of requirements has the columns {', '.join(names) or 'none'}; it needs id, level, text"
+        raise UsageError(message)
 
 
 def _member(member: Enum) -> Requirement:

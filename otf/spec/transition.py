@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from otf.errors import ModelError
 
 EVER: Final = float("inf")
+RequirementIds: TypeAlias = str | Enum | Iterable[str | Enum]
+"""Ids of requirements: one, or several; a member of an enum has its name as its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +98,15 @@ def _is_window(window: object) -> bool:
             return False
 
 
-def requirements(req: str | Iterable[str]) -> tuple[str, ...]:
+def requirements(req: RequirementIds) -> tuple[str, ...]:
     """Return the ids of requirements as a tuple, each once. Raises ModelError for one that is no name.
 
     >>> requirements("RFC1350-5-2")
     ('RFC1350-5-2',)
     """
-    found = tuple(dict.fromkeys((req,) if isinstance(req, str) else req))
-    if all(isinstance(each, str) and each and each.isprintable() for each in found):
+    given = (req,) if isinstance(req, (str, Enum)) else req
+    found = tuple(dict.fromkeys(each.name if isinstance(each, Enum) else each for each in given))
+    if all(isinstance(each, str) and each and each.isprintable() for each in found):  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
         return found
     message = f"req={req!r}: give the id of a requirement as in the table of requirements, or a list of such ids"
     raise ModelError(message)
@@ -165,7 +169,7 @@ def goto(
     within: tuple[float, float] | None = None,
     timers: Iterable[TimerAction] = (),
     after: str = "",
-    req: str | Iterable[str] = (),
+    req: RequirementIds = (),
 ) -> Transition[State]:
     """Return the transition to `state` with these outputs, in this order on each port; see `Transition`.
 

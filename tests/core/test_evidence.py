@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from otf.core import Evidence, Monitor, Oracle
+from otf.core import Monitor, Oracle, RequirementEvidence
 from otf.errors import ModelError
 from otf.spec import Accept, OneOf, Spec, Transition, goto, on, start
 from otf.trace.events import Event, Quiet, Seen, Sent
@@ -15,14 +15,14 @@ from tests.core.random_specs import Machine, random_events, random_machine
 from tests.core.scripts import events, oracle, spec_of
 
 
-def followed(judge: Oracle, *script: str | Event) -> Evidence:
+def followed(judge: Oracle, *script: str | Event) -> RequirementEvidence:
     """Return the evidence of one run."""
     return runs(judge, script)
 
 
-def runs(judge: Oracle, *scripts: Iterable[str | Event]) -> Evidence:
+def runs(judge: Oracle, *scripts: Iterable[str | Event]) -> RequirementEvidence:
     """Return the evidence of some runs."""
-    evidence = Evidence()
+    evidence = RequirementEvidence()
     for script in scripts:
         monitor = Monitor(judge)
         for event in events(*script):
