@@ -23,7 +23,9 @@ from otf.adapter.bench_options import (
 )
 from otf.adapter.life import Life, living
 from otf.adapter.line import Line
+from otf.adapter.malformed import hardened
 from otf.codec import Codec
+from otf.codec.malformed import MalformedCodec
 from otf.core import Barrier, InputMode, Limits, Model, Oracle, Relation, Routes
 from otf.core.calls import own_frames
 from otf.core.timing import Learnt, Timing
@@ -73,6 +75,7 @@ class Bench:
     | `silence` | "observed" | how it is known: "observed" by a look at the processes of the system, or "timed" |
     | `pids` | none | processes of the system that are not started by the bench and hold none of its ports |
     | `requirements` | none | the table of requirements that the model refers to with `req=` |
+    | `malformed` | 0 | the share of inputs in whose place bytes are sent that are no message; see `with_malformed` |
     | `foreign` | None | makes an event of a line (decoded JSON) of a log of another program, or None |
 
     >>> from otf.spec import Spec, goto
@@ -107,6 +110,7 @@ class Bench:
     known_issues: tuple[KnownIssue, ...] = ()
     foreign: Callable[[Any], Event | None] | None = None
     requirements: Requirements = field(default_factory=Requirements)
+    malformed: float = 0.0
     silence: Silence = "observed"
     pids: tuple[int, ...] = ()
 
@@ -215,11 +219,26 @@ class Bench:
         """Return the bench with the clocks of its system at another speed. Raises UsageError for one that is none."""
         return self if speed == self.speed else replace(self, life=replace(self.life or Life(), speed=float(speed)))
 
+    def with_malformed(self, share: float) -> Bench:
+        """Return the bench with bytes that are no message in place of this share of the inputs. Raises UsageError."""
+        if not 0 <= share <= 1:
+            message = f"malformed={share}: a share of the inputs is needed, from 0 to 1"
+            raise UsageError(message)
+        if not share or self.codec is None or self.malformed:
+            codec = self.codec
+        else:
+            codec = MalformedCodec(self.codec)
+        if share and codec is None:
+            raise UsageError("malformed inputs need a codec: a Python object is given values, and no bytes")
+        return replace(self, malformed=share, codec=codec)
+
     def oracle(self) -> Oracle:
         """Return the oracle that judges this bench in its input mode."""
         spec = at_speed(self.spec, self.speed)
         judged = total(spec) if self.inputs in {"all", "mixed"} else spec
         relation: Relation = "any" if self.inputs == "any" else "uioco"
+        if isinstance(self.codec, MalformedCodec):
+            judged = hardened(judged, self.codec, self._output_ports)
         model = Model(judged, Routes(self._output_ports, self.port))
         return Oracle(model, relation, self.limits, self.timing, self.silence_key, self.requirements)
 
