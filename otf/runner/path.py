@@ -242,9 +242,10 @@ class Conduct:
         if at is not None:
             if self._model.timed and not self.session.monitor.would(Quiet(at)):
                 self._lookout.excuse()
-            if lost := self.wire.lost():
+            observed = self._lookout.observed
+            if lost := self.wire.lost(rested=observed):
                 raise _LineAtFault(lost)
-            self._believe(self.session.silence(at, "observed" if self._lookout.observed else "timed"))
+            self._believe(self.session.silence(at, "observed" if observed else "timed"))
 
     def _believe(self, event: Event | None) -> None:
         if event is not None:
