@@ -66,7 +66,7 @@ class Campaign:
         self._lanes = lanes(settings)
         # what is reported was seen at the system's own speed: a program may follow a faster clock in part only
         self._own = bench.at_speed(1)
-        self._confirmer = Confirmer(bench, settings, self.summary)
+        self._confirmer = Confirmer(bench, settings, self.summary, lambda: self._deadline)
         if bench.speed > 1 and settings.burst > 1:
             raise refused(bench.speed, "a failure in a burst cannot be driven again at the system's own speed")
         self._done = known(settings.strategy).done
@@ -111,7 +111,7 @@ class Campaign:
 
     async def _all(self, journal: Journal) -> None:
         await self._retry(journal)
-        await check_speed(self.bench, self.settings)
+        await check_speed(self.bench, self.settings, self._deadline)
         async with self._executor.running():
             await self._paths(journal)
         self.summary.admit()
@@ -129,7 +129,9 @@ class Campaign:
             return
         try:
             # an oracle of its own: its memory of these runs must not change the paths
-            async with aclosing(saved.retried(self._own, self._own.oracle(), self.settings.out)) as retried:
+            async with aclosing(
+                saved.retried(self._own, self._own.oracle(), self.settings.out, self._deadline)
+            ) as retried:
                 async for found in retried:
                     known = None if found.result is None else self._confirmer.known_issue(found.result)
                     each = found if known is None else replace(found, result=None, known_issue=known.says)
