@@ -16,7 +16,7 @@ from otf.adapter import Bench
 from otf.adapter.child.faster import refused
 from otf.adapter.exits import blaming, watched
 from otf.adapter.serial import keeping
-from otf.campaign.confirm import ConfirmedPath, Confirmer
+from otf.campaign.confirm import STRICT, ConfirmedPath, Confirmer
 from otf.campaign.journal import Journal
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.lanes import Executor, InProcess, Lease, lanes, trace_of
@@ -258,6 +258,7 @@ class Campaign:
             jobs=self.settings.jobs,
             mode=self.settings.mode,
             where=self.settings.where,
+            confirmed=group.tries == 1 and group.first.trace.name.endswith(STRICT),
             progress=progress,
             found=found,
         )

@@ -33,6 +33,8 @@ STALLED: Final = 5
 """Strict runs of which one failed beside a stall; if no other fails in the same way, the stall may be the reason."""
 EAGER: Final = "a failure was seen in eager mode"
 FOREVER: Final = float("inf")
+STRICT: Final = ".strict.jsonl"
+"""How the trace of a strict re-run ends, instead of that of the original."""
 TOGETHER: Final = 0.02
 """Seconds between the end of a system and an interruption of the tester within which one signal may have ended both."""
 
@@ -157,7 +159,7 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
     original as `….strict.jsonl`. Raises ContactError as a path does.
     """
     inputs = [event.input for event in failing.events if isinstance(event, Sent)]
-    trace = failing.trace.with_suffix(".strict.jsonl")
+    trace = failing.trace.with_suffix(STRICT)
     seen, others, tries = [failing] if strict else [], list[PathResult](), 0
     while tries + strict < (STALLED if seen else TRIES) and anyio.current_time() < until:
         tries += 1

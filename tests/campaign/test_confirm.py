@@ -15,7 +15,7 @@ from otf.adapters.inprocess import Reply
 from otf.campaign import Listener, Summary
 from otf.campaign.confirm import TOGETHER
 from otf.campaign.paths import PathRun
-from otf.campaign.results import PathResult
+from otf.campaign.results import FailureGroup, PathResult
 from otf.runner.lookout import Lookout
 from otf.trace.events import Closed, Event, Quiet
 from otf.trace.verdict import Verdict
@@ -62,6 +62,23 @@ def test_a_confirmed_failure(tmp_path: Path) -> None:
     assert sent == inputs(first)[: len(sent)]
     assert group.shrunk is not None
     assert judged(group.shrunk.trace).header.mode == "strict"
+
+
+def test_what_confirms_a_failure_is_not_driven_once_more(tmp_path: Path) -> None:
+    """The strict run of the same inputs counts as the first run of shrinking, which starts one copy less for it."""
+    each = list[int]()
+
+    class Counting(Listener):
+        def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
+            del group, length
+            each.append(transitions)
+
+    summary = run(bench(TEA), tmp_path, Counting(), mode="eager", seed=4, steps=200, traces=1)
+    [group] = summary.failures.values()
+    assert (group.tries, group.shrunk is not None) == (1, True)
+    assert group.first.steps > 10 > each[0]
+    assert group.shrunk is not None
+    assert judged(group.shrunk.trace).header.shrunk
 
 
 def test_a_failure_that_is_known(tmp_path: Path) -> None:
