@@ -15,6 +15,7 @@ from otf.adapters.tcp import tcp
 from otf.adapters.thread import from_thread
 from otf.adapters.udp import udp
 from otf.adapters.unix import unix
+from otf.adapters.visa import visa
 
 __all__ = [
     "Faults",
@@ -28,4 +29,5 @@ __all__ = [
     "tcp",
     "udp",
     "unix",
+    "visa",
 ]

@@ -18,7 +18,7 @@ from otf.framing import LARGEST
 
 FORM: Final = "isotp://INTERFACE/CHANNEL?tx=7e0&rx=7e8, with the options of python-can"
 TIMEOUT: Final = 5.0
-"""Seconds without its next frame after which a message is torn: not the 1 of the standard, since a machine may stall."""
+"""Seconds without its next frame after which a message is torn: not the 1 of the standard; a machine may stall."""
 
 _TURN: Final = 0.01  # seconds that a thread waits for a frame before it looks whether it is to end
 _LOG: Final = "otf.isotp"
