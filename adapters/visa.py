@@ -40,7 +40,7 @@ class VisaResource:
 
         manager = ResourceManager(self.backend)
         try:
-            given = {"timeout": round(self.timeout * 1000), "read_termination": "\n", **self.attributes}
+            given: dict[str, Any] = {"timeout": round(self.timeout * 1000), "read_termination": "\n", **self.attributes}
             return manager, manager.open_resource(self.name, **given)
         except BaseException:
             manager.close()
