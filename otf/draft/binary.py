@@ -61,8 +61,8 @@ def binary_kinds(utterances: Sequence[Utterance]) -> list[Parsed]:
     names: list[str] = []
     for sent in (True, False):
         places = [at for at, each in enumerate(utterances) if each.sent is sent and each.data]
-        datas = [utterances[at].data for at in places]
-        layouts = _layouts(datas)
+        frames = [utterances[at].data for at in places]
+        layouts = _layouts(frames)
         groups = defaultdict[int, list[int]](list)
         for at in places:
             groups[-1 if layouts.tag is None else utterances[at].data[layouts.tag]].append(at)
@@ -77,26 +77,26 @@ def binary_kinds(utterances: Sequence[Utterance]) -> list[Parsed]:
     return [found[at] for at in sorted(found)]
 
 
-def _layouts(datas: Sequence[bytes]) -> Layouts:
-    shortest = min(map(len, datas), default=0)
-    checksum = _checksum(datas)
+def _layouts(frames: Sequence[bytes]) -> Layouts:
+    shortest = min(map(len, frames), default=0)
+    checksum = _checksum(frames)
     end = shortest - (checksum.width if checksum else 0)
-    length = _length(datas, end)
+    length = _length(frames, end)
     used = range(length.at, length.at + length.width) if length else range(0)
     free = [at for at in range(min(end, _TAGS_WITHIN)) if at not in used]
-    counter = next((at for at in free if _counts([data[at] for data in datas])), None)
-    tag = next((at for at in free if at != counter and _tells_apart(datas, at, used)), None)
+    counter = next((at for at in free if _counts([data[at] for data in frames])), None)
+    tag = next((at for at in free if at != counter and _tells_apart(frames, at, used)), None)
     return Layouts(tag, length, checksum, counter)
 
 
-def _tells_apart(datas: Sequence[bytes], at: int, length: range) -> bool:
+def _tells_apart(frames: Sequence[bytes], at: int, length: range) -> bool:
     """Return whether few values recur in a byte, and it is the first that varies, or each has messages of one size."""
-    values = {data[at] for data in datas}
-    if not 1 < len(values) <= min(MOST_KINDS, len(datas) // 2):
+    values = {data[at] for data in frames}
+    if not 1 < len(values) <= min(MOST_KINDS, len(frames) // 2):
         return False
-    if all(_spread(datas, before) == 1 for before in range(at) if before not in length):
+    if all(_spread(frames, before) == 1 for before in range(at) if before not in length):
         return True
-    return len({len(data) for data in datas}) > 1 and len({(data[at], len(data)) for data in datas}) == len(values)
+    return len({len(data) for data in frames}) > 1 and len({(data[at], len(data)) for data in frames}) == len(values)
 
 
 def _counts(values: Sequence[int]) -> bool:
@@ -104,14 +104,14 @@ def _counts(values: Sequence[int]) -> bool:
     return len(values) > ENOUGH and steps == {1}
 
 
-def _length(datas: Sequence[bytes], end: int) -> Computed | None:
-    if len({len(data) for data in datas}) < 2:  # noqa: PLR2004 -- a length that never varies may be a constant
+def _length(frames: Sequence[bytes], end: int) -> Computed | None:
+    if len({len(data) for data in frames}) < 2:  # noqa: PLR2004 -- a length that never varies may be a constant
         return None
     for width in (4, 2, 1):
         for code in _NUMBERS[width]:
             for at in range(min(end, _TAGS_WITHIN) - width + 1):
                 plus = {
-                    int.from_bytes(data[at : at + width], _order(code)) - (len(data) - at - width) for data in datas
+                    int.from_bytes(data[at : at + width], _order(code)) - (len(data) - at - width) for data in frames
                 }
                 if len(plus) == 1:
                     more = f", plus={plus.pop()}" if plus != {0} else ""
@@ -119,8 +119,8 @@ def _length(datas: Sequence[bytes], end: int) -> Computed | None:
     return None
 
 
-def _checksum(datas: Sequence[bytes]) -> Computed | None:
-    some = list(dict.fromkeys(datas))[:_TRIED]
+def _checksum(frames: Sequence[bytes]) -> Computed | None:
+    some = list(dict.fromkeys(frames))[:_TRIED]
     if len(some) < ENOUGH or min(map(len, some)) < ENOUGH:
         return None
     for name, width in _SUMS:
@@ -136,7 +136,7 @@ def _order(code: str) -> Any:  # noqa: ANN401 -- a literal of the standard libra
     return "little" if code.endswith("le") else "big"
 
 
-class Part(NamedTuple):
+class BytePart(NamedTuple):
     """Some bytes of a kind: from `at` to `end` (None: up to `tail` bytes before the end); without a `hint` no value."""
 
     at: int
@@ -148,42 +148,42 @@ class Part(NamedTuple):
     tail: int = 0
 
 
-def _parts(datas: Sequence[bytes], layouts: Layouts) -> Iterator[Part]:
+def _parts(frames: Sequence[bytes], layouts: Layouts) -> Iterator[BytePart]:
     tail = layouts.checksum.width if layouts.checksum else 0
-    end = min(map(len, datas)) - tail
+    end = min(map(len, frames)) - tail
     at = 0
     while at < end:
-        part = _part(datas, layouts, at, end)
+        part = _part(frames, layouts, at, end)
         yield part
         at = part.end or end
-    if len({len(data) for data in datas}) > 1:
-        yield Part(end, None, "data: Annotated[bytes, raw(rest)]", "bytes", "data", "", tail)
+    if len({len(data) for data in frames}) > 1:
+        yield BytePart(end, None, "data: Annotated[bytes, raw(rest)]", "bytes", "data", "", tail)
     if layouts.checksum:
         line = f"check: ClassVar[Annotated[int, {layouts.checksum.code}]]  # {layouts.checksum.why}"
-        yield Part(end, None, line)
+        yield BytePart(end, None, line)
 
 
-def _part(datas: Sequence[bytes], layouts: Layouts, at: int, end: int) -> Part:
+def _part(frames: Sequence[bytes], layouts: Layouts, at: int, end: int) -> BytePart:
     if layouts.length and at == layouts.length.at:
         line = f"size: ClassVar[Annotated[int, {layouts.length.code}]]  # {layouts.length.why}"
-        return Part(at, at + layouts.length.width, line)
+        return BytePart(at, at + layouts.length.width, line)
     if at == layouts.counter:
         return _number(at, at + 1, "counter", "u8", "  # guess: it grew by 1 from message to message")
-    alike = _run(datas, layouts, at, end, constant=True)
+    alike = _run(frames, layouts, at, end, constant=True)
     if alike > at:
-        return _constant(datas[0][at:alike], at, is_tag=at == layouts.tag)
-    varied = _run(datas, layouts, at, end, constant=False)
+        return _constant(frames[0][at:alike], at, is_tag=at == layouts.tag)
+    varied = _run(frames, layouts, at, end, constant=False)
     # numbers are mostly at multiples of their size
     width = next(size for size in (4, 2, 1) if size <= varied - at and at % size == 0)
     codes = _NUMBERS[width]
-    code = codes[0] if len(codes) == 1 or _spread(datas, at) <= _spread(datas, at + width - 1) else codes[1]
+    code = codes[0] if len(codes) == 1 or _spread(frames, at) <= _spread(frames, at + width - 1) else codes[1]
     return _number(at, at + width, f"byte{at}", code, "" if width == 1 else "  # guess: one number")
 
 
-def _run(datas: Sequence[bytes], layouts: Layouts, at: int, end: int, *, constant: bool) -> int:
+def _run(frames: Sequence[bytes], layouts: Layouts, at: int, end: int, *, constant: bool) -> int:
     """Return the end of the bytes from `at` on that all vary, or all do not; the tag is by itself."""
     stop = at
-    while stop < min(end, at + _LONGEST) and stop != layouts.counter and (_spread(datas, stop) == 1) is constant:
+    while stop < min(end, at + _LONGEST) and stop != layouts.counter and (_spread(frames, stop) == 1) is constant:
         if layouts.length and stop == layouts.length.at:
             break
         if layouts.tag is not None and layouts.tag in {stop, stop - 1} and stop > at:
@@ -192,29 +192,29 @@ def _run(datas: Sequence[bytes], layouts: Layouts, at: int, end: int, *, constan
     return stop
 
 
-def _spread(datas: Sequence[bytes], at: int) -> int:
-    return len({data[at] for data in datas})
+def _spread(frames: Sequence[bytes], at: int) -> int:
+    return len({data[at] for data in frames})
 
 
-def _constant(raw: bytes, at: int, *, is_tag: bool) -> Part:
+def _constant(raw: bytes, at: int, *, is_tag: bool) -> BytePart:
     name = "tag" if is_tag else f"constant{at}"
     if len(raw) == 1:
         line = f"{name}: ClassVar[Annotated[int, u8]] = 0x{raw[0]:02X}"
     else:
         line = f"{name}: ClassVar[Annotated[bytes, raw({len(raw)})]] = {quoted(raw)}"
-    return Part(at, at + len(raw), line)
+    return BytePart(at, at + len(raw), line)
 
 
-def _number(at: int, end: int, name: str, code: str, why: str) -> Part:
-    return Part(at, end, f"{name}: Annotated[int, {code}]{why}", "int", name, code)
+def _number(at: int, end: int, name: str, code: str, why: str) -> BytePart:
+    return BytePart(at, end, f"{name}: Annotated[int, {code}]{why}", "int", name, code)
 
 
-def _value(part: Part, data: bytes) -> object:
+def _value(part: BytePart, data: bytes) -> object:
     if part.end is None:
         return data[part.at : len(data) - part.tail]
     return int.from_bytes(data[part.at : part.end], _order(part.code))
 
 
-def _kind(name: str, datas: Sequence[bytes], parts: Sequence[Part]) -> MessageKind:
+def _kind(name: str, frames: Sequence[bytes], parts: Sequence[BytePart]) -> MessageKind:
     fields = tuple(FieldGuess(part.name, part.hint) for part in parts if part.hint)
-    return MessageKind(name, fields, body=tuple(part.line for part in parts), sample=datas[0])
+    return MessageKind(name, fields, body=tuple(part.line for part in parts), sample=frames[0])
