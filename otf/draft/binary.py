@@ -37,7 +37,7 @@ _SUMS: Final[tuple[tuple[str, int], ...]] = (
 _NUMBERS: Final = {1: ("u8",), 2: ("u16be", "u16le"), 4: ("u32be", "u32le")}
 
 
-class Computed(NamedTuple):
+class ComputedBytes(NamedTuple):
     """A length or checksum: where it is (a checksum counts from the end), its width, its format and why."""
 
     at: int
@@ -50,8 +50,8 @@ class Layouts(NamedTuple):
     """What the messages of one direction have in common: the byte that names their kind, and what is computed."""
 
     tag: int | None
-    length: Computed | None
-    checksum: Computed | None
+    length: ComputedBytes | None
+    checksum: ComputedBytes | None
     counter: int | None
 
 
@@ -104,7 +104,7 @@ def _counts(values: Sequence[int]) -> bool:
     return len(values) > ENOUGH and steps == {1}
 
 
-def _length(frames: Sequence[bytes], end: int) -> Computed | None:
+def _length(frames: Sequence[bytes], end: int) -> ComputedBytes | None:
     if len({len(data) for data in frames}) < 2:  # noqa: PLR2004 -- a length that never varies may be a constant
         return None
     for width in (4, 2, 1):
@@ -115,11 +115,11 @@ def _length(frames: Sequence[bytes], end: int) -> Computed | None:
                 }
                 if len(plus) == 1:
                     more = f", plus={plus.pop()}" if plus != {0} else ""
-                    return Computed(at, width, f"length({code}{more})", "it fits every message")
+                    return ComputedBytes(at, width, f"length({code}{more})", "it fits every message")
     return None
 
 
-def _checksum(frames: Sequence[bytes]) -> Computed | None:
+def _checksum(frames: Sequence[bytes]) -> ComputedBytes | None:
     some = list(dict.fromkeys(frames))[:_TRIED]
     if len(some) < ENOUGH or min(map(len, some)) < ENOUGH:
         return None
@@ -128,7 +128,7 @@ def _checksum(frames: Sequence[bytes]) -> Computed | None:
         for code in _NUMBERS[width]:
             if all(int.from_bytes(data[-width:], _order(code)) == compute(data[:-width]) for data in some):
                 number = "" if code == "u8" else f", {code}"
-                return Computed(-width, width, f"checksum({name}{number})", "it fits every message")
+                return ComputedBytes(-width, width, f"checksum({name}{number})", "it fits every message")
     return None
 
 
