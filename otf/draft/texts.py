@@ -24,7 +24,7 @@ _TOKEN: Final = re.compile(r"[A-Za-z_][\w-]*|0x[0-9A-Fa-f]+|(?:(?<!\w)[+-])?[0-9
 _FLOAT: Final = re.compile(r"[+-]?[0-9]+\.[0-9]+")
 _INT: Final = re.compile(r"[+-]?[0-9]+")
 
-Shape: TypeAlias = tuple[str, ...]
+LineShape: TypeAlias = tuple[str, ...]
 
 
 class Token(NamedTuple):
@@ -63,10 +63,10 @@ def text_kinds(utterances: Sequence[Utterance]) -> list[Parsed]:
             found[at] = merged
     values = _values([found[at] for at in ways[True]])
     keys = [_key(line, frozenset() if each.sent else values) for each, line in zip(utterances, found, strict=True)]
-    groups = defaultdict[Shape, list[Sequence[Token]]](list)
+    groups = defaultdict[LineShape, list[Sequence[Token]]](list)
     for key, line in zip(keys, found, strict=True):
         groups[key].append(line)
-    plans, known = dict[Shape, _Plan](), dict[str, MessageKind]()
+    plans, known = dict[LineShape, _Plan](), dict[str, MessageKind]()
     for key, each in zip(keys, utterances, strict=True):
         if key not in plans:
             plans[key] = _planned(groups[key], values, known, each.data)
@@ -75,7 +75,7 @@ def text_kinds(utterances: Sequence[Utterance]) -> list[Parsed]:
 
 def _values(inputs: Sequence[Sequence[Token]]) -> frozenset[str]:
     """Return the words that vary in the inputs: where an answer has one of them, it is a value too."""
-    groups = defaultdict[Shape, list[Sequence[Token]]](list)
+    groups = defaultdict[LineShape, list[Sequence[Token]]](list)
     for line in inputs:
         groups[_key(line)].append(line)
     columns = (column for group in groups.values() for column in list(zip(*group, strict=True))[1:])
@@ -83,7 +83,7 @@ def _values(inputs: Sequence[Sequence[Token]]) -> frozenset[str]:
     return frozenset(text for each in texts if len(each) > 1 for text in each)
 
 
-def _key(found: Sequence[Token], values: AbstractSet[str] = frozenset()) -> Shape:
+def _key(found: Sequence[Token], values: AbstractSet[str] = frozenset()) -> LineShape:
     """Return what the lines of a kind have in common: the first word unless it is a value, and the other kinds."""
     first = found[0].text if found and found[0].kind == "word" and found[0].text not in values else ""
     return (first, *(token.text if token.kind == "sign" else _shape_of(token) for token in found))
@@ -97,7 +97,7 @@ def _shape_of(token: Token) -> str:
 def _merged(lines: list[list[Token]]) -> list[Sequence[Token]]:
     """Return the lines with what varies too much as one text."""
     lines = _codes(lines)
-    shapes = defaultdict[str, set[Shape]](set)
+    shapes = defaultdict[str, set[LineShape]](set)
     for found in lines:
         shapes[_key(found)[0]].add(_key(found))
     wide = {first for first, each in shapes.items() if first and len(each) > MOST_SHAPES}
