@@ -24,11 +24,16 @@ _TOKEN: Final = re.compile(r"[A-Za-z_][\w-]*|0x[0-9A-Fa-f]+|(?:(?<!\w)[+-])?[0-9
 _FLOAT: Final = re.compile(r"[+-]?[0-9]+\.[0-9]+")
 _INT: Final = re.compile(r"[+-]?[0-9]+")
 
+_NUMBERS: Final = frozenset({"int", "float", "digits"})
+
 LineShape: TypeAlias = tuple[str, ...]
 
 
 class Token(NamedTuple):
-    """A part of a line: a word, a number (int, float), the rest of the line (text), or a sign that is always there."""
+    """A part of a line: a word, a number, the rest of the line (text), or a sign that is always there.
+
+    Digits are a number that Python would write in another way, such as 5.00.
+    """
 
     kind: str
     text: str
@@ -47,9 +52,9 @@ def tokens(line: str) -> list[Token]:
 
 def _token(text: str) -> Token:
     if _FLOAT.fullmatch(text):
-        return Token("float" if str(float(text)) == text else "word", text)
+        return Token("float" if str(float(text)) == text else "digits", text)
     if _INT.fullmatch(text):
-        return Token("int" if len(text) < _SOME_CODES and str(int(text)) == text else "word", text)
+        return Token("int" if len(text) < _SOME_CODES and str(int(text)) == text else "digits", text)
     return Token("word" if text[0].isalnum() or text[0] == "_" else "sign", text)
 
 
@@ -91,7 +96,7 @@ def _key(found: Sequence[Token], values: AbstractSet[str] = frozenset()) -> Line
 
 def _shape_of(token: Token) -> str:
     # an int here and a float there are one field
-    return "{number}" if token.kind in {"int", "float"} else "{" + token.kind + "}"
+    return "{number}" if token.kind in _NUMBERS else "{" + token.kind + "}"
 
 
 def _merged(lines: list[list[Token]]) -> list[Sequence[Token]]:
@@ -167,9 +172,9 @@ def _planned(
 def _columns(group: Sequence[Sequence[Token]], values: AbstractSet[str]) -> Iterator[_Column]:
     for at, column in enumerate(zip(*group, strict=True)):
         kinds, texts = {token.kind for token in column}, {token.text for token in column}
-        if kinds <= {"int", "float"}:
-            # a float without a fraction would be written with one
-            yield _Column("", kinds.pop() if len(kinds) == 1 else "str")
+        if kinds <= _NUMBERS:
+            # a float without a fraction would be written with one, and so on
+            yield _Column("", kinds.pop() if len(kinds) == 1 and "digits" not in kinds else "str")
         elif kinds == {"text"} or (kinds == {"word"} and (len(texts) > 1 or (at and not values.isdisjoint(texts)))):
             yield _Column("", "str")
         else:
