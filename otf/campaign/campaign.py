@@ -24,6 +24,7 @@ from otf.campaign.listener import Listener
 from otf.campaign.past import About, Past
 from otf.campaign.paths import Pace
 from otf.campaign.processes import Processes
+from otf.campaign.requirements import note_requirements
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings, Workers, header
@@ -34,6 +35,7 @@ from otf.runner.path import AT_FAULT
 from otf.runner.time_spent import spending
 from otf.runner.writer import writing
 from otf.strategy.kinds import known
+from otf.trace.requirements import RequirementRecord
 from otf.trace.verdict import Verdict
 
 SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
@@ -62,7 +64,10 @@ class Campaign:
         self.bench = bench
         self.settings = settings
         self.listener: Listener = listener or Listener()
-        self.summary: Summary = Summary(known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues])
+        self.summary: Summary = Summary(
+            known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues],
+            requirements=RequirementRecord(bench.requirements),
+        )
         self._lanes = lanes(settings)
         # what is reported was seen at the system's own speed: a program may follow a faster clock in part only
         self._own = bench.at_speed(1)
@@ -172,9 +177,9 @@ class Campaign:
                 with blaming():
                     result, learned = await self._path(number, lane, journal)
                     counts = partial(self._finish, driven=result, learned=learned, journal=journal)
-                    path = await self._confirmer.confirmed(
-                        result, self._executor.oracle(lane), counts, doubtful=self._doubtful
-                    )
+                    oracle = self._executor.oracle(lane)
+                    path = await self._confirmer.confirmed(result, oracle, counts, doubtful=self._doubtful)
+                    await note_requirements(self.summary.requirements, path.result, self.bench, oracle)
             except ContactError as error:
                 self._lost(error)
                 return
