@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Hashable, Iterable, Mappin
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
+from itertools import islice
 from typing import Any, Final, Unpack
 
 from otf.adapter.bench_options import (
@@ -38,6 +39,7 @@ from otf.values import show
 
 SYSTEM: Final = "system"  # the port of a system in this process
 FOREVER: Final = float("inf")
+SAMPLE: Final = 100  # inputs of the first state by which a codec is examined
 FIRST: Final = 0.1  # seconds of silence that are believed before anything is learnt
 
 
@@ -224,12 +226,17 @@ class Bench:
         if not 0 <= share <= 1:
             message = f"malformed={share}: a share of the inputs is needed, from 0 to 1"
             raise UsageError(message)
-        if not share or self.codec is None or self.malformed:
-            codec = self.codec
-        else:
-            codec = MalformedCodec(self.codec)
-        if share and codec is None:
+        if not share:
+            return self
+        if self.codec is None:
             raise UsageError("malformed inputs need a codec: a Python object is given values, and no bytes")
+        codec = self.codec if isinstance(self.codec, MalformedCodec) else MalformedCodec(self.codec)
+        inputs: Iterable[object] = self.spec.inputs(self.spec.initial)
+        unread = next((each for each in islice(inputs, SAMPLE) if not codec.reads(each)), None)
+        if unread is not None:
+            message = f"malformed inputs: the codec does not decode the bytes of {show(unread)} as this input, so that"
+            advice = "give it a method decode_input(port, data) that returns an input or raises CodecError"
+            raise UsageError(f"{message} it cannot tell which bytes are no message; {advice}")
         return replace(self, malformed=share, codec=codec)
 
     def oracle(self) -> Oracle:

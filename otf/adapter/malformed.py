@@ -44,7 +44,8 @@ class Hardened:
     def step(self, state: object, inp: object) -> Iterable[Any]:
         """Return what may happen on an input; bytes that are a message all the same are unspecified."""
         if isinstance(state, HungUp):
-            return ()
+            # sent before the end was seen
+            return (goto(state),)
         known = state.state if isinstance(state, Disturbed) else state
         if not isinstance(inp, Malformed):
             return self._noted(self.spec.step(known, inp))

@@ -23,11 +23,14 @@ from otf.campaign.merged import Known, Rounds
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings, header
+from otf.codec.malformed import MalformedCodec
 from otf.core import Oracle
 from otf.core.pacing import Timers
 from otf.runner.driving import Aftermath
 from otf.runner.reproduce import patience
-from otf.strategy import Strategy
+from otf.strategy import Strategy, StrategyKind
+from otf.strategy.kinds import known
+from otf.strategy.malformed import malforming
 
 FILES: Final = 10  # that one copy of a system may need: sockets, pipes, its trace
 OWN_FILES: Final = 64
@@ -90,6 +93,13 @@ def trace_of(out: Path, number: int) -> Path:
     return out / f"path-{number:04}.jsonl"
 
 
+def with_malformed(strategy: str | StrategyKind, bench: Bench) -> str | StrategyKind:
+    """Return the strategy with malformed inputs, if the bench has a share of them."""
+    if not isinstance(bench.codec, MalformedCodec):
+        return strategy
+    return malforming(known(strategy), bench.malformed, bench.codec.damaged)
+
+
 @dataclass(frozen=True, slots=True)
 class Lane:
     """The memory of one lane: the oracle's for the whole campaign, the rest for a path, or for all if it is alone."""
@@ -103,7 +113,8 @@ class Lane:
     def of(cls, bench: Bench, settings: Settings, oracle: Oracle, layers: Sequence[Layer]) -> Self:
         """Return a lane that knows what other paths learned."""
         learning = Learning(layers)
-        strategy = Strategy(settings.strategy, bench.inputs, settings.seed, learning.visits, patience=patience(bench))
+        kind = with_malformed(settings.strategy, bench)
+        strategy = Strategy(kind, bench.inputs, settings.seed, learning.visits, patience=patience(bench))
         timers = Timers(passed=learning.waited)
         waits = bench.system is None
         pace = Pace(settings.mode, settings.burst, bench.timing, learning.proven, timers, waits)

@@ -115,6 +115,10 @@ def run(
         str | None,
         typer.Option(metavar="ACTIONS", help="Only inputs that a scenario allows next: 'Coin+ Button'."),
     ] = None,
+    malformed: Annotated[
+        float,
+        typer.Option(metavar="SHARE", help="Send bytes that are no message in place of this share of the inputs."),
+    ] = 0.0,
     until: Annotated[
         str | None,
         typer.Option(
@@ -174,6 +178,7 @@ def run(
         inputs=inputs,
         quiescence=quiescence,
         silence=silence,
+        malformed=malformed,
         pids=pids or [],
         jobs=jobs,
         processes=processes,
