@@ -200,7 +200,8 @@ def _visits(before: Knowledge) -> VisitCounts:
         return VisitCounts()
     inputs = before.by_state()
     states = {state: sum(times.values()) for state, times in inputs.items()}
-    return VisitCounts(_Recalled(states), _RecalledTables(inputs), defaultdict(int, before.actions))
+    tables = _RecalledTables(inputs)
+    return VisitCounts(_Recalled(states), tables, defaultdict(int, before.actions), firsts=len(states))
 
 
 _DIGESTS: Final[dict[Hashable, str]] = {}
