@@ -108,7 +108,11 @@ def counted(found: Iterable[Hypothesis]) -> tuple[Iterable[Hypothesis], tuple[in
 
     Only the order of the numbers matters. Without this every step would be new, and nothing could be remembered.
     """
-    numbers = set[int]().union(*(each.numbers for each in found if each[1] or each[2]))
+    # `set[int]()` takes ten times as long as `set()`
+    numbers: set[int] = set()
+    for each in found:
+        if each[1] or each[2]:
+            numbers |= each.numbers
     kept = tuple(sorted(numbers))
     # distinct numbers from 1 on: if the last equals the count, none is missing
     if (not kept or kept[-1] == len(kept)) and not any(each[4] for each in found):

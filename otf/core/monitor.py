@@ -233,11 +233,17 @@ class Monitor:
     def _searched(self, event: Event, name: Hashable, find: _Finder) -> EventResult:
         if self.belief.at_rest and find is Search.quiet and self.oracle.model.spec.emits is None:
             return EventResult(self.belief)
-        clock = self._clock(event)
-        result = self._find(find, clock)
-        self._by_time = clock.used
+        if isinstance(event, Sent) and not self.belief.timed:
+            # it makes no moves: setting up a search for it would take half of its time
+            number, self._by_time = len(self.ledger.inputs) + 1, False
+            inp = self.oracle.model.symbol(event.input)
+            result = self._result(sent(self.belief.hypotheses, event.port, inp, number), once=False)
+        else:
+            clock = self._clock(event)
+            result = self._find(find, clock)
+            self._by_time = clock.used
         # a result that depends on the time of this event does not hold for the next one like it
-        if not clock.used and not _heavy(name):
+        if not self._by_time and not _heavy(name):
             self.oracle.beliefs.remember(self.belief, name, result)
         return result
 
@@ -254,10 +260,14 @@ class Monitor:
         if free and oracle.relation == "any":
             # no possible state specifies these inputs: none is to be preferred to the others
             found = self._found(Search(Moves(oracle.model, oracle.relation, oracle.limits, free=free), clock), find)
-        hypotheses, kept = counted(widest(found) if clock.used else found)
-        # results decided by time do not come again; nor do sets with numbers that differ by one more input in flight
-        once = clock.used or isinstance(hypotheses, list)
-        return EventResult(Belief(tuple(hypotheses)) if once else oracle.beliefs.of(hypotheses), kept)
+        # results decided by time do not come again
+        return self._result(widest(found) if clock.used else found, once=clock.used)
+
+    def _result(self, found: Iterable[Hypothesis], *, once: bool) -> EventResult:
+        hypotheses, kept = counted(found)
+        # nor do sets with numbers that differ by one more input in flight
+        once = once or isinstance(hypotheses, list)
+        return EventResult(Belief(tuple(hypotheses)) if once else self.oracle.beliefs.of(hypotheses), kept)
 
     def _found(self, search: Search, find: _Finder) -> Iterable[Hypothesis]:
         now: Iterable[Hypothesis] = self.belief.hypotheses

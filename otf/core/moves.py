@@ -55,6 +55,11 @@ class Next(NamedTuple):
     port: str = ""
 
 
+def _numbers() -> set[int]:
+    # ten times as fast as `set[int]`, and every search makes two
+    return set()
+
+
 @dataclass(slots=True)
 class Moves:
     """The moves of a model; without `windows`, time restricts nothing.
@@ -68,8 +73,8 @@ class Moves:
     limits: Limits = field(default_factory=Limits)
     windows: Windows | None = None
     free: frozenset[int] = frozenset()
-    specified: set[int] = field(default_factory=set[int])
-    unspecified: set[int] = field(default_factory=set[int])
+    specified: set[int] = field(default_factory=_numbers)
+    unspecified: set[int] = field(default_factory=_numbers)
     alone: bool = field(init=False)
 
     def __post_init__(self) -> None:

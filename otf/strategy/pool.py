@@ -74,10 +74,10 @@ class Pool:
         An input that is drawn and not wanted is dropped, which leaves the others equally likely.
         """
         wanted, enabled, random = self.wanted(view), view.enabled, self.random.random
-        size, left, over = enabled.size, FEW, self.patience()
+        size, at, left, over = enabled.size, enabled.at, FEW, self.patience()
         for _ in range(DRAWN if size else 0):
             # as `choice` draws an index, at half the cost
-            inp = enabled[int(random() * size)]
+            inp = at(int(random() * size))
             if wanted(inp):
                 yield inp
                 left -= 1
