@@ -110,11 +110,14 @@ def counted(found: Iterable[Hypothesis]) -> tuple[Iterable[Hypothesis], tuple[in
     """
     # `set[int]()` takes ten times as long as `set()`
     numbers: set[int] = set()
+    held = False
     for each in found:
         if each[1] or each[2]:
             numbers |= each.numbers
+        if each[4]:
+            held = True
     kept = tuple(sorted(numbers))
     # distinct numbers from 1 on: if the last equals the count, none is missing
-    if (not kept or kept[-1] == len(kept)) and not any(each[4] for each in found):
+    if (not kept or kept[-1] == len(kept)) and not held:
         return found, kept
     return dict.fromkeys(renumbered(each, kept) for each in found), kept

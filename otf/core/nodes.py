@@ -156,7 +156,19 @@ class Move:
     `stays` changes nothing: the state is not entered anew, and all timers run on.
     """
 
-    __slots__ = ("_shown", "after", "emitted", "opening", "position", "starts", "stays", "stops", "target", "within")
+    __slots__ = (
+        "_shown",
+        "_texts",
+        "after",
+        "emitted",
+        "opening",
+        "position",
+        "starts",
+        "stays",
+        "stops",
+        "target",
+        "within",
+    )
 
     def __init__(  # noqa: PLR0913 -- what a transition is made of
         self,
@@ -177,6 +189,7 @@ class Move:
         self.target: Node | None = position if isinstance(position, Node) else target
         self.emitted: Emitted = emitted
         self._shown = shown
+        self._texts: tuple[str, ...] | None = None
         self.within: tuple[float, float] | None = within
         self.opening: OpenAccept | None = opening
         self.starts: tuple[TimerStart, ...] = starts
@@ -185,8 +198,10 @@ class Move:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Return its outputs as text for people, made only when something is shown."""
-        return (self._shown,) if isinstance(self._shown, str) else tuple(texts_of(self._shown))
+        """Return its outputs as text for people, made only when something is shown: ways to a failure share moves."""
+        if self._texts is None:
+            self._texts = (self._shown,) if isinstance(self._shown, str) else tuple(texts_of(self._shown))
+        return self._texts
 
     @property
     def silent(self) -> bool:

@@ -82,6 +82,7 @@ class FastPath:
         # longer than other functions: a call for each of its parts would make a step a tenth slower
         wire, record, clock, lines = self._wire, self._record, self._wire.clock, self._wire.lines
         zero, turn, choose, answered = wire.zero, wire.turn, cached_run.choose, self._answered
+        inbox, hints = wire.inbox, wire.hints
         while go is not None:
             begun = clock()
             try:
@@ -94,7 +95,7 @@ class FastPath:
             cached_run.sent(go, sent)
             record(sent, go.data)
             # arrivals that the loop took while the line was busy come before those that are there now
-            if wire.waiting or not answered(cached_run) or monotonic() >= turn or wire.waiting:
+            if inbox or hints or not answered(cached_run) or monotonic() >= turn or inbox or hints:
                 return
             symbol = choose()
             if symbol is None:
@@ -115,7 +116,8 @@ class FastPath:
         """Return whether the complete answer arrived, and nothing else."""
         wire, last = self._wire, cached_run.last
         while len(last) < LONG:
-            found = self._prompt() or self._waited()
+            # a system that was waiting for the input has often answered by now
+            found = (None if self._not_prompt else self._prompt()) or self._waited()
             if found is None:
                 return False
             port, arrivals, at = found
@@ -136,14 +138,13 @@ class FastPath:
         return False
 
     def _prompt(self) -> PortArrivals | None:
-        """Return arrivals that are there already: a system that was waiting for the input has often answered by now.
+        """Return arrivals that are there already.
 
         Not with several ports: which one has the answer is unknown, and reading one would delay the others.
         """
         wire = self._wire
         port = wire.port
-        if self._not_prompt or port is None:
-            self._not_prompt -= self._not_prompt > 0
+        if port is None:
             return None
         arrivals = wire.lines[port].receive()
         if arrivals:
@@ -154,10 +155,15 @@ class FastPath:
     def _waited(self) -> PortArrivals | None:
         """Return the arrivals of one port within a short time; None if none or several ports have some."""
         wire = self._wire
+        if self._not_prompt:
+            self._not_prompt -= 1
         # a system on this event loop never answers meanwhile, and would lose two milliseconds a step
         patient = self._patient and not self._not_soon
         ready = wire.readable(patient=patient)
-        self._not_soon = DOUBT if patient and not ready else max(0, self._not_soon - 1)
+        if not patient:
+            self._not_soon = max(0, self._not_soon - 1)
+        elif not ready:
+            self._not_soon = DOUBT
         if len(ready) != 1:
             wire.take(ready)
             return None
