@@ -16,7 +16,7 @@ from otf.adapter import Bench
 from otf.adapter.child.faster import refused
 from otf.adapter.exits import blaming, watched
 from otf.adapter.serial import keeping
-from otf.campaign.confirm import ConfirmedPath, Confirmer
+from otf.campaign.confirm import STRICT, ConfirmedPath, Confirmer
 from otf.campaign.journal import Journal
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.lanes import Executor, InProcess, Lease, lanes, trace_of
@@ -24,6 +24,7 @@ from otf.campaign.listener import Listener
 from otf.campaign.past import About, Past
 from otf.campaign.paths import Pace
 from otf.campaign.processes import Processes
+from otf.campaign.requirements import note_requirements
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings, Workers, header
@@ -34,6 +35,7 @@ from otf.runner.path import AT_FAULT
 from otf.runner.time_spent import spending
 from otf.runner.writer import writing
 from otf.strategy.kinds import known
+from otf.trace.requirements import RequirementRecord
 from otf.trace.verdict import Verdict
 
 SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
@@ -62,11 +64,14 @@ class Campaign:
         self.bench = bench
         self.settings = settings
         self.listener: Listener = listener or Listener()
-        self.summary: Summary = Summary(known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues])
+        self.summary: Summary = Summary(
+            known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues],
+            requirements=RequirementRecord(bench.requirements),
+        )
         self._lanes = lanes(settings)
         # what is reported was seen at the system's own speed: a program may follow a faster clock in part only
         self._own = bench.at_speed(1)
-        self._confirmer = Confirmer(bench, settings, self.summary)
+        self._confirmer = Confirmer(bench, settings, self.summary, lambda: self._deadline)
         if bench.speed > 1 and settings.burst > 1:
             raise refused(bench.speed, "a failure in a burst cannot be driven again at the system's own speed")
         self._done = known(settings.strategy).done
@@ -111,7 +116,7 @@ class Campaign:
 
     async def _all(self, journal: Journal) -> None:
         await self._retry(journal)
-        await check_speed(self.bench, self.settings)
+        await check_speed(self.bench, self.settings, self._deadline)
         async with self._executor.running():
             await self._paths(journal)
         self.summary.admit()
@@ -129,7 +134,9 @@ class Campaign:
             return
         try:
             # an oracle of its own: its memory of these runs must not change the paths
-            async with aclosing(saved.retried(self._own, self._own.oracle(), self.settings.out)) as retried:
+            async with aclosing(
+                saved.retried(self._own, self._own.oracle(), self.settings.out, self._deadline)
+            ) as retried:
                 async for found in retried:
                     known = None if found.result is None else self._confirmer.known_issue(found.result)
                     each = found if known is None else replace(found, result=None, known_issue=known.says)
@@ -172,9 +179,9 @@ class Campaign:
                 with blaming():
                     result, learned = await self._path(number, lane, journal)
                     counts = partial(self._finish, driven=result, learned=learned, journal=journal)
-                    path = await self._confirmer.confirmed(
-                        result, self._executor.oracle(lane), counts, doubtful=self._doubtful
-                    )
+                    oracle = self._executor.oracle(lane)
+                    path = await self._confirmer.confirmed(result, oracle, counts, doubtful=self._doubtful)
+                    await note_requirements(self.summary.requirements, path.result, self.bench, oracle)
             except ContactError as error:
                 self._lost(error)
                 return
@@ -256,6 +263,7 @@ class Campaign:
             jobs=self.settings.jobs,
             mode=self.settings.mode,
             where=self.settings.where,
+            confirmed=group.tries == 1 and group.first.trace.name.endswith(STRICT),
             progress=progress,
             found=found,
         )

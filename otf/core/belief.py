@@ -49,7 +49,7 @@ class Belief(Remembered):
         self.nodes: tuple[Node, ...] = tuple(each for each in positions if isinstance(each, Node))
         # only hypotheses with something open need a closer look; mostly there are none
         busy = [
-            each for each in hypotheses if each[1] or each[2] or each[3] or each[6] or not isinstance(each[0], Node)
+            each for each in hypotheses if each[1] or each[2] or each[3] or each[6] or each[0].__class__ is not Node
         ]
         self.settled: bool = not any(each[1] or each[2] or not each.settled for each in busy)
         self.at_rest: bool = not busy
@@ -69,10 +69,11 @@ class Belief(Remembered):
 
 
 class EventResult(NamedTuple):
-    """The belief after an event, and the numbers of the inputs that still matter in it."""
+    """The belief after an event, the numbers of the inputs that still matter in it, and the requirements considered."""
 
     belief: Belief
     kept: tuple[int, ...] = ()
+    requirements: frozenset[str] = frozenset()
 
 
 class Beliefs:

@@ -152,8 +152,9 @@ class Move:
     """A compiled transition: the next position, and the outputs on each port.
 
     `target` is the state at its end, None if an `Accept` decides; `position` is where the system is right after it.
-    `starts` and `stops` are the timers that it starts and stops, `after` is the timer that causes it. A move that
-    `stays` changes nothing: the state is not entered anew, and all timers run on.
+    `starts` and `stops` are the timers that it starts and stops, `after` is the timer that causes it. `req` are the
+    requirements that it implements. A move that `stays` changes nothing: the state is not entered anew, and all timers
+    run on.
     """
 
     __slots__ = (
@@ -163,6 +164,7 @@ class Move:
         "emitted",
         "opening",
         "position",
+        "req",
         "starts",
         "stays",
         "stops",
@@ -183,7 +185,9 @@ class Move:
         stops: frozenset[str] = frozenset(),
         after: str = "",
         stays: bool = False,
+        req: tuple[str, ...] = (),
     ) -> None:
+        self.req: tuple[str, ...] = req
         self.stays: bool = stays
         self.position: Position = position
         self.target: Node | None = position if isinstance(position, Node) else target
