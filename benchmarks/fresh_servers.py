@@ -204,7 +204,11 @@ def mosquitto_bench(port: int, size: int, *, recurs: bool) -> Bench:
     """Return the bench of a running mosquitto with so many inputs, each path a session of its own."""
     both = [Request(f"{name} {topic} 1") for name in ("subscribe", "unsubscribe", "say") for topic in ("t0", "t1")]
     some = [Request("ping"), *both, *(Request(f"publish t{topic} 1") for topic in range(size - len(both) - 1))]
-    given: Any = some if recurs else lambda state: Fresh(size, state.serial)
+
+    def fresh(state: Held) -> Fresh:
+        return Fresh(size, state.serial)
+
+    given: Any = some if recurs else fresh
     return Bench.on_ports(
         Spec(mosquitto, Held((0, 0), -1 if recurs else 0), given, name="mosquitto"),
         MqttCodec(),
