@@ -7,7 +7,7 @@ believes in the clock, and a clock goes on while nothing can run.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -16,7 +16,6 @@ import anyio
 from otf.adapter import Bench
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import KnownIssueCount, PathResult, Summary
-from otf.campaign.settings import Settings, header
 from otf.core import Oracle
 from otf.core.pacing import Timers
 from otf.core.stalls import CERTAIN
@@ -52,14 +51,15 @@ class ConfirmedPath(NamedTuple):
 Counts = Callable[[ConfirmedPath], None]
 """Takes a path that is interrupted before it is decided, as it counts."""
 
+DriveAgain = Callable[[PathResult, bool], Awaitable[tuple[PathResult, int]]]
+"""Drives a failing path again, which was a strict run if the flag is set; returns what `confirm` does."""
+
 
 class Confirmer:
     """Decides how the failing paths of one campaign count; `summary` has what was found so far."""
 
-    def __init__(self, bench: Bench, settings: Settings, summary: Summary) -> None:
+    def __init__(self, bench: Bench, summary: Summary) -> None:
         self._bench = bench
-        self._own = bench.at_speed(1)
-        self._settings = settings
         self._summary = summary
         # signatures of failures in eager mode, with the signatures of the same failures in strict mode
         self._known: dict[Signature, Signature] = {}
@@ -71,7 +71,9 @@ class Confirmer:
         known = zip(self._bench.known_issues, self._summary.known_issues, strict=True)
         return next((count for issue, count in known if failure is not None and issue.shows(failure)), None)
 
-    async def confirmed(self, result: PathResult, oracle: Oracle, counts: Counts, *, doubtful: bool) -> ConfirmedPath:
+    async def confirmed(
+        self, result: PathResult, oracle: Oracle, drive_again: DriveAgain, counts: Counts, *, doubtful: bool
+    ) -> ConfirmedPath:
         """Return a path as it counts; a `doubtful` failure is driven again strictly. Raises WriteError.
 
         `counts` gets the path if an interruption comes first.
@@ -90,20 +92,18 @@ class Confirmer:
         async with self._confirming[failure.signature]:
             if failure.signature in self._known:
                 return ConfirmedPath(result, known=self._known[failure.signature])
-            seen = await self._driven(result, oracle, counts, doubtful=doubtful)
+            seen = await self._driven(result, drive_again, counts, doubtful=doubtful)
             if seen.trouble is None and seen.result.verdict.failure is not None:
                 self._known[failure.signature] = seen.result.verdict.failure.signature
             return seen
 
-    async def _driven(self, result: PathResult, oracle: Oracle, counts: Counts, *, doubtful: bool) -> ConfirmedPath:
-        head = header(self._own, replace(self._settings, mode="strict"), result.number, strategy="script")
-        oracle = oracle if self._bench is self._own else self._own.oracle()
+    async def _driven(
+        self, result: PathResult, drive_again: DriveAgain, counts: Counts, *, doubtful: bool
+    ) -> ConfirmedPath:
         first = "a failure was seen in eager mode" if doubtful else "a failure was seen while the machine stalled"
         try:
-            again, tries = await confirm(
-                self._own, oracle, head, result, strict=not doubtful, aftermath=self._settings.aftermath
-            )
-            if self._bench is not self._own and not again.verdict.failed:
+            again, tries = await drive_again(result, not doubtful)
+            if self._bench.speed > 1 and not again.verdict.failed:
                 why = f"a failure was seen with clocks {self._bench.speed:g} times as fast only: {tries} strict re-runs"
                 again = _doubted(result, f"{why} at the system's own speed passed")
         except ContactError as error:
