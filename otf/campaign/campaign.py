@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -17,7 +17,7 @@ from otf.adapter.child.faster import refused
 from otf.adapter.exits import blaming, watched
 from otf.adapter.serial import keeping
 from otf.campaign.cluster import Cluster
-from otf.campaign.confirm import ConfirmedPath, Confirmer, DriveAgain
+from otf.campaign.confirm import STRICT, ConfirmedPath, Confirmer, DriveAgain
 from otf.campaign.journal import Journal
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.lanes import Executor, InProcess, Lease, ShrinkWatch, trace_of
@@ -26,6 +26,7 @@ from otf.campaign.merged import Known, Merged
 from otf.campaign.past import About, Past
 from otf.campaign.paths import Pace
 from otf.campaign.processes import Processes
+from otf.campaign.requirements import note_requirements
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings, Workers, header
@@ -36,6 +37,7 @@ from otf.runner.path import AT_FAULT
 from otf.runner.time_spent import spending
 from otf.runner.writer import writing
 from otf.strategy.kinds import known
+from otf.trace.requirements import RequirementRecord
 from otf.trace.verdict import Verdict
 
 SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
@@ -64,7 +66,10 @@ class Campaign:
         self.bench = bench
         self.settings = settings
         self.listener: Listener = listener or Listener()
-        self.summary: Summary = Summary(known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues])
+        self.summary: Summary = Summary(
+            known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues],
+            requirements=RequirementRecord(bench.requirements),
+        )
         self._lanes = settings.lanes
         # what is reported was seen at the system's own speed: a program may follow a faster clock in part only
         self._own = bench.at_speed(1)
@@ -114,7 +119,7 @@ class Campaign:
 
     async def _all(self, journal: Journal) -> None:
         await self._retry(journal)
-        await check_speed(self.bench, self.settings)
+        await check_speed(self.bench, self.settings, self._deadline)
         async with self._executor.running():
             await self._paths(journal)
             self.summary.admit()
@@ -127,7 +132,9 @@ class Campaign:
             return
         try:
             # an oracle of its own: its memory of these runs must not change the paths
-            async with aclosing(saved.retried(self._own, self._own.oracle(), self.settings.out)) as retried:
+            async with aclosing(
+                saved.retried(self._own, self._own.oracle(), self.settings.out, self._deadline)
+            ) as retried:
                 async for found in retried:
                     known = None if found.result is None else self._confirmer.known_issue(found.result)
                     each = found if known is None else replace(found, result=None, known_issue=known.says)
@@ -166,9 +173,9 @@ class Campaign:
                 with blaming():
                     result, learned = await self._path(number, lane, known, journal)
                     counts = partial(self._finish, driven=result, learned=learned, journal=journal)
-                    path = await self._confirmer.confirmed(
-                        result, self._executor.oracle(lane), self._again(lane), counts, doubtful=self._doubtful
-                    )
+                    oracle, again = self._executor.oracle(lane), self._again(lane)
+                    path = await self._confirmer.confirmed(result, oracle, again, counts, doubtful=self._doubtful)
+                    await note_requirements(self.summary.requirements, path.result, self.bench, oracle)
             except ContactError as error:
                 self._lost(error)
                 break
@@ -178,7 +185,10 @@ class Campaign:
         self._merged.end()
 
     def _again(self, lane: int) -> DriveAgain:
-        return lambda failing, strict: self._executor.confirm(lane, failing, strict=strict)
+        def again(failing: PathResult, first: str, *, strict: bool) -> Awaitable[ConfirmedPath]:
+            return self._executor.confirm(lane, failing, first, self._deadline, strict=strict)
+
+        return again
 
     @property
     def _doubtful(self) -> bool:
@@ -266,9 +276,11 @@ class Campaign:
         def found(shrunk: Shrunk) -> None:
             group.shrunk = shrunk
 
+        watch = ShrinkWatch(progress, found)
+        confirmed = group.tries == 1 and group.first.trace.name.endswith(STRICT)
         group.unshrunk = INTERRUPTED
         try:
-            shrunk = await self._executor.shrink(group.first, seconds, ShrinkWatch(progress, found))
+            shrunk = await self._executor.shrink(group.first, seconds, watch, confirmed=confirmed)
             group.shrunk, group.unshrunk = (shrunk, "") if shrunk.tried else (None, shrunk.ended)
         except ContactError as error:
             # the failure stays found, as short as it is now

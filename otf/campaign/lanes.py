@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol, Self
 
 from otf.adapter import Bench
-from otf.campaign.confirm import confirm
+from otf.campaign.confirm import ConfirmedPath, confirm
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.learning import Layer, Learning
 from otf.campaign.listener import Listener, callback, listened
@@ -74,11 +74,11 @@ class Executor(Protocol):
         """Drive a path. Raises ContactError if the system cannot be reached, ModelError if the model is broken."""
         ...
 
-    async def confirm(self, lane: int, failing: PathResult, *, strict: bool) -> tuple[PathResult, int]:
+    async def confirm(self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool) -> ConfirmedPath:
         """Drive a failing path of a lane again, as `otf.campaign.confirm.confirm` does. Raises ContactError."""
         ...
 
-    async def shrink(self, failing: PathResult, seconds: float, watch: ShrinkWatch) -> Shrunk:
+    async def shrink(self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, confirmed: bool) -> Shrunk:
         """Shrink a failing path, in at most so many seconds. Raises ContactError."""
         ...
 
@@ -165,14 +165,15 @@ class InProcess:
         """Return the oracle of a lane."""
         return self._oracles[lane]
 
-    async def confirm(self, lane: int, failing: PathResult, *, strict: bool) -> tuple[PathResult, int]:
+    async def confirm(self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool) -> ConfirmedPath:
         """Drive a failing path again, strictly and at the system's own speed."""
         own, settings = self._bench.at_speed(1), self._settings
         oracle = self._oracles[lane] if self._bench is own else own.oracle()
         head = header(own, replace(settings, mode="strict"), failing.number, strategy="script")
-        return await confirm(own, oracle, head, failing, strict=strict, aftermath=settings.aftermath)
+        after = settings.aftermath
+        return await confirm(own, oracle, head, failing, strict=strict, first=first, until=until, aftermath=after)
 
-    async def shrink(self, failing: PathResult, seconds: float, watch: ShrinkWatch) -> Shrunk:
+    async def shrink(self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, confirmed: bool) -> Shrunk:
         """Shrink a failing path, at the system's own speed."""
         own, settings = self._bench.at_speed(1), self._settings
         shrinker = Shrinker(
@@ -184,6 +185,7 @@ class InProcess:
             jobs=settings.jobs,
             mode=settings.mode,
             where=settings.where,
+            confirmed=confirmed,
             progress=watch.progress,
             found=watch.found,
         )

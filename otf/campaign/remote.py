@@ -17,6 +17,7 @@ import anyio
 import msgspec
 
 from otf.adapter import Bench
+from otf.campaign.confirm import ConfirmedPath
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.lanes import Lease, Leased, ShrinkWatch
 from otf.campaign.merged import Known
@@ -37,7 +38,7 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
     """What a worker did, as it writes it; `error` and its `kind` if it has no result. `trace` is the name of the file.
 
     `lacks`: the worker has not driven the path, since it lacks some of what that knows. `tries` are the runs that
-    confirmed a failure.
+    confirmed a failure, or did not decide it (`again`).
     """
 
     job: int
@@ -52,6 +53,7 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
     cut: bool = False
     lacks: bool = False
     tries: int = 0
+    again: bool = False
     shrunk: ShrunkLine | None = None
     error: str = ""
     kind: str = ""
@@ -75,7 +77,8 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
 class JobLine(msgspec.Struct, omit_defaults=True):
     """What a worker is to do, as it reads it: drive a leased path, or confirm or shrink the `failing` one.
 
-    `seconds` are those left for it; `strict`: the failing run was strict.
+    `seconds` are those left for it; `strict`, `first` and `confirmed` say of the failing run what `confirm` and
+    `Shrinker` need.
     """
 
     job: int
@@ -87,6 +90,8 @@ class JobLine(msgspec.Struct, omit_defaults=True):
     seconds: float | None = None
     failing: ResultLine | None = None
     strict: bool = False
+    first: str = ""
+    confirmed: bool = False
 
 
 class WorkerDiedError(Exception):
@@ -135,16 +140,19 @@ class Remote(ABC):
             deaths += more
         return Leased(found.result(self.settings, self.bench), found.learned, found.cut, deaths)
 
-    async def confirm(self, lane: int, failing: PathResult, *, strict: bool) -> tuple[PathResult, int]:
-        """Drive a failing path again in a worker; return the run that counts, and the number of tries."""
-        line = JobLine(0, "confirm", failing.number, lane, failing=ResultLine.of(0, failing), strict=strict)
-        found, _ = await self._asked(line)
-        return found.result(self.settings, self.bench), found.tries
+    async def confirm(self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool) -> ConfirmedPath:
+        """Drive a failing path again in a worker."""
+        line = JobLine(
+            0, "confirm", failing.number, lane, failing=ResultLine.of(0, failing), strict=strict, first=first
+        )
+        found, _ = await self._asked(line, until - anyio.current_time())
+        return ConfirmedPath(found.result(self.settings, self.bench), found.tries, again=found.again)
 
-    async def shrink(self, failing: PathResult, seconds: float, watch: ShrinkWatch) -> Shrunk:
+    async def shrink(self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, confirmed: bool) -> Shrunk:
         """Shrink a failing path in a worker; there is no progress to see."""
         del watch
-        found, _ = await self._asked(JobLine(0, "shrink", failing.number, failing=ResultLine.of(0, failing)), seconds)
+        job = JobLine(0, "shrink", failing.number, failing=ResultLine.of(0, failing), confirmed=confirmed)
+        found, _ = await self._asked(job, seconds)
         line = found.shrunk
         shrunk = None if line is None else shrunk_of(self.settings.out, line, failing.number, self.bench)
         if shrunk is None:

@@ -165,6 +165,10 @@ def lists(result: CampaignResult) -> dict[str, Any]:
             {"says": each.says, "count": each.paths, "trace": each.trace or None} for each in result.known_issues
         ],
         "inconclusive": [{"why": each.why, "count": each.paths, "trace": each.trace} for each in result.inconclusive],
+        "requirements": [
+            {"id": each.requirement.id, "level": each.requirement.level, "status": each.status}
+            for each in result.requirements
+        ],
     }
 
 

@@ -68,11 +68,12 @@ class Worker:
             return ResultLine(line.job, line.number, error=str(error), kind=type(error).__name__)
 
     async def _failing(self, line: JobLine, failing: PathResult) -> ResultLine:
-        if line.does == "confirm":
-            found, tries = await self._executor.confirm(line.lane, failing, strict=line.strict)
-            return msgspec.structs.replace(ResultLine.of(line.job, found), tries=tries)
         seconds = float("inf") if line.seconds is None else line.seconds
-        shrunk = await self._executor.shrink(failing, seconds, ShrinkWatch())
+        if line.does == "confirm":
+            until = anyio.current_time() + seconds
+            found = await self._executor.confirm(line.lane, failing, line.first, until, strict=line.strict)
+            return msgspec.structs.replace(ResultLine.of(line.job, found.result), tries=found.tries, again=found.again)
+        shrunk = await self._executor.shrink(failing, seconds, ShrinkWatch(), confirmed=line.confirmed)
         return ResultLine(line.job, line.number, shrunk=ShrunkLine.of("", shrunk))
 
     async def _drive(self, line: JobLine) -> ResultLine:
