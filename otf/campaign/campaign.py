@@ -16,14 +16,16 @@ from otf.adapter import Bench
 from otf.adapter.child.faster import refused
 from otf.adapter.exits import blaming, watched
 from otf.adapter.serial import keeping
-from otf.campaign.confirm import ConfirmedPath, Confirmer
+from otf.campaign.confirm import STRICT, ConfirmedPath, Confirmer
 from otf.campaign.journal import Journal
 from otf.campaign.knowledge import Knowledge
-from otf.campaign.lanes import Executor, InProcess, Lease, lanes, trace_of
+from otf.campaign.lanes import Executor, InProcess, Lease, trace_of
 from otf.campaign.listener import Listener
+from otf.campaign.merged import Known, Merged
 from otf.campaign.past import About, Past
 from otf.campaign.paths import Pace
 from otf.campaign.processes import Processes
+from otf.campaign.requirements import note_requirements
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings, Workers, header
@@ -34,6 +36,7 @@ from otf.runner.path import AT_FAULT
 from otf.runner.time_spent import spending
 from otf.runner.writer import writing
 from otf.strategy.kinds import known
+from otf.trace.requirements import RequirementRecord
 from otf.trace.verdict import Verdict
 
 SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
@@ -45,8 +48,8 @@ SELDOM: Final = 100  # the oldest objects are searched for garbage this many tim
 class Campaign:
     """One campaign on one bench; `summary` has its results so far, also after an interruption.
 
-    Each of n jobs takes every n-th path and has its own memory: the same seed and number of jobs give the same paths,
-    whatever the speed of each job.
+    Each of n jobs takes every n-th path, and knows of the others what they learned some paths ago: the same seed and
+    number of jobs give the same paths, whatever the speed of each job.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -62,17 +65,21 @@ class Campaign:
         self.bench = bench
         self.settings = settings
         self.listener: Listener = listener or Listener()
-        self.summary: Summary = Summary(known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues])
-        self._lanes = lanes(settings)
+        self.summary: Summary = Summary(
+            known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues],
+            requirements=RequirementRecord(bench.requirements),
+        )
+        self._lanes = settings.lanes
         # what is reported was seen at the system's own speed: a program may follow a faster clock in part only
         self._own = bench.at_speed(1)
-        self._confirmer = Confirmer(bench, settings, self.summary)
+        self._confirmer = Confirmer(bench, settings, self.summary, lambda: self._deadline)
         if bench.speed > 1 and settings.burst > 1:
             raise refused(bench.speed, "a failure in a burst cannot be driven again at the system's own speed")
         self._done = known(settings.strategy).done
         self._stop = False
         self._deadline = float("inf")
         self._past: Past
+        self._merged: Merged
         self._executor: Executor
 
     async def run(self) -> Summary:
@@ -96,22 +103,20 @@ class Campaign:
         self._past.restore(self.summary, self.bench)
         self._past.tidy()
         journal.begin(about, self._past.names)
+        self._merged = Merged(self._lanes, self._past, remote=self.settings.workers is not None)
         self._executor = self._executor_of(self.settings.workers)
 
     def _executor_of(self, workers: Workers | None) -> Executor:
-        def before(lane: int, again: bool = False) -> Knowledge:  # noqa: FBT001, FBT002 -- as executors call it
-            return (Past(self.settings.out) if again else self._past).knowledge(lane, self._lanes)
-
         def ends() -> float:
             return self._paths_end
 
         if workers is not None:
-            return Processes(self.bench, self.settings, workers, before, ends)
-        return InProcess(self.bench, self.settings, self.listener, before, ends, self._aftermath)
+            return Processes(self.bench, self.settings, workers, self._merged.whole, ends)
+        return InProcess(self.bench, self.settings, self.listener, ends, self._aftermath)
 
     async def _all(self, journal: Journal) -> None:
         await self._retry(journal)
-        await check_speed(self.bench, self.settings)
+        await check_speed(self.bench, self.settings, self._deadline)
         async with self._executor.running():
             await self._paths(journal)
         self.summary.admit()
@@ -129,7 +134,9 @@ class Campaign:
             return
         try:
             # an oracle of its own: its memory of these runs must not change the paths
-            async with aclosing(saved.retried(self._own, self._own.oracle(), self.settings.out)) as retried:
+            async with aclosing(
+                saved.retried(self._own, self._own.oracle(), self.settings.out, self._deadline)
+            ) as retried:
                 async for found in retried:
                     known = None if found.result is None else self._confirmer.known_issue(found.result)
                     each = found if known is None else replace(found, result=None, known_issue=known.says)
@@ -163,22 +170,25 @@ class Campaign:
             raise group.exceptions[0] from None
 
     async def _lane(self, lane: int, journal: Journal) -> None:
-        for number in range(lane + 1, self.settings.traces + 1, self._lanes):
-            if number in self._past.counted:
-                continue
-            if self._stop or self._done() or anyio.current_time() >= self._paths_end:
-                return
+        numbers = range(lane + 1, self.settings.traces + 1, self._lanes)
+        for number in (each for each in numbers if each not in self._past.counted):
+            known = await self._merged.known(number)
+            if known is None or self._stop or self._done() or anyio.current_time() >= self._paths_end:
+                break
             try:
                 with blaming():
-                    result, learned = await self._path(number, lane, journal)
+                    result, learned = await self._path(number, lane, known, journal)
                     counts = partial(self._finish, driven=result, learned=learned, journal=journal)
-                    path = await self._confirmer.confirmed(
-                        result, self._executor.oracle(lane), counts, doubtful=self._doubtful
-                    )
+                    oracle = self._executor.oracle(lane)
+                    path = await self._confirmer.confirmed(result, oracle, counts, doubtful=self._doubtful)
+                    await note_requirements(self.summary.requirements, path.result, self.bench, oracle)
             except ContactError as error:
                 self._lost(error)
-                return
+                break
             counts(path)
+        else:
+            return
+        self._merged.end()
 
     @property
     def _doubtful(self) -> bool:
@@ -192,18 +202,18 @@ class Campaign:
             return self._deadline
         return self._deadline - SHARE * self.settings.time
 
-    async def _path(self, number: int, lane: int, journal: Journal) -> tuple[PathResult, Knowledge]:
+    async def _path(self, number: int, lane: int, known: Known, journal: Journal) -> tuple[PathResult, Knowledge]:
         """Run a path; run it again if the line was at fault, as often as the bench allows."""
         learned = Knowledge()
         for _ in range(self.bench.retries):
-            result = await self._attempt(number, lane, journal, learned)
+            result = await self._attempt(Lease(number, lane, uuid4().hex[:12], known), journal, learned)
             if not result.verdict.why.startswith(AT_FAULT):
                 return result, learned
-        return await self._attempt(number, lane, journal, learned), learned
+        return await self._attempt(Lease(number, lane, uuid4().hex[:12], known), journal, learned), learned
 
-    async def _attempt(self, number: int, lane: int, journal: Journal, learned: Knowledge) -> PathResult:
-        lease = Lease(number, lane, uuid4().hex[:12])
-        with journal.path(lease.run, number, trace_of(self.settings.out, number)) as done:
+    async def _attempt(self, lease: Lease, journal: Journal, learned: Knowledge) -> PathResult:
+        number, knows = lease.number, self._merged.reach(lease.number)
+        with journal.path(lease.run, number, trace_of(self.settings.out, number), knows) as done:
             leased = await self._executor.drive(lease)
             done(leased.result)
         if leased.deaths:
@@ -223,6 +233,7 @@ class Campaign:
         result, known_issue = path.result, self._confirmer.known_issue(path.result)
         self.summary.add(result, path.tries, path.known, known_issue, driven)
         journal.counted(path, driven, "" if known_issue is None else known_issue.says, learned)
+        self._merged.add(result.number, learned)
         self.listener.path(result, self.summary)
         if result.verdict.outcome == "pass" and self.settings.keep == "failures":
             with writing(result.trace, "what passed"):
@@ -256,6 +267,7 @@ class Campaign:
             jobs=self.settings.jobs,
             mode=self.settings.mode,
             where=self.settings.where,
+            confirmed=group.tries == 1 and group.first.trace.name.endswith(STRICT),
             progress=progress,
             found=found,
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 from otf.errors import FAIL, INCONCLUSIVE, PASS
 from otf.runner.time_spent import TimeSpent
 from otf.trace.events import Event
+from otf.trace.requirements import RequirementRecord
 from otf.trace.result import CampaignResult, FailureResult, InconclusiveResult, KnownIssueResult
 from otf.trace.verdict import Outcome, Signature, Verdict
 
@@ -165,6 +166,7 @@ class Summary:
     silence: dict[str, int] = field(default_factory=dict[str, int])
     spent: TimeSpent = field(default_factory=TimeSpent)
     cut: bool = False
+    requirements: RequirementRecord = field(default_factory=RequirementRecord)
 
     @property
     def result(self) -> CampaignResult:
@@ -188,6 +190,7 @@ class Summary:
             late=self.late,
             trouble=self.trouble,
             interrupted=self.interrupted,
+            requirements=self.requirements.results(),
         )
 
     @property

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from otf.adapter import Bench
 from otf.campaign import FailureGroup, PathResult, Settings, Shrunk, Summary
-from otf.campaign.lanes import lanes
 from otf.campaign.settings import header
 from otf.campaign.worth import learn, percent, rate_interval, stated
 from otf.cli.benches import is_shipped
@@ -114,7 +113,7 @@ class SummaryPrinter:
         if summary.verdict == "fail" or learn(header(self._bench, settings, 0), self._bench):
             return ""
         whole = settings.time is None and isinstance(settings.strategy, str) and summary.paths >= settings.traces
-        return stated(summary.result, 0 if whole else lanes(settings))
+        return stated(summary.result, 0 if whole else settings.lanes)
 
     def _known_issues(self) -> Iterator[str]:
         for known in self._summary.known_issues:
@@ -166,6 +165,10 @@ def lists(result: CampaignResult) -> dict[str, Any]:
             {"says": each.says, "count": each.paths, "trace": each.trace or None} for each in result.known_issues
         ],
         "inconclusive": [{"why": each.why, "count": each.paths, "trace": each.trace} for each in result.inconclusive],
+        "requirements": [
+            {"id": each.requirement.id, "level": each.requirement.level, "status": each.status}
+            for each in result.requirements
+        ],
     }
 
 

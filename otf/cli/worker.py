@@ -22,7 +22,6 @@ from otf.adapter.exits import blaming, watched
 from otf.adapter.serial import keeping
 from otf.campaign import Settings
 from otf.campaign.campaign import undisturbed
-from otf.campaign.knowledge import Knowledge
 from otf.campaign.lanes import InProcess, Lease, make_room
 from otf.campaign.listener import Listener
 from otf.campaign.processes import LeaseLine, ResultLine
@@ -49,21 +48,20 @@ class Worker:
 
     def __init__(self, bench: Bench, settings: Settings) -> None:
         self._bench, self._settings = bench, settings
-        self._before: dict[int, Knowledge] = {}
         self._ends = float("inf")
         self._seen = set[Signature]()
-        self._executor = InProcess(
-            bench, settings, Listener(), self._before.__getitem__, lambda: self._ends, self._aftermath
-        )
+        self._executor = InProcess(bench, settings, Listener(), lambda: self._ends, self._aftermath)
 
     async def drive(self, line: LeaseLine) -> ResultLine:
         """Drive a path; an error of otf becomes a result."""
-        if line.before is not None:
-            self._before[line.lane] = line.before
+        if not self._executor.takes(line.known):
+            return ResultLine(line.number, lacks=True)
         self._ends = float("inf") if line.seconds is None else anyio.current_time() + line.seconds
         try:
             with blaming():
-                result, learned, cut, _ = await self._executor.drive(Lease(line.number, line.lane, line.run))
+                result, learned, cut, _ = await self._executor.drive(
+                    Lease(line.number, line.lane, line.run, line.known)
+                )
                 failure = result.verdict.failure
                 if failure is not None and failure.signature not in self._seen:
                     ask_again(self._oracle(line.lane).model, self._bench.oracle(), result.events)
