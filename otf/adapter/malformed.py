@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from otf.codec.malformed import Malformed, MalformedCodec
 from otf.spec import Accept, Spec, Transition, goto, on, stop
@@ -88,7 +88,10 @@ def _freed(way: Any) -> Any:  # noqa: ANN401 -- whatever a model yields
     """Return a transition into a disturbed state, at any time."""
     if isinstance(way, Accept):
         return replace(way, within=None, after="")
-    return replace(way, state=Disturbed(way.state), within=None, after="") if isinstance(way, Transition) else way
+    if not isinstance(way, Transition):
+        return way
+    known = cast("Transition[Any]", way)
+    return replace(known, state=Disturbed(known.state), within=None, after="")
 
 
 def hardened(spec: Spec[Any, Any], codec: MalformedCodec, ports: Sequence[str]) -> Spec[Any, Any]:

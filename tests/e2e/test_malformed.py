@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -13,13 +15,16 @@ from otf.adapter import Bench, Ending
 from otf.adapters import inprocess
 from otf.campaign import run
 from otf.campaign.run import NonconformanceError
+from otf.campaign.settings import Mode
 from otf.codec import lines
 from otf.codec.malformed import Malformed, MalformedCodec
 from otf.errors import CodecError, UsageError
 from otf.spec import Spec, Transition, goto
+from otf.trace.events import Sent
 
 pytestmark = pytest.mark.real  # campaigns are driven, on systems in this process
 
+Reply: TypeAlias = bytes | Ending
 KEYS, VALUES = ("a", "b"), (1, 2)
 
 
@@ -49,7 +54,8 @@ class Wrong:
 
 
 CODEC = lines({Put: "put {key} {value}", Get: "get {key}", Value: "= {value}", Done: "done", Wrong: "error {why}"})
-State = tuple[tuple[str, int], ...]
+State: TypeAlias = tuple[tuple[str, int], ...]
+EMPTY: State = ()
 
 
 def step(state: State, inp: Put | Get) -> Iterator[Transition[State]]:
@@ -60,7 +66,7 @@ def step(state: State, inp: Put | Get) -> Iterator[Transition[State]]:
         yield goto(state, Value(dict(state).get(inp.key, 0)))
 
 
-SPEC = Spec(step, (), [*(Put(key, value) for key in KEYS for value in VALUES), *map(Get, KEYS)], name="store")
+SPEC = Spec(step, EMPTY, [*(Put(key, value) for key in KEYS for value in VALUES), *map(Get, KEYS)], name="store")
 
 
 class Store:
@@ -72,20 +78,20 @@ class Store:
         self.times = 1
         self.deaf = False
 
-    def __call__(self, data: bytes) -> list[bytes | Ending]:
+    def __call__(self, data: bytes) -> list[Reply]:
         """Return the answers to a line."""
         text = data.decode("utf-8", "replace")
         match text.split(" "):
             case ["put", key, value] if key in KEYS and value.isdecimal() and value.isascii():
                 self.content[key] = int(value)
-                answers = [b"done"]
+                answers: list[Reply] = [b"done"]
             case ["get", key] if key in KEYS:
                 answers = [b"= %d" % self.content.get(key, 0)]
             case words:
                 return self.refused(data, text, words)
         return [] if self.deaf else answers * self.times
 
-    def refused(self, data: bytes, text: str, words: list[str]) -> list[bytes | Ending]:
+    def refused(self, data: bytes, text: str, words: list[str]) -> list[Reply]:
         """Return the answers to what is no message."""
         if self.fault:
             FAULTS[self.fault][0](self, data, text, words)
@@ -99,7 +105,8 @@ class Store:
             case "lenient" if words[:1] == ["PUT"] or text.startswith("put"):
                 return [b"what?", b"??"]
             case _:
-                return [b"error no message", b"usage: put KEY VALUE", b"\xff\xfe"][: 1 + len(data) % 3]
+                wordy: list[Reply] = [b"error no message", b"usage: put KEY VALUE", b"\xff\xfe"]
+                return wordy[: 1 + len(data) % 3]
 
 
 def changes(when: Callable[[bytes, str, list[str]], object]) -> Callable[[Store, bytes, str, list[str]], None]:
@@ -165,6 +172,29 @@ def test_a_correct_system_passes(tmp_path: Path, refuse: str) -> None:
     assert sent.count('"Malformed"') > 10
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("refuse", ["error", "close", "silence", "lenient"])
+@pytest.mark.parametrize("seed", range(5))
+def test_100_000_malformed_inputs_raise_no_alarm(tmp_path: Path, refuse: str, seed: int) -> None:
+    """No path of a correct system fails, in either mode; the traces are not kept."""
+    sent = 0
+
+    class Counting(Store):
+        def refused(self, data: bytes, text: str, words: list[str]) -> list[Reply]:
+            nonlocal sent
+            sent += 1
+            return super().refused(data, text, words)
+
+    made = replace(bench(), ports={"": inprocess(partial(Counting, refuse=refuse))})
+    mode: Mode = "strict" if seed % 2 else "eager"
+    for part in count():
+        out = tmp_path / str(part)
+        summary = run(made, out=out, traces=20, steps=200, seed=1_000 * seed + part, mode=mode, keep="failures")
+        assert summary.verdict == "pass"
+        if sent >= 5_000:
+            return
+
+
 QUICK = {"an empty line", "a zero byte", "no text"}
 
 
@@ -178,7 +208,7 @@ def test_a_parsing_fault_is_found_and_shrunk_to_its_bytes(tmp_path: Path, fault:
     [group] = caught.value.summary.failures.values()
     assert group.shrunk is not None
     assert group.shrunk.steps <= 4
-    sent = [event.input for event in group.shrunk.events if hasattr(event, "input")]
+    sent = [event.input for event in group.shrunk.events if isinstance(event, Sent)]
     assert min(len(each.raw) for each in sent if isinstance(each, Malformed)) == FAULTS[fault][1]
 
 
@@ -188,7 +218,7 @@ def test_a_spec_says_more_of_malformed_inputs(tmp_path: Path) -> None:
     def malformed(state: State, _inp: Malformed) -> Iterator[Transition[State]]:
         yield goto(state, Wrong)
 
-    strict = replace(bench(), spec=Spec(step, (), SPEC.inputs, malformed=malformed))
+    strict = replace(bench(), spec=Spec(step, EMPTY, SPEC.inputs, malformed=malformed))
     with pytest.raises(NonconformanceError, match=r"allows: +any Wrong"):
         run(strict, out=tmp_path / "a", traces=20, steps=30, seed=1, shrink=False)
     curt = replace(strict, ports={"": inprocess(partial(Store, refuse="one error"))})
@@ -201,8 +231,9 @@ class Outputs:
 
     types: tuple[type, ...] = (Put, Get, Value, Done, Wrong)
 
-    def port(self, _value: object) -> str:
+    def port(self, value: object) -> str:
         """Return the only port."""
+        del value
         return ""
 
     def encode(self, value: object) -> bytes:
