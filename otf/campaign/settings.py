@@ -19,6 +19,7 @@ from otf.strategy import StrategyKind
 from otf.trace.record import Header
 
 LARGEST: Final = 1 << 30  # bytes
+UNLIMITED: Final = 1_000_000_000  # paths: another bound ends the campaign
 
 MINUTE: Final = 60
 
@@ -60,7 +61,7 @@ class Settings:
     |---|---|
     | `out` | the folder for the traces and the log; it belongs to this campaign alone |
     | `reference` | the bench as the user named it, so that a trace can name it again |
-    | `traces` | the number of paths |
+    | `traces` | the number of paths; `UNLIMITED` where only another bound ends the campaign |
     | `steps` | the greatest number of inputs in one path |
     | `time` | a bound for all paths together, in seconds; None: no bound |
     | `seed` | the seed of all random choices |

@@ -39,11 +39,18 @@ Examples:
 def run(
     ctx: typer.Context,
     bench: MaybeBench = None,
-    traces: Annotated[int, typer.Option(metavar="NUMBER", help="How many paths, each with its own trace.")] = 10,
+    traces: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="How many paths, each with its own trace; default: 10, or as many as another bound of time allows.",
+            show_default=False,
+        ),
+    ] = None,
     steps: Annotated[int, typer.Option(metavar="NUMBER", help="How many inputs a path has at most.")] = 50,
     time: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="When to stop, before --traces paths are done.", show_default=False),
+        str | None,
+        typer.Option(metavar="TIME", help="When to stop: 90, 60s, 10m or 8h.", show_default=False),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="The same seed gives the same inputs; default: random.")
@@ -118,7 +125,9 @@ def run(
     until: Annotated[
         str | None,
         typer.Option(
-            metavar="WHAT", help="Count coverage, and stop when it is reached: states, transitions, pairs=100."
+            metavar="WHAT",
+            help="Count coverage, and stop when it is reached: states, transitions, pairs=100; or after a time without "
+            "anything new: nothing-new=10m.",
         ),
     ] = None,
     calibrate: Annotated[
@@ -158,15 +167,15 @@ def run(
     """
     from otf.cli import continued
     from otf.cli.benches import parsed
-    from otf.cli.run_options import faster, measured
+    from otf.cli.run_options import duration, faster, measured
     from otf.cli.summary import given
 
     options = continued.RunOptions(
         bench=bench or "",
         sets=sets or [],
-        traces=traces,
+        traces=continued.paths_within(time, until) if traces is None else traces,
         steps=steps,
-        time=time,
+        time=None if time is None else duration("--time", time),
         seed=secrets.randbelow(1_000_000) if seed is None else seed,
         strategy=strategy,
         mode=mode,
@@ -204,7 +213,7 @@ def run(
     if speed is not None:
         loaded = faster(loaded, settings, speed)
     if calibrate:
-        return measured(loaded, replace(settings, traces=min(traces, 2)), as_json=as_json)
+        return measured(loaded, replace(settings, traces=min(settings.traces, 2)), as_json=as_json)
     recorded = resume is not None and not bench
     settings = replace(settings, workers=continued.workers_of(options, settings.out, loaded, recorded=recorded))
     own = given(options.sut, options.silence, options.pids)
