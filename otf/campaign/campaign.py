@@ -16,6 +16,7 @@ from otf.adapter import Bench
 from otf.adapter.child.faster import refused
 from otf.adapter.exits import blaming, watched
 from otf.adapter.serial import keeping
+from otf.campaign.changes import ChangedTransitions
 from otf.campaign.confirm import ConfirmedPath, Confirmer
 from otf.campaign.journal import Journal
 from otf.campaign.knowledge import Knowledge
@@ -24,17 +25,19 @@ from otf.campaign.listener import Listener
 from otf.campaign.past import About, Past
 from otf.campaign.paths import Pace
 from otf.campaign.processes import Processes
+from otf.campaign.renewed import keep_transitions, renew
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings, Workers, header
 from otf.campaign.shrinking import INTERRUPTED, Shrinker
 from otf.campaign.speed import check_speed
+from otf.campaign.turns import SpentParts, Turns
 from otf.errors import ContactError, OtfError
 from otf.runner.path import AT_FAULT
 from otf.runner.time_spent import spending
 from otf.runner.writer import writing
 from otf.strategy.kinds import known
-from otf.trace.verdict import Verdict
+from otf.trace.verdict import Signature, Verdict
 
 SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
 LEAST: Final = 0.2  # seconds: in less, nothing is shrunk
@@ -72,6 +75,8 @@ class Campaign:
         self._done = known(settings.strategy).done
         self._stop = False
         self._deadline = float("inf")
+        self._final = set[Signature]()
+        self._turns: Turns
         self._past: Past
         self._executor: Executor
 
@@ -79,6 +84,9 @@ class Campaign:
         """Run all paths, then shrink; return the summary. Raises ModelError if the model is broken."""
         if self.settings.time is not None:
             self._deadline = anyio.current_time() + self.settings.time
+            if self.settings.spend and self.settings.resume:
+                about = About.of(self.bench, self.settings)
+                renew(self.settings.out, about, self._own.spec, self.settings.time)
         out, joins = self.settings.out, self.settings.resume
         with Journal(out, joins=joins) as journal, undisturbed(), watched():
             with spending(self.summary.spent):
@@ -96,6 +104,11 @@ class Campaign:
         self._past.restore(self.summary, self.bench)
         self._past.tidy()
         journal.begin(about, self._past.names)
+        if self.settings.spend and self.settings.time is not None:
+            keep_transitions(self.settings.out, self._own.spec, self.settings.time)
+        self.summary.parts = SpentParts(changed=set(ChangedTransitions.of(self.settings.out).changed))
+        if self.summary.parts.changed:
+            self.summary.parts.tried(self._past.knowledge(0, 1).visits)
         self._executor = self._executor_of(self.settings.workers)
 
     def _executor_of(self, workers: Workers | None) -> Executor:
@@ -110,32 +123,65 @@ class Campaign:
         return InProcess(self.bench, self.settings, self.listener, before, ends, self._aftermath)
 
     async def _all(self, journal: Journal) -> None:
-        await self._retry(journal)
+        part = self.summary.parts.part
+        with part("saved failures"):
+            await self._retry(journal)
         await check_speed(self.bench, self.settings)
-        async with self._executor.running():
-            await self._paths(journal)
-        self.summary.admit()
-        groups = [*self.summary.failures.values()]
-        for at, group in enumerate(groups):
+        self._turns = Turns(lambda: self._at_once and bool(self._new), partial(self._shrink_new, journal))
+        if self._at_once:
+            self.summary.admit()
+        with part("paths"):
+            async with self._executor.running():
+                await self._paths(journal)
+        if not self._at_once:
+            self.summary.admit()
+        with part("shrinking"):
+            for group in self._new:
+                await self._finish_group(group, journal, 1.0)
+
+    @property
+    def _at_once(self) -> bool:
+        """Return whether failures are shrunk between paths: where workers have the system, they are at the end."""
+        return self.settings.spend and self.settings.workers is None
+
+    @property
+    def _new(self) -> list[FailureGroup]:
+        """Return the kinds of failure that are neither shrunk yet nor left as they are."""
+        return [group for signature, group in self.summary.failures.items() if signature not in self._final]
+
+    async def _shrink_new(self, journal: Journal) -> None:
+        with self.summary.parts.part("shrinking", within="paths"):
+            await self._finish_group(self._new[0], journal, SHARE)
+
+    async def _finish_group(self, group: FailureGroup, journal: Journal, share: float) -> None:
+        """Shrink a kind of failure in a share of the time left for those that are new, and keep it."""
+        seconds = share * (self._deadline - anyio.current_time()) / len(self._new)
+        try:
             if self.settings.shrink and group.shrunk is None:
-                await self._shrink(group, journal, (self._deadline - anyio.current_time()) / (len(groups) - at))
-            self._keep(group)
-            self.listener.failure(group)
+                await self._shrink(group, journal, seconds)
+        finally:
+            self._final.add(group.signature)
+        self._keep(group)
+        self.listener.failure(group)
 
     async def _retry(self, journal: Journal) -> None:
         """Drive the failures of earlier campaigns first."""
         saved = self._saved()
         if saved is None:
             return
+        self.summary.parts.left = len(saved.traces())
         try:
             # an oracle of its own: its memory of these runs must not change the paths
             async with aclosing(saved.retried(self._own, self._own.oracle(), self.settings.out)) as retried:
                 async for found in retried:
+                    self.summary.parts.left -= 1
                     known = None if found.result is None else self._confirmer.known_issue(found.result)
                     each = found if known is None else replace(found, result=None, known_issue=known.says)
                     self.summary.saved.append(each)
                     journal.retried(each)
                     self._stop = self._stop or (self.settings.stop_first and each.result is not None)
+                    if anyio.current_time() >= self._deadline:
+                        break
         except ContactError as error:
             self._lost(error)
 
@@ -166,19 +212,20 @@ class Campaign:
         for number in range(lane + 1, self.settings.traces + 1, self._lanes):
             if number in self._past.counted:
                 continue
-            if self._stop or self._done() or anyio.current_time() >= self._paths_end:
-                return
-            try:
-                with blaming():
-                    result, learned = await self._path(number, lane, journal)
-                    counts = partial(self._finish, driven=result, learned=learned, journal=journal)
-                    path = await self._confirmer.confirmed(
-                        result, self._executor.oracle(lane), counts, doubtful=self._doubtful
-                    )
-            except ContactError as error:
-                self._lost(error)
-                return
-            counts(path)
+            async with self._turns.path():
+                if self._stop or self._done() or anyio.current_time() >= self._paths_end:
+                    return
+                try:
+                    with blaming():
+                        result, learned = await self._path(number, lane, journal)
+                        counts = partial(self._finish, driven=result, learned=learned, journal=journal)
+                        path = await self._confirmer.confirmed(
+                            result, self._executor.oracle(lane), counts, doubtful=self._doubtful
+                        )
+                except ContactError as error:
+                    self._lost(error)
+                    return
+                counts(path)
 
     @property
     def _doubtful(self) -> bool:
@@ -188,7 +235,7 @@ class Campaign:
     @property
     def _paths_end(self) -> float:
         """Return when the last path begins: once there is a failure to shrink, some of the time is left for that."""
-        if not self.summary.failures or not self.settings.shrink or self.settings.time is None:
+        if not self.summary.failures or not self.settings.shrink or self.settings.time is None or self._at_once:
             return self._deadline
         return self._deadline - SHARE * self.settings.time
 
@@ -222,6 +269,7 @@ class Campaign:
             self._lost(path.trouble)
         result, known_issue = path.result, self._confirmer.known_issue(path.result)
         self.summary.add(result, path.tries, path.known, known_issue, driven)
+        self.summary.parts.tried(learned.visits)
         journal.counted(path, driven, "" if known_issue is None else known_issue.says, learned)
         self.listener.path(result, self.summary)
         if result.verdict.outcome == "pass" and self.settings.keep == "failures":

@@ -176,7 +176,7 @@ class Learning:
         self._waits.clear()
         used, self._actions = self._actions, dict(self.visits.actions)
         return Knowledge(
-            {f"{_named(node.key)} {_named(inp.key)}": times for (node, inp), times in visits.items()},
+            {f"{named(node.key)} {named(inp.key)}": times for (node, inp), times in visits.items()},
             {what: times - used.get(what, 0) for what, times in self._actions.items() if times > used.get(what, 0)},
             self._quiet(),
             {digest(nodes): times for nodes, times in timers.items()},
@@ -206,7 +206,7 @@ def _visits(before: Knowledge) -> VisitCounts:
 _DIGESTS: Final[dict[Hashable, str]] = {}
 
 
-def _named(key: Hashable) -> str:
+def named(key: Hashable) -> str:
     """Return the digest of the key of a state or input; most come again."""
     known = _DIGESTS.get(key)
     if known is None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol, Self
 
 from otf.adapter import Bench
+from otf.campaign.changes import ChangedTransitions
 from otf.campaign.knowledge import Knowledge, Learning
 from otf.campaign.listener import Listener, callback, listened
 from otf.campaign.paths import Pace, PathRun
@@ -25,6 +26,7 @@ from otf.core.pacing import Timers
 from otf.runner.driving import Aftermath
 from otf.runner.reproduce import patience
 from otf.strategy import Strategy
+from otf.strategy.visits import ChangedFirst
 
 FILES: Final = 10  # that one copy of a system may need: sockets, pipes, its trace
 OWN_FILES: Final = 64
@@ -101,10 +103,11 @@ class Lane:
     learning: Learning
 
     @classmethod
-    def of(cls, bench: Bench, settings: Settings, before: Knowledge) -> Self:
-        """Return a lane that knows what its paths learned before."""
+    def of(cls, bench: Bench, settings: Settings, before: Knowledge, first: ChangedFirst | None = None) -> Self:
+        """Return a lane that knows what its paths learned before, and what they look for `first`."""
         learning = Learning(before)
-        strategy = Strategy(settings.strategy, bench.inputs, settings.seed, learning.visits, patience=patience(bench))
+        patient = patience(bench)
+        strategy = Strategy(settings.strategy, bench.inputs, settings.seed, learning.visits, patient, first)
         timers = Timers(passed=learning.waited)
         waits = bench.system is None
         pace = Pace(settings.mode, settings.burst, bench.timing, learning.proven, timers, waits)
@@ -129,6 +132,7 @@ class InProcess:
         self._bench, self._settings, self._listener = bench, settings, listener
         self._before, self._ends, self._aftermath = before, ends, aftermath
         self._lanes: dict[int, Lane] = {}
+        self._changed = ChangedTransitions.of(settings.out)
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Return a context that does nothing."""
@@ -157,5 +161,6 @@ class InProcess:
 
     def _lane(self, number: int) -> Lane:
         if number not in self._lanes:
-            self._lanes[number] = Lane.of(self._bench, self._settings, self._before(number))
+            first = self._changed.first(number, lanes(self._settings))
+            self._lanes[number] = Lane.of(self._bench, self._settings, self._before(number), first)
         return self._lanes[number]

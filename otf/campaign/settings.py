@@ -79,6 +79,7 @@ class Settings:
     | `saved` | the folder in which failures are kept; they are driven first in the next campaign. None: neither |
     | `where` | the addresses of the system where they differ from the bench's: kept failures belong to one address |
     | `resume` | whether the campaign in `out` continues: paths that it counted are not driven again |
+    | `spend` | whether `time` goes to what changed in the model first; a campaign of its earlier form is set aside |
     | `workers` | the processes that drive the paths, each `jobs` at the same time; None: this process alone |
     | `options` | the options of the command line, for the journal: it continues without them |
 
@@ -112,6 +113,7 @@ class Settings:
     saved: Path | None = None
     where: tuple[str, ...] = ()
     resume: bool = False
+    spend: bool = False
     workers: Workers | None = None
     options: Mapping[str, object] = field(default_factory=dict[str, object])
 
@@ -130,6 +132,8 @@ class Settings:
         if self.time is not None and not self.time > 0:
             message = f"time={self.time}: a positive number of seconds is needed"
             raise UsageError(message)
+        if self.spend and self.time is None:
+            raise UsageError("spend=True: a time to be spent is needed, as in time=60")
 
 
 class SettingsKeywords(TypedDict, total=False):
@@ -155,6 +159,7 @@ class SettingsKeywords(TypedDict, total=False):
     saved: Path | None
     where: tuple[str, ...]
     resume: bool
+    spend: bool
     workers: Workers | None
     options: Mapping[str, object]
 

@@ -34,7 +34,7 @@ from otf.values import show
 
 MOST: Final = 256  # processes
 PATHS: Final = 10  # if nothing bounds a campaign
-AGAIN: Final = {"resume", "bench", "sets", "sut", "pids", "strategy", "time", "page", "as_json", "debug"}
+AGAIN: Final = {"resume", "bench", "sets", "sut", "pids", "strategy", "time", "spend", "page", "as_json", "debug"}
 """Options that may be given beside --resume: all others are those of the folder."""
 
 
@@ -46,6 +46,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     traces: int = 10
     steps: int = 50
     time: float | None = None
+    spend: bool = False
     seed: int = 0
     strategy: str = "alternating"
     mode: str = "eager"
@@ -100,6 +101,7 @@ def settings_of(options: RunOptions, out: Path) -> Settings:
         traces=options.traces,
         steps=options.steps,
         time=options.time,
+        spend=options.spend,
         seed=options.seed,
         strategy=chosen(options.strategy),
         mode=_one_of("--mode", options.mode, MODES),
@@ -148,7 +150,8 @@ def resumed(folder: Path, given: RunOptions) -> tuple[RunOptions, Bench]:
     options = _options(folder, about)
     # without a number of paths only the time bounds the campaign
     time = given.time or (options.time if about.traces >= UNLIMITED else None)
-    options = msgspec.structs.replace(options, seed=head.seed, traces=about.traces, time=time)
+    spend = given.spend or (options.spend and not given.time)
+    options = msgspec.structs.replace(options, seed=head.seed, traces=about.traces, time=time, spend=spend)
     if given.bench:
         own = {"bench": given.bench, "sets": given.sets, "sut": given.sut, "pids": given.pids}
         options = msgspec.structs.replace(options, **own, strategy=_own(options.strategy, given.strategy))

@@ -52,6 +52,15 @@ def run(
         str | None,
         typer.Option(metavar="TIME", help="When to stop: 90, 60s, 10m or 8h.", show_default=False),
     ] = None,
+    spend: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Spend this time: on saved failures first, then on what changed in the model since the last campaign "
+            "in the folder of --into, then on what was covered least.",
+            show_default=False,
+        ),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="The same seed gives the same inputs; default: random.")
     ] = None,
@@ -167,15 +176,16 @@ def run(
     """
     from otf.cli import continued
     from otf.cli.benches import parsed
-    from otf.cli.run_options import duration, faster, measured
+    from otf.cli.run_options import bounded, faster, measured
     from otf.cli.summary import given
 
     options = continued.RunOptions(
         bench=bench or "",
         sets=sets or [],
-        traces=continued.paths_within(time, until) if traces is None else traces,
+        traces=continued.paths_within(time or spend, until) if traces is None else traces,
         steps=steps,
-        time=None if time is None else duration("--time", time),
+        time=bounded(time, spend),
+        spend=spend is not None,
         seed=secrets.randbelow(1_000_000) if seed is None else seed,
         strategy=strategy,
         mode=mode,
@@ -286,7 +296,7 @@ def _driven(campaign: Campaign, printer: SummaryPrinter | None, watch: _Watch) -
 
 
 def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[str, Any]:
-    from otf.cli.summary import lists
+    from otf.cli.summary import lists, parts_data
 
     result = {
         "verdict": summary.verdict,
@@ -306,6 +316,7 @@ def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[
         ],
         "failures": [_group(group) for group in summary.failures.values()],
         **lists(summary.result),
+        **({"parts": parts_data(summary.parts)} if settings.spend else {}),
     }
     return result if error is None else {**result, **error_document(str(error))}
 

@@ -119,6 +119,15 @@ def duration(option: str, text: str) -> float:
     return float(found[1]) * UNITS[found[2] or "s"]
 
 
+def bounded(time: str | None, spend: str | None) -> float | None:
+    """Return the seconds of --time or --spend, None without. Raises UsageError."""
+    if time is not None and spend is not None:
+        raise UsageError("--time and --spend are both the time of the campaign: give one of them")
+    if spend is not None:
+        return duration("--spend", spend)
+    return None if time is None else duration("--time", time)
+
+
 def counting(bench: Bench, settings: Settings, until: str | None) -> tuple[Settings, Covered]:
     """Return the settings with a strategy that counts coverage, and ends the campaign when it is reached."""
     if until is None:
