@@ -20,8 +20,9 @@ from otf.campaign.changes import ChangedTransitions
 from otf.campaign.confirm import ConfirmedPath, Confirmer
 from otf.campaign.journal import Journal
 from otf.campaign.knowledge import Knowledge
-from otf.campaign.lanes import Executor, InProcess, Lease, lanes, trace_of
+from otf.campaign.lanes import Executor, InProcess, Lease, trace_of
 from otf.campaign.listener import Listener
+from otf.campaign.merged import Known, Merged
 from otf.campaign.past import About, Past
 from otf.campaign.paths import Pace
 from otf.campaign.processes import Processes
@@ -48,8 +49,8 @@ SELDOM: Final = 100  # the oldest objects are searched for garbage this many tim
 class Campaign:
     """One campaign on one bench; `summary` has its results so far, also after an interruption.
 
-    Each of n jobs takes every n-th path and has its own memory: the same seed and number of jobs give the same paths,
-    whatever the speed of each job.
+    Each of n jobs takes every n-th path, and knows of the others what they learned some paths ago: the same seed and
+    number of jobs give the same paths, whatever the speed of each job.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -66,7 +67,7 @@ class Campaign:
         self.settings = settings
         self.listener: Listener = listener or Listener()
         self.summary: Summary = Summary(known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues])
-        self._lanes = lanes(settings)
+        self._lanes = settings.lanes
         # what is reported was seen at the system's own speed: a program may follow a faster clock in part only
         self._own = bench.at_speed(1)
         self._confirmer = Confirmer(bench, settings, self.summary)
@@ -78,6 +79,7 @@ class Campaign:
         self._final = set[Signature]()
         self._turns: Turns
         self._past: Past
+        self._merged: Merged
         self._executor: Executor
 
     async def run(self) -> Summary:
@@ -108,19 +110,17 @@ class Campaign:
             keep_transitions(self.settings.out, self._own.spec, self.settings.time)
         self.summary.parts = SpentParts(changed=set(ChangedTransitions.of(self.settings.out).changed))
         if self.summary.parts.changed:
-            self.summary.parts.tried(self._past.knowledge(0, 1).visits)
+            self.summary.parts.tried(self._past.knowledge(self._past.counted).visits)
+        self._merged = Merged(self._lanes, self._past, remote=self.settings.workers is not None)
         self._executor = self._executor_of(self.settings.workers)
 
     def _executor_of(self, workers: Workers | None) -> Executor:
-        def before(lane: int, again: bool = False) -> Knowledge:  # noqa: FBT001, FBT002 -- as executors call it
-            return (Past(self.settings.out) if again else self._past).knowledge(lane, self._lanes)
-
         def ends() -> float:
             return self._paths_end
 
         if workers is not None:
-            return Processes(self.bench, self.settings, workers, before, ends)
-        return InProcess(self.bench, self.settings, self.listener, before, ends, self._aftermath)
+            return Processes(self.bench, self.settings, workers, self._merged.whole, ends)
+        return InProcess(self.bench, self.settings, self.listener, ends, self._aftermath)
 
     async def _all(self, journal: Journal) -> None:
         part = self.summary.parts.part
@@ -209,23 +209,26 @@ class Campaign:
             raise group.exceptions[0] from None
 
     async def _lane(self, lane: int, journal: Journal) -> None:
-        for number in range(lane + 1, self.settings.traces + 1, self._lanes):
-            if number in self._past.counted:
-                continue
+        numbers = range(lane + 1, self.settings.traces + 1, self._lanes)
+        for number in (each for each in numbers if each not in self._past.counted):
+            known = await self._merged.known(number)
             async with self._turns.path():
-                if self._stop or self._done() or anyio.current_time() >= self._paths_end:
-                    return
+                if known is None or self._stop or self._done() or anyio.current_time() >= self._paths_end:
+                    break
                 try:
                     with blaming():
-                        result, learned = await self._path(number, lane, journal)
+                        result, learned = await self._path(number, lane, known, journal)
                         counts = partial(self._finish, driven=result, learned=learned, journal=journal)
                         path = await self._confirmer.confirmed(
                             result, self._executor.oracle(lane), counts, doubtful=self._doubtful
                         )
                 except ContactError as error:
                     self._lost(error)
-                    return
+                    break
                 counts(path)
+        else:
+            return
+        self._merged.end()
 
     @property
     def _doubtful(self) -> bool:
@@ -239,18 +242,18 @@ class Campaign:
             return self._deadline
         return self._deadline - SHARE * self.settings.time
 
-    async def _path(self, number: int, lane: int, journal: Journal) -> tuple[PathResult, Knowledge]:
+    async def _path(self, number: int, lane: int, known: Known, journal: Journal) -> tuple[PathResult, Knowledge]:
         """Run a path; run it again if the line was at fault, as often as the bench allows."""
         learned = Knowledge()
         for _ in range(self.bench.retries):
-            result = await self._attempt(number, lane, journal, learned)
+            result = await self._attempt(Lease(number, lane, uuid4().hex[:12], known), journal, learned)
             if not result.verdict.why.startswith(AT_FAULT):
                 return result, learned
-        return await self._attempt(number, lane, journal, learned), learned
+        return await self._attempt(Lease(number, lane, uuid4().hex[:12], known), journal, learned), learned
 
-    async def _attempt(self, number: int, lane: int, journal: Journal, learned: Knowledge) -> PathResult:
-        lease = Lease(number, lane, uuid4().hex[:12])
-        with journal.path(lease.run, number, trace_of(self.settings.out, number)) as done:
+    async def _attempt(self, lease: Lease, journal: Journal, learned: Knowledge) -> PathResult:
+        number, knows = lease.number, self._merged.reach(lease.number)
+        with journal.path(lease.run, number, trace_of(self.settings.out, number), knows) as done:
             leased = await self._executor.drive(lease)
             done(leased.result)
         if leased.deaths:
@@ -271,6 +274,7 @@ class Campaign:
         self.summary.add(result, path.tries, path.known, known_issue, driven)
         self.summary.parts.tried(learned.visits)
         journal.counted(path, driven, "" if known_issue is None else known_issue.says, learned)
+        self._merged.add(result.number, learned)
         self.listener.path(result, self.summary)
         if result.verdict.outcome == "pass" and self.settings.keep == "failures":
             with writing(result.trace, "what passed"):

@@ -1,4 +1,4 @@
-"""Reading the journal of a campaign: what was run, how each path counted, and what the paths of a lane learned.
+"""Reading the journal of a campaign: what was run, how each path counted, and what the paths learned.
 
 Only whole lines count: a path that was begun and has no result is driven again, with the same seed and the same
 knowledge. The journal is data like a trace: reading it imports nothing and runs nothing that it names.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
@@ -18,7 +18,6 @@ import msgspec
 from otf.adapter import Bench
 from otf.campaign.journal import COUNTED, JOURNAL, SHRUNK, STARTED
 from otf.campaign.knowledge import Knowledge
-from otf.campaign.lanes import lanes
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
 from otf.campaign.saved import TIMES
 from otf.campaign.settings import Settings, header
@@ -50,7 +49,7 @@ class About(msgspec.Struct, frozen=True):
     def of(cls, bench: Bench, settings: Settings) -> Self:
         """Return what decides the paths of this campaign."""
         head = {name: value for name, value in asdict(header(bench, settings, 0)).items() if name not in OF_A_PATH}
-        return cls(_plain(head), settings.steps, lanes(settings), settings.traces, _plain(settings.options))
+        return cls(_plain(head), settings.steps, settings.lanes, settings.traces, _plain(settings.options))
 
     def parts(self) -> dict[str, object]:
         """Return what must be the same for the same paths, by name."""
@@ -182,10 +181,10 @@ class Past:
                     f"{message}{_shown(now.get(name))}; continue them with the same, or choose another folder"
                 )
 
-    def knowledge(self, lane: int, lanes: int) -> Knowledge:
-        """Return what the counted paths of a lane learned; lanes are counted from 0, and take paths in turn."""
+    def knowledge(self, numbers: Iterable[int]) -> Knowledge:
+        """Return what these paths learned together, as far as they count."""
         known, visits = Knowledge(), defaultdict[int, int](int)
-        for number in range(lane + 1, max(self.counted, default=0) + 1, lanes):
+        for number in sorted(numbers):
             if (counted := self.counted.get(number)) is not None:
                 known.add(msgspec.json.decode(counted.learned, type=Knowledge))
                 numbers = iter(msgspec.json.decode(counted.visits, type=list[int]))

@@ -1,8 +1,9 @@
 """The executor of several processes: each worker drives the paths of its lanes, and answers in lines of JSON.
 
 A worker is a program of its own, started anew and not forked: it loads the bench as a user does, and nothing that it
-says is code. If it dies, its lanes go on in a new one, with what their paths learned so far by the journal, and a path
-that was under way is driven again with the same seed. If the coordinator dies, its workers see the end of their input.
+says is code. If it dies, its lanes go on in a new one, which gets what paths learned so far, and a path that was under
+way is driven again with the same seed and the same knowledge. If the coordinator dies, its workers see the end of their
+input.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from anyio.abc import Process
 from otf.adapter import Bench
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.lanes import Lease, Leased, trace_of
+from otf.campaign.merged import Known
 from otf.campaign.recorder import reread
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings, Workers
@@ -36,17 +38,20 @@ LONGEST: Final = 64 << 20  # bytes of a line
 
 
 class LeaseLine(msgspec.Struct):
-    """A lease as a worker reads it. `before` is what the lane learned, if this worker has not driven it yet."""
+    """A lease as a worker reads it; `seconds` are those left for the path."""
 
     number: int
     lane: int
     run: str
+    known: Known
     seconds: float | None = None
-    before: Knowledge | None = None
 
 
 class ResultLine(msgspec.Struct):
-    """What a leased path did, as a worker writes it; `error` and its `kind` if it has no result."""
+    """What a leased path did, as a worker writes it; `error` and its `kind` if it has no result.
+
+    `lacks`: the worker has not driven it, since it lacks some of what the path knows.
+    """
 
     number: int
     verdict: Verdict = msgspec.field(default_factory=lambda: Verdict("inconclusive"))
@@ -56,6 +61,7 @@ class ResultLine(msgspec.Struct):
     silence: str = ""
     learned: Knowledge = msgspec.field(default_factory=Knowledge)
     cut: bool = False
+    lacks: bool = False
     error: str = ""
     kind: str = ""
 
@@ -66,16 +72,14 @@ class _WorkerDiedError(Exception):
 
 @dataclass(slots=True)
 class _Worker:
-    """A worker process; `lanes` are those that it has driven, `waiting` the results that it owes."""
+    """A worker process; `waiting` are the results that it owes."""
 
     process: Process
-    lanes: set[int] = field(default_factory=set[int])
     waiting: dict[int, anyio.Event] = field(default_factory=dict[int, anyio.Event])
     results: dict[int, ResultLine] = field(default_factory=dict[int, ResultLine])
     dead: bool = False
 
     async def drive(self, line: LeaseLine) -> ResultLine:
-        self.lanes.add(line.lane)
         done = self.waiting[line.number] = anyio.Event()
         await self.send(msgspec.json.encode(line))
         if not self.dead:
@@ -119,8 +123,8 @@ class _Worker:
 class Processes:
     """Drives paths in worker processes.
 
-    `before(lane, again)` returns what the paths of a lane learned, also those of this campaign if `again`; `ends`
-    returns the moment at which a path ends, whatever it did.
+    `whole` adds to what a path knows all that a new worker lacks; `ends` returns the moment at which a path ends,
+    whatever it did.
     """
 
     def __init__(
@@ -128,15 +132,14 @@ class Processes:
         bench: Bench,
         settings: Settings,
         workers: Workers,
-        before: Callable[[int, bool], Knowledge],
+        whole: Callable[[Known], Known],
         ends: Callable[[], float],
     ) -> None:
-        self._bench, self._settings, self._before, self._ends = bench, settings, before, ends
+        self._bench, self._settings, self._whole, self._ends = bench, settings, whole, ends
         self._command: Sequence[str] = (sys.executable, *workers.command)
         self._greeting = workers.greeting
         self._workers: list[_Worker | None] = [None] * workers.processes
         self._starting = [anyio.Lock() for _ in self._workers]
-        self._driven = set[int]()  # lanes
         self._oracle = bench.oracle()
         self._readers: anyio.abc.TaskGroup
 
@@ -162,16 +165,19 @@ class Processes:
         """Drive a path in the worker of its lane; in a new one if that dies."""
         for deaths in range(DEATHS):
             worker = await self._worker(lease.lane % len(self._workers))
-            before = None if lease.lane in worker.lanes else self._before(lease.lane, lease.lane in self._driven)
-            self._driven.add(lease.lane)
-            seconds = self._ends() - anyio.current_time()
-            line = LeaseLine(*lease, seconds=seconds if seconds < float("inf") else None, before=before)
             try:
-                return self._leased(await worker.drive(line), deaths)
+                line = await worker.drive(self._line(lease))
+                if line.lacks:
+                    line = await worker.drive(self._line(lease._replace(known=self._whole(lease.known))))
+                return self._leased(line, deaths)
             except _WorkerDiedError:
                 continue
         message = f"{DEATHS} worker processes died of path {lease.number}: drive it alone, without --processes"
         raise ContactError(message)
+
+    def _line(self, lease: Lease) -> LeaseLine:
+        seconds = self._ends() - anyio.current_time()
+        return LeaseLine(*lease, seconds=seconds if seconds < float("inf") else None)
 
     async def _worker(self, at: int) -> _Worker:
         async with self._starting[at]:

@@ -63,7 +63,7 @@ def _differences(was: About, now: About) -> set[str]:
 
 def _first(out: Path, past: Past, now: TransitionPrints, before: TransitionPrints | None) -> ChangedTransitions:
     """Return the changed transitions, with those that an earlier change left untried."""
-    tried = past.knowledge(0, 1).visits
+    tried = past.knowledge(past.counted).visits
     left = [pair for pair in ChangedTransitions.of(out).changed if pair not in tried and _has(now, pair)]
     changed = [] if before is None else now.changed(before)
     return ChangedTransitions([*dict.fromkeys([*changed, *left])])

@@ -117,6 +117,11 @@ class Settings:
     workers: Workers | None = None
     options: Mapping[str, object] = field(default_factory=dict[str, object])
 
+    @property
+    def lanes(self) -> int:
+        """Return the number of lanes: of paths at the same time."""
+        return self.jobs * (1 if self.workers is None else self.workers.processes)
+
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
         for name in ("traces", "steps", "largest", "jobs", "burst"):

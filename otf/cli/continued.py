@@ -140,6 +140,7 @@ def workers_of(options: RunOptions, out: Path, bench: Bench, *, recorded: bool) 
     if options.until is not None:
         raise UsageError("--until counts coverage in one process: leave out --processes, and give --jobs")
     greeting = {"options": msgspec.to_builtins(options), "out": str(out), "speed": bench.speed, "recorded": recorded}
+    greeting["processes"] = number
     return Workers(number, ("-m", "otf.cli.worker"), msgspec.json.encode(greeting))
 
 

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from otf.adapter import Bench
 from otf.campaign import FailureGroup, PathResult, Settings, Shrunk, Summary
-from otf.campaign.lanes import lanes
 from otf.campaign.settings import header
 from otf.campaign.turns import SpentParts
 from otf.campaign.worth import learn, percent, rate_interval, stated
@@ -118,7 +117,7 @@ class SummaryPrinter:
         if summary.verdict == "fail" or learn(header(self._bench, settings, 0), self._bench):
             return ""
         whole = settings.time is None and isinstance(settings.strategy, str) and summary.paths >= settings.traces
-        return stated(summary.result, 0 if whole else lanes(settings))
+        return stated(summary.result, 0 if whole else settings.lanes)
 
     def _known_issues(self) -> Iterator[str]:
         for known in self._summary.known_issues:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -22,10 +23,10 @@ from otf.adapter.exits import blaming, watched
 from otf.adapter.serial import keeping
 from otf.campaign import Settings
 from otf.campaign.campaign import undisturbed
-from otf.campaign.knowledge import Knowledge
 from otf.campaign.lanes import InProcess, Lease, make_room
 from otf.campaign.listener import Listener
 from otf.campaign.processes import LeaseLine, ResultLine
+from otf.campaign.settings import Workers
 from otf.cli.continued import RunOptions, made, resumed, settings_of
 from otf.core import Oracle
 from otf.errors import OtfError
@@ -36,12 +37,16 @@ _WRITING: Final = Lock()
 
 
 class Greeting(msgspec.Struct):
-    """The first line: the options, the folder, and the speed of the clocks. `recorded`: the bench is the folder's."""
+    """The first line: the options, the folder, the speed of the clocks, and how many workers there are.
+
+    `recorded`: the bench is the folder's.
+    """
 
     options: RunOptions
     out: str
     speed: float = 1.0
     recorded: bool = False
+    processes: int = 1
 
 
 class Worker:
@@ -49,21 +54,20 @@ class Worker:
 
     def __init__(self, bench: Bench, settings: Settings) -> None:
         self._bench, self._settings = bench, settings
-        self._before: dict[int, Knowledge] = {}
         self._ends = float("inf")
         self._seen = set[Signature]()
-        self._executor = InProcess(
-            bench, settings, Listener(), self._before.__getitem__, lambda: self._ends, self._aftermath
-        )
+        self._executor = InProcess(bench, settings, Listener(), lambda: self._ends, self._aftermath)
 
     async def drive(self, line: LeaseLine) -> ResultLine:
         """Drive a path; an error of otf becomes a result."""
-        if line.before is not None:
-            self._before[line.lane] = line.before
+        if not self._executor.takes(line.known):
+            return ResultLine(line.number, lacks=True)
         self._ends = float("inf") if line.seconds is None else anyio.current_time() + line.seconds
         try:
             with blaming():
-                result, learned, cut, _ = await self._executor.drive(Lease(line.number, line.lane, line.run))
+                result, learned, cut, _ = await self._executor.drive(
+                    Lease(line.number, line.lane, line.run, line.known)
+                )
                 failure = result.verdict.failure
                 if failure is not None and failure.signature not in self._seen:
                     ask_again(self._oracle(line.lane).model, self._bench.oracle(), result.events)
@@ -88,6 +92,8 @@ def main() -> None:
     os.dup2(2, 1)
     greeting = msgspec.json.decode(sys.stdin.buffer.readline(), type=Greeting)
     settings = settings_of(greeting.options, Path(greeting.out))
+    # lanes are those of all workers
+    settings = replace(settings, workers=Workers(greeting.processes, (), b""))
     own = msgspec.structs.replace(greeting.options, bench="")
     bench = resumed(settings.out, own)[1] if greeting.recorded else made(greeting.options)
     make_room(settings.jobs)
