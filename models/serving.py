@@ -16,6 +16,7 @@ from otf.adapter import Ending, Frame, KnownIssue, Line, Opener, Trouble
 from otf.adapter.waiting import any_readable
 from otf.adapters.process import ProcessLine
 from otf.errors import ContactError, UsageError
+from otf.spec.transition import RequirementIds
 
 HOST: Final = "127.0.0.1"
 UNPACKED: Final = Path(sys.prefix) / "debian"
@@ -47,9 +48,9 @@ def program(name: str, package: str) -> str:
     return path
 
 
-def known_issue(says: str, *words: str) -> KnownIssue:
+def known_issue(says: str, *words: str, req: RequirementIds = ()) -> KnownIssue:
     """Return the known issue that shows where all these words stand in a failure's last inputs and its output."""
-    return KnownIssue(lambda failure: all(word in f"{failure.input} {failure.seen}" for word in words), says)
+    return KnownIssue(lambda failure: all(word in f"{failure.input} {failure.seen}" for word in words), says, req)
 
 
 def chosen(also: str, groups: Iterable[str]) -> None:

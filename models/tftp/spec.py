@@ -14,6 +14,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from otf.models.tftp.messages import FULL, Ack, Data, Error, Read, Write
+from otf.models.tftp.requirements import Rfc
 from otf.spec import Spec, Transition, goto
 
 Block: TypeAlias = tuple[str, int]
@@ -113,38 +114,40 @@ def tftp(timer: Timer, also: str = "") -> Spec[State, Input]:
 
 def _step(state: State, inp: Input) -> Iterator[Transition[State]]:
     match state.transfer, inp:
-        case Idle(), Read(name):
-            yield from _read(state, name)
+        case Idle(), Read(name, mode):
+            yield from _read(state, name, mode)
         case Idle(), Write(name):
-            yield goto(replace(state.stored(name, None), transfer=Writing(name)), Ack(0))
+            yield goto(replace(state.stored(name, None), transfer=Writing(name)), Ack(0), req=Rfc.RFC1350_5_WRQ)
             if state.has(name):
-                yield goto(state, Error(EXISTS))
+                yield goto(state, Error(EXISTS), req=Rfc.RFC1350_5_EXISTS)
         case Reading(), Ack(block):
             yield from _acknowledged(state, state.transfer, block)
         case Writing(), Data(block, fill, size):
             yield from _written(state, state.transfer, block, (fill, size))
         case ((Reading() | Writing()), Error()):
-            yield goto(replace(state, transfer=Idle()))
+            yield goto(replace(state, transfer=Idle()), req=Rfc.RFC1350_7_ERROR)
         case _:
             return
 
 
-def _read(state: State, name: str) -> Iterator[Transition[State]]:
+def _read(state: State, name: str, mode: str) -> Iterator[Transition[State]]:
     if not state.has(name):
-        yield goto(state, Error(NOT_FOUND))
+        yield goto(state, Error(NOT_FOUND), req=Rfc.RFC1350_5_ERROR)
     elif content := state.content(name):
-        yield goto(replace(state, transfer=Reading(name)), Data(1, *content[0]))
+        other = [] if mode.islower() else [Rfc.RFC1350_5_MODE]
+        yield goto(replace(state, transfer=Reading(name)), Data(1, *content[0]), req=[Rfc.RFC1350_4_READ, *other])
 
 
 def _acknowledged(state: State, transfer: Reading, block: int) -> Iterator[Transition[State]]:
     content = state.content(transfer.name)
     if block < transfer.block:
         # RFC 1123: a duplicate acknowledgement must not bring the data again, or every packet would be doubled
-        yield goto(state)
+        yield goto(state, req=Rfc.RFC1123_4_2_3_1)
     elif block == transfer.block == len(content):
-        yield goto(replace(state, transfer=Idle()))
+        yield goto(replace(state, transfer=Idle()), req=Rfc.RFC1350_6_END)
     elif block == transfer.block:
-        yield goto(replace(state, transfer=Reading(transfer.name, block + 1)), Data(block + 1, *content[block]))
+        then = replace(state, transfer=Reading(transfer.name, block + 1))
+        yield goto(then, Data(block + 1, *content[block]), req=Rfc.RFC1350_5_NUMBERS)
 
 
 def _written(state: State, transfer: Writing, block: int, data: Block) -> Iterator[Transition[State]]:
@@ -152,9 +155,9 @@ def _written(state: State, transfer: Writing, block: int, data: Block) -> Iterat
         got = (*transfer.got, data)
         last = data[1] < FULL
         then = state.stored(transfer.name, got) if last else replace(state, transfer=Writing(transfer.name, got))
-        yield goto(then, Ack(block))
+        yield goto(then, Ack(block), req=Rfc.RFC1350_5_ECHO)
     elif block == len(transfer.got):
-        yield goto(state, Ack(block))  # the acknowledgement was lost, it seems
+        yield goto(state, Ack(block), req=Rfc.RFC1350_2_AGAIN)  # the acknowledgement was lost, it seems
 
 
 def _emits(timer: Timer, state: State) -> Iterator[Transition[State]]:
@@ -163,7 +166,9 @@ def _emits(timer: Timer, state: State) -> Iterator[Transition[State]]:
         return
     last = Ack(len(transfer.got)) if isinstance(transfer, Writing) else _block(state, transfer)
     then = replace(transfer, again=min(OFTEN, transfer.again + 1))
-    yield goto(replace(state, transfer=then), last, within=timer.due(transfer))
+    final = isinstance(transfer, Reading) and transfer.block == len(state.content(transfer.name))
+    req = Rfc.RFC1350_6_LAST if final else Rfc.RFC1350_2_LOST
+    yield goto(replace(state, transfer=then), last, within=timer.due(transfer), req=req)
 
 
 def _block(state: State, transfer: Reading) -> Data:

@@ -30,7 +30,7 @@ from otf.core.timing import Learnt, Timing
 from otf.errors import ModelError, OtfError, UsageError
 from otf.renamed import old_keywords
 from otf.simulate.walk import Act
-from otf.spec import Elapse, Spec, at_speed, total
+from otf.spec import Elapse, Requirements, Spec, at_speed, total
 from otf.trace.events import Event
 from otf.values import show
 
@@ -72,6 +72,7 @@ class Bench:
     | `known_issues` | none | failures that are known: a campaign counts them and goes on |
     | `silence` | "observed" | how it is known: "observed" by a look at the processes of the system, or "timed" |
     | `pids` | none | processes of the system that are not started by the bench and hold none of its ports |
+    | `requirements` | none | the table of requirements that the model refers to with `req=` |
     | `foreign` | None | makes an event of a line (decoded JSON) of a log of another program, or None |
 
     >>> from otf.spec import Spec, goto
@@ -105,6 +106,7 @@ class Bench:
     parameters: Mapping[str, object] = field(default_factory=dict[str, object])
     known_issues: tuple[KnownIssue, ...] = ()
     foreign: Callable[[Any], Event | None] | None = None
+    requirements: Requirements = field(default_factory=Requirements)
     silence: Silence = "observed"
     pids: tuple[int, ...] = ()
 
@@ -219,7 +221,7 @@ class Bench:
         judged = total(spec) if self.inputs in {"all", "mixed"} else spec
         relation: Relation = "any" if self.inputs == "any" else "uioco"
         model = Model(judged, Routes(self._output_ports, self.port))
-        return Oracle(model, relation, self.limits, self.timing, self.silence_key)
+        return Oracle(model, relation, self.limits, self.timing, self.silence_key, self.requirements)
 
     @property
     def _output_ports(self) -> tuple[str, ...]:

@@ -14,7 +14,8 @@ from otf.adapter.line import Line
 from otf.codec import Codec
 from otf.core import Barrier, InputMode, Limits
 from otf.errors import UsageError
-from otf.spec import Spec
+from otf.spec import Requirements, Spec
+from otf.spec.transition import RequirementIds
 from otf.trace.events import Event
 from otf.trace.verdict import Failure
 from otf.values import show
@@ -36,7 +37,8 @@ _OLD: Final = {"faults", "departures"}  # `Bench` itself still takes them
 class KnownIssue:
     """A failure that is known: a campaign counts it and goes on.
 
-    `shows` returns whether a failure is this one; `says` describes it for people.
+    `shows` returns whether a failure is this one; `says` describes it for people; `req` are the requirements that it
+    violates.
 
     >>> KnownIssue(lambda failure: "Unknown command" in failure.seen, "it answers what it should ignore").says
     'it answers what it should ignore'
@@ -44,6 +46,7 @@ class KnownIssue:
 
     shows: Callable[[Failure], bool]
     says: str
+    req: RequirementIds = ()
 
 
 class BenchOptions(TypedDict, total=False):
@@ -61,6 +64,7 @@ class BenchOptions(TypedDict, total=False):
     mutants: Mapping[str, str]
     parameters: Mapping[str, object]
     known_issues: tuple[KnownIssue, ...]
+    requirements: Requirements
     foreign: Callable[[Any], Event | None] | None
 
 

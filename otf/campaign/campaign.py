@@ -17,7 +17,7 @@ from otf.adapter.child.faster import refused
 from otf.adapter.exits import blaming, watched
 from otf.adapter.serial import keeping
 from otf.campaign.changes import ChangedTransitions
-from otf.campaign.confirm import ConfirmedPath, Confirmer
+from otf.campaign.confirm import STRICT, ConfirmedPath, Confirmer
 from otf.campaign.journal import Journal
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.lanes import Executor, InProcess, Lease, trace_of
@@ -27,6 +27,7 @@ from otf.campaign.past import About, Past
 from otf.campaign.paths import Pace
 from otf.campaign.processes import Processes
 from otf.campaign.renewed import keep_transitions, renew
+from otf.campaign.requirements import note_requirements
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings, Workers, header
@@ -38,6 +39,7 @@ from otf.runner.path import AT_FAULT
 from otf.runner.time_spent import spending
 from otf.runner.writer import writing
 from otf.strategy.kinds import known
+from otf.trace.requirements import RequirementRecord
 from otf.trace.verdict import Signature, Verdict
 
 SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
@@ -66,11 +68,14 @@ class Campaign:
         self.bench = bench
         self.settings = settings
         self.listener: Listener = listener or Listener()
-        self.summary: Summary = Summary(known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues])
+        self.summary: Summary = Summary(
+            known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues],
+            requirements=RequirementRecord(bench.requirements),
+        )
         self._lanes = settings.lanes
         # what is reported was seen at the system's own speed: a program may follow a faster clock in part only
         self._own = bench.at_speed(1)
-        self._confirmer = Confirmer(bench, settings, self.summary)
+        self._confirmer = Confirmer(bench, settings, self.summary, lambda: self._deadline)
         if bench.speed > 1 and settings.burst > 1:
             raise refused(bench.speed, "a failure in a burst cannot be driven again at the system's own speed")
         self._done = known(settings.strategy).done
@@ -126,7 +131,7 @@ class Campaign:
         part = self.summary.parts.part
         with part("saved failures"):
             await self._retry(journal)
-        await check_speed(self.bench, self.settings)
+        await check_speed(self.bench, self.settings, self._deadline)
         self._turns = Turns(lambda: self._at_once and bool(self._new), partial(self._shrink_new, journal))
         if self._at_once:
             self.summary.admit()
@@ -169,19 +174,17 @@ class Campaign:
         saved = self._saved()
         if saved is None:
             return
-        self.summary.parts.left = len(saved.traces())
         try:
             # an oracle of its own: its memory of these runs must not change the paths
-            async with aclosing(saved.retried(self._own, self._own.oracle(), self.settings.out)) as retried:
+            async with aclosing(
+                saved.retried(self._own, self._own.oracle(), self.settings.out, self._deadline)
+            ) as retried:
                 async for found in retried:
-                    self.summary.parts.left -= 1
                     known = None if found.result is None else self._confirmer.known_issue(found.result)
                     each = found if known is None else replace(found, result=None, known_issue=known.says)
                     self.summary.saved.append(each)
                     journal.retried(each)
                     self._stop = self._stop or (self.settings.stop_first and each.result is not None)
-                    if anyio.current_time() >= self._deadline:
-                        break
         except ContactError as error:
             self._lost(error)
 
@@ -216,19 +219,23 @@ class Campaign:
                 if known is None or self._stop or self._done() or anyio.current_time() >= self._paths_end:
                     break
                 try:
-                    with blaming():
-                        result, learned = await self._path(number, lane, known, journal)
-                        counts = partial(self._finish, driven=result, learned=learned, journal=journal)
-                        path = await self._confirmer.confirmed(
-                            result, self._executor.oracle(lane), counts, doubtful=self._doubtful
-                        )
+                    await self._counted(number, lane, known, journal)
                 except ContactError as error:
                     self._lost(error)
                     break
-                counts(path)
         else:
             return
         self._merged.end()
+
+    async def _counted(self, number: int, lane: int, known: Known, journal: Journal) -> None:
+        """Drive a path, and count it as confirmed."""
+        with blaming():
+            result, learned = await self._path(number, lane, known, journal)
+            counts = partial(self._finish, driven=result, learned=learned, journal=journal)
+            oracle = self._executor.oracle(lane)
+            path = await self._confirmer.confirmed(result, oracle, counts, doubtful=self._doubtful)
+            await note_requirements(self.summary.requirements, path.result, self.bench, oracle)
+        counts(path)
 
     @property
     def _doubtful(self) -> bool:
@@ -308,6 +315,7 @@ class Campaign:
             jobs=self.settings.jobs,
             mode=self.settings.mode,
             where=self.settings.where,
+            confirmed=group.tries == 1 and group.first.trace.name.endswith(STRICT),
             progress=progress,
             found=found,
         )

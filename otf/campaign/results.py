@@ -10,6 +10,7 @@ from otf.campaign.turns import SpentParts
 from otf.errors import FAIL, INCONCLUSIVE, PASS
 from otf.runner.time_spent import TimeSpent
 from otf.trace.events import Event
+from otf.trace.requirements import RequirementRecord
 from otf.trace.result import CampaignResult, FailureResult, InconclusiveResult, KnownIssueResult
 from otf.trace.verdict import Outcome, Signature, Verdict
 
@@ -168,6 +169,7 @@ class Summary:
     spent: TimeSpent = field(default_factory=TimeSpent)
     cut: bool = False
     parts: SpentParts = field(default_factory=SpentParts)
+    requirements: RequirementRecord = field(default_factory=RequirementRecord)
 
     @property
     def result(self) -> CampaignResult:
@@ -191,6 +193,7 @@ class Summary:
             late=self.late,
             trouble=self.trouble,
             interrupted=self.interrupted,
+            requirements=self.requirements.results(),
         )
 
     @property

@@ -24,7 +24,9 @@ from otf.offline import Judgement, judge
 from otf.report import Gathered, ReportedFailure
 from otf.report import PathSummary as Walked
 from otf.runner.time_spent import TimeSpent
+from otf.spec.transition import requirements
 from otf.trace.reading import TracedEvent, bounded
+from otf.trace.requirements import RequirementRecord
 from otf.trace.verdict import Outcome
 
 PATH: Final = re.compile(r"(path|saved)-\d+\.jsonl")
@@ -145,6 +147,7 @@ def gathered(folder: Path, named: str | None, sets: Mapping[str, object], show: 
         bench = bench_of(reader, named, sets, drives=False)
         found = Gathered.of(reader.header, Model(bench.spec, bench.oracle().model.routes))
     found.known_issues = tuple(dict.fromkeys(issue.says for issue in bench.known_issues))
+    found.requirements = RequirementRecord(bench.requirements)
     found.bench = bench
     found.source = source(bench.spec.step, Path.cwd())
     gathering = _Gathering(bench, found, CampaignLog.of(folder))
@@ -243,6 +246,8 @@ class _Gathering:
                 found = _found(again, strict)
                 self._known[own.signature] = found.signature
         if excused := self._excused(own) or self._excused(found):
+            self._found.requirements.failed(own.failure, str(file))
+            self._found.requirements.violates(self._required(excused), str(file))
             return replace(result, verdict="pass", why=f"known issue: {excused}", known_issue=excused)
         return replace(result, signature=self._counted(found, file, own.signature, record))
 
@@ -265,6 +270,10 @@ class _Gathering:
     def _excused(self, found: ReportedFailure) -> str:
         """Return the text of the known issue of the bench that a failure shows, "" if it shows none."""
         return next((known.says for known in self._bench.known_issues if known.shows(found.failure)), "")
+
+    def _required(self, excused: str) -> tuple[str, ...]:
+        """Return the requirements that a known issue violates."""
+        return next(requirements(known.req) for known in self._bench.known_issues if known.says == excused)
 
     def _shorter(self, file: Path) -> Iterator[ReportedFailure]:
         """Yield shorter traces of a failure; each counts with the failure that it shows."""

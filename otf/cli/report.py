@@ -49,6 +49,14 @@ def report(
     markdown_file: Annotated[
         Path | None, typer.Option("--markdown", metavar="FILE", help="Write a summary in Markdown as well.")
     ] = None,
+    requirements: Annotated[
+        Path | None,
+        typer.Option(
+            "--requirements",
+            metavar="FILE",
+            help="Write the status of each requirement as well: .csv, .json (sphinx-needs) or .sdoc (StrictDoc).",
+        ),
+    ] = None,
     github: Annotated[
         bool,
         typer.Option("--github", help="Print annotations for GitHub Actions, and add a summary to that of the step."),
@@ -64,6 +72,7 @@ def report(
     from otf.cli.campaign_folder import gathered
     from otf.report import github as remarks
     from otf.report import junit, markdown, page
+    from otf.report.requirements import requirements_file
 
     found = gathered(folder, bench, parsed(sets), watched)
     file = out or folder / "report.html"
@@ -72,6 +81,8 @@ def report(
         write_page(junit_xml, junit(found))
     if markdown_file is not None:
         write_page(markdown_file, markdown(found))
+    if requirements is not None:
+        write_page(requirements, requirements_file(found, requirements))
     if github and (step := os.environ.get(STEP)):
         _append(Path(step), markdown(found))
     if as_json:
@@ -152,10 +163,11 @@ def _append(file: Path, content: str) -> None:
 
 def _ours(file: Path) -> bool:
     from otf.report import MARK
+    from otf.trace.requirements import HEADER
 
     with file.open("rb") as begun:
         head = begun.read(HEAD)
-    return MARK.encode() in head or not head
+    return MARK.encode() in head or head.startswith(HEADER.encode()) or not head
 
 
 def _text(found: Gathered, file: Path) -> str:

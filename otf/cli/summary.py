@@ -169,6 +169,10 @@ def lists(result: CampaignResult) -> dict[str, Any]:
             {"says": each.says, "count": each.paths, "trace": each.trace or None} for each in result.known_issues
         ],
         "inconclusive": [{"why": each.why, "count": each.paths, "trace": each.trace} for each in result.inconclusive],
+        "requirements": [
+            {"id": each.requirement.id, "level": each.requirement.level, "status": each.status}
+            for each in result.requirements
+        ],
     }
 
 
@@ -250,8 +254,7 @@ def spent_on(summary: Summary) -> str:
     """
     parts = summary.parts
     counts = {
-        "saved failures": counted(len(summary.saved), "saved failure")
-        + (f" ({parts.left:,} more were left: no time for them)" if parts.left else ""),
+        "saved failures": counted(len(summary.saved), "saved failure"),
         "paths": counted(summary.paths, "path")
         + (f" ({parts.done:,} of {counted(len(parts.changed), 'changed transition')} tried)" if parts.changed else ""),
         "shrinking": "shrinking",
@@ -263,7 +266,7 @@ def spent_on(summary: Summary) -> str:
 def parts_data(parts: SpentParts) -> dict[str, Any]:
     """Return the same as JSON data."""
     seconds = {name: round(each, 3) for name, each in parts.seconds.items()}
-    return {"seconds": seconds, "changed": len(parts.changed), "tried": parts.done, "left": parts.left}
+    return {"seconds": seconds, "changed": len(parts.changed), "tried": parts.done}
 
 
 def _recurrence(group: FailureGroup) -> Iterator[str]:

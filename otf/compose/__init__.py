@@ -188,6 +188,7 @@ def _together(
                 window,
                 tuple(action for way in each for action in way.timers),
                 after,
+                tuple(dict.fromkeys(name for way in each for name in way.req)),
             )
 
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from otf.core.compile import Routes
+from otf.core.evidence import RequirementEvidence
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.monitor import Monitor, Oracle
@@ -35,6 +36,7 @@ __all__ = [
     "Pause",
     "Ping",
     "Relation",
+    "RequirementEvidence",
     "Routes",
     "Send",
     "Session",

@@ -69,10 +69,11 @@ class Belief(Remembered):
 
 
 class EventResult(NamedTuple):
-    """The belief after an event, and the numbers of the inputs that still matter in it."""
+    """The belief after an event, the numbers of the inputs that still matter in it, and the requirements considered."""
 
     belief: Belief
     kept: tuple[int, ...] = ()
+    requirements: frozenset[str] = frozenset()
 
 
 class Beliefs:

@@ -14,6 +14,7 @@ from otf.core.nodes import UNKNOWN, Midway, Move, Node, OpenAccept, Position
 from otf.errors import ModelError
 from otf.spec import Accept, AnyOrder, Elapse, On, OneOf, TimerAction, TimerStart, TimerStop, Transition, Where
 from otf.spec.offering import TRANSITIONS, limited
+from otf.spec.transition import requirements
 from otf.values import show
 
 
@@ -91,7 +92,7 @@ class Compiler:
             if _is_plain(item) and _is_value(item.outputs[0]):
                 # what most transitions are, and the fastest path: one value
                 emitted = self._alone(item.outputs[0])
-                found.append(Move(self.node(item.state), emitted, item.outputs))
+                found.append(Move(self.node(item.state), emitted, item.outputs, req=item.req))
             else:
                 found += self._moves(AskedState(origin, spontaneous), item)
                 if len(found) > TRANSITIONS:
@@ -138,7 +139,8 @@ class Compiler:
         else:
             shown = item.outputs
             yield from (
-                Move(each.position, each.emitted, shown, target=target, after=item.after) for each in position.moves
+                Move(each.position, each.emitted, shown, target=target, after=item.after, req=item.req)
+                for each in position.moves
             )
 
     def _move(
@@ -152,7 +154,15 @@ class Compiler:
         starts, stops = _timers(item.timers)
         emitted = self._emitted(outstanding)
         return Move(
-            position, emitted, shown, target=target, within=item.within, starts=starts, stops=stops, after=item.after
+            position,
+            emitted,
+            shown,
+            target=target,
+            within=item.within,
+            starts=starts,
+            stops=stops,
+            after=item.after,
+            req=item.req,
         )
 
     def _emitted(self, outputs: Sequence[object]) -> Emitted:
@@ -202,6 +212,7 @@ class Compiler:
             starts=starts,
             stops=stops,
             after=item.after,
+            req=requirements(item.req),
         )
 
     def _one_of(self, item: object) -> Iterable[tuple[str, Expectation]]:

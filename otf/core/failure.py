@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, TypedDict
 
 from otf.core.belief import Belief
 from otf.core.expectations import Chain
@@ -13,14 +13,16 @@ from otf.core.hypothesis import Hypothesis, QueuedInput, Queues, push
 from otf.core.model import Model
 from otf.core.moves import Moves, Next
 from otf.core.nodes import Midway, Move, Node
+from otf.spec.requirements import Requirement, Requirements
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
-from otf.trace.verdict import Allowed, Failure, FailureKind, Signature
+from otf.trace.verdict import Allowed, Citation, Failure, FailureKind, Signature
 from otf.values import changes, show
 
 SHOWN: Final = 20  # states shown in one failure: more explain nothing
 WAYS: Final = 200  # paths considered from one state: inputs in flight can be taken in very many orders
 BUDGET: Final = 300  # moves considered, besides one for each input: with a thousand in flight one path is a thousand
 
+NO_REQUIREMENTS: Final = Requirements()
 MovePath: TypeAlias = "tuple[Move, MovePath] | None"
 
 
@@ -56,6 +58,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
     at: EventPosition,
     untimely: FailureKind | None = None,
     times: tuple[str, ...] = (),
+    requirements: Mapping[str, Requirement] = NO_REQUIREMENTS,
 ) -> Failure:
     """Return the failure for the event that left no state; `untimely`: the output would be right later, or earlier.
 
@@ -81,7 +84,29 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
         before=tuple(_text(each) for each in step.outputs),
         allowed=_allowed(ways),
         times=times,
+        **_violated([way for each in ways.values() for way in each], requirements),
     )
+
+
+class Violated(TypedDict):
+    """The requirements that a failure violates, and whether it is unclear which of them."""
+
+    violates: tuple[Citation, ...]
+    unclear: bool
+
+
+def _violated(ways: Iterable[tuple[Move, ...]], requirements: Mapping[str, Requirement]) -> Violated:
+    """Return the requirements that all ways have; if there is none, those that some way has."""
+    each = [dict.fromkeys(name for move in way for name in move.req) for way in ways]
+    some = dict.fromkeys(name for names in each for name in names)
+    common = [name for name in some if all(name in names for names in each)]
+    cited = tuple(_cited(name, requirements) for name in common or some)
+    return {"violates": cited, "unclear": not common and len(some) > 1}
+
+
+def _cited(name: str, requirements: Mapping[str, Requirement]) -> Citation:
+    known = requirements.get(name)
+    return Citation(name, f"{known.level}: {known.text}" if known else "")
 
 
 def allowed(model: Model, step: FailedStep) -> tuple[Allowed, ...]:

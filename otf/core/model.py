@@ -46,6 +46,8 @@ class Model:
         self._same: dict[int, tuple[object, Symbol]] = {}
         # whether any move so far had a time window
         self.timed: bool = False
+        # the requirements that any move so far implements
+        self.requirements: set[str] = set()
         # whether more inputs were enabled than can be drawn, by an iterable that is no sequence
         self.cut: bool = False
         self._fixed: EnabledInputs | None = None
@@ -234,6 +236,9 @@ class Model:
             lambda: compiled(node, function(state, *inputs), spontaneous=spontaneous), own, name, state, *inputs
         )
         self.timed = self.timed or any(move.within or move.starts for move in moves)
+        for move in moves:
+            if move.req:
+                self.requirements.update(move.req)
         return moves
 
 

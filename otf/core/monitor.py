@@ -7,7 +7,7 @@ clock (times come with the events), no randomness and no input or output.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias, cast
 
@@ -23,23 +23,26 @@ from otf.core.search import OvergrownError, Search, sent
 from otf.core.timing import FOREVER, Clock, Span, Timing, Window
 from otf.core.view import View, view
 from otf.core.windows import widest
+from otf.spec.requirements import Requirement, Requirements
 from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent, Taken
 from otf.trace.verdict import Failure, FailureKind, Verdict
 
 PASS: Final = Verdict("pass")
 TRUNCATED: Final = Verdict("pass", truncated=True)
+NONE: Final = frozenset[str]()
 DOUBT: Final = "more spontaneous outputs may be unseen than are followed (the bench's cap)"
 
 VIEWED: Final = 32  # views kept with a long list of inputs: one for each path that runs at the same time, and more
 
-_Finder: TypeAlias = Callable[[Search, Iterable[Hypothesis]], Iterable[Hypothesis]]
+Finder: TypeAlias = Callable[[Search, Iterable[Hypothesis]], Iterable[Hypothesis]]
 
 
 @dataclass(slots=True)
 class Oracle:
     """The parts that all runs against one spec share: the model, the relation, the limits and the beliefs.
 
-    `silence_key` makes of a state and an input what a silence after that transition is remembered under.
+    `silence_key` makes of a state and an input what a silence after that transition is remembered under. `requirements`
+    is the table that failures cite.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -53,6 +56,7 @@ class Oracle:
     limits: Limits = field(default_factory=Limits)
     timing: Timing = field(default_factory=Timing)
     silence_key: Callable[[Any, Any], Hashable] | None = None
+    requirements: Mapping[str, Requirement] = field(default_factory=Requirements)
     beliefs: Beliefs = field(init=False)
     _viewed: deque[Belief] = field(init=False, default_factory=deque["Belief"], repr=False, compare=False)
 
@@ -97,8 +101,8 @@ class Monitor:
     """The judge of one run.
 
     `tell` judges the events in order and returns a verdict as soon as there is one; `end` returns the verdict of a run
-    that ended without. `belief` holds the possible states, `ledger` the facts about the inputs. `slack` is set by code
-    that measures how late the tester is.
+    that ended without. `belief` holds the possible states, `ledger` the facts about the inputs, `requirements` those
+    that a move on the last event may implement. `slack` is set by code that measures how late the tester is.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -116,6 +120,7 @@ class Monitor:
         self.oracle = oracle
         self.belief: Belief = belief or oracle.start()
         self.ledger: Ledger = Ledger()
+        self.requirements: frozenset[str] = NONE
         self.step: FailedStep = FailedStep(self.belief, [], [])
         self.events: int = 0
         self.verdict: Verdict | None = None
@@ -182,7 +187,7 @@ class Monitor:
             self.verdict = self._empty(event, result.belief)
 
     def _advance(self, event: Event, result: EventResult) -> None:
-        before, (belief, kept), timing, ledger = self.belief, result, self.oracle.timing, self.ledger
+        before, (belief, kept, self.requirements), timing, ledger = self.belief, result, self.oracle.timing, self.ledger
         self.belief = belief
         kind = event.__class__
         if isinstance(event, Sent):
@@ -219,7 +224,8 @@ class Monitor:
         model = self.oracle.model
         late, clock = self._untimely(event), self._clock(event)
         described = times(model, self.belief, event, clock, late) if model.timed else ()
-        return explain(model, self.step, event, EventPosition(self.events, self.sent), late, described)
+        at = EventPosition(self.events, self.sent)
+        return explain(model, self.step, event, at, late, described, self.oracle.requirements)
 
     def _untimely(self, event: Event) -> FailureKind | None:
         """Return how the time of an output is wrong, None if not only that is."""
@@ -230,7 +236,7 @@ class Monitor:
         kinds: tuple[tuple[FailureKind, Clock], ...] = (("late", late), ("early", early))
         return next((kind for kind, clock in kinds if self._find(find, clock).belief.sure), None)
 
-    def _searched(self, event: Event, name: Hashable, find: _Finder) -> EventResult:
+    def _searched(self, event: Event, name: Hashable, find: Finder) -> EventResult:
         if self.belief.at_rest and find is Search.quiet and self.oracle.model.spec.emits is None:
             return EventResult(self.belief)
         clock = self._clock(event)
@@ -245,21 +251,26 @@ class Monitor:
         timing = self.oracle.timing
         return Clock(event.at, timing.latency + slack, timing.busy, self.ledger.spans)
 
-    def _find(self, find: _Finder, clock: Clock) -> EventResult:
+    def _find(self, find: Finder, clock: Clock) -> EventResult:
         oracle = self.oracle
         commuting = oracle.relation == "uioco" and len(self.belief.in_flight) > 1
-        moves = Moves(oracle.model, oracle.relation, oracle.limits)
+        moves = self._moves()
         found = self._found(Search(moves, clock, commuting), find)
         free = frozenset(moves.unspecified - moves.specified)
         if free and oracle.relation == "any":
             # no possible state specifies these inputs: none is to be preferred to the others
-            found = self._found(Search(Moves(oracle.model, oracle.relation, oracle.limits, free=free), clock), find)
+            moves = self._moves(free)
+            found = self._found(Search(moves, clock), find)
         hypotheses, kept = counted(widest(found) if clock.used else found)
         # results decided by time do not come again; nor do sets with numbers that differ by one more input in flight
         once = clock.used or isinstance(hypotheses, list)
-        return EventResult(Belief(tuple(hypotheses)) if once else oracle.beliefs.of(hypotheses), kept)
+        belief = Belief(tuple(hypotheses)) if once else oracle.beliefs.of(hypotheses)
+        return EventResult(belief, kept, frozenset(moves.requirements) if moves.requirements else NONE)
 
-    def _found(self, search: Search, find: _Finder) -> Iterable[Hypothesis]:
+    def _moves(self, free: frozenset[int] = frozenset()) -> Moves:
+        return Moves(self.oracle.model, self.oracle.relation, self.oracle.limits, free=free)
+
+    def _found(self, search: Search, find: Finder) -> Iterable[Hypothesis]:
         now: Iterable[Hypothesis] = self.belief.hypotheses
         if self.belief.timed:
             now = search.current(now)
@@ -267,7 +278,7 @@ class Monitor:
         # outputs of moves made in the search may have been due long ago
         return search.current(found) if search.clock.used else found
 
-    def _question(self, event: Event) -> tuple[Hashable, _Finder]:
+    def _question(self, event: Event) -> tuple[Hashable, Finder]:
         # called twice a step: matching one class after another took as long as all the rest of it
         model = self.oracle.model
         if isinstance(event, (Seen, Closed)):

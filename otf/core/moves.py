@@ -60,7 +60,8 @@ class Moves:
     """The moves of a model; without `windows`, time restricts nothing.
 
     `free` are the inputs (by number) that no possible state specifies; `specified` and `unspecified` collect those
-    found to be so in some state.
+    found to be so in some state. Moves that implement the requirement `without` are left out; `requirements` collects
+    those of all moves that were considered.
     """
 
     model: Model
@@ -68,6 +69,8 @@ class Moves:
     limits: Limits = field(default_factory=Limits)
     windows: Windows | None = None
     free: frozenset[int] = frozenset()
+    without: str = ""
+    requirements: set[str] = field(default_factory=set[str])
     specified: set[int] = field(default_factory=set[int])
     unspecified: set[int] = field(default_factory=set[int])
     alone: bool = field(init=False)
@@ -95,8 +98,10 @@ class Moves:
         moves, number = self.model.moves(position, in_flight.symbol), in_flight.number
         if moves:
             self.specified.add(number)
+            if self.model.requirements:
+                moves = self._kept(moves)
             after = taken(now, port)
-            if moves[0].stays or windows is None or windows.never(after, moves, loose):
+            if not moves or moves[0].stays or windows is None or windows.never(after, moves, loose):
                 return [Next(moved(after, move), move, in_flight, port) for move in moves]
             return [Next(windows.triggered(after, move, number, loose), move, in_flight, port) for move in moves]
         self.unspecified.add(number)
@@ -108,11 +113,12 @@ class Moves:
         """Return the spontaneous moves of the system."""
         position = now.position
         if isinstance(position, Midway):
+            # its requirements are those of the transition, which is made already
             return [Next(self._midway(now, move, spontaneous=position.spontaneous), move) for move in position.moves]
         if not isinstance(position, Node) or (self.model.spec.emits is None and not now.timers):
             return []
         if self.windows is None:
-            return [Next(moved(now, move, SPONTANEOUS), move) for move in self.model.spontaneous(position)]
+            return [Next(moved(now, move, SPONTANEOUS), move) for move in self._kept(self.model.spontaneous(position))]
         return list(self._timely(now, position, self.windows))
 
     def _timely(self, now: Hypothesis, node: Node, windows: Windows) -> Iterator[Next]:
@@ -121,11 +127,18 @@ class Moves:
             timer = timers.get(move.after or at)
             if (timer is None and move.after) or (timer and not windows.open(now, timer.window)):
                 continue
+            if move.req and not self._kept((move,)):
+                continue
             then = windows.spontaneous(now, move, timer)
             yield Next(self._followed(now, move, then), move)
         for timer in now.timers:
             if isinstance(timer.name, str) and timer.name not in node.expiring and windows.open(now, timer.window):
                 yield Next(windows.expired(now, timer))
+
+    def _kept(self, moves: tuple[Move, ...]) -> tuple[Move, ...]:
+        """Return the moves that may be made, and note their requirements."""
+        self.requirements.update(name for move in moves for name in move.req)
+        return tuple(move for move in moves if self.without not in move.req) if self.without else moves
 
     def _midway(self, now: Hypothesis, move: Move, *, spontaneous: bool) -> Hypothesis:
         if self.windows is None:

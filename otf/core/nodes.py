@@ -151,11 +151,24 @@ class Move:
     """A compiled transition: the next position, and the outputs on each port.
 
     `target` is the state at its end, None if an `Accept` decides; `position` is where the system is right after it.
-    `starts` and `stops` are the timers that it starts and stops, `after` is the timer that causes it. A move that
-    `stays` changes nothing: the state is not entered anew, and all timers run on.
+    `starts` and `stops` are the timers that it starts and stops, `after` is the timer that causes it. `req` are the
+    requirements that it implements. A move that `stays` changes nothing: the state is not entered anew, and all timers
+    run on.
     """
 
-    __slots__ = ("_shown", "after", "emitted", "opening", "position", "starts", "stays", "stops", "target", "within")
+    __slots__ = (
+        "_shown",
+        "after",
+        "emitted",
+        "opening",
+        "position",
+        "req",
+        "starts",
+        "stays",
+        "stops",
+        "target",
+        "within",
+    )
 
     def __init__(  # noqa: PLR0913 -- what a transition is made of
         self,
@@ -170,7 +183,9 @@ class Move:
         stops: frozenset[str] = frozenset(),
         after: str = "",
         stays: bool = False,
+        req: tuple[str, ...] = (),
     ) -> None:
+        self.req: tuple[str, ...] = req
         self.stays: bool = stays
         self.position: Position = position
         self.target: Node | None = position if isinstance(position, Node) else target

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from otf.report.ci import github, junit, markdown
 from otf.report.gather import Gathered, PathSummary, ReportedFailure
-from otf.report.page import MARK, page
+from otf.report.markup import MARK
+from otf.report.page import page
 from otf.report.sequence import Chart, chart, lifelines, mermaid
 from otf.report.sequence_svg import standalone
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from otf.report.gather import Gathered, ReportedFailure
-from otf.report.markup import Markup, joined, tag, text
-from otf.report.page import KINDS, MARK
+from otf.report.markup import MARK, Markup, joined, tag, text
+from otf.report.page import KINDS
 from otf.trace.explain import explanation
 from otf.trace.result import KnownIssueResult, counted
 from otf.trace.verdict import Verdict
@@ -48,7 +48,9 @@ def junit(gathered: Gathered) -> str:
 def _properties(gathered: Gathered) -> dict[str, object]:
     header = gathered.header
     own = {f"parameter.{key}": value for key, value in header.parameters.items()}
-    return {"seed": header.seed, "strategy": header.strategy, "mode": header.mode, "steps": gathered.steps, **own}
+    required = {f"requirement.{each.requirement.id}": each.status for each in gathered.result.requirements}
+    run = {"seed": header.seed, "strategy": header.strategy, "mode": header.mode, "steps": gathered.steps}
+    return {**run, **own, **required}
 
 
 def _seconds(gathered: Gathered) -> str:

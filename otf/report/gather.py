@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from otf.adapter import Bench
-from otf.core import Model, Monitor
+from otf.core import Model, Monitor, RequirementEvidence
 from otf.report.space import Space, VisitedSpace, Walker, space
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
 from otf.trace.record import Header
+from otf.trace.requirements import RequirementRecord
 from otf.trace.result import CampaignResult, FailureResult, InconclusiveResult, KnownIssueResult
 from otf.trace.verdict import Failure, Outcome
 
@@ -81,7 +82,7 @@ class Gathered:
     `windows` are those in which the model allows the answers to each type of input, `waits` the seconds of all paths
     until events of each kind. `bench` judges the traces; `known_issues` are its, and `source` is the file and line of
     its model. `trouble` is the error that ended contact with the system, `time` is where the time went, `worth` what
-    the paths are worth if none failed, both in words.
+    the paths are worth if none failed, both in words; `requirements` is what the paths say of these.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -110,8 +111,10 @@ class Gathered:
     answers: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict[str, list[float]](list))
     windows: dict[str, list[tuple[float, float]]] = field(default_factory=dict[str, list[tuple[float, float]]])
     waits: defaultdict[str, float] = field(default_factory=lambda: defaultdict[str, float](float))
+    requirements: RequirementRecord = field(default_factory=RequirementRecord)
     growth: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
     _walker: Walker | None = None
+    _evidence: RequirementEvidence | None = None
     _asked: Sent | None = None
     _steps: int = 0
     _at: float = 0.0
@@ -144,6 +147,7 @@ class Gathered:
             late=sum(path.late for path in self.paths),
             trouble=self.trouble,
             interrupted=self.interrupted,
+            requirements=self.requirements.results(),
         )
 
     @property
@@ -170,7 +174,10 @@ class Gathered:
         """Add an event of the current path, with the monitor after that event."""
         if self._walker is None:
             self._walker = Walker(self.visits, monitor.oracle.model)
+            self._evidence = RequirementEvidence(self.requirements.reached, self.requirements.decided)
         self._walker.event(event, monitor)
+        if self._evidence is not None:
+            self._evidence.follow(event, monitor)
         self.waits[_waited_for(event)] += max(0.0, event.at - self._at)
         self._at = max(self._at, event.at)
         if isinstance(event, Sent):
@@ -184,7 +191,7 @@ class Gathered:
         """Add the summary of the current path at its end."""
         if self._walker is not None:
             self._walker.end()
-        self._walker = self._asked = None
+        self._walker = self._evidence = self._asked = None
         self._at = 0.0
         self.paths.append(path)
 
@@ -194,6 +201,7 @@ class Gathered:
         A trace that shows another failure is counted, but does not explain this one.
         """
         name = signature or found.signature
+        self.requirements.failed(found.failure, found.file)
         known = self.failures.setdefault(name, found)
         if known is found:
             return

@@ -7,8 +7,11 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from json import dumps
-from typing import Any
+from typing import Any, Final
 from zlib import compress
+
+MARK: Final = "otf report"
+"""Identifies a file as a report: `otf report` overwrites no other file."""
 
 VOID = frozenset({"input", "meta", "br"})
 

@@ -13,7 +13,8 @@ from typing import Final
 from otf.report.curves import duration, growth, response_times
 from otf.report.embedded import EmbeddedPath, address, document
 from otf.report.gather import Gathered, PathSummary, ReportedFailure
-from otf.report.markup import Markup, joined, tag
+from otf.report.markup import MARK, Markup, joined, tag
+from otf.report.requirements import section as requirements_section
 from otf.report.states import legend, space_data, walk
 from otf.trace.explain import explanation
 from otf.trace.record import Header
@@ -237,9 +238,6 @@ def _table(name: str, heads: Sequence[tuple[str, int]], rows: Iterable[Markup], 
     )
 
 
-MARK: Final = "otf report"
-"""Identifies a file as a report: `otf report` overwrites no other file."""
-
 SCRIPTS: Final = ("widgets.js", "chart.js", "viewer.js", "page.js", "states.js")
 STYLES: Final = ("page.css", "states.css")
 
@@ -284,8 +282,10 @@ def page(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = ()) -> str:
 
 
 def _sections(gathered: Gathered, names: Container[str]) -> dict[str, tuple[str, Markup]]:
+    required = requirements_section(gathered)
     return {
         "failures": ("Failures", failures(gathered, names)),
+        **({"requirements": ("Requirements", required)} if required else {}),
         "paths": ("Paths", paths(gathered, names)),
         "states": ("States", graph(gathered)),
         "coverage": ("Coverage", coverage(gathered)),

@@ -66,6 +66,7 @@ class FastPath:
             await self._go(cached_run)
         finally:
             self._wire.acknowledge(later=False)
+            self._wire.passed_by()
             cached_run.finish()
             self._spent.wire += max(0.0, monotonic() - thread_time() - waited)
 

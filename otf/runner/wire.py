@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -15,6 +16,7 @@ from anyio.abc import TaskGroup
 from otf.adapter import Arrival, Frame, Line
 from otf.adapter.faults import Noting
 from otf.adapter.line import NEVER, Acknowledging, Counting, Stamping, Stirring
+from otf.adapter.rest.place import Placed
 from otf.adapter.waiting import clock
 from otf.runner.waiting import FIRST, SHORT, SpinWait, Watching, watching
 from otf.values.cost import light
@@ -59,6 +61,8 @@ class Wire:
         self._tasks: TaskGroup
         self._watching: Watching
         self.watched: dict[int, str] = {}  # the descriptors, with their ports
+        # ports that had nothing when they were read last: their descriptors show when that changes
+        self._empty: set[str] = set()
         # the only port with descriptors; None if several have some, or none
         self.port: str | None = None
         self._woken = anyio.Event()
@@ -67,6 +71,8 @@ class Wire:
         self._stirring = [line for line in lines.values() if isinstance(line, Stirring)]
         self._counting = {port: line for port, line in lines.items() if isinstance(line, Counting)}
         self.noting: list[Noting] = [line for line in lines.values() if isinstance(line, Noting)]
+        # a process that was seen asleep is not stopped, so nothing needs to be asked about it
+        self._apart = {port for port, line in lines.items() if isinstance(line, Placed) and line.place().pid}
         self._acknowledging = [line for line in lines.values() if isinstance(line, Acknowledging)]
         # a poll takes a third of the time of a select, but waits in whole milliseconds
         self._poll = select.poll() if hasattr(select, "poll") else None
@@ -116,9 +122,12 @@ class Wire:
         """Return when the last bytes of an incomplete frame came, on any port; before all times if there is none."""
         return max((line.stirred() for line in self._stirring), default=NEVER) - self.zero
 
-    def lost(self) -> str:
-        """Return a description of the data that the tester's side of the lines lost; empty if none was lost."""
-        lost = {port: line.lost() for port, line in self._counting.items()}
+    def lost(self, *, rested: bool = False) -> str:
+        """Return a description of the data that the tester's side of the lines lost; empty if none was lost.
+
+        A process is not looked at if it `rested` a moment ago: one that is stopped does not.
+        """
+        lost = {port: line.lost() for port, line in self._counting.items() if not rested or port not in self._apart}
         return "; ".join(f"{port}: {what}" for port, what in lost.items() if what)
 
     def noted(self) -> list[str]:
@@ -138,13 +147,28 @@ class Wire:
 
     def empty(self) -> bool:
         """Take in whatever is there now, like `poll`; return whether that is nothing, and nothing was there before."""
+        # nearly always there is nothing, and one call of the kernel says so for all lines that were empty before; time
+        # may end half a frame
+        nothing = self._poll is not None and not self._poll.poll(0) and self.stirred == NEVER
         at = self.clock() - self.zero
         for port, line in self.lines.items():
-            # nearly always there is nothing, and then a port is watched as before
-            if not self._paused and (arrivals := line.receive()):
+            if self._paused or (nothing and port in self._empty):
+                continue
+            if arrivals := line.receive():
                 self.keep(port, arrivals, at)
                 self._drain(port)
+            elif self._polled(port):
+                self._empty.add(port)
         return not self.waiting
+
+    def _polled(self, port: str) -> bool:
+        """Return whether the kernel polls the descriptors of a port rightly; of a terminal only a read is sure."""
+        wanted = self.lines[port].descriptors()
+        return bool(wanted) and not any(map(os.isatty, wanted))
+
+    def passed_by(self) -> None:
+        """Record that arrivals were taken from lines directly, so that more may be there that no poll shows."""
+        self._empty.clear()
 
     def arrived(self) -> list[Arrived]:
         """Return the arrivals that were not returned yet, in their order."""
@@ -241,6 +265,7 @@ class Wire:
     def keep(self, port: str, arrivals: list[Arrival], at: float) -> None:
         """Put arrivals that were read from a port at that time into the inbox."""
         inbox, ended = self._inbox, not arrivals
+        self._empty.discard(port)
         for arrival in arrivals:
             ended = not isinstance(arrival, Frame)
             self._bytes += len(arrival.data) if isinstance(arrival, Frame) else 0

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeGuard, TypeVar, cast
 
 from otf.spec.offering import Elapse, Offering, offering
 from otf.spec.outputs import Accept, AnyOrder, On, OneOf, Where, on
+from otf.spec.requirements import Requirement, Requirements
 from otf.spec.transition import TimerAction, TimerStart, TimerStop, Transition, goto, start, stop
 from otf.values import Values, key
 
@@ -245,6 +246,8 @@ __all__ = [
     "Elapse",
     "On",
     "OneOf",
+    "Requirement",
+    "Requirements",
     "Spec",
     "TimerAction",
     "TimerStart",

@@ -12,7 +12,7 @@ from functools import partial
 from inspect import isroutine
 from typing import Any
 
-from otf.spec.transition import TimerAction, timely
+from otf.spec.transition import RequirementIds, TimerAction, timely
 
 Test = Callable[[Any], bool]
 
@@ -85,7 +85,7 @@ class Accept:
     `then` receives the tuple of outputs on `port` and returns the possible next states; an empty list means that these
     outputs are wrong. `until` is the number of outputs that complete the tuple, or a predicate on the tuple. With a
     tuple of ports, both functions receive a dictionary from each port to its outputs, and a number counts for each
-    port. `says` is the description in a failure; `within`, `timers` and `after` are those of `goto`. This is the
+    port. `says` is the description in a failure; `within`, `timers`, `after` and `req` are those of `goto`. This is the
     functional transition `Ft` of Koopman and Plasmeijer, "Fully Automatic Testing with Functions as Specifications".
 
     >>> opened = Accept(lambda seen: [("job", seen[0])], says="the id of a job")
@@ -100,6 +100,7 @@ class Accept:
     says: str = ""
     timers: tuple[TimerAction, ...] = ()
     after: str = ""
+    req: RequirementIds = ()
 
     def __post_init__(self) -> None:
         """Refuse an invalid time window."""

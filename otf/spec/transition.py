@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from otf.errors import ModelError
 
 EVER: Final = float("inf")
+RequirementIds: TypeAlias = str | Enum | Iterable[str | Enum]
+"""Ids of requirements: one, or several; a member of an enum has its name as its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,20 @@ def _is_window(window: object) -> bool:
             return False
 
 
+def requirements(req: RequirementIds) -> tuple[str, ...]:
+    """Return the ids of requirements as a tuple, each once. Raises ModelError for one that is no name.
+
+    >>> requirements("RFC1350-5-2")
+    ('RFC1350-5-2',)
+    """
+    given = (req,) if isinstance(req, (str, Enum)) else req
+    found = tuple(dict.fromkeys(each.name if isinstance(each, Enum) else each for each in given))
+    if all(isinstance(each, str) and each and each.isprintable() for each in found):  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
+        return found
+    message = f"req={req!r}: give the id of a requirement as in the table of requirements, or a list of such ids"
+    raise ModelError(message)
+
+
 def in_words(within: tuple[float, float] | None, timers: Iterable[TimerAction] = (), after: str = "") -> str:
     """Return the times of a transition as text for people; "" if it has none.
 
@@ -127,7 +144,8 @@ class Transition(Generic[State]):
 
     `within=(lo, hi)` is the time window of the outputs in seconds: after the system took the input, or in `emits` after
     it entered the state. `timers` are the timers that the transition starts and stops. In `emits`, `after` names the
-    timer whose expiry is this transition. Raises ModelError for a wrong window, and for `within` together with `after`.
+    timer whose expiry is this transition. `req` are the requirements that it implements. Raises ModelError for a wrong
+    window, for `within` together with `after`, and for a requirement that is no name.
 
     >>> Transition("paid", ("coffee",), within=(0.0, 0.5)).outputs
     ('coffee',)
@@ -138,6 +156,7 @@ class Transition(Generic[State]):
     within: tuple[float, float] | None = None
     timers: tuple[TimerAction, ...] = field(default=(), repr=False)
     after: str = field(default="", repr=False)
+    req: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         """Refuse a time that is none."""
@@ -150,6 +169,7 @@ def goto(
     within: tuple[float, float] | None = None,
     timers: Iterable[TimerAction] = (),
     after: str = "",
+    req: RequirementIds = (),
 ) -> Transition[State]:
     """Return the transition to `state` with these outputs, in this order on each port; see `Transition`.
 
@@ -163,5 +183,10 @@ def goto(
     >>> ended = goto("closed", "bye", after="session")  # in `emits`
     >>> opened.timers, ended.after
     ((TimerStart(name='session', lo=0.4, hi=0.7),), 'session')
+
+    The requirements that a transition implements, by their ids in a table of `otf.requirements`:
+
+    >>> goto("acknowledged", "ACK 1", req="RFC1350-5-2").req
+    ('RFC1350-5-2',)
     """
-    return Transition(state, outputs, within, tuple(timers), after)
+    return Transition(state, outputs, within, tuple(timers), after, requirements(req) if req else ())

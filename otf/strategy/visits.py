@@ -253,6 +253,8 @@ def _drawn(pool: Pool, visits: VisitCounts, view: View, rank: Rank, lowest: obje
 
 
 def _tried(visits: VisitCounts, view: View) -> Rank:
+    if len(view.nodes) == 1:
+        return visits.inputs[view.nodes[0]].__getitem__
     return lambda inp: visits.tried(view, (inp,))[0]
 
 

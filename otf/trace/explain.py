@@ -152,6 +152,7 @@ def _failure(failure: Failure, steps: str) -> Iterator[str]:
     yield f"  seen:            {', '.join(failure.before) or 'nothing'}"
     yield f"  and then:        {failure.seen}{f'  (on {failure.port})' if failure.port else ''}"
     yield from (f"  {'time:' if number == 0 else '':<15}  {line}" for number, line in enumerate(failure.times))
+    yield from _violated(failure)
     yield from near(failure)
     if failure.note:
         yield "  remarks:"
@@ -166,3 +167,9 @@ def _branches(state: Allowed) -> Iterator[str]:
         yield f"                   -> {target if change is None else change or 'the same state'}"
     if len(state.branches) > BRANCHES:
         yield f"    … and {len(state.branches) - BRANCHES} other branches"
+
+
+def _violated(failure: Failure) -> Iterator[str]:
+    head = "violates one of:" if failure.unclear else "violates:"
+    for number, each in enumerate(failure.violates):
+        yield f"  {head if number == 0 else '':<15}  {each}"

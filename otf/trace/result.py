@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from otf.trace.requirements import RequirementResult
+from otf.trace.requirements import tally as requirements_tally
 from otf.trace.verdict import Outcome
 
 
@@ -68,7 +70,8 @@ class CampaignResult:
     """What is to be reported of a campaign, wherever it is reported.
 
     `silence` counts the paths by how their silences are known, `truncated` those that ended at an unspecified input,
-    `late` the outputs that came after the quiescence time. `trouble` is the error that ended contact with the system.
+    `late` the outputs that came after the quiescence time. `requirements` are those of the
+    bench. `trouble` is the error that ended contact with the system.
 
     >>> known = KnownIssueResult("it answers late after a reset", 2, "path-0001.jsonl")
     >>> result = CampaignResult(paths=2, steps=9, known_issues=(known,))
@@ -88,6 +91,7 @@ class CampaignResult:
     late: int = 0
     trouble: str = ""
     interrupted: bool = False
+    requirements: tuple[RequirementResult, ...] = ()
 
     @property
     def failed(self) -> int:
@@ -160,3 +164,4 @@ class CampaignResult:
         if self.late:
             outputs = counted(self.late, "output")
             yield f"{outputs} came after the quiescence time, but before quiescence was concluded"
+        yield from requirements_tally(self.requirements)

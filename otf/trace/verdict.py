@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Outcome: TypeAlias = Literal["pass", "fail", "inconclusive"]
 FailureKind: TypeAlias = Literal["wrong", "unasked", "missing", "undecodable", "ended", "flood", "late", "early"]
@@ -54,13 +54,29 @@ class Signature:
         return f"{self.kind}: {self.state} --{self.input}--> expected {self.expected}, seen {self.seen}"
 
 
+class Citation(NamedTuple):
+    """A requirement that a failure violates, or may violate; `text` is its level and its sentence, if there is a table.
+
+    >>> str(Citation("RFC1350-5-2", "MUST: A duplicate ACK is not answered."))
+    'RFC1350-5-2, MUST: A duplicate ACK is not answered.'
+    """
+
+    id: str
+    text: str = ""
+
+    def __str__(self) -> str:
+        """Return the requirement on one line."""
+        return f"{self.id}, {self.text}" if self.text else self.id
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """Why a run failed: the last possible states, what they allowed, and what was seen instead.
 
     `event` is the number of the event that left no state, `step` that of its input; texts are for people, the signature
     is for machines. `before` are the outputs already seen in that step; `times` state in seconds what was due when, if
-    the model has windows.
+    the model has windows. `violates` are the requirements of everything that was allowed; if nothing is common to all
+    of that, it is `unclear` which of them the system violates.
 
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
     >>> Failure(signature, event=3, step=1, input="Button()", seen="Tea()", port="line").kind
@@ -77,6 +93,8 @@ class Failure:
     allowed: tuple[Allowed, ...] = ()
     note: str = ""
     times: tuple[str, ...] = ()
+    violates: tuple[Citation, ...] = ()
+    unclear: bool = False
 
     @property
     def kind(self) -> FailureKind:

@@ -1,0 +1,99 @@
+"""Evidence for requirements: which of them runs have shown, since what was seen cannot be explained without them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+from otf.core.belief import Belief
+from otf.core.due import Ledger
+from otf.core.monitor import Finder, Monitor
+from otf.core.moves import Moves
+from otf.trace.events import Event
+from otf.trace.verdict import Verdict
+
+UNEXPLAINED: Final = Verdict("fail")
+OPEN: Final = Verdict("inconclusive", why="there may be an explanation that was not followed")
+
+
+@dataclass(slots=True)
+class RequirementEvidence:
+    """The requirements that runs reached and decided; `follow` takes each event of a run, `end` its end.
+
+    A run reaches a requirement when a move that implements it may explain an event. It decides the requirement when
+    every explanation of the run contains such a move: the model without these moves does not allow the run.
+
+    >>> from otf.core import Model, Monitor, Oracle
+    >>> from otf.spec import Spec, goto
+    >>> from otf.trace.events import Seen, Sent
+    >>> def lamp(lit, inp):
+    ...     yield goto(not lit, "click", req="R1")
+    ...     yield goto(lit, req="R2")  # a press that is too short
+    >>> oracle = Oracle(Model(Spec(lamp, False, ["press"])))
+    >>> monitor, evidence = Monitor(oracle), RequirementEvidence()
+    >>> for event in (Sent("press", "sut", 0.0), Seen("click", "sut", 0.1)):
+    ...     verdict = monitor.tell(event)
+    ...     evidence.follow(event, monitor)
+    >>> sorted(evidence.reached), sorted(evidence.decided)
+    (['R1', 'R2'], ['R1'])
+    """
+
+    reached: set[str] = field(default_factory=set[str])
+    decided: set[str] = field(default_factory=set[str])
+    _without: dict[str, MonitorWithout] = field(default_factory=dict[str, "MonitorWithout"])
+    _before: tuple[Belief, Ledger] | None = None
+
+    def follow(self, event: Event, monitor: Monitor) -> None:
+        """Take an event of the current run, with the monitor after that event."""
+        before = self._before or (monitor.oracle.start(), Ledger())
+        self._before = monitor.belief, monitor.ledger
+        if monitor.verdict is not None:
+            self._without.clear()
+            return
+        considered = monitor.requirements
+        if considered:
+            self.reached |= considered
+            for name in considered - self.decided - self._without.keys():
+                self._without[name] = MonitorWithout(name, monitor, before)
+        for name, other in list(self._without.items()):
+            verdict = other.tell(event)
+            if verdict is UNEXPLAINED:
+                self.decided.add(name)
+            # the same explanations with and without it: so far nothing speaks for it
+            if verdict is not None or other.same(monitor.belief):
+                del self._without[name]
+
+    def end(self) -> None:
+        """End the current run: the next event is the first of another."""
+        self._without.clear()
+        self._before = None
+
+
+class MonitorWithout(Monitor):
+    """The judge of a run by the model without the moves that implement one requirement, from a moment of the run on."""
+
+    def __init__(self, requirement: str, monitor: Monitor, before: tuple[Belief, Ledger]) -> None:
+        """Go on from the belief and the ledger of another monitor before an event."""
+        super().__init__(monitor.oracle, before[0])
+        self.ledger = before[1]
+        self.slack = monitor.slack
+        self.requirement = requirement
+
+    def same(self, belief: Belief) -> bool:
+        """Return whether it has the same explanations."""
+        return self.belief is belief or set(self.belief.hypotheses) == set(belief.hypotheses)
+
+    def _question(self, event: Event) -> tuple[Hashable, Finder]:
+        name, find = super()._question(event)
+        # a name of its own, as results are remembered by it; a value stays the last part of it
+        parts: tuple[Hashable, ...] = cast("tuple[Hashable, ...]", name) if isinstance(name, tuple) else (name,)
+        return ("without", self.requirement, *parts), find
+
+    def _moves(self, free: frozenset[int] = frozenset()) -> Moves:
+        moves = super()._moves(free)
+        moves.without = self.requirement
+        return moves
+
+    def _empty(self, event: Event, doubts: Belief) -> Verdict:  # noqa: ARG002 -- a failure needs it, this does not
+        return OPEN if doubts.hypotheses or self.slack else UNEXPLAINED

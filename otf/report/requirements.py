@@ -1,0 +1,113 @@
+"""The requirements of a campaign: a section of the page, and files for tools that manage requirements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from otf.errors import UsageError
+from otf.report.gather import Gathered
+from otf.report.markup import MARK, Markup, joined, tag
+from otf.trace.requirements import RequirementResult, as_csv, tally
+
+MOST: Final = 2_000  # rows of the table in the page
+Results: TypeAlias = tuple[RequirementResult, ...]
+
+
+def section(gathered: Gathered) -> Markup:
+    """Return the counts by status and a table of all requirements, those that are violated first.
+
+    >>> from otf.core import Model
+    >>> from otf.models.coffee import coffee
+    >>> from otf.report.gather import Gathered
+    >>> from otf.trace.record import Header
+    >>> header = Header("1", "coffee", {}, "", 0, "random", "strict", "uioco", 0.1, 0.002, 0.002)
+    >>> section(Gathered.of(header, Model(coffee)))
+    ''
+    """
+    results = gathered.result.requirements
+    if not results:
+        return Markup()
+    first = {"violated": 0, "not decided": 1, "never tried": 2}
+    ordered = sorted(results, key=lambda each: first.get(each.status, 3))
+    head = tag("tr", *(tag("th", name, scope="col") for name in ("status", "id", "level", "requirement", "trace")))
+    table = tag("table", tag("thead", head), tag("tbody", *map(_row, ordered[:MOST])))
+    more = tag("p", f"The first {MOST:,} of {len(ordered):,} are listed.") if len(ordered) > MOST else Markup()
+    return joined(*(tag("p", line) for line in tally(results)), more, tag("div", table, class_="wide", tabindex=0))
+
+
+def _row(each: RequirementResult) -> Markup:
+    known, kind = each.requirement, {"violated": "fail", "covered": "pass"}.get(each.status)
+    return tag(
+        "tr",
+        tag("td", each.status, class_=kind),
+        tag("td", tag("code", known.id)),
+        tag("td", known.level),
+        tag("td", f"{known.text} ({known.undecided})" if known.undecided else known.text),
+        tag("td", tag("code", Path(each.trace).name) if each.trace else ""),
+    )
+
+
+def needs(results: Iterable[RequirementResult], project: str) -> str:
+    """Return the results as a needs.json, which sphinx-needs imports with `needimport`.
+
+    An id of sphinx-needs has capitals, digits and `_` only; the id of the table is the title.
+    """
+    every = {
+        name: {"id": name, "type": "req", "title": each.requirement.id, "description": each.requirement.text}
+        | {"status": each.status, "tags": [each.requirement.level], "links": []}
+        for each in results
+        for name in [_plain(each.requirement.id)]
+    }
+    version: dict[str, Any] = {"needs": every, "needs_amount": len(every)}
+    document = {"creator": MARK, "project": project, "current_version": "1", "versions": {"1": version}}
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+
+
+def strictdoc(results: Iterable[RequirementResult], project: str) -> str:
+    """Return the results as a document of StrictDoc, with a requirement for each."""
+    parts = [f"[DOCUMENT]\nTITLE: {_line(project)} ({MARK})\n"]
+    for each in results:
+        known = each.requirement
+        parts.append(
+            f"[REQUIREMENT]\nUID: {_line(known.id)}\nSTATUS: {each.status}\nTAGS: {known.level}\n"
+            f"STATEMENT: >>>\n{_line(known.text).replace('<<<', '< < <')}\n<<<\n"
+        )
+    return "\n".join(parts)
+
+
+def _plain(name: str) -> str:
+    return "".join(char if char.isascii() and char.isalnum() else "_" for char in name).upper()
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+FORMS: Final[Mapping[str, Callable[[Results, str], str]]] = MappingProxyType(
+    {
+        ".csv": lambda results, _: as_csv(results),
+        ".json": needs,
+        ".sdoc": strictdoc,
+    }
+)
+
+
+def requirements_file(gathered: Gathered, file: Path) -> str:
+    """Return the content of a file about the requirements: .csv, .json (sphinx-needs) or .sdoc (StrictDoc).
+
+    Raises UsageError for another suffix, and if there are no requirements.
+    """
+    form = FORMS.get(file.suffix)
+    if form is None:
+        message = f"{file}: give a name that ends in .csv, .json (for sphinx-needs) or .sdoc (for StrictDoc)"
+        raise UsageError(message)
+    results = gathered.result.requirements
+    if not results:
+        message = "the model refers to no requirement: write goto(…, req=…), and give the bench requirements=…"
+        raise UsageError(message)
+    return form(results, gathered.header.bench)
