@@ -1,276 +1,158 @@
-"""`otf new`: a bench to start from, the same small system for each kind of connection."""
+"""`otf new`: a bench to start from, for a kind of connection, or drafted from a recording."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Collection
 from difflib import get_close_matches
 from pathlib import Path
-from string import Template
 from typing import Annotated, Final, NamedTuple
 
 import typer
 
 from otf.cli.output import guarded, say
+from otf.cli.starters import FRAMINGS, KINDS, STREAMS, bench_text
 from otf.errors import PASS, UsageError
 
-
-class BenchKind(NamedTuple):
-    """A kind of connection: its description, its imports, and the code of the bench that opens it."""
-
-    says: str
-    real: str
-    imports: str
-    bench: str
-    tail: str = ""
-
-
-HEAD: Final = '''"""$name: a lamp with a dimmer, $says.
-
-Replace it piece by piece with your own system.
-
-  otf run $file                      tests the simulated lamp at the end of this file
-  otf run $file --set broken=true    the same lamp with a mistake: this is what a failure looks like
-  $real
-"""
-
-from __future__ import annotations
-
-$imports
-
-# 1. The values: what is sent to the system (inputs) and what comes back (outputs).
-
-
-@dataclass(frozen=True)
-class Up:
-    """Make it brighter."""
-
-
-@dataclass(frozen=True)
-class Down:
-    """Make it darker."""
-
-
-@dataclass(frozen=True)
-class Ask:
-    """Ask for the brightness."""
-
-
-@dataclass(frozen=True)
-class Level:
-    """The brightness."""
-
-    number: int
-
-
-# 2. The model: what may happen on an input in a state. Each transition has the next state and its outputs; several
-#    transitions leave a choice to the system. If none is yielded, the input is not specified in the state, and otf
-#    does not send it there. `otf step $file` walks through the model by hand.
-
-HIGHEST = 3
-
-
-def step(level: int, inp: Up | Down | Ask) -> Iterator[Transition[int]]:
-    match inp:
-        case Up() if level < HIGHEST:
-            yield goto(level + 1)  # without an output
-        case Down() if level > 0:
-            yield goto(level - 1)
-        case Ask():
-            yield goto(level, Level(level))
-        case _:
-            return
-
-
-spec = Spec(step, initial=0)  # the inputs come from the declared type; Spec(..., inputs=[...]) names them
-'''
-
-CODEC: Final = """
-# 3. The codec: values as bytes. For other formats write a class with `types`, `port`, `encode` and `decode`.
-
-codec = lines({Up: "up", Down: "down", Ask: "ask", Level: "level {number}"})
-
-"""
-
-LAMP: Final = '''
-
-class Lamp:
-    """The simulated system. It does not use the model; delete it when you test your own."""
-
-    def __init__(self, broken: bool) -> None:
-        self.level = 0
-        self.broken = broken
-
-    def take(self, line: bytes) -> bytes | None:
-        if line == b"ask":
-            return b"level %d" % self.level
-        self.level += {b"up": 1, b"down": -1}.get(line, 0)
-        if self.broken and self.level == HIGHEST:
-            self.level = 0
-        return None
-'''
-
-OBJECT: Final = """
-# 3. The bench: how to make a fresh system for each path. Its arguments are parameters (`--set KEY=VALUE`). A trace may
-#    come from a stranger: it may set only the parameters named here, and only to these values.
-
-
-@trace_may_set(broken=(False, True))
-def bench(broken: bool = False) -> Bench:
-    return Bench.in_process(spec, lambda: Lamp(broken).take, types=(Level,))
-
-
-# 4. The system: your own Python object. It takes an input and returns a list of outputs.
-
-
-class Lamp:
-    def __init__(self, broken: bool) -> None:
-        self.level = 0
-        self.broken = broken
-
-    def take(self, inp: object) -> list[object]:
-        match inp:
-            case Up():
-                self.level += 1
-            case Down():
-                self.level -= 1
-            case _:
-                return [Level(self.level)]
-        if self.broken and self.level == HIGHEST:
-            self.level = 0
-        return []
-"""
-
-PORT: Final = """
-# 4. The bench: the address of the system, and its times in seconds. Its arguments are parameters (`--set KEY=VALUE`).
-#    quiescence: after how long without an output otf concludes that there is none. latency: how long a message takes
-#    at most, one way. busy: how long the system processes one input at most. `otf run ... --calibrate` measures them.
-#    A trace may come from a stranger: it may set only the parameters named here, and only to these values.
-
-
-@trace_may_set(broken=(False, True))
-def bench(url: str = "", broken: bool = False) -> Bench:
-    if not url:
-        simulated = inprocess(lambda: Lamp(broken).take)
-        return Bench.on_ports(spec, codec, {"line": simulated}, quiescence=0.0, latency=0.0, busy=0.0)
-    port = $opened
-    return Bench.on_ports(spec, codec, {"line": port}, quiescence=$quiet, latency=$late, busy=$busy)
-
-
-# 5. The simulated system.
-"""
-
-PROGRAM: Final = """
-# 4. The bench: which program is started for each path, and its times in seconds. Its arguments are parameters
-#    (`--set KEY=VALUE`). quiescence: after how long without an output otf concludes that there is none. latency: how
-#    long a message takes at most, one way. busy: how long the system processes one input at most.
-#    `otf run ... --calibrate` measures them. The program prints `ready` when it is (process(..., ready=None): at once).
-#    A trace may come from a stranger: it may set only the parameters named here, and only to these values.
-
-
-@trace_may_set(broken=(False, True))
-def bench(program: str = "", broken: bool = False) -> Bench:
-    own = [sys.executable, __file__, *(["broken"] if broken else [])]
-    return Bench.on_ports(
-        spec,
-        codec,
-        {"line": process(program or own)},
-        quiescence=0.02,
-        latency=0.005,
-        busy=0.005,
-    )
-
-
-# 5. The simulated system: this file, started as a program.
-"""
-
-MAIN: Final = """
-
-if __name__ == "__main__":
-    lamp = Lamp("broken" in sys.argv)
-    print("ready", flush=True)
-    for line in sys.stdin.buffer:
-        answer = lamp.take(line.strip())
-        if answer is not None:
-            print(answer.decode(), flush=True)
-"""
-
-COMMON: Final = "from collections.abc import Iterator\nfrom dataclasses import dataclass\n\n"
-WITH_CODEC: Final = f"{COMMON}from otf import Bench, Spec, Transition, goto, lines, trace_may_set\n"
-
-
-def _port(says: str, adapter: str, url: str, opened: str, times: tuple[str, str, str]) -> BenchKind:
-    quiet, late, busy = times
-    text = Template(PORT).safe_substitute(opened=opened, quiet=quiet, late=late, busy=busy)
-    names = ", ".join(sorted(["inprocess", adapter]))
-    real = f"otf run $file --set url={url}    your own system"
-    return BenchKind(says, real, f"{WITH_CODEC}from otf.adapters import {names}", f"{CODEC}{text}{LAMP}")
-
-
-LOCAL: Final = ("0.05", "0.01", "0.01")
-KINDS: Final[Mapping[str, BenchKind]] = {
-    "udp": _port("by UDP: a datagram is a line", "udp", "udp://127.0.0.1:7000", "udp(url)", LOCAL),
-    "tcp": _port("by TCP, a line at a time", "tcp", "tcp://127.0.0.1:7000", "tcp(url)", LOCAL),
-    "serial": _port(
-        "at a serial port, a line at a time",
-        "serialport",
-        "/dev/ttyUSB0",
-        "serialport(url, baudrate=115200)",
-        ("0.2", "0.05", "0.05"),
-    ),
-    "process": BenchKind(
-        "a program that reads and writes lines",
-        "otf run $file --set program='./lamp --quiet'    your own program",
-        f"import sys\n{WITH_CODEC}from otf.adapters import process",
-        f"{CODEC}{PROGRAM}{LAMP}{MAIN}",
-    ),
-    "object": BenchKind(
-        "a Python object",
-        "otf step $file                     walks through the model by hand",
-        f"{COMMON}from otf import Bench, Spec, Transition, goto, trace_may_set",
-        OBJECT,
-    ),
-}
-
-
-def bench_text(kind: str, name: str, file: str) -> str:
-    """Return the file of a new bench."""
-    chosen = KINDS[kind]
-    words = {"name": name, "file": file, "says": chosen.says, "imports": chosen.imports}
-    whole = Template(HEAD + chosen.bench).safe_substitute(real=chosen.real)
-    return Template(whole).safe_substitute(words)
-
-
-NAME: Final = re.compile(r"[A-Za-z_]\w*")
+NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 EXAMPLES = """\b
 Examples:
-  otf new lamp                 a bench in lamp.py, for a system behind TCP
-  otf new lamp --kind serial   the same for a serial port
+  otf new                          asks what your system is
+  otf new lamp                     a bench in lamp.py, for a system by TCP
+  otf new lamp --kind serial       the same for a serial port
+  otf new meter --from meter.pcap  a draft of the system that was captured
+  otf new lamp --from lamp.log --url /dev/ttyUSB0
 """
+_TRIES: Final = 3
+
+
+class Wishes(NamedTuple):
+    """What a bench is to be made of; `source` is a recording."""
+
+    name: str
+    kind: str = "tcp"
+    framing: str = "lines"
+    source: str = ""
+    url: str = ""
 
 
 @guarded
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the system; the file is NAME.py.")],
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="The name of the system; the file is NAME.py.", show_default=False)
+    ] = "",
     kind: Annotated[str, typer.Option(metavar="KIND", help=f"How otf connects to it: {', '.join(KINDS)}.")] = "tcp",
+    framing: Annotated[
+        str, typer.Option(metavar="FRAMING", help=f"What one message of a stream is: {', '.join(FRAMINGS)}.")
+    ] = "lines",
+    source: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Draft it from a capture, or from a log with `> sent` and `< received` lines.",
+            show_default=False,
+        ),
+    ] = "",
+    url: Annotated[
+        str, typer.Option(metavar="URL", help="With --from: the address of the system.", show_default=False)
+    ] = "",
 ) -> int:
-    """Write a commented bench for your own system; it runs at once, against a simulated system inside the file."""
-    name = name.removesuffix(".py")
-    if not NAME.fullmatch(name):
-        message = f"{name}: the name of a Python file has letters, digits and underscores: otf new my_system"
+    """Write a commented bench for your own system. It runs at once: against a simulated system, or the recorded one."""
+    if name:
+        return _made(Wishes(name.removesuffix(".py"), kind, framing, source, url))
+    if not _asks():
+        raise UsageError("name the system: otf new my_system (in a terminal, `otf new` asks)")
+    return _made(asked(input))
+
+
+def _asks() -> bool:
+    return sys.stdin.isatty()
+
+
+def _made(wishes: Wishes) -> int:
+    if not NAME.fullmatch(wishes.name):
+        message = f"{wishes.name}: the name of a Python file has letters, digits and underscores: otf new my_system"
         raise UsageError(message)
-    if kind not in KINDS:
-        near = get_close_matches(kind, KINDS, n=1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        message = f"--kind {kind}: {hint}the kinds are {', '.join(KINDS)}"
-        raise UsageError(message)
-    file = Path(f"{name}.py")
-    _write(file, bench_text(kind, name, file.name))
+    _chosen("kind", wishes.kind, KINDS)
+    _chosen("framing", wishes.framing, FRAMINGS)
+    return _drafted(wishes) if wishes.source else _started(wishes)
+
+
+def _chosen(option: str, given: str, known: Collection[str]) -> None:
+    if given in known:
+        return
+    near = get_close_matches(given, known, n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    message = f"--{option} {given}: {hint}the {option}s are {', '.join(known)}"
+    raise UsageError(message)
+
+
+def _started(wishes: Wishes) -> int:
+    name, kind, file = wishes.name, wishes.kind, Path(f"{wishes.name}.py")
+    if wishes.framing != "lines" and kind not in STREAMS:
+        raise UsageError(f"--framing {wishes.framing}: only a stream needs one ({', '.join(STREAMS)}), not {kind}")
+    _write(file, bench_text(kind, name, file.name, wishes.framing))
     say(f"{file}: a bench for a lamp, {KINDS[kind].says}")
     say(f"  run it:            otf run {file}")
     say(f"  see it fail:       otf run {file} --set broken=true")
     say(f"  walk through it:   otf step {file}")
+    if wishes.url:
+        say(f"  your own system:   otf run {file} --set {'program' if kind == 'process' else 'url'}='{wishes.url}'")
     return PASS
+
+
+def _drafted(wishes: Wishes) -> int:
+    from otf.draft import drafted
+
+    file = Path(f"{wishes.name}.py")
+    try:
+        with Path(wishes.source).open("rb") as source:
+            draft = drafted(source, wishes.source, wishes.name, wishes.url)
+    except OSError as error:
+        message = f"{wishes.source}: it cannot be read ({error.strerror}); --from names a capture or a log"
+        raise UsageError(message) from error
+    _write(file, draft.written())
+    inputs, outputs = sum(each.sent > 0 for each in draft.kinds), sum(each.seen > 0 for each in draft.kinds)
+    say(f"{file}: a draft of {draft.url or 'the recorded system'}; kinds of messages: {inputs} in, {outputs} out")
+    say("  read it first:     every guess in it may be wrong")
+    say(f"  run it:            otf run {file}")
+    say(f"  walk through it:   otf step {file}")
+    return PASS
+
+
+def asked(ask: Callable[[str], str]) -> Wishes:
+    """Ask what the system is; `ask` prints a question and returns the answer. Raises UsageError for wrong answers."""
+    try:
+        name = _answer(ask, "What is your system called? [my_system] ", "my_system", NAME.fullmatch)
+        source = _answer(ask, "Is there a recording of it, a capture or a log? Its file, or nothing: ", "", _readable)
+        if source:
+            return Wishes(name, source=source, url=ask("Its address, if the recording does not have it: ").strip())
+        kind = _answer(ask, f"How is it connected: {', '.join(KINDS)}? [tcp] ", "tcp", KINDS.__contains__)
+        framing = "lines"
+        if kind in STREAMS:
+            framing = _answer(
+                ask, f"What is one message: {', '.join(FRAMINGS)}? [lines] ", framing, FRAMINGS.__contains__
+            )
+        what = "command line" if kind == "process" else "address"
+        url = "" if kind == "object" else ask(f"Its {what}, or nothing for a simulated one: ").strip()
+    except EOFError as error:
+        raise UsageError("the questions were not answered; otf new NAME --kind KIND asks none") from error
+    return Wishes(name, kind, framing, url=url)
+
+
+def _answer(ask: Callable[[str], str], question: str, default: str, fits: Callable[[str], object]) -> str:
+    for _ in range(_TRIES):
+        given = ask(question).strip() or default
+        if not given or fits(given):
+            return given
+        say(f"  {given!r} is no answer to this")
+    raise UsageError("the questions were not answered; otf new NAME --kind KIND asks none, and otf new -h explains")
+
+
+def _readable(path: str) -> bool:
+    return Path(path).is_file()
 
 
 def _write(file: Path, content: str) -> None:

@@ -87,12 +87,14 @@ class _Row:
     layout: Layout
     types: dict[str, type[Any]]
     port_action: PortAction | None = None
+    port_field: str = ""
 
     def text(self, value: object) -> str:
         return _FIELD.sub(lambda found: str(getattr(value, found[1])), self.pattern)
 
-    def value(self, texts: Iterable[str]) -> object:
-        return self.kind(**{name: kind(text) for (name, kind), text in zip(self.types.items(), texts, strict=True)})
+    def value(self, texts: Iterable[str], port: str) -> object:
+        fields = {name: kind(text) for (name, kind), text in zip(self.types.items(), texts, strict=True)}
+        return self.kind(**fields, **({self.port_field: port} if self.port_field else {}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,7 @@ class LineCodec:
     rows: tuple[_Row, ...]
     name: str = ""
     encoding: str = "utf-8"
+    port_field: str = ""
 
     @property
     def types(self) -> tuple[type, ...]:
@@ -115,9 +118,8 @@ class LineCodec:
         return tuple(row.kind for row in self.rows)
 
     def port(self, value: object) -> str:
-        """Return the name of the only port."""
-        del value
-        return self.name
+        """Return the name of the only port, or of the port that a field of the value names."""
+        return str(getattr(value, self.port_field, "")) if self.port_field else self.name
 
     def encode(self, value: object) -> bytes | PortAction:
         """Return the line of a value, without its end, or its action on the port. Raises CodecError if it has none."""
@@ -129,7 +131,6 @@ class LineCodec:
 
     def decode(self, port: str, data: bytes) -> object:
         """Return the value of the first pattern that matches the whole line. Raises CodecError if none does."""
-        del port
         try:
             text = data.decode(self.encoding)
         except UnicodeError as error:
@@ -139,7 +140,7 @@ class LineCodec:
                 continue
             found = row.layout.fields(text)
             if found is not None:
-                return _made(row, found, text)
+                return _made(row, found, text, port)
         message = f"the line {show(text)} matches no pattern of {_names(self.rows)}"
         raise CodecError(message)
 
@@ -154,11 +155,15 @@ class LineCodec:
             raise CodecError(message) from error
 
 
-def lines(patterns: Mapping[type[Any], str | PortAction], *, port: str = "", encoding: str = "utf-8") -> LineCodec:
+def lines(
+    patterns: Mapping[type[Any], str | PortAction], *, port: str = "", port_field: str = "", encoding: str = "utf-8"
+) -> LineCodec:
     """Return the codec in which each value is one line of text; fields may be int, float or str.
 
-    `port` is the name of the port. A `PortAction` instead of a pattern makes a dataclass an input that connects or
-    closes: `{Hangup: PortAction.CLOSE}`. Raises UsageError for a pattern that does not fit its dataclass.
+    `port` is the name of the port. If there are several, such as the clients of a server, `port_field` is the field of
+    all dataclasses that names the port of a value; it is not in the patterns. A `PortAction` instead of a pattern makes
+    a dataclass an input that connects or closes: `{Hangup: PortAction.CLOSE}`. Raises UsageError for a pattern that
+    does not fit its dataclass.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -166,11 +171,20 @@ def lines(patterns: Mapping[type[Any], str | PortAction], *, port: str = "", enc
     >>> codec = lines({Coin: "coin {cents}"})
     >>> codec.encode(Coin(5)), codec.decode("", b"coin 10")
     (b'coin 5', Coin(cents=10))
+    >>> @dataclass(frozen=True)
+    ... class Said:
+    ...     client: str
+    ...     text: str
+    >>> lines({Said: "said {text}"}, port_field="client").decode("bob", b"said hello")
+    Said(client='bob', text='hello')
     """
-    return LineCodec(tuple(_row(kind, pattern) for kind, pattern in patterns.items()), port, encoding)
+    if port and port_field:
+        raise UsageError("lines: give the name of the only port, or the field that names the port, not both")
+    rows = tuple(_row(kind, pattern, port_field) for kind, pattern in patterns.items())
+    return LineCodec(rows, port, encoding, port_field)
 
 
-def _row(kind: type[Any], pattern: str | PortAction) -> _Row:
+def _row(kind: type[Any], pattern: str | PortAction, port_field: str) -> _Row:
     if isinstance(pattern, PortAction):
         return _Row(kind, "", Layout(("",), ()), {}, pattern)
     if not dataclasses.is_dataclass(kind):
@@ -178,12 +192,15 @@ def _row(kind: type[Any], pattern: str | PortAction) -> _Row:
         raise UsageError(message)
     hints = get_type_hints(kind)
     names: list[str] = _FIELD.findall(pattern)
-    if sorted(names) != sorted(item.name for item in dataclasses.fields(kind) if item.init):
-        message = f"the pattern {pattern!r} must name each field of {kind.__name__} once, in braces"
+    named = [port_field] if port_field else []
+    if sorted(names + named) != sorted(item.name for item in dataclasses.fields(kind) if item.init):
+        but = f" but {port_field}, which it must have," if port_field else ""
+        message = f"the pattern {pattern!r} must name each field of {kind.__name__}{but} once, in braces"
         raise UsageError(message)
     types = {name: _parsed(kind, name, hints[name]) for name in names}
     # split returns the texts between the fields at even positions, and their names at odd ones
-    return _Row(kind, pattern, Layout(tuple(_FIELD.split(pattern)[::2]), tuple(types.values())), types)
+    layout = Layout(tuple(_FIELD.split(pattern)[::2]), tuple(types.values()))
+    return _Row(kind, pattern, layout, types, port_field=port_field)
 
 
 def _parsed(kind: type[Any], name: str, hint: object) -> type[Any]:
@@ -194,9 +211,9 @@ def _parsed(kind: type[Any], name: str, hint: object) -> type[Any]:
     raise UsageError(message)
 
 
-def _made(row: _Row, texts: list[str], text: str) -> object:
+def _made(row: _Row, texts: list[str], text: str, port: str) -> object:
     try:
-        return row.value(texts)
+        return row.value(texts, port)
     except Exception as error:
         message = f"the line {show(text)} is no {row.kind.__name__}: {error}"
         raise CodecError(message) from error

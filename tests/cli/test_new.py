@@ -17,7 +17,9 @@ from typing import Any
 
 import pytest
 
-from otf.cli.new import KINDS
+from otf.cli.new import Wishes, asked
+from otf.cli.starters import FRAMINGS, KINDS, STREAMS, bench_text
+from otf.errors import UsageError
 from tests.cli.command import failed, otf
 
 STEPS = ("--seed", 1, "--traces", 3, "--steps", 12)
@@ -154,7 +156,74 @@ def test_what_cannot_be_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -
         "new", "lamp", "--kind", "seriall"
     )
     assert "--kind x: the kinds are udp" in failed("new", "lamp", "--kind", "x")
+    assert "--framing slib: did you mean slip? " in failed("new", "lamp", "--framing", "slib")
+    assert "only a stream needs one (tcp, serial, process), not udp" in failed(
+        "new", "lamp", "--kind", "udp", "--framing", "slip"
+    )
+    assert "name the system: otf new my_system" in failed("new")
+    assert "lamp.log: it cannot be read (No such file or directory)" in failed("new", "lamp", "--from", "lamp.log")
     (folder / "gone").mkdir()
     monkeypatch.chdir(folder / "gone")
     (folder / "gone").rmdir()
     assert "lamp.py: it cannot be written" in failed("new", "lamp")
+
+
+@pytest.mark.parametrize("framing", list(FRAMINGS)[1:])
+@pytest.mark.parametrize("kind", STREAMS)
+def test_each_stream_has_each_framing(kind: str, framing: str, folder: Path) -> None:
+    """The file can be imported, and opens its port with the framing."""
+    assert FRAMINGS[framing] in bench_text(kind, "lamp", "lamp.py", framing)
+    otf("new", "lamp", "--kind", kind, "--framing", framing)
+    assert otf("explore", "lamp.py").status == 0
+    assert (folder / "lamp.py").is_file()
+
+
+def answering(*answers: str) -> Callable[[str], str]:
+    """A person who gives these answers, and then goes away."""
+    left = list(answers)
+
+    def ask(question: str) -> str:
+        assert question.endswith((" ", ": "))
+        if not left:
+            raise EOFError
+        return left.pop(0)
+
+    return ask
+
+
+@pytest.mark.usefixtures("folder")
+def test_it_asks() -> None:
+    """An answer may be the default, or be wrong at first; with a recording there are fewer questions."""
+    assert asked(answering("lamp", "", "serial", "crlf", "/dev/ttyUSB0")) == Wishes(
+        "lamp", "serial", "crlf", url="/dev/ttyUSB0"
+    )
+    assert asked(answering("", "", "", "", "")) == Wishes("my_system")
+    assert asked(answering("../x", "lamp", "gone.log", "", "cereal", "object")) == Wishes("lamp", "object")
+    Path("lamp.log").write_text("> ask\n< level 0\n", encoding="utf-8")
+    assert asked(answering("lamp", "lamp.log", "")) == Wishes("lamp", source="lamp.log")
+    for answers in (("lamp", "", "x", "y", "z"), ("lamp",)):
+        with pytest.raises(UsageError, match="otf new NAME --kind KIND asks none"):
+            asked(answering(*answers))
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_address_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a terminal it asks; the address that was given is part of the last line, ready to be typed."""
+    monkeypatch.setattr("otf.cli.new._asks", lambda: True)
+    done = otf("new", stdin=b"lamp\n\nprocess\n\n./lamp --quiet\n")
+    assert done.out.splitlines()[-1] == "  your own system:   otf run lamp.py --set program='./lamp --quiet'"
+
+
+@pytest.mark.real
+def test_a_recording_becomes_a_bench(folder: Path) -> None:
+    """A draft from a log runs against a program, and fails against a wrong one."""
+    (folder / "lamp.log").write_text("> up\n> ask\n< level 1\n> down\n> ask\n< level 0\n", encoding="utf-8")
+    otf("new", "lamp", "--kind", "process")
+    program = f"{sys.executable} lamp.py"
+    done = otf("new", "drafted", "--from", "lamp.log", "--url", f"exec:{program}")
+    assert done.out.splitlines()[0] == f"drafted.py: a draft of exec:{program}; kinds of messages: 3 in, 1 out"
+    text = (folder / "drafted.py").read_text(encoding="utf-8")
+    (folder / "drafted.py").write_text(text.replace("ready=None", 'ready="ready"'), encoding="utf-8")
+    assert otf("run", "drafted.py", *STEPS).status == 0
+    dumb = f"{sys.executable} -c 'print(\"ready\", flush=True); input()'"
+    assert otf("run", "drafted.py", *STEPS, "--set", f"url=exec:{dumb}", "--stop-first", "--no-shrink").status == 1

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otf.codec import Codec, LineCodec, lines
+from otf.codec import Codec, LineCodec, PortAction, lines
 from otf.errors import CodecError, UsageError
 
 
@@ -199,3 +199,20 @@ def test_a_pattern_that_cannot_work_is_refused_at_once(kind: type, pattern: str,
     with pytest.raises(UsageError) as raised:
         lines({kind: pattern})
     assert message in str(raised.value)
+
+
+def test_a_field_names_the_port() -> None:
+    """With several ports, a field of every message is the port: no pattern has it, and decoding fills it in."""
+    codec = lines({Button: PortAction.CLOSE, Says: "say {what}"}, port_field="who")
+    assert (codec.port(Says("ann", "hi")), codec.encode(Says("ann", "hi"))) == ("ann", b"say hi")
+    assert codec.decode("bob", b"say hi") == Says("bob", "hi")
+    assert codec.port(Button()) == ""
+
+
+@pytest.mark.parametrize("pattern", ["{who} {what}", "say"])
+def test_a_pattern_without_its_port_field_is_refused(pattern: str) -> None:
+    """The pattern has all fields but that of the port, and there is either one port or such a field."""
+    with pytest.raises(UsageError, match="each field of Says but who, which it must have, once"):
+        lines({Says: pattern}, port_field="who")
+    with pytest.raises(UsageError, match="not both"):
+        lines({Says: "{what}"}, port="line", port_field="who")

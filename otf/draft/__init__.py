@@ -1,0 +1,69 @@
+"""Drafts of benches from recorded conversations: messages, codec and a first model, all of them guessed.
+
+`drafted` reads a capture or a log and returns the text of a file. The recording may come from a stranger: none of it is
+executed, and it gets into the file only as literals and as names of letters and digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import BinaryIO, Final
+
+from otf.draft.binary import binary_kinds
+from otf.draft.cutting import cut, is_text
+from otf.draft.dialogue import Utterance, read_dialogue
+from otf.draft.kinds import MessageKind, Parsed
+from otf.draft.model import Answer, exchanges, rules
+from otf.draft.texts import text_kinds
+from otf.draft.writing import Draft
+
+_SLOWEST: Final = 5.0
+"""Seconds after which what comes is hardly an answer any more."""
+
+
+def drafted(file: BinaryIO, recording: str, name: str, url: str = "") -> Draft:
+    """Return the draft of a bench of the system in a recording; `url` is its address if the recording has none.
+
+    Raises UsageError if the recording has no messages.
+    """
+    dialogue, framing = cut(read_dialogue(file, recording, url))
+    utterances = dialogue.utterances
+    if all(is_text(each.data) for each in utterances):
+        parsed = text_kinds(utterances)
+    else:
+        utterances = [each for each in utterances if each.data]  # an empty binary message has no kind
+        parsed = binary_kinds(utterances)
+    kinds = _counted(utterances, parsed)
+    found = list(exchanges(utterances, parsed))
+    slowest = max((each.seconds for each in found if each.seconds < _SLOWEST), default=0.0)
+    greeting = _greeting(utterances, parsed)
+    return Draft(name, dialogue.url, kinds, rules(found), greeting, framing, slowest, dialogue.notes)
+
+
+def _counted(utterances: Sequence[Utterance], parsed: Sequence[Parsed]) -> list[MessageKind]:
+    """Return the kinds, inputs first, with how often each went which way."""
+    kinds: dict[str, MessageKind] = {}
+    for each, (kind, values) in zip(utterances, parsed, strict=True):
+        kinds[kind.name] = kind
+        if each.sent:
+            kind.sent += 1
+            kind.values[values] = kind.values.get(values, 0) + 1
+        else:
+            kind.seen += 1
+    return sorted(kinds.values(), key=lambda kind: not kind.sent)
+
+
+def _greeting(utterances: Sequence[Utterance], parsed: Sequence[Parsed]) -> Answer:
+    """Return what each client heard before it said anything, if that was the same for all of them."""
+    heard: dict[int, list[str]] = {}
+    begun = set[int]()
+    for each, message in zip(utterances, parsed, strict=True):
+        begun |= {each.client} if each.sent else set()
+        greeting = heard.setdefault(each.client, [])
+        if each.client not in begun:
+            greeting.append(message.kind.name)
+    every = {tuple(each) for each in heard.values()}
+    return every.pop() if len(every) == 1 else ()
+
+
+__all__ = ["Draft", "drafted"]

@@ -1,0 +1,160 @@
+"""The messages of a recorded conversation with a system, in both directions: from a capture or from a marked log.
+
+Recordings come from strangers: packets and lines are bounded, and nothing in them is interpreted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import BinaryIO, Final, NamedTuple, TypeVar
+
+from otf.errors import UsageError
+from otf.trace.pcap import MAGIC, Capture, Endpoint, Packet, Stream
+
+Item = TypeVar("Item")
+MOST: Final = 100_000
+"""Messages that are read; what follows is left out, and the draft says so."""
+
+LARGEST: Final = 1 << 25
+"""Bytes that are read, as a bound of the memory."""
+
+_LONGEST: Final = 1 << 16
+_SYN, _ACK = 2, 16
+_MARKED: Final = re.compile(
+    r"(?:\[?(?P<at>\d{1,12}(?:\.\d{1,9})?)\]?[ \t]+)?"
+    r"(?P<mark>>{1,3}|<{1,3}|-{1,2}>|<-{1,2}|(?i:tx|rx|sent|send|received|recv)\b:?)[ \t]?(?P<text>.*)",
+    re.ASCII,
+)
+_TO_SYSTEM: Final = (">", "-", "t", "s")
+_HEX: Final = re.compile(r"[0-9a-fA-F]{2}(?: ?[0-9a-fA-F]{2})*[ \t]*")
+FORMS: Final = (
+    "a capture (`tcpdump -w FILE`) of UDP or TCP, or a text in which each line begins with its direction: "
+    "`> text` was sent to the system, `< text` came from it (TX and RX do as well, and a time in seconds before them)"
+)
+
+
+class Utterance(NamedTuple):
+    """One message: its direction, bytes, time in seconds, and which client of the system it concerns."""
+
+    sent: bool
+    data: bytes
+    at: float
+    client: int = 0
+
+
+@dataclass
+class Dialogue:
+    """A recorded conversation with one system. `url` is its address, "" if the recording does not have it.
+
+    `is_stream`: the messages are pieces of a stream, which framing still has to cut. `notes` say what was left out.
+    """
+
+    name: str
+    utterances: list[Utterance]
+    url: str = ""
+    is_stream: bool = False
+    notes: list[str] = field(default_factory=list[str])
+
+
+def read_dialogue(file: BinaryIO, name: str, url: str = "") -> Dialogue:
+    """Read a recording of the system at `url`, by default of the one with the most packets.
+
+    Raises UsageError, with the possible formats, if there is no message in it; TraceError for a broken capture.
+    """
+    head = file.read(4)
+    file.seek(0)
+    found = _captured(Capture(file, name), url) if head in MAGIC else _marked(file, name, url)
+    if not any(each.sent for each in found.utterances):
+        message = f"{name}: no message to a system was found in it; it must be {FORMS}"
+        raise UsageError(message)
+    return found
+
+
+def _captured(capture: Capture, url: str) -> Dialogue:
+    every = (packet for packet in capture if packet.data or packet.flags & _SYN)
+    packets = list(_first(every, lambda packet: len(packet.data)))
+    server = _server(packets, url, capture.name)
+    own = [packet for packet in packets if server in {(packet.kind, packet.target), (packet.kind, packet.source)}]
+    (kind, (host, port)) = server
+    address = f"{kind}://[{host}]:{port}" if ":" in host else f"{kind}://{host}:{port}"
+    found = Dialogue(capture.name, list(_uttered(own, server[1])), address, is_stream=kind == "tcp")
+    if next(every, None) is not None:
+        found.notes.append(f"only the first {len(packets)} packets were read")
+    if len(own) < len(packets):
+        found.notes.append(f"{len(packets) - len(own)} packets of other systems were left out (--url names the system)")
+    if len({each.client for each in found.utterances}) > 1:
+        found.notes.append("several clients were recorded; the bench is one of them")
+    return found
+
+
+def _first(every: Iterator[Item], size: Callable[[Item], int]) -> Iterator[Item]:
+    """Yield the first items, as many as are read."""
+    total = 0
+    for item in islice(every, MOST):
+        yield item
+        total += size(item)
+        if total >= LARGEST:
+            return
+
+
+def _server(packets: list[Packet], url: str, name: str) -> tuple[str, Endpoint]:
+    """Return the system: the target of the first packet of each conversation, in the one with the most packets."""
+    targets: dict[tuple[str, frozenset[Endpoint]], Endpoint] = {}
+    counts = Counter[tuple[str, Endpoint]]()
+    for packet in packets:
+        ends = packet.kind, frozenset({packet.source, packet.target})
+        opens = packet.source if packet.flags & _SYN and packet.flags & _ACK else packet.target
+        counts[packet.kind, targets.setdefault(ends, opens)] += 1
+    named = {f"{kind}://{host}:{port}": (kind, (host, port)) for kind, (host, port) in counts}
+    if url:
+        if url not in named:
+            message = (
+                f"{name}: --url {url}: the capture has no such system; it has {', '.join(list(named)[:8]) or 'none'}"
+            )
+            raise UsageError(message)
+        return named[url]
+    if not counts:
+        raise UsageError(f"{name}: the capture has no message by UDP or TCP; a recording is {FORMS}")
+    return counts.most_common(1)[0][0]
+
+
+def _uttered(packets: Iterable[Packet], system: Endpoint) -> Iterator[Utterance]:
+    clients: dict[Endpoint, int] = {}
+    streams: dict[tuple[Endpoint, bool], Stream] = {}
+    for packet in packets:
+        sent = packet.target == system
+        other = packet.source if sent else packet.target
+        client = clients.setdefault(other, len(clients))
+        data = packet.data
+        if packet.kind == "tcp":
+            stream = streams.setdefault((other, sent), Stream())
+            if packet.flags & _SYN:
+                stream.begin(packet.seq)
+            data = stream.feed(packet.seq, data)
+        if data:
+            yield Utterance(sent, data, packet.at, client)
+
+
+def _marked(file: BinaryIO, name: str, url: str) -> Dialogue:
+    every = iter(lambda: file.readline(_LONGEST), b"")
+    lines = list(_first(every, len))
+    matches = [_MARKED.match(line.decode("utf-8", "replace").rstrip("\r\n")) for line in lines]
+    found = [match for match in matches if match is not None]
+    is_hex = bool(found) and all(_HEX.fullmatch(match["text"]) for match in found)
+    own = Dialogue(name, [_utterance(match, is_hex=is_hex) for match in found], url)
+    if next(every, None) is not None:
+        own.notes.append(f"only the first {len(lines)} lines were read")
+    if len(found) < len(matches):
+        lost = len(matches) - len(found)
+        own.notes.append(f"{lost} line{'s' * (lost > 1)} without a direction {'were' if lost > 1 else 'was'} left out")
+    return own
+
+
+def _utterance(match: re.Match[str], *, is_hex: bool) -> Utterance:
+    text = match["text"]
+    data = bytes.fromhex(text) if is_hex else text.encode("utf-8")
+    return Utterance(match["mark"].lower().startswith(_TO_SYSTEM), data, float(match["at"] or 0))

@@ -1,0 +1,115 @@
+"""The kinds of messages in a dialogue, as far as they can be guessed: a name, its fields, and where they are."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any, Final, NamedTuple
+
+MOST_KINDS: Final = 12
+"""Kinds of messages in each direction; those that are seldom are then put together."""
+
+_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+_DIGITS: Final = re.compile(r"[0-9]+")
+_LONGEST: Final = 16
+_SEEN: Final = 200
+_TAKEN: Final = frozenset(
+    {"Annotated", "Bench", "ClassVar", "Input", "Iterator", "Spec", "Transition", "Where", "TypeAlias"}
+)
+_NO_FIELDS: Final = frozenset({"goto", "inp", "out", "state"})
+
+
+class FieldGuess(NamedTuple):
+    """A field of a message: its name, and its type as code."""
+
+    name: str
+    hint: str
+
+
+@dataclass
+class MessageKind:
+    """A kind of message. `pattern` is its line, or `body` its class in code; `weight` orders patterns that overlap."""
+
+    name: str
+    fields: tuple[FieldGuess, ...] = ()
+    pattern: str = ""
+    body: tuple[str, ...] = ()
+    weight: int = 0
+    sent: int = 0
+    seen: int = 0
+    sample: bytes = b""
+    values: dict[tuple[Any, ...], int] = field(default_factory=dict[tuple[Any, ...], int])
+    """How often it was sent with which values."""
+
+
+class Parsed(NamedTuple):
+    """An utterance as a message: its kind, and the values of its fields."""
+
+    kind: MessageKind
+    values: tuple[Any, ...]
+
+
+def class_name(text: str, taken: Iterable[str]) -> str:
+    """Return the name of a class made of the first words in a text: letters and digits of ASCII, and no name twice.
+
+    >>> class_name("set-level", ["Level"]), class_name("level", ["Level"]), class_name("None", [])
+    ('SetLevel', 'Level2', 'NoneMessage')
+    """
+    words, digits = _WORD.findall(text[:_SEEN]), _DIGITS.search(text[:_SEEN])
+    name = "".join(
+        _capital(word) for word, end in zip(words, accumulate(map(len, words)), strict=True) if end <= _LONGEST
+    )
+    if not name:
+        name = _capital(words[0][:_LONGEST]) if words else f"Code{digits[0][:_LONGEST]}" if digits else "Text"
+    if name in _TAKEN or keyword.iskeyword(name) or hasattr(builtins, name):
+        name += "Message"
+    return _fresh(name, taken)
+
+
+def _capital(word: str) -> str:
+    return word[0].upper() + (word[1:].lower() if word.isupper() else word[1:])
+
+
+def field_name(text: str, taken: Iterable[str]) -> str:
+    """Return the name of a field made of the first word in a text, and no name twice.
+
+    >>> field_name("Temp=", []), field_name("class", []), field_name("temp", ["temp"])
+    ('temp', 'class_', 'temp2')
+    """
+    found = _WORD.search(text)
+    name = found[0][: _LONGEST // 2].lower() if found else "number"
+    is_taken = keyword.iskeyword(name) or name in _NO_FIELDS or hasattr(builtins, name)
+    return _fresh(f"{name}_" if is_taken else name, taken)
+
+
+def _fresh(name: str, taken: Iterable[str]) -> str:
+    known, fresh, number = set(taken), name, 1
+    while fresh in known:
+        number += 1
+        fresh = f"{name}{number}"
+    return fresh
+
+
+def quoted(text: str | bytes) -> str:
+    r"""Return a text or bytes as code of Python, in ASCII, in the quotes that a formatter chooses.
+
+    >>> print(quoted('a"b\n'), quoted("it's"), quoted(b"\x00"))
+    'a"b\n' "it's" b"\x00"
+    """
+    inner = _escaped_bytes(text) if isinstance(text, bytes) else text.encode("unicode_escape").decode("ascii")
+    prefix = "b" if isinstance(text, bytes) else ""
+    quote = "'" if inner.count('"') > inner.count("'") else '"'
+    return f"{prefix}{quote}{inner.replace(quote, chr(92) + quote)}{quote}"
+
+
+def _escaped_bytes(data: bytes) -> str:
+    return "".join(chr(byte) if 32 <= byte < 127 and byte != 92 else f"\\x{byte:02x}" for byte in data)  # noqa: PLR2004 -- ASCII
+
+
+def literal(value: object) -> str:
+    """Return a value of a field as code."""
+    return quoted(value) if isinstance(value, (str, bytes)) else repr(value)

@@ -1,0 +1,211 @@
+"""The draft of a bench as a file of Python: formatted, typed, and short, since a reader edits it.
+
+Nothing of a recording gets into the code except as a literal, or as a name made of letters and digits (`kinds`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from otf.draft.cutting import FramingGuess
+from otf.draft.kinds import MessageKind, literal, quoted
+from otf.draft.model import Answer, InputRule
+
+MOST_INPUTS: Final = 5
+"""Inputs of each kind that the draft tries: those that were sent most often."""
+
+_WIDEST: Final = 100
+_SAMPLE: Final = 25
+_ADAPTERS: Final = {"udp": "udp(url)", "exec": 'process(url.removeprefix("exec:"), ready=None)'}
+_SERIAL: Final = "serialport(url, baudrate=115200)"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What was guessed about a system, ready to be written: `greeting` is what it says before the first input."""
+
+    name: str
+    url: str
+    kinds: Sequence[MessageKind]
+    rules: Sequence[InputRule]
+    greeting: Answer
+    framing: FramingGuess
+    slowest: float
+    notes: Sequence[str] = ()
+
+    @property
+    def is_binary(self) -> bool:
+        """Return whether its messages are binary."""
+        return any(kind.body for kind in self.kinds)
+
+    @property
+    def adapter(self) -> str:
+        """Return the call that opens its port, as code."""
+        scheme = self.url.partition(":")[0]
+        plain = "tcp(url)" if scheme == "tcp" else _ADAPTERS.get(scheme, _SERIAL)
+        return f"{plain[:-1]}, framing={self.framing.code})" if self.framing.code else plain
+
+    @property
+    def state(self) -> str:
+        """Return the type of its states as code: whether it has said its greeting."""
+        return "bool" if self.greeting else "None"
+
+    def written(self) -> str:
+        """Return the file."""
+        parts = (self._head(), self._messages(), self._model(), self._codec(), self._bench())
+        return "".join(f"{line}\n" for part in parts for line in part)
+
+    def _head(self) -> Iterator[str]:
+        yield f'"""{self.name}: a draft that `otf new` made from a recording. Read it: every "guess" may be wrong.'
+        yield from ("", "Replace each guess by what you know, and run it again:", "")
+        yield f"  otf run {self.name}.py    tests the system at its address: see `bench`"
+        yield from ([""] if self.notes else [])
+        yield from (f"Of the recording, {note}." for note in self.notes)
+        yield '"""'
+        yield from ("", "from __future__ import annotations", "", "from collections.abc import Iterator")
+        yield "from dataclasses import dataclass"
+        yield from self._imports()
+
+    def _imports(self) -> Iterator[str]:
+        body = "\n".join(line for kind in self.kinds for line in kind.body)
+        typings = [name for name in ("Annotated", "ClassVar") if name in body]
+        yield from ([f"from typing import {', '.join(typings)}"] if typings else [])
+        used = "\n".join([*self._model(), *self._bench()])
+        names = [name for name in ("Bench", "Spec", "Transition", "Where", "framing", "goto") if f"{name}" in used]
+        yield ""
+        yield f"from otf import {', '.join([*names, *([] if self.is_binary else ['lines'])])}"
+        yield f"from otf.adapters import {self.adapter.partition('(')[0]}"
+        sums = re.findall(r"checksum(?=\()|(?<=checksum\()\w+|length(?=\()", body)
+        yield from ([f"from otf.codec.checksums import {', '.join(sorted(set(sums)))}"] if sums else [])
+        fields = sorted(set(re.findall(r"\bu\d+(?:be|le)?\b|\braw\b|\brest\b", body)), key=_in_order)
+        yield from ([f"from otf.codec.fields import {', '.join(fields)}"] if fields else [])
+        yield from (["from otf.codec.records import records"] if self.is_binary else [])
+
+    def _messages(self) -> Iterator[str]:
+        yield from ("", "# 1. The messages: inputs are sent to the system, outputs come from it.")
+        for kind in self.kinds:
+            yield from ("", "", "@dataclass(frozen=True)", f"class {kind.name}:")
+            yield f'    """{_counted(kind)}."""  # {_shown(kind)}'
+            body = kind.body or tuple(f"{each.name}: {each.hint}" for each in kind.fields)
+            yield from ([""] if body else [])
+            yield from (f"    {line}" for line in body)
+        yield from ("", "")
+
+    def _model(self) -> Iterator[str]:
+        yield "# 2. The model. The recording shows what was answered, not why: give the system a state, and say which"
+        yield "#    answer belongs to which state. A class allows any of its values."
+        yield from ("", "")
+        yield f"def step(state: {self.state}, inp: object) -> Iterator[Transition[{self.state}]]:"
+        yield from (["    if not state:", "        return  # it has to greet first"] if self.greeting else [])
+        yield "    match inp:"
+        known = {kind.name: kind for kind in self.kinds}
+        for rule in self.rules:
+            yield from _case(rule, known)
+        yield from ("        case _:", "            return", "", "")
+        if self.greeting:
+            yield "def emits(state: bool) -> Iterator[Transition[bool]]:"
+            yield from (
+                "    if not state:",
+                f"        yield goto({', '.join(['True', *_items(self.greeting, known)])})",
+                "",
+                "",
+            )
+        yield from ("# the inputs to try, those that were recorded most often", "INPUTS: list[object] = [")
+        yield from (f"    {inp}," for rule in self.rules if not rule.varies for inp in _inputs(rule.kind))
+        emits = ", emits=emits" if self.greeting else ""
+        yield from ("]", f"spec = Spec(step, initial={'False' if self.greeting else 'None'}, inputs=INPUTS{emits})", "")
+
+    def _codec(self) -> Iterator[str]:
+        yield from ("# 3. The codec: messages as bytes.", "")
+        if self.is_binary:
+            yield "codec = records("
+            yield from (f"    {kind.name}," for kind in self.kinds if kind.seen)
+            yield "    inputs=["
+            yield from (f"        {kind.name}," for kind in self.kinds if not kind.seen)
+            yield from ("    ],", ")")
+        else:
+            yield from ("codec = lines(", "    {")
+            ordered = sorted(self.kinds, key=lambda kind: (kind.seen > 0, kind.weight), reverse=True)
+            yield from (f"        {kind.name}: {quoted(kind.pattern)}," for kind in ordered)
+            yield from ("    }", ")")
+        yield from ("", "")
+
+    def _bench(self) -> Iterator[str]:
+        busy = _rounded(max(0.01, 1.5 * self.slowest))
+        yield "# 4. The bench: the address, and times in seconds (`otf run ... --calibrate` measures them)."
+        yield from ("", "", f"def bench(url: str = {quoted(self.url)}) -> Bench:")
+        if self.framing.why:
+            yield f"    # guess: {self.framing.why}"
+        yield f"    port = {self.adapter}"
+        yield f"    # guess: the slowest answer of the recording took {self.slowest:.3f} s"
+        times = f"quiescence={busy + 0.04:.3g}, latency=0.01, busy={busy:g}"
+        yield f'    return Bench.on_ports(spec, codec, {{"line": port}}, {times})'
+
+
+def _in_order(name: str) -> tuple[bool, int, str]:
+    found = re.fullmatch(r"u(\d+)(\w*)", name)
+    return (True, int(found[1]), found[2]) if found else (False, 0, name)
+
+
+def _counted(kind: MessageKind) -> str:
+    counts = [f"{word} {_times(count)}" for word, count in (("sent", kind.sent), ("seen", kind.seen)) if count]
+    return ", ".join(counts).capitalize()
+
+
+def _shown(kind: MessageKind) -> str:
+    # in ASCII, on one line: it is inside a comment
+    return kind.sample[:_SAMPLE].hex(" ") if kind.body else quoted(kind.sample.decode()[: 2 * _SAMPLE])
+
+
+def _case(rule: InputRule, kinds: dict[str, MessageKind]) -> Iterator[str]:
+    name = rule.kind.name
+    if rule.varies:
+        yield f"        case {name}():"
+        yield f"            return  # there were {len(rule.answers)} different answers: say which are right"
+        return
+    echoed = {own for pairs in rule.echoes.values() for _, own in pairs}
+    known = [each.name for each in rule.kind.fields if each.name in echoed]
+    yield f"        case {name}({', '.join(f'{each}={each}' for each in known)}):"
+    for answer, count in rule.answers.items():
+        same = _same(answer, rule)
+        yield from (f"            {line}" for line in same)
+        outputs = ["same"] if same else _items(answer, kinds)
+        silent = "" if answer else ", without an answer"
+        yield f"            yield goto({', '.join(['state', *outputs])})  # {_times(count)}{silent}"
+
+
+def _items(answer: Answer, kinds: dict[str, MessageKind]) -> list[str]:
+    # a class is any of its values; one without fields has a single value
+    return [name if kinds[name].fields else f"{name}()" for name in answer]
+
+
+def _same(answer: Answer, rule: InputRule) -> list[str]:
+    """Return the code of an answer in which some fields are those of the input; nothing if there are none."""
+    pairs, tests = list[str](), f"    lambda out: isinstance(out, {''.join(answer)})"
+    for theirs, own in rule.echoes.get(answer, ()):
+        more = f" and out.{theirs} == {own}"
+        if len(tests) + len(more) <= _WIDEST:
+            tests += more
+            pairs.append(theirs)
+    says = f"{''.join(answer)} with the same {' and '.join(pairs)}"
+    return ["same = Where(  # guess", f"{tests},", f'    says="{says}",', ")"] if pairs else []
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def _inputs(kind: MessageKind) -> list[str]:
+    common = sorted(kind.values, key=lambda values: kind.values[values], reverse=True)
+    calls = [f"{kind.name}({', '.join(map(literal, values))})" for values in common]
+    short = [call for call in calls if len(call) <= _WIDEST]
+    return short[:MOST_INPUTS] or [min(calls, key=len)]
+
+
+def _rounded(seconds: float) -> float:
+    digits = 1 - math.floor(math.log10(seconds))
+    return round(seconds, digits)

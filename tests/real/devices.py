@@ -1,0 +1,142 @@
+"""Systems of the kinds in docs/howto-first-minutes.md, right and wrong: `python devices.py KIND PORT [broken]`.
+
+They are programs of their own and know nothing of otf. None has a timer, so otf can observe that they are silent.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import threading
+import tty
+from collections.abc import Callable
+from functools import reduce
+from operator import xor
+
+HOST = "127.0.0.1"
+BROKEN = sys.argv[-1] == "broken"
+
+
+def console() -> Callable[[bytes], bytes | None]:
+    """Return a board with a LED: commands are acknowledged. The wrong one has another word for that."""
+    led = 0
+
+    def take(line: bytes) -> bytes:
+        nonlocal led
+        match line.split():
+            case [b"led", (b"on" | b"off") as state]:
+                led = int(state == b"on")
+            case [b"led?"]:
+                return b"led %d" % led
+            case [b"blink", times] if times.isdigit():
+                pass
+            case _:
+                return b"ERROR 2"
+        return b"FINE" if BROKEN else b"OK"
+
+    return take
+
+
+def supply() -> Callable[[bytes], bytes | None]:
+    """Return a power supply with SCPI. The wrong one acknowledges settings."""
+    values = {b"VOLT": b"0.00", b"OUTP": b"0"}
+
+    def take(line: bytes) -> bytes | None:
+        match line.split():
+            case [b"*IDN?"]:
+                return b"ACME,PS1,42,1.0"
+            case [query]:
+                return values[query.removesuffix(b"?")]
+            case [b"VOLT", value]:
+                values[b"VOLT"] = b"%.2f" % float(value)
+            case [name, value]:
+                values[name] = b"%d" % (value == b"ON")
+            case _:
+                pass
+        return b"OK" if BROKEN else None
+
+    return take
+
+
+def metered(registers: dict[int, int], data: bytes) -> bytes:
+    """Answer a request to a meter: 1 reads a register, 2 writes it. The wrong one forgets the counter."""
+    counter, register = 0 if BROKEN else data[1], data[3]
+    if data[0] == 2:
+        registers[register] = int.from_bytes(data[4:6], "big")
+        answer = bytes([0x82, counter])
+    else:
+        answer = bytes([0x81, counter, 0, register]) + registers.get(register, 0).to_bytes(2, "big")
+    return answer + bytes([reduce(xor, answer)])
+
+
+def at_terminal(_port: int) -> None:
+    """Be a console at a serial port, whose name is printed."""
+    ours, theirs = os.openpty()
+    tty.setraw(theirs)
+    say(os.ttyname(theirs))
+    take, rest = console(), b""
+    while True:
+        *lines, rest = (rest + os.read(ours, 1000)).split(b"\n")
+        for answer in filter(None, map(take, lines)):
+            os.write(ours, answer + b"\n")
+
+
+def by_udp(port: int) -> None:
+    """Be a meter behind UDP."""
+    registers: dict[int, int] = {}
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind((HOST, port))
+        say("ready")
+        while True:
+            data, peer = server.recvfrom(100)
+            server.sendto(metered(registers, data), peer)
+
+
+def by_tcp(port: int, guest: Callable[[socket.socket], None]) -> None:
+    """Serve each connection in a thread."""
+    with socket.create_server((HOST, port)) as server:
+        say("ready")
+        while True:
+            threading.Thread(target=guest, args=(server.accept()[0],), daemon=True).start()
+
+
+def instrument(connection: socket.socket) -> None:
+    """Be a supply for one connection."""
+    take = supply()
+    with connection, connection.makefile("rb") as lines:
+        for line in lines:
+            answer = take(line.strip())
+            if answer is not None:
+                connection.sendall(answer + b"\n")
+
+
+GUESTS: list[socket.socket] = []
+
+
+def chatting(connection: socket.socket) -> None:
+    """Tell the other guests what this one says. The wrong server tells it to this one, too."""
+    GUESTS.append(connection)
+    with connection, connection.makefile("rb") as lines:
+        for line in lines:
+            for guest in GUESTS:
+                if guest is not connection or BROKEN:
+                    guest.sendall(line.replace(b"say", b"heard", 1))
+        GUESTS.remove(connection)
+
+
+def say(text: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+SYSTEMS: dict[str, Callable[[int], None]] = {
+    "console": at_terminal,
+    "meter": by_udp,
+    "chat": lambda port: by_tcp(port, chatting),
+    "supply": lambda port: by_tcp(port, instrument),
+}
+
+if __name__ == "__main__":
+    SYSTEMS[sys.argv[1]](int(sys.argv[2]))

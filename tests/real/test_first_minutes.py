@@ -1,0 +1,113 @@
+"""docs/howto-first-minutes.md, typed word for word in an empty folder: five commands and forty lines at most."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import socket
+import subprocess
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from otf.models.serving import free_port
+from tests.cli.command import otf
+from tests.offline.captures import CaptureWriter
+from tests.real import devices
+
+PAGE = Path(__file__).parents[2] / "docs" / "howto-first-minutes.md"
+BLOCK = re.compile(r"(?:<!-- file: (\S+) -->\n)?```(\w+)\n(.*?)```", re.DOTALL)
+SYSTEMS = {
+    "A line console on a serial port": ("console", "/dev/ttyUSB0"),
+    "A binary protocol over UDP": ("meter", ":7000"),
+    "A TCP text server with two clients": ("chat", ":7000"),
+    "A SCPI instrument": ("supply", ":5025"),
+}
+"""For each section the system that is tested, and its place in the page."""
+
+
+class Typed(NamedTuple):
+    """What a newcomer types: files, and commands."""
+
+    files: Mapping[str, str]
+    commands: tuple[str, ...]
+
+    @property
+    def lines(self) -> int:
+        """How many lines that are."""
+        return len(self.commands) + sum(len(text.splitlines()) for text in self.files.values())
+
+
+def sections() -> dict[str, Typed]:
+    """Return what is typed for each kind, by the heading of its section."""
+    _, *parts = re.split(r"^## (.*)\n", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    found = {head: BLOCK.findall(text) for head, text in zip(parts[::2], parts[1::2], strict=True)}
+    return {
+        head: Typed(
+            {name: text for name, _, text in blocks if name},
+            tuple(line for _, kind, text in blocks if kind == "sh" for line in text.splitlines()),
+        )
+        for head, blocks in found.items()
+    }
+
+
+@contextmanager
+def started(kind: str, *, broken: bool = False) -> Generator[str]:
+    """Start a system as a program; its place is a terminal, or a port of this machine."""
+    name, _ = SYSTEMS[kind]
+    port = free_port(socket.SOCK_DGRAM if name == "meter" else socket.SOCK_STREAM)
+    command = [sys.executable, devices.__file__, name, str(port), *(["broken"] if broken else [])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        said = process.stdout.readline().strip()
+        try:
+            yield f":{port}" if said == "ready" else said
+        finally:
+            process.kill()
+
+
+def record(file: Path, port: int) -> None:
+    """Write the capture of what the meter's own client asks: this is no part of the test."""
+    system, ours, registers = ("127.0.0.1", port), ("127.0.0.1", 40_000), dict[int, int]()
+    with file.open("wb") as opened:
+        writer = CaptureWriter(opened)
+        for number in range(24):
+            head = bytes([1 + number % 2, number, 0, number % 5])
+            data = head + (number * 700).to_bytes(2, "big") if number % 2 else head
+            writer.udp(number, ours, system, data)
+            writer.udp(number + 0.002, system, ours, devices.metered(registers, data))
+
+
+def test_the_page_is_short() -> None:
+    """Each kind has a section, and needs five commands and forty lines at most."""
+    assert set(sections()) == set(SYSTEMS)
+    for typed in sections().values():
+        assert 1 <= len(typed.commands) <= 5
+        assert typed.lines <= 40
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("kind", SYSTEMS)
+def test_a_newcomer_has_a_verdict(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands of the page end with PASS, and the last one again with FAIL when the system is wrong."""
+    typed, (_, place) = sections()[kind], SYSTEMS[kind]
+    monkeypatch.chdir(tmp_path)
+    with started(kind) as real:
+        for name, text in typed.files.items():
+            (tmp_path / name).write_text(text.replace(place, real), encoding="utf-8")
+        for command in typed.commands:
+            if command.startswith("tcpdump "):
+                record(tmp_path / "meter.pcap", int(real[1:]))
+                continue
+            done = otf(*shlex.split(command.replace(place, real))[1:])
+            assert (done.status, done.err) == (0, ""), done.out
+    assert "PASS" in done.out
+    with started(kind, broken=True) as wrong:
+        file = tmp_path / typed.commands[-1].split()[-1]
+        file.write_text(file.read_text(encoding="utf-8").replace(real, wrong), encoding="utf-8")
+        done = otf(*shlex.split(typed.commands[-1])[1:], "--stop-first", "--no-shrink")
+    assert done.status == 1, done.out
