@@ -183,6 +183,7 @@ class Campaign:
                     known = None if found.result is None else self._confirmer.known_issue(found.result)
                     each = found if known is None else replace(found, result=None, known_issue=known.says)
                     self.summary.saved.append(each)
+                    self.summary.parts.saved += 1
                     journal.retried(each)
                     self._stop = self._stop or (self.settings.stop_first and each.result is not None)
         except ContactError as error:
@@ -280,6 +281,7 @@ class Campaign:
         result, known_issue = path.result, self._confirmer.known_issue(path.result)
         self.summary.add(result, path.tries, path.known, known_issue, driven)
         self.summary.parts.tried(learned.visits)
+        self.summary.parts.paths += 1
         journal.counted(path, driven, "" if known_issue is None else known_issue.says, learned)
         self._merged.add(result.number, learned)
         self.listener.path(result, self.summary)

@@ -16,7 +16,8 @@ SpentPart = Literal["saved failures", "paths", "shrinking"]
 class SpentParts:
     """The seconds that each part of a campaign took, and how many changed transitions of the model were tried.
 
-    The time of shrinking between paths is not that of the paths.
+    `paths` and `saved` count what was driven now, not what a campaign that continues had before. The time of shrinking
+    between paths is not that of the paths.
 
     >>> spent = SpentParts(changed={"s1 i1", "s1 i2"})
     >>> spent.tried(["s1 i2", "s3 i1"])
@@ -26,6 +27,8 @@ class SpentParts:
 
     seconds: dict[str, float] = field(default_factory=dict[str, float])
     changed: set[str] = field(default_factory=set[str])
+    paths: int = 0
+    saved: int = 0
     _untried: set[str] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -104,7 +104,7 @@ class SummaryPrinter:
         for line in (*_table(result), *self._known_issues(), *_notes(self._summary)):
             say(line)
         if self._settings.spend:
-            say(f"spent: {spent_on(self._summary)}")
+            say(f"spent: {spent_on(self._summary.parts, seconds)}")
         for line in _time_spent(self._summary, seconds, own=self._bench.system is not None):
             say(line)
         if worth := self._worth():
@@ -245,22 +245,22 @@ def time_spent(spent: TimeSpent, *, own: bool) -> str:
     return ", ".join(f"{share / whole:.0%} {named[name]}" for name, share in shares.items() if share >= LEAST * whole)
 
 
-def spent_on(summary: Summary) -> str:
-    """Return what a campaign spent its time on.
+def spent_on(parts: SpentParts, whole: float) -> str:
+    """Return on what a campaign spent the seconds that it took as a whole.
 
-    >>> parts = SpentParts({"saved failures": 1.25, "paths": 40.0}, changed={"s1 i1"})
-    >>> spent_on(Summary(paths=310, parts=parts))
-    '1.2 s on 0 saved failures, 40.0 s on 310 paths (0 of 1 changed transition tried)'
+    >>> spent_on(SpentParts({"saved failures": 1.25, "paths": 40.0}, changed={"s1 i1"}, paths=310, saved=3), 42.0)
+    '1.2 s on 3 saved failures, 40.0 s on 310 paths (0 of 1 changed transition tried), 0.8 s on getting ready'
     """
-    parts = summary.parts
+    tried = f" ({parts.done:,} of {counted(len(parts.changed), 'changed transition')} tried)" if parts.changed else ""
     counts = {
-        "saved failures": counted(len(summary.saved), "saved failure"),
-        "paths": counted(summary.paths, "path")
-        + (f" ({parts.done:,} of {counted(len(parts.changed), 'changed transition')} tried)" if parts.changed else ""),
+        "saved failures": counted(parts.saved, "saved failure"),
+        "paths": f"{counted(parts.paths, 'path')}{tried}",
         "shrinking": "shrinking",
+        "": "getting ready",
     }
-    shown = {name: seconds for name, seconds in parts.seconds.items() if seconds >= SHOWN or name == "paths"}
-    return ", ".join(f"{shown[name]:.1f} s on {count}" for name, count in counts.items() if name in shown)
+    seconds = {**parts.seconds, "": whole - sum(parts.seconds.values())}
+    shown = [name for name in counts if name == "paths" or seconds.get(name, 0.0) >= SHOWN]
+    return ", ".join(f"{seconds.get(name, 0.0):.1f} s on {counts[name]}" for name in shown)
 
 
 def parts_data(parts: SpentParts) -> dict[str, Any]:
