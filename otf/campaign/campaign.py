@@ -135,7 +135,8 @@ class Campaign:
         with part("saved failures"):
             await self._retry(journal)
         await check_speed(self.bench, self.settings, self._deadline)
-        self._turns = Turns(lambda: self._at_once and bool(self._new), partial(self._shrink_new, journal))
+        shrink_new = partial(self._shrink_new, journal)
+        self._turns = Turns(lambda: self._at_once and bool(self._new) and self._may_shrink >= LEAST, shrink_new)
         if self._at_once:
             self.summary.admit()
         async with self._executor.running():
@@ -156,12 +157,18 @@ class Campaign:
         """Return the kinds of failure that are neither shrunk yet nor left as they are."""
         return [group for signature, group in self.summary.failures.items() if signature not in self._final]
 
+    @property
+    def _may_shrink(self) -> float:
+        """Return the seconds that shrinking between paths may take from now on."""
+        whole = SHARE * (self.settings.time or 0.0) - self.summary.parts.seconds.get("shrinking", 0.0)
+        return min(whole, self._deadline - anyio.current_time())
+
     async def _shrink_new(self, journal: Journal) -> None:
-        """Shrink the first kind of failure that is new, in a share of the time left."""
-        group, left = self._new[0], self._deadline - anyio.current_time()
+        """Shrink the first kind of failure that is new; something is left for kinds that are found later."""
+        group = self._new[0]
         with self.summary.parts.part("shrinking", within="paths"):
             if self.settings.shrink and group.shrunk is None:
-                await self._shrink(group, journal, SHARE * left / len(self._new))
+                await self._shrink(group, journal, self._may_shrink / (1 + len(self._new)))
             self._report(group)
 
     def _report(self, group: FailureGroup) -> None:

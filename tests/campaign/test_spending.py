@@ -244,6 +244,15 @@ def test_the_rest_of_the_time_finds_more(tmp_path: Path) -> None:
     assert found.parts.seconds["paths"] > 1
 
 
+def test_shrinking_leaves_time_for_paths(tmp_path: Path) -> None:
+    """It takes three tenths at most, however many kinds there are; what was not shrunk has its reason."""
+    found = run(bench(TEA, THIEF, DIES), tmp_path, traces=100_000, steps=30, time=300, spend=True, seed=1)
+    seconds = found.parts.seconds
+    assert seconds["shrinking"] <= 0.35 * 300
+    assert seconds["paths"] >= 0.6 * 300
+    assert all((group.shrunk is None) is bool(group.unshrunk) for group in found.failures.values())
+
+
 def test_all_of_the_time_is_spent(tmp_path: Path) -> None:
     """Also after a failure, and not much more."""
 
