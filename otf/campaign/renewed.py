@@ -1,8 +1,8 @@
 """How a folder begins anew for a model that has changed: the campaign of the earlier model is set aside.
 
 Its traces belong to another model, and would be judged wrongly beside the new ones. So they are moved to a folder of
-their own, with their journal: nothing is lost, and `otf report` reads it as before. Transitions that are new or have
-changed come first in the campaign that begins.
+their own, with their journal, and nothing is lost. Transitions that are new or have changed come first in the campaign
+that begins.
 """
 
 from __future__ import annotations
