@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Awaitable, Generator
 from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
 import anyio
@@ -18,34 +18,31 @@ from otf.adapter.exits import blaming, watched
 from otf.adapter.serial import keeping
 from otf.campaign.changes import ChangedTransitions
 from otf.campaign.cluster import Cluster
-from otf.campaign.confirm import STRICT, ConfirmedPath, Confirmer, DriveAgain
+from otf.campaign.confirm import ConfirmedPath, Confirmer, DriveAgain
 from otf.campaign.journal import Journal
 from otf.campaign.knowledge import Knowledge
-from otf.campaign.lanes import Executor, InProcess, Lease, ShrinkWatch, trace_of
+from otf.campaign.lanes import Executor, InProcess, Lease, trace_of
 from otf.campaign.listener import Listener
 from otf.campaign.merged import Known, Merged
 from otf.campaign.past import About, Past
 from otf.campaign.paths import Pace
 from otf.campaign.processes import Processes
 from otf.campaign.renewed import keep_transitions, renew
+from otf.campaign.reports import SHARE, FailureReports, together
 from otf.campaign.requirements import note_requirements
-from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
+from otf.campaign.results import KnownIssueCount, PathResult, Summary
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings, Workers, header
-from otf.campaign.shrinking import INTERRUPTED
 from otf.campaign.speed import check_speed
 from otf.campaign.turns import SpentParts, Turns
-from otf.errors import ContactError, OtfError
+from otf.errors import ContactError
 from otf.runner.path import AT_FAULT
 from otf.runner.time_spent import spending
 from otf.runner.writer import writing
 from otf.strategy.kinds import known
 from otf.trace.requirements import RequirementRecord
-from otf.trace.verdict import Signature, Verdict
+from otf.trace.verdict import Verdict
 
-SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
-LEAST: Final = 0.2  # seconds: in less, nothing is shrunk
-LOST: Final = "the contact to the system was lost"
 SELDOM: Final = 100  # the oldest objects are searched for garbage this many times less often than usual
 
 
@@ -82,7 +79,7 @@ class Campaign:
         self._done = known(settings.strategy).done
         self._stop = False
         self._deadline = float("inf")
-        self._final = set[Signature]()
+        self._reports: FailureReports
         self._turns: Turns
         self._past: Past
         self._merged: Merged
@@ -135,47 +132,26 @@ class Campaign:
         with part("saved failures"):
             await self._retry(journal)
         await check_speed(self.bench, self.settings, self._deadline)
-        shrink_new = partial(self._shrink_new, journal)
-        self._turns = Turns(lambda: self._at_once and bool(self._new) and self._may_shrink >= LEAST, shrink_new)
-        if self._at_once:
+        self._reports = FailureReports(
+            self.settings,
+            self.summary,
+            self.listener,
+            self._executor,
+            journal,
+            self._saved(),
+            self._deadline,
+            self._lost,
+        )
+        self._turns = Turns(self._reports.waiting, self._reports.first)
+        if self.settings.spend:
             self.summary.admit()
         async with self._executor.running():
             with part("paths"):
                 await self._paths(journal)
-            if not self._at_once:
+            if not self.settings.spend:
                 self.summary.admit()
             with part("shrinking"):
-                await self._shrink_all(journal)
-
-    @property
-    def _at_once(self) -> bool:
-        """Return whether failures are shrunk between paths: where workers have the system, they are at the end."""
-        return self.settings.spend and self.settings.workers is None
-
-    @property
-    def _new(self) -> list[FailureGroup]:
-        """Return the kinds of failure that are neither shrunk yet nor left as they are."""
-        return [group for signature, group in self.summary.failures.items() if signature not in self._final]
-
-    @property
-    def _may_shrink(self) -> float:
-        """Return the seconds that shrinking between paths may take from now on."""
-        whole = SHARE * (self.settings.time or 0.0) - self.summary.parts.seconds.get("shrinking", 0.0)
-        return min(whole, self._deadline - anyio.current_time())
-
-    async def _shrink_new(self, journal: Journal) -> None:
-        """Shrink the first kind of failure that is new; something is left for kinds that are found later."""
-        group = self._new[0]
-        with self.summary.parts.part("shrinking", within="paths"):
-            if self.settings.shrink and group.shrunk is None:
-                await self._shrink(group, journal, self._may_shrink / (1 + len(self._new)))
-            self._report(group)
-
-    def _report(self, group: FailureGroup) -> None:
-        """Keep and report a kind of failure that is final."""
-        self._final.add(group.signature)
-        self._keep(group)
-        self.listener.failure(group)
+                await self._reports.rest()
 
     async def _retry(self, journal: Journal) -> None:
         """Drive the failures of earlier campaigns first."""
@@ -197,11 +173,6 @@ class Campaign:
         except ContactError as error:
             self._lost(error)
 
-    def _keep(self, group: FailureGroup) -> None:
-        saved, shortest = self._saved(), group.shrunk or group.first
-        if saved is not None and (group.shrunk is None or group.shrunk.rate):
-            saved.keep(group.signature, shortest.trace)
-
     def _saved(self) -> Saved | None:
         if self.settings.saved is None:
             return None
@@ -214,7 +185,7 @@ class Campaign:
         async def work() -> None:
             await self._lane(next(lanes), journal)
 
-        await _together(work, min(self._lanes, self.settings.traces))
+        await together(work, min(self._lanes, self.settings.traces))
 
     async def _lane(self, lane: int, journal: Journal) -> None:
         numbers = range(lane + 1, self.settings.traces + 1, self._lanes)
@@ -256,7 +227,7 @@ class Campaign:
     @property
     def _paths_end(self) -> float:
         """Return when the last path begins: once there is a failure to shrink, some of the time is left for that."""
-        if not self.summary.failures or not self.settings.shrink or self.settings.time is None or self._at_once:
+        if not self.summary.failures or not self.settings.shrink or self.settings.time is None or self.settings.spend:
             return self._deadline
         return self._deadline - SHARE * self.settings.time
 
@@ -304,64 +275,6 @@ class Campaign:
         before = "; paths before this one reached it: it may have died since" if self.summary.steps else ""
         self.summary.trouble = f"{error}{before}"
         self._stop = True
-
-    async def _shrink_all(self, journal: Journal) -> None:
-        """Shrink all failures, several at the same time if there are workers, and report them in their order."""
-        groups, together = self._new, self._executor.together
-        waiting, reported, done = iter(enumerate(groups)), 0, set[int]()
-
-        async def work() -> None:
-            nonlocal reported
-            for at, group in waiting:
-                if self.settings.shrink and group.shrunk is None:
-                    turns = -(-(len(groups) - at) // together)
-                    await self._shrink(group, journal, (self._deadline - anyio.current_time()) / turns)
-                done.add(at)
-                while reported in done:
-                    self._report(groups[reported])
-                    reported += 1
-
-        await _together(work, min(together, len(groups)))
-
-    async def _shrink(self, group: FailureGroup, journal: Journal, seconds: float) -> None:
-        """Shrink a failure, in at most so many seconds."""
-        if seconds < LEAST:
-            group.unshrunk = "the time of the run was used up"
-            return
-
-        def progress(length: int, transitions: int) -> None:
-            self.listener.shrinking(group, length, transitions)
-
-        def found(shrunk: Shrunk) -> None:
-            group.shrunk = shrunk
-
-        watch = ShrinkWatch(progress, found)
-        confirmed = group.tries == 1 and group.first.trace.name.endswith(STRICT)
-        group.unshrunk = INTERRUPTED
-        try:
-            shrunk = await self._executor.shrink(group.first, seconds, watch, confirmed=confirmed)
-            group.shrunk, group.unshrunk = (shrunk, "") if shrunk.tried else (None, shrunk.ended)
-        except ContactError as error:
-            # the failure stays found, as short as it is now
-            self._lost(error)
-            group.unshrunk = LOST
-            if group.shrunk is not None:
-                group.shrunk = replace(group.shrunk, ended=LOST)
-        journal.shrunk(group)
-
-
-async def _together(work: Callable[[], Coroutine[Any, Any, None]], times: int) -> None:
-    """Do something several times at the same time."""
-    if times == 1:
-        await work()
-        return
-    try:
-        async with anyio.create_task_group() as tasks:
-            for _ in range(times):
-                tasks.start_soon(work)
-    except* OtfError as group:
-        # all fail for the same reason; a group would hide the message with its advice
-        raise group.exceptions[0] from None
 
 
 @contextmanager
