@@ -3,8 +3,11 @@
 import shlex
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from otf.campaign.settings import UNLIMITED
+from otf.cli.continued import RunOptions, paths_within, resumed
 from tests.cli.command import failed, machine, otf, recorded
 
 KEYS = {"verdict", "paths", "steps", "failures"}
@@ -150,25 +153,27 @@ def test_time_ends_a_campaign(folder: Path) -> None:
 def test_time_alone_bounds_a_campaign(folder: Path) -> None:
     """Without --traces the time is the bound, with a unit or without; with it the first of the two is."""
     machine(folder)
-    quick = ("--steps", 1, "--keep", "failures", "--json")
-    assert otf("run", "machine.py", "--time", "0.5s", *quick).data["paths"] > 10
-    assert otf("run", "machine.py", "--time", "1h", "--traces", 3, *quick).data["paths"] == 3
+    assert otf("run", "machine.py", "--time", "1h", "--traces", 3, "--json").data["paths"] == 3
+    assert [paths_within(*bound) for bound in (("60s", None), (None, "nothing-new=1h"))] == [UNLIMITED, UNLIMITED]
+    assert [paths_within(*bound) for bound in ((None, None), (None, "states=7"))] == [10, 10]
 
 
 def test_a_campaign_of_unlimited_paths_continues_for_its_time(folder: Path) -> None:
     """--resume without a time takes that of the folder."""
     machine(folder)
-    first = otf("run", "machine.py", "--time", 0.2, "--steps", 5, "--out", "out", "--json").data["paths"]
-    more = otf("run", "machine.py", "--resume", "out", "--json").data
-    assert more["paths"] > first
-    assert more["verdict"] == "pass"
+    otf("run", "machine.py", "--time", "0.05s", "--steps", 5, "--seed", 1, "--out", "out")
+    given = RunOptions(bench="machine.py", largest=1, algorithm="model", budget=1)
+    options, _ = resumed(Path("out"), given)
+    assert (options.time, options.traces) == (0.05, UNLIMITED)
+    assert resumed(Path("out"), msgspec.structs.replace(given, time=7.0))[0].time == 7.0
+    assert otf("run", "machine.py", "--resume", "out", "--json").data["verdict"] == "pass"
 
 
 def test_a_campaign_ends_when_nothing_is_new(folder: Path) -> None:
-    """All of a small machine is seen at once; no number of paths ends it earlier."""
+    """All of a small machine is seen at once."""
     machine(folder)
-    done = otf("run", "machine.py", "--until", "nothing-new=0.5s", "--steps", 1, "--keep", "failures", "--json").data
-    assert done["paths"] > 10
+    done = otf("run", "machine.py", "--until", "nothing-new=0.2s", "--steps", 1, "--keep", "failures", "--json").data
+    assert done["verdict"] == "pass"
     assert done["coverage"]["met"]["states"]
 
 
