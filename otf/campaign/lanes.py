@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol, Self
 
 from otf.adapter import Bench
+from otf.campaign.changes import ChangedTransitions
 from otf.campaign.confirm import ConfirmedPath, confirm
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.learning import Layer, Learning
@@ -33,6 +34,7 @@ from otf.runner.reproduce import patience
 from otf.strategy import Strategy, StrategyKind
 from otf.strategy.kinds import known
 from otf.strategy.malformed import malforming
+from otf.strategy.visits import ChangedFirst
 
 FILES: Final = 10  # that one copy of a system may need: sockets, pipes, its trace
 OWN_FILES: Final = 64
@@ -132,11 +134,13 @@ class Lane:
     learning: Learning
 
     @classmethod
-    def of(cls, bench: Bench, settings: Settings, oracle: Oracle, layers: Sequence[Layer]) -> Self:
-        """Return a lane that knows what other paths learned."""
-        learning = Learning(layers)
+    def of(
+        cls, bench: Bench, settings: Settings, oracle: Oracle, layers: Sequence[Layer], first: ChangedFirst | None
+    ) -> Self:
+        """Return a lane that knows what other paths learned; its paths look for the changed transitions `first`."""
+        learning, patient = Learning(layers), patience(bench)
         kind = with_malformed(settings.strategy, bench)
-        strategy = Strategy(kind, bench.inputs, settings.seed, learning.visits, patience=patience(bench))
+        strategy = Strategy(kind, bench.inputs, settings.seed, learning.visits, patient, first)
         timers = Timers(passed=learning.waited)
         waits = bench.system is None
         pace = Pace(settings.mode, settings.burst, bench.timing, learning.proven, timers, waits)
@@ -146,22 +150,27 @@ class Lane:
 class InProcess:
     """The executor of this process: all lanes share its event loop.
 
-    `ends` returns the moment at which a path ends, whatever it did; `aftermath` is as in `PathRun`.
+    `ends` returns the moment at which a path ends, whatever it did; `aftermath` is as in `PathRun`. `lanes` is the
+    number of lanes of all processes, if there are several.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 -- what a path needs, each once
         self,
         bench: Bench,
         settings: Settings,
         listener: Listener,
         ends: Callable[[], float] = lambda: float("inf"),
         aftermath: Aftermath = lambda _: 0.0,
+        lanes: int | None = None,
     ) -> None:
         self._bench, self._settings, self._listener = bench, settings, listener
         self._ends, self._aftermath = ends, aftermath
         self._rounds = Rounds()
         self._oracles: defaultdict[int, Oracle] = defaultdict(bench.oracle)
         self._alone: Lane | None = None
+        self._changed = ChangedTransitions.of(settings.out)
+        self._first: dict[int, ChangedFirst | None] = {}
+        self._number = lanes or settings.lanes
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Return a context that does nothing."""
@@ -229,7 +238,9 @@ class InProcess:
         if self._alone is not None:
             return self._alone
         oracle, layers = self._oracles[lease.lane], self._rounds.layers(lease.known)
-        lane = Lane.of(self._bench, self._settings, oracle, layers)
+        if lease.lane not in self._first:
+            self._first[lease.lane] = self._changed.first(lease.lane, self._number)
+        lane = Lane.of(self._bench, self._settings, oracle, layers, self._first[lease.lane])
         if lease.known.alone:
             self._alone = lane
         return lane
