@@ -9,7 +9,7 @@ which copy of the system is faster, and so would the choices. So what a path kno
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -122,7 +122,7 @@ class Lane:
     learning: Learning
 
     @classmethod
-    def of(cls, bench: Bench, settings: Settings, oracle: Oracle, layers: Sequence[Layer]) -> Self:
+    def of(cls, bench: Bench, settings: Settings, oracle: Oracle, layers: Iterable[Layer]) -> Self:
         """Return a lane that knows what other paths learned."""
         learning = Learning(layers)
         strategy = Strategy(settings.strategy, bench.inputs, settings.seed, learning.visits, patience=patience(bench))
