@@ -32,6 +32,7 @@ STALLED: Final = 5
 """Strict runs of which one failed beside a stall; if no other fails in the same way, the stall may be the reason."""
 EAGER: Final = "a failure was seen in eager mode"
 FOREVER: Final = float("inf")
+OVER: Final = "the time of the campaign was over before it was seen again"
 STRICT: Final = ".strict.jsonl"
 """How the trace of a strict re-run ends, instead of that of the original."""
 TOGETHER: Final = 0.02
@@ -39,10 +40,10 @@ TOGETHER: Final = 0.02
 
 
 class ConfirmedPath(NamedTuple):
-    """A path as it counts, after `tries` strict re-runs; `known` is the signature of an earlier strict failure.
+    """A path as it counts, after `tries` strict re-runs that passed or failed.
 
-    `trouble` is the error that ended contact with the system. `again`: the path is not decided, and a campaign that
-    continues drives it again.
+    `known` is the signature of an earlier strict failure. `trouble` is the error that ended contact with the system.
+    `again`: the path is not decided, and a campaign that continues drives it again.
     """
 
     result: PathResult
@@ -167,13 +168,15 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
         if again.verdict.failed:
             if counts(again, seen):
                 # the original is as good as the run that confirms it, and has the usual name
-                return ConfirmedPath(failing if strict and _signature(again) == _signature(failing) else again, tries)
+                same = strict and _signature(again) == _signature(failing)
+                return ConfirmedPath(failing if same else again, tries - _unclear(others))
             seen.append(again)
         elif again.steps == len(inputs) or anyio.current_time() < until:
             others.append(again)
     over = len(seen) + len(others) < (STALLED if seen else TRIES)
-    doubted = _doubted(failing, once(seen, others) if seen else _unseen(first, others, over=over))
-    return ConfirmedPath(doubted, tries, again=over and not doubted.verdict.failed)
+    why = once(seen, others) + over * f"; {OVER}" if seen else _unseen(first, others, over=over)
+    doubted = _doubted(failing, why)
+    return ConfirmedPath(doubted, tries - _unclear(others), again=over and not doubted.verdict.failed)
 
 
 def _signature(failing: PathResult) -> Signature | None:
@@ -188,9 +191,9 @@ def counts(failing: PathResult, seen: Iterable[PathResult]) -> bool:
 def once(seen: Sequence[PathResult], others: Sequence[PathResult] = ()) -> str:
     """Return why failures that each were seen once, beside a stall, do not count; `others` did not fail."""
     found = " and ".join(f"{_signature(each)}, beside a stall of {each.verdict.stalled:.3f} s" for each in seen)
-    also = mixed(others, "others")
+    also, runs = mixed(others, "others"), len(seen) + len(others)
     return (
-        f"a failure was seen once in {len(seen) + len(others)} strict runs of the same inputs ({found}), and while a "
+        f"a failure was seen once in {runs} strict run{'s' * (runs > 1)} of the same inputs ({found}), and while a "
         f"machine stalls neither tester nor system can run{also and f'; {also}'}"
     )
 
@@ -206,13 +209,17 @@ def mixed(runs: Sequence[PathResult], what: str) -> str:
     return f"of {len(runs)} {what} {len(runs) - len(unclear)} passed, {len(unclear)} were inconclusive ({why})"
 
 
+def _unclear(runs: Iterable[PathResult]) -> int:
+    return sum(each.verdict.outcome == "inconclusive" for each in runs)
+
+
 def _unseen(first: str, others: Sequence[PathResult], *, over: bool) -> str:
     """Return why a failure does not count that no strict re-run showed; `over`: there was no time for more of them."""
     what = "strict re-runs of the same inputs"
     found = mixed(others, what)
     if over:
         more = found or (f"{len(others)} of {TRIES} {what} passed" if others else "")
-        return f"{first}, and the time of the campaign was over before it was seen again{more and f'; {more}'}"
+        return f"{first}, and {OVER}{more and f'; {more}'}"
     return f"{first}, and {found}" if found else f"{first} only: {len(others)} {what} passed"
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import chain
 from typing import Any, TypeVar
 
 from otf.campaign.knowledge import Knowledge, named
 from otf.core import Node, Symbol
 from otf.spec import Elapse
 from otf.strategy import VisitCounts
-from otf.strategy.visits import STATES
+from otf.strategy.visits import STATES, WIDE
 from otf.values import key
 
 Key = TypeVar("Key", bound=Hashable)
@@ -193,4 +194,14 @@ class Learning:
 
 def _visits(layers: Iterable[Layer]) -> VisitCounts:
     visited = _Recalled[Node](lambda name: sum(layer.states.get(name, 0) for layer in layers))
-    return VisitCounts(visited, _RecalledTables(layers))
+    return VisitCounts(visited, _RecalledTables(layers), firsts=_distinct(layer.states for layer in layers))
+
+
+def _distinct(states: Iterable[dict[str, int]]) -> int:
+    """Return how many states were visited, or one more than matters."""
+    found: set[str] = set()
+    for name in chain.from_iterable(states):
+        found.add(name)
+        if len(found) > WIDE:
+            break
+    return len(found)
