@@ -17,7 +17,7 @@ import pytest
 from otf.campaign import Campaign, Settings
 from otf.campaign.relay import IDLE, Relay, end_relay, relayed
 from otf.campaign.settings import Workers
-from otf.errors import ContactError, UsageError
+from otf.errors import ContactError, UsageError, WriteError
 from otf.models.coffee import bench
 
 PROGRAM = """
@@ -86,14 +86,14 @@ def scheduled(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Scheduler]:
     def install(*trouble: Exception) -> Scheduler:
         found = Scheduler(*trouble)
         there = SimpleNamespace(Client=found.client, KilledWorker=KilledWorker, CancelledError=CancelledError)
-        monkeypatch.setitem(sys.modules, "distributed", there)  # type: ignore[arg-type]
+        monkeypatch.setitem(sys.modules, "distributed", there)
         return found
 
     return install
 
 
 def _settings(out: Path, **more: Any) -> Settings:  # noqa: ANN401 -- the fields of settings
-    options = {"bench": "coffee", "steps": 10, "largest": 1, "algorithm": "model", "budget": 100}
+    options: dict[str, object] = {"bench": "coffee", "steps": 10, "largest": 1, "algorithm": "model", "budget": 100}
     if "fault" in more:
         options["sets"] = [f"fault={more.pop('fault')}"]
     greeting = msgspec.json.encode({"options": options, "out": "nowhere"})
@@ -142,6 +142,15 @@ def test_no_scheduler(tmp_path: Path, scheduled: Callable[..., Scheduler], monke
     with pytest.raises(UsageError, match=r"pip install 'otf\[cluster\]'"):
         asyncio.run(Campaign(bench(), _settings(tmp_path / "b")).run())
     assert not scheduler.submitted
+
+
+def test_an_error_of_a_worker(tmp_path: Path) -> None:
+    """It is the error of the campaign, by its class."""
+    answer = '{"job": 1, "error": "no disk", "kind": "WriteError"}'
+    refuses = f"import sys; sys.stdin.readline(); sys.stdin.readline(); print({answer!r}); sys.stdin.read()"
+    settings = Settings(out=tmp_path, traces=1, workers=Workers(1, ("-u", "-c", refuses), b"{}"))
+    with pytest.raises(WriteError, match="no disk"):
+        asyncio.run(Campaign(bench(), settings).run())
 
 
 def test_files_that_travel() -> None:
