@@ -9,7 +9,7 @@ which copy of the system is faster, and so would the choices. So what a path kno
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -135,7 +135,7 @@ class Lane:
 
     @classmethod
     def of(
-        cls, bench: Bench, settings: Settings, oracle: Oracle, layers: Sequence[Layer], first: ChangedFirst | None
+        cls, bench: Bench, settings: Settings, oracle: Oracle, layers: Iterable[Layer], first: ChangedFirst | None
     ) -> Self:
         """Return a lane that knows what other paths learned; its paths look for the changed transitions `first`."""
         learning, patient = Learning(layers), patience(bench)
