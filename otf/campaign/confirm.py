@@ -7,9 +7,9 @@ believes in the clock, and a clock goes on while nothing can run.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import anyio
 
@@ -17,7 +17,6 @@ from otf.adapter import Bench
 from otf.campaign.listener import listened
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import KnownIssueCount, PathResult, Summary
-from otf.campaign.settings import Settings, header
 from otf.core import Oracle
 from otf.core.pacing import Timers
 from otf.core.stalls import CERTAIN
@@ -58,19 +57,17 @@ Counts = Callable[[ConfirmedPath], None]
 """Takes a path that is interrupted before it is decided, as it counts."""
 
 
+class DriveAgain(Protocol):
+    """Drives a failing path again, as `confirm` does."""
+
+    def __call__(self, failing: PathResult, first: str, *, strict: bool) -> Awaitable[ConfirmedPath]: ...
+
+
 class Confirmer:
-    """Decides how the failing paths of one campaign count; `summary` has what was found so far.
+    """Decides how the failing paths of one campaign count; `summary` has what was found so far."""
 
-    At the time that `ends` returns, nothing more is driven.
-    """
-
-    def __init__(
-        self, bench: Bench, settings: Settings, summary: Summary, ends: Callable[[], float] = lambda: FOREVER
-    ) -> None:
+    def __init__(self, bench: Bench, summary: Summary) -> None:
         self._bench = bench
-        self._ends = ends
-        self._own = bench.at_speed(1)
-        self._settings = settings
         self._summary = summary
         # signatures of failures in eager mode, with the signatures of the same failures in strict mode
         self._known: dict[Signature, Signature] = {}
@@ -82,7 +79,9 @@ class Confirmer:
         known = zip(self._bench.known_issues, self._summary.known_issues, strict=True)
         return next((count for issue, count in known if failure is not None and issue.shows(failure)), None)
 
-    async def confirmed(self, result: PathResult, oracle: Oracle, counts: Counts, *, doubtful: bool) -> ConfirmedPath:
+    async def confirmed(
+        self, result: PathResult, oracle: Oracle, drive_again: DriveAgain, counts: Counts, *, doubtful: bool
+    ) -> ConfirmedPath:
         """Return a path as it counts; a `doubtful` failure is driven again strictly. Raises WriteError.
 
         `counts` gets the path if an interruption comes first.
@@ -101,22 +100,19 @@ class Confirmer:
         async with self._confirming[failure.signature]:
             if failure.signature in self._known:
                 return ConfirmedPath(result, known=self._known[failure.signature])
-            seen = await self._driven(result, oracle, counts, doubtful=doubtful)
+            seen = await self._driven(result, drive_again, counts, doubtful=doubtful)
             if seen.trouble is None and seen.result.verdict.failure is not None:
                 self._known[failure.signature] = seen.result.verdict.failure.signature
             return seen
 
-    async def _driven(self, result: PathResult, oracle: Oracle, counts: Counts, *, doubtful: bool) -> ConfirmedPath:
-        head = header(self._own, replace(self._settings, mode="strict"), result.number, strategy="script")
-        oracle = oracle if self._bench is self._own else self._own.oracle()
+    async def _driven(
+        self, result: PathResult, drive_again: DriveAgain, counts: Counts, *, doubtful: bool
+    ) -> ConfirmedPath:
         first = EAGER if doubtful else "a failure was seen while the machine stalled"
-        if self._bench is not self._own:
+        if self._bench.speed > 1:
             first = f"a failure was seen with clocks {self._bench.speed:g} times as fast"
-        aftermath, until = self._settings.aftermath, self._ends()
         try:
-            return await confirm(
-                self._own, oracle, head, result, strict=not doubtful, first=first, until=until, aftermath=aftermath
-            )
+            return await drive_again(result, first, strict=not doubtful)
         except ContactError as error:
             lost = _doubted(result, f"{first}, and there was no contact to see it again")
             return ConfirmedPath(lost, trouble=error, again=True)
