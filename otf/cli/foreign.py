@@ -125,9 +125,7 @@ def opinion(name: str, file: BinaryIO, bench: Bench, how: How) -> Opinion:
     log = Captured(capture, bench, how.port) if capture is not None else _log(name, source, bench, how)
     with _until_over(), SIGNALS.stopping(lambda: None) if how.follow else nullcontext():
         for noted in timed(log):
-            if isinstance(log, Entries):
-                judge.rounded(log.unit)
-            judge.take(noted)
+            judge.take(noted, log.unit if isinstance(log, Entries) else 0.0)
             latest = time.monotonic()
             if judge.decided or SIGNALS.number:
                 break
