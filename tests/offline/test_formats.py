@@ -196,6 +196,13 @@ def test_a_log_without_inputs_is_inconclusive() -> None:
     assert "the log does not say what was sent" in found.verdict.why
 
 
+def test_a_log_of_something_else_is_inconclusive() -> None:
+    """It does not pass because it has nothing that could fail."""
+    found = told(b"10:00:00 the fridge is open\n")
+    assert (found.verdict.outcome, found.strange) == ("inconclusive", 1)
+    assert "no message in the log is an input or an output" in found.verdict.why
+
+
 def test_messages_of_one_type_are_told_apart_by_their_bytes() -> None:
     """Frames as they are: those that the model sends are inputs, all others outputs."""
     bench = Bench.on_ports(Spec(answering, 0, [CanFrame(1)]), CanCodec(), BUS.ports, quiescence=0.05)
