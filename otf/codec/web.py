@@ -160,7 +160,9 @@ class WsClose:
     reason: str = ""
 
 
-_KINDS: Final[dict[int, Callable[[bytes], object]]] = {
+WsMessage: TypeAlias = WsOpen | WsOpened | WsText | WsBytes | WsPing | WsPong | WsClose
+
+_KINDS: Final[dict[int, Callable[[bytes], WsMessage]]] = {
     1: lambda payload: WsText(payload.decode()),
     2: WsBytes,
     8: lambda payload: WsClose(0) if not payload else WsClose(int.from_bytes(payload[:2]), payload[2:].decode()),
@@ -210,11 +212,10 @@ class WebSocketCodec:
         except (UnicodeError, OverflowError) as error:
             raise CodecError(f"{show(value)} cannot be sent: {error}") from error
 
-    def decode(self, port: str, data: bytes) -> object:
+    def decode(self, port: str, data: bytes) -> WsMessage:
         """Return the message in a frame. Raises CodecError."""
         del port
         try:
-            value = WsOpened(int(data[1:])) if data[:1] == b"\x00" else _KINDS[data[0]](data[1:])
+            return WsOpened(int(data[1:])) if data[:1] == b"\x00" else _KINDS[data[0]](data[1:])
         except (KeyError, IndexError, ValueError) as error:
             raise CodecError(f"{data[:200]!r} is no message of a WebSocket") from error
-        return value
