@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from resource import RUSAGE_SELF, getrusage
-from typing import Annotated, ClassVar
 
 import pytest
 
 from otf.adapter import Bench
 from otf.adapters import tcp
 from otf.cli.foreign import How, form_of, opinion
-from otf.codec.can import CanCodec, CanFrame, decode_can
-from otf.codec.fields import raw, u8
-from otf.codec.records import RecordCodec, records
 from otf.errors import TraceError, UsageError
 from otf.framing import silence
 from otf.models import coffee
-from otf.offline.canlogs import asc, candump
-from otf.offline.entries import UNTIMED
 from otf.offline.formats import guessed
 from otf.offline.logs import Opinion
-from otf.spec import Spec, Transition, goto
+from otf.spec import Spec, Transition
+from tests.offline.test_canlogs import BUS
 
 LOGS = Path(__file__).parent / "logs"
 BENCH = replace(
@@ -33,50 +27,6 @@ BENCH = replace(
     latency=0.002,
     busy=0.002,
     ports={"line": tcp("tcp://127.0.0.1:7000")},
-)
-
-
-@dataclass(frozen=True)
-class Coin:
-    """A coin, as a frame."""
-
-    head: ClassVar[Annotated[bytes, raw(8)]] = bytes.fromhex("0000010001000000")
-    cents: Annotated[int, u8]
-
-
-@dataclass(frozen=True)
-class Button:
-    """The button, as a frame."""
-
-    head: ClassVar[Annotated[bytes, raw(8)]] = bytes.fromhex("0000010100000000")
-
-
-@dataclass(frozen=True)
-class Coffee:
-    """A coffee, as a frame."""
-
-    head: ClassVar[Annotated[bytes, raw(8)]] = bytes.fromhex("0000020001000000")
-    cups: Annotated[int, u8]
-
-
-def machine(paid: int, inp: Coin | Button) -> Iterator[Transition[int]]:
-    """Yield what the machine may do."""
-    match inp:
-        case Coin(cents) if paid + cents <= 10:
-            yield goto(paid + cents)
-        case Button() if paid >= 10:
-            yield goto(paid - 10, Coffee(1))
-        case _:
-            return
-
-
-CODEC: RecordCodec = records(Coin, Button, Coffee)
-BUS = Bench.on_ports(
-    Spec(machine, 0, [Coin(5), Coin(10), Button()]),
-    CODEC,
-    {"bus": tcp("tcp://127.0.0.1:7000")},
-    quiescence=0.05,
-    latency=0.002,
 )
 
 
@@ -203,60 +153,6 @@ def test_a_log_of_something_else_is_inconclusive() -> None:
     assert "no message in the log is an input or an output" in found.verdict.why
 
 
-def test_messages_of_one_type_are_told_apart_by_their_bytes() -> None:
-    """Frames as they are: those that the model sends are inputs, all others outputs."""
-    bench = Bench.on_ports(Spec(answering, 0, [CanFrame(1)]), CanCodec(), BUS.ports, quiescence=0.05)
-    found = told(b"(1.0) can0 001#\n(1.001) can0 002#\n", bench, "candump")
-    assert (found.verdict.outcome, found.steps, found.strange) == ("pass", 1, 0)
-    assert told(b"(1.0) can0 001#\n(1.001) can0 003#\n", bench, "candump").verdict.outcome == "fail"
-
-
-def answering(state: int, _inp: CanFrame) -> Iterator[Transition[int]]:
-    """Yield the answer to a frame."""
-    yield goto(state, CanFrame(2))
-
-
-@pytest.mark.parametrize(
-    ("line", "frame"),
-    [
-        (b"(1.5) can0 123#0102", CanFrame(0x123, b"\1\2")),
-        (b"(1.5) can0 00000123#0102 R", CanFrame(0x123, b"\1\2", extended=True)),
-        (b"(1.5) can0 123#R", CanFrame(0x123, remote=True)),
-        (b"(1.5) can0 123#R2", CanFrame(0x123, b"\0\0", remote=True)),
-        (b"(1.5) can0 123##30102", CanFrame(0x123, b"\1\2", fd=True, brs=True, esi=True)),
-        (b" (1.5)  can0  123   [2]  01 02", CanFrame(0x123, b"\1\2")),
-        (b"  vcan0  TX - -  123   [2]  01 02 ", CanFrame(0x123, b"\1\2")),
-        (b"  can0  00000123   [02]  01 02", CanFrame(0x123, b"\1\2", extended=True, fd=True)),
-        (b"  can0  123   [2]  remote request", CanFrame(0x123, b"\0\0", remote=True)),
-    ],
-)
-def test_lines_of_candump(line: bytes, frame: CanFrame) -> None:
-    """Each form has the bytes that the CAN adapter gives the same frame."""
-    (entry,) = candump([line + b"\n"], "some.log")
-    assert decode_can(entry.data) == frame
-    assert entry.way == ("sent" if b"TX" in line else "unknown")
-    assert entry.unit == (UNTIMED if b"(" not in line else 0.0)
-
-
-@pytest.mark.parametrize(
-    ("line", "frame"),
-    [
-        (b" 0.5 1  123  Rx  d 2 01 02", CanFrame(0x123, b"\1\2")),
-        (b" 0.5 1  123x  Tx  r 2", CanFrame(0x123, b"\0\0", extended=True, remote=True)),
-        (
-            b" 0.5 CANFD   1 Rx        123                                   1 0 2  2 01 02   0 0 1000 0 0 0 0 0",
-            CanFrame(0x123, b"\1\2", fd=True, brs=True),
-        ),
-    ],
-)
-def test_lines_of_asc(line: bytes, frame: CanFrame) -> None:
-    """The same for ASC files; times may be relative to the frame before."""
-    head = b"date Sun Nov 22 19:46:13.545 2026\nbase hex  timestamps relative\n"
-    entries = list(asc((head + line + b"\n" + line + b"\n").splitlines(keepends=True), "some.asc"))
-    assert [decode_can(each.data) for each in entries] == [frame, frame]
-    assert [each.at for each in entries] == [0.5, 1.0]
-
-
 def test_a_model_with_times_needs_them() -> None:
     """Whole seconds do not show whether an output came within 10 ms, and a capture of a terminal shows nothing."""
     timed = replace(BENCH, spec=Spec(hurried, 0, [coffee.Button()]))
@@ -285,20 +181,30 @@ def test_a_bench_in_this_process() -> None:
         told(ECHOED, Bench.in_process(BENCH.spec, lambda: lambda _inp: ()))
 
 
-CYCLES = 250_000
+class Both:
+    """A codec whose answers have the bytes of requests."""
+
+    types = (coffee.Coin, coffee.Button, coffee.Coffee)
+
+    def port(self, value: object) -> str:
+        """Return the name of the port."""
+        del value
+        return "line"
+
+    def encode(self, value: object) -> bytes:
+        """Return the bytes of an input."""
+        return b"coin" if isinstance(value, coffee.Coin) else b"button"
+
+    def decode(self, port: str, data: bytes) -> object:
+        """Return an output."""
+        del port, data
+        return coffee.Coffee()
 
 
-@pytest.mark.slow
-def test_a_long_log_of_a_bus_in_constant_memory(tmp_path: Path) -> None:
-    """A million frames, wrong at the very end."""
-    cycle = b"(%d.0) can0 100#0A T\n(%d.5) can0 101# T\n(%d.501) can0 200#01 R\n(%d.6) can0 7FF#6F74686572 R\n"
-    with (tmp_path / "can.log").open("wb") as file:
-        for at in range(CYCLES):
-            file.write(cycle % (at, at, at, at))
-        file.write(b"(%d.0) can0 200#01 R\n" % CYCLES)
-    before = getrusage(RUSAGE_SELF).ru_maxrss
-    with (tmp_path / "can.log").open("rb") as file:
-        found = opinion("can.log", file, BUS, How(form="candump"))
-    assert getrusage(RUSAGE_SELF).ru_maxrss - before < 20_000  # KiB: the log has twice as many
-    assert (found.verdict.outcome, found.place) == ("fail", 4 * CYCLES + 1)
-    assert (found.steps, found.strange) == (2 * CYCLES, CYCLES)
+def test_bytes_of_an_input_and_of_an_output() -> None:
+    """If the log does not say which they are, it cannot be judged."""
+    with pytest.raises(
+        TraceError, match=r"number 1: b'button' is the input Button\(\) as well as the output Coffee\(\)"
+    ):
+        told(b"1.0 button\n", replace(BENCH, codec=Both()))
+    assert told(b"1.0 TX: coin\n2.0 RX: button\n", replace(BENCH, codec=Both())).verdict.outcome == "fail"

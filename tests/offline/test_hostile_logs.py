@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import struct
-import zlib
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +11,11 @@ from random import Random
 import pytest
 
 from otf.cli.foreign import How, opinion
-from otf.errors import OtfError, TraceError, UsageError
-from otf.offline.canlogs import blf
+from otf.errors import OtfError, UsageError
 from otf.offline.formats import FORMATS, guessed, named, unknown
 from otf.testing.framing import damaged, noise
-from tests.offline.test_formats import BENCH, BUS, LOGS, judged
+from tests.offline.test_canlogs import BUS
+from tests.offline.test_formats import BENCH, LOGS, judged
 
 FILES = {
     "script": "script-right.timing",
@@ -95,54 +93,6 @@ def test_what_is_wrong_has_a_place(form: str, data: bytes, says: str, tmp_path: 
     bench = BUS if form in {"candump", "asc", "blf"} else BENCH
     with pytest.raises(OtfError, match=says):
         opinion(str(tmp_path / "log"), io.BytesIO(data), bench, how)
-
-
-def container(data: bytes, method: int = 2) -> bytes:
-    """Return a BLF file with one container."""
-    body = struct.pack("<H6xL4x", method, len(data)) + (zlib.compress(data) if method else data)
-    head = b"LOGG" + struct.pack("<I", 144) + bytes(136)
-    return head + struct.pack("<4sHHII", b"LOBJ", 16, 1, 16 + len(body), 10) + body
-
-
-def frame(kind: int, body: bytes, size: int | None = None, head: int = 32) -> bytes:
-    """Return an object of a BLF file."""
-    whole = head + len(body) if size is None else size
-    return struct.pack("<4sHHIIIHHQ", b"LOBJ", head, 1, whole, kind, 2, 0, 0, 10**9) + body
-
-
-@pytest.mark.parametrize(
-    ("data", "says"),
-    [
-        (container(bytes(1 << 25)), "more than 16777216 bytes when it is unpacked"),
-        (container(b"x", method=2)[:-5] + b"hello", "container 1: Error"),
-        (container(frame(1, b"", size=0), method=0), "object 1: it has 0 bytes"),
-        (container(frame(1, b"", size=1 << 30), method=0), "object 1: it has 1073741824 bytes"),
-        (container(b"")[:144] + b"hello, world, hello", "container 1: it begins with 68656c6c"),
-        (container(b"")[:144] + struct.pack("<4sHHII", b"LOBJ", 16, 1, 0, 10), "container 1"),
-    ],
-    ids=map(str, range(6)),
-)
-def test_a_blf_file_of_a_stranger(data: bytes, says: str) -> None:
-    """Neither a length of nothing nor one of everything is believed, and what is unpacked has a bound."""
-    with pytest.raises(TraceError, match=says):
-        list(blf(io.BytesIO(data), "a.blf"))
-
-
-def test_objects_of_a_blf_file() -> None:
-    """Classic frames and both kinds of CAN FD frames; an object may go on in the next container; others are skipped."""
-    classic = frame(1, struct.pack("<HBBI8s", 1, 1, 2, 0x123, b"ab"))
-    remote = frame(86, struct.pack("<HBBI8s", 1, 0x80, 2, 0x80000123, b""))
-    fd = frame(100, struct.pack("<HBBIIBBB5x64s", 1, 0, 9, 0x124, 0, 0, 3, 12, b"x" * 12))
-    fd_64 = frame(101, struct.pack("<BBBBIII16xHBB4x", 1, 9, 12, 0, 0x125, 0, 0x5000, 0, 1, 0) + b"y" * 12)
-    data = classic + frame(65, bytes(8)) + remote + fd + frame(1, b"") + fd_64
-    whole = container(data[:150]) + b"\0" * ((len(container(data[:150])) - 144) % 4) + container(data[150:])[144:]
-    found = [(each.at, each.way, each.data.hex()) for each in blf(io.BytesIO(whole), "a.blf")]
-    assert found == [
-        (1.0, "sent", "0000012302000000" + "6162"),
-        (1.0, "unknown", "c000012302000000" + "0000"),
-        (1.0, "unknown", "000001240c050000" + "78" * 12),
-        (1.0, "sent", "000001250c060000" + "79" * 12),
-    ]
 
 
 def test_the_name_of_a_format() -> None:
