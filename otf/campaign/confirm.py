@@ -7,9 +7,9 @@ believes in the clock, and a clock goes on while nothing can run.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import anyio
 
@@ -17,7 +17,6 @@ from otf.adapter import Bench
 from otf.campaign.listener import listened
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import KnownIssueCount, PathResult, Summary
-from otf.campaign.settings import Settings, header
 from otf.core import Oracle
 from otf.core.pacing import Timers
 from otf.core.stalls import CERTAIN
@@ -33,6 +32,7 @@ STALLED: Final = 5
 """Strict runs of which one failed beside a stall; if no other fails in the same way, the stall may be the reason."""
 EAGER: Final = "a failure was seen in eager mode"
 FOREVER: Final = float("inf")
+OVER: Final = "the time of the campaign was over before it was seen again"
 STRICT: Final = ".strict.jsonl"
 """How the trace of a strict re-run ends, instead of that of the original."""
 TOGETHER: Final = 0.02
@@ -40,10 +40,10 @@ TOGETHER: Final = 0.02
 
 
 class ConfirmedPath(NamedTuple):
-    """A path as it counts, after `tries` strict re-runs; `known` is the signature of an earlier strict failure.
+    """A path as it counts, after `tries` strict re-runs that passed or failed.
 
-    `trouble` is the error that ended contact with the system. `again`: the path is not decided, and a campaign that
-    continues drives it again.
+    `known` is the signature of an earlier strict failure. `trouble` is the error that ended contact with the system.
+    `again`: the path is not decided, and a campaign that continues drives it again.
     """
 
     result: PathResult
@@ -57,19 +57,17 @@ Counts = Callable[[ConfirmedPath], None]
 """Takes a path that is interrupted before it is decided, as it counts."""
 
 
+class DriveAgain(Protocol):
+    """Drives a failing path again, as `confirm` does."""
+
+    def __call__(self, failing: PathResult, first: str, *, strict: bool) -> Awaitable[ConfirmedPath]: ...
+
+
 class Confirmer:
-    """Decides how the failing paths of one campaign count; `summary` has what was found so far.
+    """Decides how the failing paths of one campaign count; `summary` has what was found so far."""
 
-    At the time that `ends` returns, nothing more is driven.
-    """
-
-    def __init__(
-        self, bench: Bench, settings: Settings, summary: Summary, ends: Callable[[], float] = lambda: FOREVER
-    ) -> None:
+    def __init__(self, bench: Bench, summary: Summary) -> None:
         self._bench = bench
-        self._ends = ends
-        self._own = bench.at_speed(1)
-        self._settings = settings
         self._summary = summary
         # signatures of failures in eager mode, with the signatures of the same failures in strict mode
         self._known: dict[Signature, Signature] = {}
@@ -81,7 +79,9 @@ class Confirmer:
         known = zip(self._bench.known_issues, self._summary.known_issues, strict=True)
         return next((count for issue, count in known if failure is not None and issue.shows(failure)), None)
 
-    async def confirmed(self, result: PathResult, oracle: Oracle, counts: Counts, *, doubtful: bool) -> ConfirmedPath:
+    async def confirmed(
+        self, result: PathResult, oracle: Oracle, drive_again: DriveAgain, counts: Counts, *, doubtful: bool
+    ) -> ConfirmedPath:
         """Return a path as it counts; a `doubtful` failure is driven again strictly. Raises WriteError.
 
         `counts` gets the path if an interruption comes first.
@@ -100,22 +100,19 @@ class Confirmer:
         async with self._confirming[failure.signature]:
             if failure.signature in self._known:
                 return ConfirmedPath(result, known=self._known[failure.signature])
-            seen = await self._driven(result, oracle, counts, doubtful=doubtful)
+            seen = await self._driven(result, drive_again, counts, doubtful=doubtful)
             if seen.trouble is None and seen.result.verdict.failure is not None:
                 self._known[failure.signature] = seen.result.verdict.failure.signature
             return seen
 
-    async def _driven(self, result: PathResult, oracle: Oracle, counts: Counts, *, doubtful: bool) -> ConfirmedPath:
-        head = header(self._own, replace(self._settings, mode="strict"), result.number, strategy="script")
-        oracle = oracle if self._bench is self._own else self._own.oracle()
+    async def _driven(
+        self, result: PathResult, drive_again: DriveAgain, counts: Counts, *, doubtful: bool
+    ) -> ConfirmedPath:
         first = EAGER if doubtful else "a failure was seen while the machine stalled"
-        if self._bench is not self._own:
+        if self._bench.speed > 1:
             first = f"a failure was seen with clocks {self._bench.speed:g} times as fast"
-        aftermath, until = self._settings.aftermath, self._ends()
         try:
-            return await confirm(
-                self._own, oracle, head, result, strict=not doubtful, first=first, until=until, aftermath=aftermath
-            )
+            return await drive_again(result, first, strict=not doubtful)
         except ContactError as error:
             lost = _doubted(result, f"{first}, and there was no contact to see it again")
             return ConfirmedPath(lost, trouble=error, again=True)
@@ -169,13 +166,15 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
         if again.verdict.failed:
             if counts(again, seen):
                 # the original is as good as the run that confirms it, and has the usual name
-                return ConfirmedPath(failing if strict and _signature(again) == _signature(failing) else again, tries)
+                same = strict and _signature(again) == _signature(failing)
+                return ConfirmedPath(failing if same else again, tries - _unclear(others))
             seen.append(again)
         elif again.steps == len(inputs) or anyio.current_time() < until:
             others.append(again)
     over = len(seen) + len(others) < (STALLED if seen else TRIES)
-    doubted = _doubted(failing, once(seen, others) if seen else _unseen(first, others, over=over))
-    return ConfirmedPath(doubted, tries, again=over and not doubted.verdict.failed)
+    why = once(seen, others) + over * f"; {OVER}" if seen else _unseen(first, others, over=over)
+    doubted = _doubted(failing, why)
+    return ConfirmedPath(doubted, tries - _unclear(others), again=over and not doubted.verdict.failed)
 
 
 def _signature(failing: PathResult) -> Signature | None:
@@ -190,9 +189,9 @@ def counts(failing: PathResult, seen: Iterable[PathResult]) -> bool:
 def once(seen: Sequence[PathResult], others: Sequence[PathResult] = ()) -> str:
     """Return why failures that each were seen once, beside a stall, do not count; `others` did not fail."""
     found = " and ".join(f"{_signature(each)}, beside a stall of {each.verdict.stalled:.3f} s" for each in seen)
-    also = mixed(others, "others")
+    also, runs = mixed(others, "others"), len(seen) + len(others)
     return (
-        f"a failure was seen once in {len(seen) + len(others)} strict runs of the same inputs ({found}), and while a "
+        f"a failure was seen once in {runs} strict run{'s' * (runs > 1)} of the same inputs ({found}), and while a "
         f"machine stalls neither tester nor system can run{also and f'; {also}'}"
     )
 
@@ -208,13 +207,17 @@ def mixed(runs: Sequence[PathResult], what: str) -> str:
     return f"of {len(runs)} {what} {len(runs) - len(unclear)} passed, {len(unclear)} were inconclusive ({why})"
 
 
+def _unclear(runs: Iterable[PathResult]) -> int:
+    return sum(each.verdict.outcome == "inconclusive" for each in runs)
+
+
 def _unseen(first: str, others: Sequence[PathResult], *, over: bool) -> str:
     """Return why a failure does not count that no strict re-run showed; `over`: there was no time for more of them."""
     what = "strict re-runs of the same inputs"
     found = mixed(others, what)
     if over:
         more = found or (f"{len(others)} of {TRIES} {what} passed" if others else "")
-        return f"{first}, and the time of the campaign was over before it was seen again{more and f'; {more}'}"
+        return f"{first}, and {OVER}{more and f'; {more}'}"
     return f"{first}, and {found}" if found else f"{first} only: {len(others)} {what} passed"
 
 

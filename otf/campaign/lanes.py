@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol, Self
 
 from otf.adapter import Bench
+from otf.campaign.confirm import ConfirmedPath, confirm
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.learning import Layer, Learning
 from otf.campaign.listener import Listener, callback, listened
 from otf.campaign.merged import Known, Rounds
 from otf.campaign.paths import Pace, PathRun
-from otf.campaign.results import PathResult
+from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.settings import Settings, header
+from otf.campaign.shrinking import OnShrunk, Shrinker, ShrinkProgress
 from otf.core import Oracle
 from otf.core.pacing import Timers
 from otf.runner.driving import Aftermath
@@ -54,6 +56,13 @@ class Leased(NamedTuple):
     deaths: int = 0
 
 
+class ShrinkWatch(NamedTuple):
+    """Takes the progress of shrinking, and each shorter trace."""
+
+    progress: ShrinkProgress | None = None
+    found: OnShrunk | None = None
+
+
 class Executor(Protocol):
     """Drives leased paths, in this process or elsewhere; of each lane one at a time."""
 
@@ -65,8 +74,21 @@ class Executor(Protocol):
         """Drive a path. Raises ContactError if the system cannot be reached, ModelError if the model is broken."""
         ...
 
+    async def confirm(self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool) -> ConfirmedPath:
+        """Drive a failing path of a lane again, as `otf.campaign.confirm.confirm` does. Raises ContactError."""
+        ...
+
+    async def shrink(self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, confirmed: bool) -> Shrunk:
+        """Shrink a failing path, in at most so many seconds. Raises ContactError."""
+        ...
+
+    @property
+    def together(self) -> int:
+        """Return how many failures are shrunk at the same time."""
+        ...
+
     def oracle(self, lane: int) -> Oracle:
-        """Return the oracle with which the failures of a lane are judged and driven again."""
+        """Return the oracle whose model is asked again at a failure in a lane."""
         ...
 
 
@@ -134,9 +156,40 @@ class InProcess:
         """Return a context that does nothing."""
         return nullcontext()
 
+    @property
+    def together(self) -> int:
+        """Return 1: a search uses all the copies that there are."""
+        return 1
+
     def oracle(self, lane: int) -> Oracle:
         """Return the oracle of a lane."""
         return self._oracles[lane]
+
+    async def confirm(self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool) -> ConfirmedPath:
+        """Drive a failing path again, strictly and at the system's own speed."""
+        own, settings = self._bench.at_speed(1), self._settings
+        oracle = self._oracles[lane] if self._bench is own else own.oracle()
+        head = header(own, replace(settings, mode="strict"), failing.number, strategy="script")
+        after = settings.aftermath
+        return await confirm(own, oracle, head, failing, strict=strict, first=first, until=until, aftermath=after)
+
+    async def shrink(self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, confirmed: bool) -> Shrunk:
+        """Shrink a failing path, at the system's own speed."""
+        own, settings = self._bench.at_speed(1), self._settings
+        shrinker = Shrinker(
+            bench=own,
+            oracle=self._oracles[0] if self._bench is own else own.oracle(),
+            header=header(own, replace(settings, mode="strict"), failing.number, strategy="script"),
+            algorithm=settings.algorithm,
+            budget=replace(settings.budget, seconds=min(settings.budget.seconds, seconds)),
+            jobs=settings.jobs,
+            mode=settings.mode,
+            where=settings.where,
+            confirmed=confirmed,
+            progress=watch.progress,
+            found=watch.found,
+        )
+        return await shrinker.run(failing)
 
     def takes(self, known: Known) -> bool:
         """Take what a path knows; return False if this process lacks some of it."""

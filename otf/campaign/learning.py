@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from itertools import chain
 from typing import Any, TypeVar
 
 from otf.campaign.knowledge import Knowledge, named
 from otf.core import Node, Symbol
 from otf.spec import Elapse
 from otf.strategy import VisitCounts
-from otf.strategy.visits import STATES
+from otf.strategy.visits import STATES, WIDE
 from otf.values import key
 
 Key = TypeVar("Key", bound=Hashable)
@@ -193,7 +194,18 @@ class Learning:
 def _visits(layers: Sequence[Layer]) -> VisitCounts:
     if not layers:
         return VisitCounts()
-    return VisitCounts(_Recalled(_summed([layer.states for layer in layers])), _RecalledTables(layers))
+    states = [layer.states for layer in layers]
+    return VisitCounts(_Recalled(_summed(states)), _RecalledTables(layers), firsts=_distinct(states))
+
+
+def _distinct(states: Sequence[dict[str, int]]) -> int:
+    """Return how many states were visited, or one more than matters."""
+    found: set[str] = set()
+    for name in chain.from_iterable(states):
+        found.add(name)
+        if len(found) > WIDE:
+            break
+    return len(found)
 
 
 def _summed(counts: Sequence[dict[str, int]]) -> Callable[[str], int]:

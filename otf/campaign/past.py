@@ -102,6 +102,25 @@ class ShrunkLine(msgspec.Struct, frozen=True):
     others: list[str] = []
     program: str | None = None
 
+    @classmethod
+    def of(cls, signature: str, shrunk: Shrunk) -> Self:
+        """Return the line of a shrunk failure."""
+        return cls(
+            signature,
+            str(shrunk.trace),
+            shrunk.steps,
+            shrunk.transitions,
+            shrunk.resets,
+            shrunk.rate,
+            shrunk.runs,
+            shrunk.before,
+            shrunk.tried,
+            minimal=shrunk.minimal,
+            ended=shrunk.ended,
+            others=[each.trace.name for each in shrunk.others],
+            program=None if shrunk.program is None else str(shrunk.program),
+        )
+
 
 class _StartedLine(msgspec.Struct, frozen=True):
     about: About | None = None
@@ -225,7 +244,7 @@ class Past:
         group = FailureGroup(failure.signature, first, tries=counted.tries)
         line = self.shrunk.get(counted.signature)
         if line is not None and not line.ended:
-            group.shrunk = _shrunk(self.folder, line, counted.path, bench)
+            group.shrunk = shrunk_of(self.folder, line, counted.path, bench)
         return group
 
 
@@ -266,7 +285,7 @@ def _judged(trace: Path, number: int, bench: Bench) -> PathResult:
     return PathResult(number, found.verdict, found.steps, trace, found.events)
 
 
-def _shrunk(folder: Path, line: ShrunkLine, number: int, bench: Bench) -> Shrunk | None:
+def shrunk_of(folder: Path, line: ShrunkLine, number: int, bench: Bench) -> Shrunk | None:
     """Return a shrunk failure; None if a trace of it has gone, so that it is shrunk again."""
     try:
         shortest, *others = (_judged(folder / Path(trace).name, number, bench) for trace in (line.trace, *line.others))

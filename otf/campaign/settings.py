@@ -43,6 +43,8 @@ class Budget:
 class Workers:
     """Worker processes: how many, the arguments of Python that start one, and the first line that it reads.
 
+    `cluster` is the address of a dask scheduler, whose workers start them instead of this machine.
+
     >>> Workers(2, ("-m", "otf.cli.worker"), b"{}").processes
     2
     """
@@ -50,6 +52,7 @@ class Workers:
     processes: int
     command: tuple[str, ...]
     greeting: bytes
+    cluster: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,7 +56,8 @@ class Wire:
         self.lines = lines
         self.clock: Callable[[], float] = clock()
         self.zero: float = self.clock()
-        self._inbox: deque[Arrived] = deque()
+        # what arrived and was not returned yet, and the ports that may have more; read at each step of the fast path
+        self.inbox: deque[Arrived] = deque()
         self._bytes = 0
         self._tasks: TaskGroup
         self._watching: Watching
@@ -67,7 +68,7 @@ class Wire:
         self.port: str | None = None
         self._woken = anyio.Event()
         self._paused = self._sleeping = False
-        self._hints: set[str] = set()
+        self.hints: set[str] = set()
         self._stirring = [line for line in lines.values() if isinstance(line, Stirring)]
         self._counting = {port: line for port, line in lines.items() if isinstance(line, Counting)}
         self.noting: list[Noting] = [line for line in lines.values() if isinstance(line, Noting)]
@@ -115,7 +116,7 @@ class Wire:
     @property
     def waiting(self) -> bool:
         """Return whether there are arrivals that were not returned yet."""
-        return bool(self._inbox or self._hints)
+        return bool(self.inbox or self.hints)
 
     @property
     def stirred(self) -> float:
@@ -172,15 +173,15 @@ class Wire:
 
     def arrived(self) -> list[Arrived]:
         """Return the arrivals that were not returned yet, in their order."""
-        if self._hints:
+        if self.hints:
             # reading a line may wake another, or itself again: that is a hint for the next call
-            hints, self._hints = self._hints, set()
+            hints, self.hints = self.hints, set()
             for port in hints:
                 self._drain(port)
-        if not self._inbox:
+        if not self.inbox:
             return []
-        arrived = list(self._inbox)
-        self._inbox.clear()
+        arrived = list(self.inbox)
+        self.inbox.clear()
         self._bytes = 0
         if self._paused:
             self._resume()
@@ -198,7 +199,7 @@ class Wire:
 
     def spun(self, until: float) -> bool:
         """Wait a moment without the event loop; return whether that was enough: if not, `sleep`."""
-        if self._inbox or self._hints:
+        if self.inbox or self.hints:
             return True
         ready = self._spin_wait.wait(self.watched, until - self.clock() + self.zero)
         self.take(ready or ())
@@ -207,7 +208,8 @@ class Wire:
     def readable(self, *, patient: bool) -> list[int]:
         """Wait a moment without the event loop, longer if `patient`; return the descriptors that are readable."""
         if patient and self._poll is not None:
-            return [descriptor for descriptor, _ in self._poll.poll(1000 * SHORT)]
+            ready = self._poll.poll(1000 * SHORT)
+            return [ready[0][0]] if len(ready) == 1 else [descriptor for descriptor, _ in ready]
         return select.select(self.watched, (), (), SHORT if patient else FIRST)[0]
 
     def acknowledge(self, *, later: bool) -> None:
@@ -251,7 +253,7 @@ class Wire:
         while self._take(port):
             pass
         if self._paused:
-            self._hints.add(port)  # it may have more
+            self.hints.add(port)  # it may have more
 
     def _take(self, port: str) -> bool:
         """Take the next arrivals of a port; return False if there are none, or the inbox is full."""
@@ -264,7 +266,7 @@ class Wire:
 
     def keep(self, port: str, arrivals: list[Arrival], at: float) -> None:
         """Put arrivals that were read from a port at that time into the inbox."""
-        inbox, ended = self._inbox, not arrivals
+        inbox, ended = self.inbox, not arrivals
         self._empty.discard(port)
         for arrival in arrivals:
             ended = not isinstance(arrival, Frame)
@@ -283,7 +285,7 @@ class Wire:
     def _hint(self, port: str) -> None:
         # at once: a descriptor must no longer be watched when it is closed
         self._agree(port)
-        self._hints.add(port)
+        self.hints.add(port)
         self._woken.set()
 
     def _agree(self, port: str) -> None:

@@ -106,6 +106,9 @@ def test_re_runs_that_are_inconclusive_are_not_called_passed(tmp_path: Path, bus
     busy(3)
     [result] = run(made_by(Hasty), tmp_path / "all", mode="eager", stop_first=False, traces=1).inconclusive
     assert "all strict re-runs of the same inputs were inconclusive (the first: the machine" in result.verdict.why
+    busy(1)
+    [group] = run(bench(TEA), tmp_path / "one", mode="eager", stop_first=True, shrink=False).failures.values()
+    assert group.tries == 1
 
 
 @pytest.fixture

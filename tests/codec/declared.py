@@ -183,7 +183,8 @@ def bytes_law(make: Make, samples: list[object], many: int) -> None:
         count += value is not None
         assert value is None or exact.encode(value) == data
         again = decoded(free, data)
-        assert value is None or repr(again) == repr(value)
+        # an earlier type may fit now
+        assert value is None or type(again) is not type(value) or repr(again) == repr(value)
         assert again is None or repr(decoded(free, written(free, again))) == repr(again)  # nan is not equal to itself
     assert count > len(samples)
 
