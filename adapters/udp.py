@@ -55,6 +55,7 @@ class UdpLine:
         self._peer: tuple[Any, ...] | None = None
         self._last: tuple[Any, ...] | None = None
         self._follow = follow
+        self._plain: tuple[Any, ...] | None = None  # the peer, if every datagram goes to it
         self._stamps: Stamps | None = None
         self._clock = clock()
         self._empty = NEVER  # when there was nothing last
@@ -73,6 +74,7 @@ class UdpLine:
     @peer.setter
     def peer(self, peer: Address | None) -> None:
         self._peer = resolved(peer, socket.SOCK_DGRAM, self._socket.family)[1] if peer is not None else None
+        self._plain = self._peer if self._follow is None else None
         self._last = None
 
     def claim(self) -> None:
@@ -94,7 +96,7 @@ class UdpLine:
             if self._gone:
                 raise LineLost(self._gone)
             try:
-                self._socket.sendto(data, self._target(data))
+                self._socket.sendto(data, self._target(data) if self._plain is None else self._plain)
             except BlockingIOError:
                 pass
             except OSError as error:

@@ -1,41 +1,33 @@
 """Steps per second where many inputs are enabled and states never come again, against a client that only sends.
 
 `python -m benchmarks.fresh`: a key-value store and a job queue in C (compiled here with `cc`) with 10, 250 and 10,000
-enabled inputs, with states that come again and with replies that never do, on short and long paths; and memcached, if
-it is installed. After each campaign a blocking client sends the same bytes to the same server.
+enabled inputs, with states that come again and with replies that never do, on short and long paths; and memcached,
+redis and mosquitto, if they are installed. After each campaign a blocking client sends the same bytes to the same
+server. Tester, client and server share one core: on two, both rates are mostly the time in which a core wakes up, which
+hides what a step costs, and a client whose server the scheduler puts beside it is four times as fast as another.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import re
 import shutil
-import socket
 import subprocess
 import tempfile
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from time import perf_counter
 from typing import Any, Final
 
-import anyio
-
-from benchmarks.measure import command, positive, save
+from benchmarks.fresh_client import Peer, measured, show
+from benchmarks.fresh_servers import SERVERS
+from benchmarks.measure import command, pinned, positive, save
 from otf.adapter import Bench
 from otf.adapters import tcp
-from otf.campaign import Campaign, Settings
 from otf.framing import lines
-from otf.models import memcached
-from otf.models.serving import free_port
 from otf.spec import Spec, Transition, goto
 
 JOBS: Final = 3
-SENT: Final = re.compile(rb'"event":"sent",.*"port":"(\w*)".*"raw":"([0-9a-f]*)"')
-AT: Final = re.compile(rb'"at":([0-9.e-]+)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,69 +141,6 @@ def serving(program: Path, *, recurs: bool) -> Generator[int, None, None]:
             child.kill()
 
 
-def campaign(tested: Bench, steps: int, out: Path) -> float:
-    """Run one path of each of the two default strategies; return the seconds of their steps."""
-    settings = Settings(out=out, traces=2, steps=steps // 2, seed=1, largest=4 << 30)
-    summary = anyio.run(Campaign(tested, settings).run)
-    assert summary.verdict == "pass", summary
-    return sum(_lasted(trace) for trace in traces(out))
-
-
-def traces(out: Path) -> list[Path]:
-    """Return the traces of a campaign, in the order of its paths."""
-    return sorted(out.glob("path-*.jsonl"))
-
-
-def _lasted(trace: Path) -> float:
-    """Return the time of the steps of a path, without the silence at its end."""
-    with trace.open("rb") as file:
-        times = [float(at[1]) for line in file if b'"event":"se' in line and (at := AT.search(line))]
-    return times[-1] - times[0]
-
-
-def sent(out: Path) -> Iterator[list[tuple[str, bytes]]]:
-    """Yield the bytes that each path sent, with their ports."""
-    for trace in traces(out):
-        with trace.open("rb") as file:
-            found = [(one[1].decode(), bytes.fromhex(one[2].decode())) for line in file if (one := SENT.search(line))]
-        yield found
-
-
-def client(ports: Callable[[], dict[str, int]], out: Path, done: Callable[[bytes], bool], end: bytes) -> float:
-    """Send the same bytes, and wait for each answer; return the seconds that it took."""
-    spent = 0.0
-    for path in sent(out):
-        with ExitStack() as stack:
-            lines_of = {name: stack.enter_context(_connected(port)) for name, port in ports().items()}
-            began = perf_counter()
-            for name, data in path:
-                line = lines_of[name]
-                line.send(data + end)
-                got = line.recv(65_536)
-                while not done(got):
-                    got += line.recv(65_536)
-            spent += perf_counter() - began
-    return spent
-
-
-def _connected(port: int) -> socket.socket:
-    line = socket.create_connection(("127.0.0.1", port))
-    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    line.settimeout(10)
-    return line
-
-
-def measured(
-    tested: Bench, steps: int, ports: Callable[[], dict[str, int]], done: Callable[[bytes], bool], end: bytes = b""
-) -> dict[str, float]:
-    """Return the steps per second of otf, and of the client afterwards, with the load of the machine."""
-    with tempfile.TemporaryDirectory() as folder:
-        elapsed = campaign(tested, steps, Path(folder))
-        alone = client(ports, Path(folder), done, end)
-    load = os.getloadavg()[0]
-    return {"otf_steps_per_s": steps / elapsed, "client_steps_per_s": steps / alone, "steps": steps, "load": load}
-
-
 ROWS: Final[dict[str, tuple[int, bool]]] = {
     "inputs_10": (10, True),
     "inputs_250": (250, True),
@@ -231,42 +160,13 @@ def figures(program: Path, kind: str, steps: int, longest: int) -> dict[str, Any
     for name, (number, recurs, length) in rows.items():
         with serving(program, recurs=recurs) as port:
             tested = bench(kind, number, port, recurs=recurs)
-            found[name] = measured(
-                tested, length, partial(dict[str, int], line=port), lambda got: got.endswith(b"\n"), b"\n"
-            )
+            found[name] = measured(tested, length, Peer({"line": port}, end=b"\n"))
         show(f"{kind} {name}", found[name])
     found[f"steps_{steps}"] = found["inputs_250"]
     return found
 
 
-def memcached_figures(steps: int) -> dict[str, Any]:
-    """Return the rows of memcached, whose quiescence is proven by pings: three messages a step."""
-    found: dict[str, Any] = {}
-    for name, keys, wide in (("inputs_40", 1, False), ("inputs_250", 3, True)):
-        port = free_port(socket.SOCK_STREAM)
-        arguments = ["memcached", "-l", "127.0.0.1", "-p", str(port), "-U", "0", "-u", "root", "-m", "8", "-t", "1"]
-        with subprocess.Popen(arguments) as server:  # noqa: S603 -- found by its name
-            try:
-                tested = memcached.bench(keys=keys, wide=wide)
-                found[name] = measured(tested, steps, partial(_both, port), _whole)
-            finally:
-                server.kill()
-        show(f"memcached {name}", found[name])
-    return found
-
-
-def _both(port: int) -> dict[str, int]:
-    return {"a": port, "b": port}
-
-
-def _whole(got: bytes) -> bool:
-    return got.endswith(b"END\r\n" if got.startswith(b"VALUE") else b"\r\n")
-
-
-def show(name: str, row: dict[str, Any]) -> None:
-    """Print a row."""
-    otf, alone = row["otf_steps_per_s"], row["client_steps_per_s"]
-    print(f"{name:42} {otf:9,.0f} /s  client {alone:9,.0f} /s  {otf / alone:6.3f}  load {row['load']:.1f}", flush=True)
+NAMES: Final = ("store", "queue", *SERVERS)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -274,9 +174,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = command("fresh", __doc__)
     parser.add_argument("--steps", type=positive, default=10_000, help="steps of a short path")
     parser.add_argument("--longest", type=positive, default=1_000_000, help="steps of a long path")
-    parser.add_argument("--only", default="store,queue,memcached", metavar="NAME,…", help="store, queue, memcached")
+    parser.add_argument("--only", default=",".join(NAMES), metavar="NAME,…", help=f"of {', '.join(NAMES)}")
     chosen = parser.parse_args(arguments)
     only = chosen.only.split(",")
+    pinned()
     compiler = shutil.which("cc")
     found: dict[str, Any] = {}
     if compiler is None:
@@ -289,8 +190,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for kind in ("store", "queue"):
                 if kind in only:
                     found[kind] = figures(program, kind, chosen.steps, chosen.longest)
-    if shutil.which("memcached") and "memcached" in only:
-        found["memcached"] = memcached_figures(chosen.steps)
+    for name, figures_of in SERVERS.items():
+        if name in only:
+            found[name] = figures_of(chosen.steps)
     save(json.loads(json.dumps(found)), chosen.json)
 
 

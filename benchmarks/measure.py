@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import statistics
 import time
 from argparse import ArgumentParser, ArgumentTypeError
@@ -47,6 +48,12 @@ def positive(text: str) -> int:
     if number < 1:
         raise ArgumentTypeError(f"{number} is less than 1")
     return number
+
+
+def pinned() -> None:
+    """Stay on one core, with all child processes."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def save(data: object, file: Path | None) -> None:

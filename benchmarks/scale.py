@@ -24,7 +24,8 @@ from typing import Any
 from benchmarks.measure import command, positive, save
 from otf.campaign import Summary, run
 from otf.campaign.journal import JOURNAL, Journal
-from otf.campaign.knowledge import Learning
+from otf.campaign.learning import Learning
+from otf.campaign.merged import Merged
 from otf.campaign.past import Past
 from otf.models.coffee import bench as coffee
 
@@ -155,7 +156,7 @@ def resume(folder: Path, paths: int) -> float:
     began = perf_counter()
     past, summary = Past(out), Summary()
     past.restore(summary, coffee())
-    past.knowledge(0, 1)
+    Merged(1, past, remote=False)
     assert summary.paths == paths, summary.paths
     return perf_counter() - began
 

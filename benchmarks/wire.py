@@ -9,7 +9,6 @@ the CPU time of the tester is compared, since the latency varies by chance.
 from __future__ import annotations
 
 import gc
-import os
 import shutil
 import statistics
 import subprocess
@@ -21,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.measure import command, positive, save
+from benchmarks.measure import command, pinned, positive, save
 from benchmarks.wire_loop import loop_pipe, loop_tcp, loop_udp
 from benchmarks.wires import ROUND_TRIPS, Server
 
@@ -81,12 +80,6 @@ def options() -> ArgumentParser:
     parser.add_argument("--rounds", type=positive, default=5, help="rounds, after one to warm up")
     parser.add_argument("--only", type=kinds, default=[*KINDS], metavar="KIND,…", help="udp, tcp, pipe, pty")
     return parser
-
-
-def pinned() -> None:
-    """Stay on one core, with all child processes."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

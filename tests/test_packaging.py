@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import shutil
 import statistics
@@ -136,3 +137,14 @@ def test_links_lead_next_door(name: str, target: Path) -> None:
 def test_it_is_there_at_once(program: str) -> None:
     """Neither the import nor the help costs more than 150 ms of CPU beyond what Python itself needs to start."""
     assert cpu_ms(program) - cpu_ms("pass") < BUDGET_MS
+
+
+def test_each_package_of_an_extra_has_its_licence() -> None:
+    """The table of licences has each requirement of otf and of its extras, and no other."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = {"otf": project["dependencies"], **project["optional-dependencies"]}
+    needed = {(extra, re.split(r"[^\w-]", each)[0]) for extra, lines in extras.items() for each in lines}
+    page = (ROOT / "docs" / "reference-extras.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.split("|")[1:4]] for line in page.splitlines() if line.startswith("| ")]
+    known = {(extra, name) for extra, names, licence in rows[1:] if licence for name in names.split(", ")}
+    assert {pair for pair in needed if pair[1] != "otf"} == known

@@ -99,7 +99,13 @@ def _kicked(state: State, inp: Command) -> Iterator[Outcome]:
     then = state
     for job in found:
         then = then.moved(job, READY)
-    yield then, (_reply(inp, "KICKED", len(found)),)
+    kicked = _reply(inp, "KICKED", len(found))
+    if not found or not state.waiting:
+        yield then, (kicked,)
+    # the protocol does not say in which order they are kicked, nor that all are before one is given away
+    for client in sorted(state.waiting):
+        for job in found:
+            yield replace(then.moved(job, client), waiting=state.waiting - {client}), (kicked, _given(client, job))
 
 
 def _peeked(state: State, inp: Command) -> Iterator[Outcome]:

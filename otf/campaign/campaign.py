@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 from uuid import uuid4
 
 import anyio
@@ -16,11 +16,13 @@ from otf.adapter import Bench
 from otf.adapter.child.faster import refused
 from otf.adapter.exits import blaming, watched
 from otf.adapter.serial import keeping
-from otf.campaign.confirm import ConfirmedPath, Confirmer
+from otf.campaign.cluster import Cluster
+from otf.campaign.confirm import STRICT, ConfirmedPath, Confirmer, DriveAgain
 from otf.campaign.journal import Journal
 from otf.campaign.knowledge import Knowledge
-from otf.campaign.lanes import Executor, InProcess, Lease, lanes, trace_of
+from otf.campaign.lanes import Executor, InProcess, Lease, ShrinkWatch, trace_of
 from otf.campaign.listener import Listener
+from otf.campaign.merged import Known, Merged
 from otf.campaign.past import About, Past
 from otf.campaign.paths import Pace
 from otf.campaign.processes import Processes
@@ -28,7 +30,7 @@ from otf.campaign.requirements import note_requirements
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings, Workers, header
-from otf.campaign.shrinking import INTERRUPTED, Shrinker
+from otf.campaign.shrinking import INTERRUPTED
 from otf.campaign.speed import check_speed
 from otf.errors import ContactError, OtfError
 from otf.runner.path import AT_FAULT
@@ -47,8 +49,8 @@ SELDOM: Final = 100  # the oldest objects are searched for garbage this many tim
 class Campaign:
     """One campaign on one bench; `summary` has its results so far, also after an interruption.
 
-    Each of n jobs takes every n-th path and has its own memory: the same seed and number of jobs give the same paths,
-    whatever the speed of each job.
+    Each of n jobs takes every n-th path, and knows of the others what they learned some paths ago: the same seed and
+    number of jobs give the same paths, whatever the speed of each job.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -68,16 +70,17 @@ class Campaign:
             known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues],
             requirements=RequirementRecord(bench.requirements),
         )
-        self._lanes = lanes(settings)
+        self._lanes = settings.lanes
         # what is reported was seen at the system's own speed: a program may follow a faster clock in part only
         self._own = bench.at_speed(1)
-        self._confirmer = Confirmer(bench, settings, self.summary)
+        self._confirmer = Confirmer(bench, self.summary)
         if bench.speed > 1 and settings.burst > 1:
             raise refused(bench.speed, "a failure in a burst cannot be driven again at the system's own speed")
         self._done = known(settings.strategy).done
         self._stop = False
         self._deadline = float("inf")
         self._past: Past
+        self._merged: Merged
         self._executor: Executor
 
     async def run(self) -> Summary:
@@ -101,31 +104,26 @@ class Campaign:
         self._past.restore(self.summary, self.bench)
         self._past.tidy()
         journal.begin(about, self._past.names)
+        self._merged = Merged(self._lanes, self._past, remote=self.settings.workers is not None)
         self._executor = self._executor_of(self.settings.workers)
 
     def _executor_of(self, workers: Workers | None) -> Executor:
-        def before(lane: int, again: bool = False) -> Knowledge:  # noqa: FBT001, FBT002 -- as executors call it
-            return (Past(self.settings.out) if again else self._past).knowledge(lane, self._lanes)
-
         def ends() -> float:
             return self._paths_end
 
+        if workers is not None and workers.cluster:
+            return Cluster(self.bench, self.settings, workers, self._merged.whole, ends)
         if workers is not None:
-            return Processes(self.bench, self.settings, workers, before, ends)
-        return InProcess(self.bench, self.settings, self.listener, before, ends, self._aftermath)
+            return Processes(self.bench, self.settings, workers, self._merged.whole, ends)
+        return InProcess(self.bench, self.settings, self.listener, ends, self._aftermath)
 
     async def _all(self, journal: Journal) -> None:
         await self._retry(journal)
-        await check_speed(self.bench, self.settings)
+        await check_speed(self.bench, self.settings, self._deadline)
         async with self._executor.running():
             await self._paths(journal)
-        self.summary.admit()
-        groups = [*self.summary.failures.values()]
-        for at, group in enumerate(groups):
-            if self.settings.shrink and group.shrunk is None:
-                await self._shrink(group, journal, (self._deadline - anyio.current_time()) / (len(groups) - at))
-            self._keep(group)
-            self.listener.failure(group)
+            self.summary.admit()
+            await self._shrink_all(journal)
 
     async def _retry(self, journal: Journal) -> None:
         """Drive the failures of earlier campaigns first."""
@@ -134,7 +132,9 @@ class Campaign:
             return
         try:
             # an oracle of its own: its memory of these runs must not change the paths
-            async with aclosing(saved.retried(self._own, self._own.oracle(), self.settings.out)) as retried:
+            async with aclosing(
+                saved.retried(self._own, self._own.oracle(), self.settings.out, self._deadline)
+            ) as retried:
                 async for found in retried:
                     known = None if found.result is None else self._confirmer.known_issue(found.result)
                     each = found if known is None else replace(found, result=None, known_issue=known.says)
@@ -156,34 +156,39 @@ class Campaign:
         return Saved(self.settings.saved, head, self.settings.where)
 
     async def _paths(self, journal: Journal) -> None:
-        if self._lanes == 1:
-            await self._lane(0, journal)
-            return
-        try:
-            async with anyio.create_task_group() as tasks:
-                for lane in range(min(self._lanes, self.settings.traces)):
-                    tasks.start_soon(self._lane, lane, journal)
-        except* OtfError as group:
-            # all lanes fail for the same reason; a group would hide the message with its advice
-            raise group.exceptions[0] from None
+        lanes = iter(range(self._lanes))
+
+        async def work() -> None:
+            await self._lane(next(lanes), journal)
+
+        await _together(work, min(self._lanes, self.settings.traces))
 
     async def _lane(self, lane: int, journal: Journal) -> None:
-        for number in range(lane + 1, self.settings.traces + 1, self._lanes):
-            if number in self._past.counted:
-                continue
-            if self._stop or self._done() or anyio.current_time() >= self._paths_end:
-                return
+        numbers = range(lane + 1, self.settings.traces + 1, self._lanes)
+        for number in (each for each in numbers if each not in self._past.counted):
+            known = await self._merged.known(number)
+            if known is None or self._stop or self._done() or anyio.current_time() >= self._paths_end:
+                break
             try:
                 with blaming():
-                    result, learned = await self._path(number, lane, journal)
+                    result, learned = await self._path(number, lane, known, journal)
                     counts = partial(self._finish, driven=result, learned=learned, journal=journal)
-                    oracle = self._executor.oracle(lane)
-                    path = await self._confirmer.confirmed(result, oracle, counts, doubtful=self._doubtful)
+                    oracle, again = self._executor.oracle(lane), self._again(lane)
+                    path = await self._confirmer.confirmed(result, oracle, again, counts, doubtful=self._doubtful)
                     await note_requirements(self.summary.requirements, path.result, self.bench, oracle)
             except ContactError as error:
                 self._lost(error)
-                return
+                break
             counts(path)
+        else:
+            return
+        self._merged.end()
+
+    def _again(self, lane: int) -> DriveAgain:
+        def again(failing: PathResult, first: str, *, strict: bool) -> Awaitable[ConfirmedPath]:
+            return self._executor.confirm(lane, failing, first, self._deadline, strict=strict)
+
+        return again
 
     @property
     def _doubtful(self) -> bool:
@@ -197,18 +202,18 @@ class Campaign:
             return self._deadline
         return self._deadline - SHARE * self.settings.time
 
-    async def _path(self, number: int, lane: int, journal: Journal) -> tuple[PathResult, Knowledge]:
+    async def _path(self, number: int, lane: int, known: Known, journal: Journal) -> tuple[PathResult, Knowledge]:
         """Run a path; run it again if the line was at fault, as often as the bench allows."""
         learned = Knowledge()
         for _ in range(self.bench.retries):
-            result = await self._attempt(number, lane, journal, learned)
+            result = await self._attempt(Lease(number, lane, uuid4().hex[:12], known), journal, learned)
             if not result.verdict.why.startswith(AT_FAULT):
                 return result, learned
-        return await self._attempt(number, lane, journal, learned), learned
+        return await self._attempt(Lease(number, lane, uuid4().hex[:12], known), journal, learned), learned
 
-    async def _attempt(self, number: int, lane: int, journal: Journal, learned: Knowledge) -> PathResult:
-        lease = Lease(number, lane, uuid4().hex[:12])
-        with journal.path(lease.run, number, trace_of(self.settings.out, number)) as done:
+    async def _attempt(self, lease: Lease, journal: Journal, learned: Knowledge) -> PathResult:
+        number, knows = lease.number, self._merged.reach(lease.number)
+        with journal.path(lease.run, number, trace_of(self.settings.out, number), knows) as done:
             leased = await self._executor.drive(lease)
             done(leased.result)
         if leased.deaths:
@@ -228,6 +233,7 @@ class Campaign:
         result, known_issue = path.result, self._confirmer.known_issue(path.result)
         self.summary.add(result, path.tries, path.known, known_issue, driven)
         journal.counted(path, driven, "" if known_issue is None else known_issue.says, learned)
+        self._merged.add(result.number, learned)
         self.listener.path(result, self.summary)
         if result.verdict.outcome == "pass" and self.settings.keep == "failures":
             with writing(result.trace, "what passed"):
@@ -238,6 +244,25 @@ class Campaign:
         before = "; paths before this one reached it: it may have died since" if self.summary.steps else ""
         self.summary.trouble = f"{error}{before}"
         self._stop = True
+
+    async def _shrink_all(self, journal: Journal) -> None:
+        """Shrink all failures, several at the same time if there are workers, and report them in their order."""
+        groups, together = [*self.summary.failures.values()], self._executor.together
+        waiting, reported, done = iter(enumerate(groups)), 0, set[int]()
+
+        async def work() -> None:
+            nonlocal reported
+            for at, group in waiting:
+                if self.settings.shrink and group.shrunk is None:
+                    turns = -(-(len(groups) - at) // together)
+                    await self._shrink(group, journal, (self._deadline - anyio.current_time()) / turns)
+                done.add(at)
+                while reported in done:
+                    self._keep(groups[reported])
+                    self.listener.failure(groups[reported])
+                    reported += 1
+
+        await _together(work, min(together, len(groups)))
 
     async def _shrink(self, group: FailureGroup, journal: Journal, seconds: float) -> None:
         """Shrink a failure, in at most so many seconds."""
@@ -251,22 +276,11 @@ class Campaign:
         def found(shrunk: Shrunk) -> None:
             group.shrunk = shrunk
 
-        budget = self.settings.budget
-        shrinker = Shrinker(
-            bench=self._own,
-            oracle=self._executor.oracle(0) if self.bench is self._own else self._own.oracle(),
-            header=header(self._own, replace(self.settings, mode="strict"), group.first.number, strategy="script"),
-            algorithm=self.settings.algorithm,
-            budget=replace(budget, seconds=min(budget.seconds, seconds)),
-            jobs=self.settings.jobs,
-            mode=self.settings.mode,
-            where=self.settings.where,
-            progress=progress,
-            found=found,
-        )
+        watch = ShrinkWatch(progress, found)
+        confirmed = group.tries == 1 and group.first.trace.name.endswith(STRICT)
         group.unshrunk = INTERRUPTED
         try:
-            shrunk = await shrinker.run(group.first)
+            shrunk = await self._executor.shrink(group.first, seconds, watch, confirmed=confirmed)
             group.shrunk, group.unshrunk = (shrunk, "") if shrunk.tried else (None, shrunk.ended)
         except ContactError as error:
             # the failure stays found, as short as it is now
@@ -275,6 +289,20 @@ class Campaign:
             if group.shrunk is not None:
                 group.shrunk = replace(group.shrunk, ended=LOST)
         journal.shrunk(group)
+
+
+async def _together(work: Callable[[], Coroutine[Any, Any, None]], times: int) -> None:
+    """Do something several times at the same time."""
+    if times == 1:
+        await work()
+        return
+    try:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(times):
+                tasks.start_soon(work)
+    except* OtfError as group:
+        # all fail for the same reason; a group would hide the message with its advice
+        raise group.exceptions[0] from None
 
 
 @contextmanager

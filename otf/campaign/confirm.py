@@ -7,16 +7,16 @@ believes in the clock, and a clock goes on while nothing can run.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import anyio
 
 from otf.adapter import Bench
+from otf.campaign.listener import listened
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import KnownIssueCount, PathResult, Summary
-from otf.campaign.settings import Settings, header
 from otf.core import Oracle
 from otf.core.pacing import Timers
 from otf.core.stalls import CERTAIN
@@ -27,19 +27,23 @@ from otf.trace.events import Sent
 from otf.trace.record import Header
 from otf.trace.verdict import Signature, Verdict
 
-TRIES: Final = 3  # strict re-runs; if all of them pass, the failure was seen in eager mode only
+TRIES: Final = 3  # strict re-runs; if none of them fails, the failure does not count
 STALLED: Final = 5
 """Strict runs of which one failed beside a stall; if no other fails in the same way, the stall may be the reason."""
-ONCE: Final = "a failure was seen in eager mode only"
+EAGER: Final = "a failure was seen in eager mode"
+FOREVER: Final = float("inf")
+OVER: Final = "the time of the campaign was over before it was seen again"
+STRICT: Final = ".strict.jsonl"
+"""How the trace of a strict re-run ends, instead of that of the original."""
 TOGETHER: Final = 0.02
 """Seconds between the end of a system and an interruption of the tester within which one signal may have ended both."""
 
 
 class ConfirmedPath(NamedTuple):
-    """A path as it counts, after `tries` strict re-runs; `known` is the signature of an earlier strict failure.
+    """A path as it counts, after `tries` strict re-runs that passed or failed.
 
-    `trouble` is the error that ended contact with the system. `again`: the path is not decided, and a campaign that
-    continues drives it again.
+    `known` is the signature of an earlier strict failure. `trouble` is the error that ended contact with the system.
+    `again`: the path is not decided, and a campaign that continues drives it again.
     """
 
     result: PathResult
@@ -53,13 +57,17 @@ Counts = Callable[[ConfirmedPath], None]
 """Takes a path that is interrupted before it is decided, as it counts."""
 
 
+class DriveAgain(Protocol):
+    """Drives a failing path again, as `confirm` does."""
+
+    def __call__(self, failing: PathResult, first: str, *, strict: bool) -> Awaitable[ConfirmedPath]: ...
+
+
 class Confirmer:
     """Decides how the failing paths of one campaign count; `summary` has what was found so far."""
 
-    def __init__(self, bench: Bench, settings: Settings, summary: Summary) -> None:
+    def __init__(self, bench: Bench, summary: Summary) -> None:
         self._bench = bench
-        self._own = bench.at_speed(1)
-        self._settings = settings
         self._summary = summary
         # signatures of failures in eager mode, with the signatures of the same failures in strict mode
         self._known: dict[Signature, Signature] = {}
@@ -71,7 +79,9 @@ class Confirmer:
         known = zip(self._bench.known_issues, self._summary.known_issues, strict=True)
         return next((count for issue, count in known if failure is not None and issue.shows(failure)), None)
 
-    async def confirmed(self, result: PathResult, oracle: Oracle, counts: Counts, *, doubtful: bool) -> ConfirmedPath:
+    async def confirmed(
+        self, result: PathResult, oracle: Oracle, drive_again: DriveAgain, counts: Counts, *, doubtful: bool
+    ) -> ConfirmedPath:
         """Return a path as it counts; a `doubtful` failure is driven again strictly. Raises WriteError.
 
         `counts` gets the path if an interruption comes first.
@@ -90,22 +100,19 @@ class Confirmer:
         async with self._confirming[failure.signature]:
             if failure.signature in self._known:
                 return ConfirmedPath(result, known=self._known[failure.signature])
-            seen = await self._driven(result, oracle, counts, doubtful=doubtful)
+            seen = await self._driven(result, drive_again, counts, doubtful=doubtful)
             if seen.trouble is None and seen.result.verdict.failure is not None:
                 self._known[failure.signature] = seen.result.verdict.failure.signature
             return seen
 
-    async def _driven(self, result: PathResult, oracle: Oracle, counts: Counts, *, doubtful: bool) -> ConfirmedPath:
-        head = header(self._own, replace(self._settings, mode="strict"), result.number, strategy="script")
-        oracle = oracle if self._bench is self._own else self._own.oracle()
-        first = "a failure was seen in eager mode" if doubtful else "a failure was seen while the machine stalled"
+    async def _driven(
+        self, result: PathResult, drive_again: DriveAgain, counts: Counts, *, doubtful: bool
+    ) -> ConfirmedPath:
+        first = EAGER if doubtful else "a failure was seen while the machine stalled"
+        if self._bench.speed > 1:
+            first = f"a failure was seen with clocks {self._bench.speed:g} times as fast"
         try:
-            again, tries = await confirm(
-                self._own, oracle, head, result, strict=not doubtful, aftermath=self._settings.aftermath
-            )
-            if self._bench is not self._own and not again.verdict.failed:
-                why = f"a failure was seen with clocks {self._bench.speed:g} times as fast only: {tries} strict re-runs"
-                again = _doubted(result, f"{why} at the system's own speed passed")
+            return await drive_again(result, first, strict=not doubtful)
         except ContactError as error:
             lost = _doubted(result, f"{first}, and there was no contact to see it again")
             return ConfirmedPath(lost, trouble=error, again=True)
@@ -113,7 +120,6 @@ class Confirmer:
             what = "a trace could not be written" if isinstance(error, WriteError) else "an interruption came"
             counts(ConfirmedPath(_doubted(result, f"{first}, and {what} before it could be seen again"), again=True))
             raise
-        return ConfirmedPath(again, tries)
 
 
 async def _uninterrupted(result: PathResult, counts: Counts) -> None:
@@ -132,29 +138,43 @@ def is_stalled(result: PathResult) -> bool:
 
 
 async def confirm(  # noqa: PLR0913 -- what a run needs, each once
-    bench: Bench, oracle: Oracle, header: Header, failing: PathResult, *, strict: bool = False, aftermath: float = 0.0
-) -> tuple[PathResult, int]:
+    bench: Bench,
+    oracle: Oracle,
+    header: Header,
+    failing: PathResult,
+    *,
+    strict: bool = False,
+    first: str = EAGER,
+    until: float = FOREVER,
+    aftermath: float = 0.0,
+) -> ConfirmedPath:
     """Return the strict run that fails too, or the original as inconclusive; with the number of tries.
 
     `strict`: the original is such a run, beside a stall. A run that fails beside a stall counts once another one fails
-    in the same way. `aftermath`: seconds for which the ports are heard after a failure. The trace of the strict run
-    lies beside the original as `….strict.jsonl`. Raises ContactError as a path does.
+    in the same way. `first` says how the original failed. By the time `until` the runs end, and may leave it undecided.
+    `aftermath`: seconds for which the ports are heard after a failure. The trace of the strict run lies beside the
+    original as `….strict.jsonl`. Raises ContactError as a path does.
     """
     inputs = [event.input for event in failing.events if isinstance(event, Sent)]
-    trace = failing.trace.with_suffix(".strict.jsonl")
-    seen, tries = [failing] if strict else [], 0
-    while tries + strict < (STALLED if seen else TRIES):
+    trace = failing.trace.with_suffix(STRICT)
+    seen, others, tries = [failing] if strict else [], list[PathResult](), 0
+    while tries + strict < (STALLED if seen else TRIES) and anyio.current_time() < until:
         tries += 1
         pace = Pace("strict", header.burst, bench.timing, timers=Timers(last=True))
         run = PathRun(bench, oracle, header, trace, aftermath=lambda _: aftermath)
-        again = await run.run(Script(inputs), len(inputs), pace.pacing())
+        again = await run.run(listened(Script(inputs), until, None), len(inputs), pace.pacing())
         if again.verdict.failed:
             if counts(again, seen):
                 # the original is as good as the run that confirms it, and has the usual name
-                return failing if strict and _signature(again) == _signature(failing) else again, tries
+                same = strict and _signature(again) == _signature(failing)
+                return ConfirmedPath(failing if same else again, tries - _unclear(others))
             seen.append(again)
-    passed = f"{ONCE}: {TRIES} strict re-runs of the same inputs passed"
-    return _doubted(failing, once(seen) if seen else passed), tries
+        elif again.steps == len(inputs) or anyio.current_time() < until:
+            others.append(again)
+    over = len(seen) + len(others) < (STALLED if seen else TRIES)
+    why = once(seen, others) + over * f"; {OVER}" if seen else _unseen(first, others, over=over)
+    doubted = _doubted(failing, why)
+    return ConfirmedPath(doubted, tries - _unclear(others), again=over and not doubted.verdict.failed)
 
 
 def _signature(failing: PathResult) -> Signature | None:
@@ -166,13 +186,39 @@ def counts(failing: PathResult, seen: Iterable[PathResult]) -> bool:
     return not is_stalled(failing) or _signature(failing) in map(_signature, seen)
 
 
-def once(seen: Iterable[PathResult]) -> str:
-    """Return why failures that each were seen once, beside a stall, do not count."""
+def once(seen: Sequence[PathResult], others: Sequence[PathResult] = ()) -> str:
+    """Return why failures that each were seen once, beside a stall, do not count; `others` did not fail."""
     found = " and ".join(f"{_signature(each)}, beside a stall of {each.verdict.stalled:.3f} s" for each in seen)
+    also, runs = mixed(others, "others"), len(seen) + len(others)
     return (
-        f"a failure was seen once in {STALLED} strict runs of the same inputs ({found}), and while a machine stalls "
-        "neither tester nor system can run"
+        f"a failure was seen once in {runs} strict run{'s' * (runs > 1)} of the same inputs ({found}), and while a "
+        f"machine stalls neither tester nor system can run{also and f'; {also}'}"
     )
+
+
+def mixed(runs: Sequence[PathResult], what: str) -> str:
+    """Return how many runs, called `what`, were inconclusive, and why; empty if all passed."""
+    unclear = [each for each in runs if each.verdict.outcome != "pass"]
+    if not unclear:
+        return ""
+    why = f"the first: {unclear[0].verdict.why}"
+    if len(unclear) == len(runs):
+        return f"all {what} were inconclusive ({why})"
+    return f"of {len(runs)} {what} {len(runs) - len(unclear)} passed, {len(unclear)} were inconclusive ({why})"
+
+
+def _unclear(runs: Iterable[PathResult]) -> int:
+    return sum(each.verdict.outcome == "inconclusive" for each in runs)
+
+
+def _unseen(first: str, others: Sequence[PathResult], *, over: bool) -> str:
+    """Return why a failure does not count that no strict re-run showed; `over`: there was no time for more of them."""
+    what = "strict re-runs of the same inputs"
+    found = mixed(others, what)
+    if over:
+        more = found or (f"{len(others)} of {TRIES} {what} passed" if others else "")
+        return f"{first}, and {OVER}{more and f'; {more}'}"
+    return f"{first}, and {found}" if found else f"{first} only: {len(others)} {what} passed"
 
 
 def _at_once(failing: PathResult) -> PathResult:

@@ -88,6 +88,9 @@ STARTED: Final = "campaign started"
 COUNTED: Final = "path counted"
 COMPLETED: Final = "campaign completed"
 SHRUNK: Final = "failure shrunk"
+NAMES: Final = 1_000_000
+"""Pairs of state and input that have numbers in one folder, 100 bytes each in memory. Of a model with more, later pairs
+are not written: such a pair hardly ever comes again, and a night of them would fill the disk."""
 SAFE: Final = 1.0
 """Seconds after which a line is on the disk: waiting for the disk at each line would cost 0.1 ms to 10 ms."""
 
@@ -123,11 +126,11 @@ class Journal:
             raise self._sink.trouble
 
     @contextmanager
-    def path(self, run: str, number: int, trace: Path) -> Generator[Callable[[PathResult], None]]:
-        """Log one path: its start, and its result or its error."""
+    def path(self, run: str, number: int, trace: Path, knows: int = 0) -> Generator[Callable[[PathResult], None]]:
+        """Log one path: its start, and its result or its error. It `knows` all paths up to that number."""
         log = self._log.bind(run=run, path=number)
         self._runs[number] = run
-        log.info("path started", trace=str(trace))
+        log.info("path started", trace=str(trace), knows=knows)
         try:
             yield lambda result: log.info(
                 "path ended", verdict=result.verdict.outcome, steps=result.steps, why=result.verdict.why
@@ -171,6 +174,8 @@ class Journal:
         visits: list[int] = []
         for name, times in learned.visits.items():
             number = self._names.get(name)
+            if number is None and len(self._names) >= NAMES:
+                continue
             if number is None:
                 number = self._names[name] = len(self._names)
                 new[number] = name

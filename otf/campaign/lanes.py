@@ -1,25 +1,30 @@
 """Lanes, and who drives their paths: the one place where a campaign in one process differs from one in several.
 
 A campaign leases paths by number, and an executor returns what each did. Each of n lanes takes every n-th path, one
-after another, and remembers what they learned. If all paths shared one memory, the order in which state sets are first
-found, and which of them are known to be quiet, would depend on which copy of the system is faster, and so would the
-choices. So a path depends on the seed, its number and the number of lanes alone.
+after another. If all paths shared one memory, which states are known, and which of them to be quiet, would depend on
+which copy of the system is faster, and so would the choices. So what a path knows of others is fixed when it is leased
+(`otf.campaign.merged`), and a path depends on the seed, its number and the number of lanes alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol, Self
 
 from otf.adapter import Bench
-from otf.campaign.knowledge import Knowledge, Learning
+from otf.campaign.confirm import ConfirmedPath, confirm
+from otf.campaign.knowledge import Knowledge
+from otf.campaign.learning import Layer, Learning
 from otf.campaign.listener import Listener, callback, listened
+from otf.campaign.merged import Known, Rounds
 from otf.campaign.paths import Pace, PathRun
-from otf.campaign.results import PathResult
+from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.settings import Settings, header
+from otf.campaign.shrinking import OnShrunk, Shrinker, ShrinkProgress
 from otf.core import Oracle
 from otf.core.pacing import Timers
 from otf.runner.driving import Aftermath
@@ -31,11 +36,12 @@ OWN_FILES: Final = 64
 
 
 class Lease(NamedTuple):
-    """A path to be driven: its number, counted from 1, its lane, counted from 0, and the id of the run."""
+    """A path to be driven: its number, counted from 1, its lane, counted from 0, the id of the run, what it knows."""
 
     number: int
     lane: int
     run: str
+    known: Known
 
 
 class Leased(NamedTuple):
@@ -50,6 +56,13 @@ class Leased(NamedTuple):
     deaths: int = 0
 
 
+class ShrinkWatch(NamedTuple):
+    """Takes the progress of shrinking, and each shorter trace."""
+
+    progress: ShrinkProgress | None = None
+    found: OnShrunk | None = None
+
+
 class Executor(Protocol):
     """Drives leased paths, in this process or elsewhere; of each lane one at a time."""
 
@@ -61,14 +74,22 @@ class Executor(Protocol):
         """Drive a path. Raises ContactError if the system cannot be reached, ModelError if the model is broken."""
         ...
 
-    def oracle(self, lane: int) -> Oracle:
-        """Return the oracle with which the failures of a lane are judged and driven again."""
+    async def confirm(self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool) -> ConfirmedPath:
+        """Drive a failing path of a lane again, as `otf.campaign.confirm.confirm` does. Raises ContactError."""
         ...
 
+    async def shrink(self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, confirmed: bool) -> Shrunk:
+        """Shrink a failing path, in at most so many seconds. Raises ContactError."""
+        ...
 
-def lanes(settings: Settings) -> int:
-    """Return the number of lanes of a campaign: of paths at the same time."""
-    return settings.jobs * (1 if settings.workers is None else settings.workers.processes)
+    @property
+    def together(self) -> int:
+        """Return how many failures are shrunk at the same time."""
+        ...
+
+    def oracle(self, lane: int) -> Oracle:
+        """Return the oracle whose model is asked again at a failure in a lane."""
+        ...
 
 
 def make_room(copies: int) -> str:
@@ -93,7 +114,7 @@ def trace_of(out: Path, number: int) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """The memory of one lane."""
+    """The memory of one lane: the oracle's for the whole campaign, the rest for a path, or for all if it is alone."""
 
     oracle: Oracle
     strategy: Strategy
@@ -101,46 +122,84 @@ class Lane:
     learning: Learning
 
     @classmethod
-    def of(cls, bench: Bench, settings: Settings, before: Knowledge) -> Self:
-        """Return a lane that knows what its paths learned before."""
-        learning = Learning(before)
+    def of(cls, bench: Bench, settings: Settings, oracle: Oracle, layers: Sequence[Layer]) -> Self:
+        """Return a lane that knows what other paths learned."""
+        learning = Learning(layers)
         strategy = Strategy(settings.strategy, bench.inputs, settings.seed, learning.visits, patience=patience(bench))
         timers = Timers(passed=learning.waited)
         waits = bench.system is None
         pace = Pace(settings.mode, settings.burst, bench.timing, learning.proven, timers, waits)
-        return cls(bench.oracle(), strategy, pace, learning)
+        return cls(oracle, strategy, pace, learning)
 
 
 class InProcess:
-    """The executor of this process: all lanes share its event loop. `before` returns what the paths of a lane learned.
+    """The executor of this process: all lanes share its event loop.
 
     `ends` returns the moment at which a path ends, whatever it did; `aftermath` is as in `PathRun`.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 -- what a path needs, each once
+    def __init__(
         self,
         bench: Bench,
         settings: Settings,
         listener: Listener,
-        before: Callable[[int], Knowledge],
         ends: Callable[[], float] = lambda: float("inf"),
         aftermath: Aftermath = lambda _: 0.0,
     ) -> None:
         self._bench, self._settings, self._listener = bench, settings, listener
-        self._before, self._ends, self._aftermath = before, ends, aftermath
-        self._lanes: dict[int, Lane] = {}
+        self._ends, self._aftermath = ends, aftermath
+        self._rounds = Rounds()
+        self._oracles: defaultdict[int, Oracle] = defaultdict(bench.oracle)
+        self._alone: Lane | None = None
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Return a context that does nothing."""
         return nullcontext()
 
+    @property
+    def together(self) -> int:
+        """Return 1: a search uses all the copies that there are."""
+        return 1
+
     def oracle(self, lane: int) -> Oracle:
         """Return the oracle of a lane."""
-        return self._lane(lane).oracle
+        return self._oracles[lane]
+
+    async def confirm(self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool) -> ConfirmedPath:
+        """Drive a failing path again, strictly and at the system's own speed."""
+        own, settings = self._bench.at_speed(1), self._settings
+        oracle = self._oracles[lane] if self._bench is own else own.oracle()
+        head = header(own, replace(settings, mode="strict"), failing.number, strategy="script")
+        after = settings.aftermath
+        return await confirm(own, oracle, head, failing, strict=strict, first=first, until=until, aftermath=after)
+
+    async def shrink(self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, confirmed: bool) -> Shrunk:
+        """Shrink a failing path, at the system's own speed."""
+        own, settings = self._bench.at_speed(1), self._settings
+        shrinker = Shrinker(
+            bench=own,
+            oracle=self._oracles[0] if self._bench is own else own.oracle(),
+            header=header(own, replace(settings, mode="strict"), failing.number, strategy="script"),
+            algorithm=settings.algorithm,
+            budget=replace(settings.budget, seconds=min(settings.budget.seconds, seconds)),
+            jobs=settings.jobs,
+            mode=settings.mode,
+            where=settings.where,
+            confirmed=confirmed,
+            progress=watch.progress,
+            found=watch.found,
+        )
+        return await shrinker.run(failing)
+
+    def takes(self, known: Known) -> bool:
+        """Take what a path knows; return False if this process lacks some of it."""
+        return self._rounds.take(known)
 
     async def drive(self, lease: Lease) -> Leased:
         """Drive a path against a fresh copy of the system."""
-        bench, settings, lane = self._bench, self._settings, self._lane(lease.lane)
+        if not self.takes(lease.known):
+            raise AssertionError
+        bench, settings, lane = self._bench, self._settings, self._lane(lease)
         run = PathRun(
             bench,
             lane.oracle,
@@ -155,7 +214,11 @@ class InProcess:
         result = await run.run(chooser, settings.steps, lane.pace.pacing())
         return Leased(result, lane.learning.path(), lane.oracle.model.cut)
 
-    def _lane(self, number: int) -> Lane:
-        if number not in self._lanes:
-            self._lanes[number] = Lane.of(self._bench, self._settings, self._before(number))
-        return self._lanes[number]
+    def _lane(self, lease: Lease) -> Lane:
+        if self._alone is not None:
+            return self._alone
+        oracle, layers = self._oracles[lease.lane], self._rounds.layers(lease.known)
+        lane = Lane.of(self._bench, self._settings, oracle, layers)
+        if lease.known.alone:
+            self._alone = lane
+        return lane

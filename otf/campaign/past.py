@@ -1,4 +1,4 @@
-"""Reading the journal of a campaign: what was run, how each path counted, and what the paths of a lane learned.
+"""Reading the journal of a campaign: what was run, how each path counted, and what the paths learned.
 
 Only whole lines count: a path that was begun and has no result is driven again, with the same seed and the same
 knowledge. The journal is data like a trace: reading it imports nothing and runs nothing that it names.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
@@ -18,7 +18,6 @@ import msgspec
 from otf.adapter import Bench
 from otf.campaign.journal import COUNTED, JOURNAL, SHRUNK, STARTED
 from otf.campaign.knowledge import Knowledge
-from otf.campaign.lanes import lanes
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
 from otf.campaign.saved import TIMES
 from otf.campaign.settings import Settings, header
@@ -50,7 +49,7 @@ class About(msgspec.Struct, frozen=True):
     def of(cls, bench: Bench, settings: Settings) -> Self:
         """Return what decides the paths of this campaign."""
         head = {name: value for name, value in asdict(header(bench, settings, 0)).items() if name not in OF_A_PATH}
-        return cls(_plain(head), settings.steps, lanes(settings), settings.traces, _plain(settings.options))
+        return cls(_plain(head), settings.steps, settings.lanes, settings.traces, _plain(settings.options))
 
     def parts(self) -> dict[str, object]:
         """Return what must be the same for the same paths, by name."""
@@ -102,6 +101,25 @@ class ShrunkLine(msgspec.Struct, frozen=True):
     ended: str = ""
     others: list[str] = []
     program: str | None = None
+
+    @classmethod
+    def of(cls, signature: str, shrunk: Shrunk) -> Self:
+        """Return the line of a shrunk failure."""
+        return cls(
+            signature,
+            str(shrunk.trace),
+            shrunk.steps,
+            shrunk.transitions,
+            shrunk.resets,
+            shrunk.rate,
+            shrunk.runs,
+            shrunk.before,
+            shrunk.tried,
+            minimal=shrunk.minimal,
+            ended=shrunk.ended,
+            others=[each.trace.name for each in shrunk.others],
+            program=None if shrunk.program is None else str(shrunk.program),
+        )
 
 
 class _StartedLine(msgspec.Struct, frozen=True):
@@ -176,10 +194,10 @@ class Past:
                     f"{message}{_shown(now.get(name))}; continue them with the same, or choose another folder"
                 )
 
-    def knowledge(self, lane: int, lanes: int) -> Knowledge:
-        """Return what the counted paths of a lane learned; lanes are counted from 0, and take paths in turn."""
+    def knowledge(self, numbers: Iterable[int]) -> Knowledge:
+        """Return what these paths learned together, as far as they count."""
         known, visits = Knowledge(), defaultdict[int, int](int)
-        for number in range(lane + 1, max(self.counted, default=0) + 1, lanes):
+        for number in sorted(numbers):
             if (counted := self.counted.get(number)) is not None:
                 known.add(msgspec.json.decode(counted.learned, type=Knowledge))
                 numbers = iter(msgspec.json.decode(counted.visits, type=list[int]))
@@ -226,7 +244,7 @@ class Past:
         group = FailureGroup(failure.signature, first, tries=counted.tries)
         line = self.shrunk.get(counted.signature)
         if line is not None and not line.ended:
-            group.shrunk = _shrunk(self.folder, line, counted.path, bench)
+            group.shrunk = shrunk_of(self.folder, line, counted.path, bench)
         return group
 
 
@@ -267,7 +285,7 @@ def _judged(trace: Path, number: int, bench: Bench) -> PathResult:
     return PathResult(number, found.verdict, found.steps, trace, found.events)
 
 
-def _shrunk(folder: Path, line: ShrunkLine, number: int, bench: Bench) -> Shrunk | None:
+def shrunk_of(folder: Path, line: ShrunkLine, number: int, bench: Bench) -> Shrunk | None:
     """Return a shrunk failure; None if a trace of it has gone, so that it is shrunk again."""
     try:
         shortest, *others = (_judged(folder / Path(trace).name, number, bench) for trace in (line.trace, *line.others))

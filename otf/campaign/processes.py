@@ -1,8 +1,8 @@
-"""The executor of several processes: each worker drives the paths of its lanes, and answers in lines of JSON.
+"""The executor of several processes: each worker drives the paths of its lanes.
 
-A worker is a program of its own, started anew and not forked: it loads the bench as a user does, and nothing that it
-says is code. If it dies, its lanes go on in a new one, with what their paths learned so far by the journal, and a path
-that was under way is driven again with the same seed. If the coordinator dies, its workers see the end of their input.
+A worker is a program of its own, started anew and not forked: it loads the bench as a user does. If it dies, its lanes
+go on in a new one, which gets what paths learned so far, and a path that was under way is driven again with the same
+seed and the same knowledge. If the coordinator dies, its workers see the end of their input.
 """
 
 from __future__ import annotations
@@ -19,70 +19,31 @@ import msgspec
 from anyio.abc import Process
 
 from otf.adapter import Bench
-from otf.campaign.knowledge import Knowledge
-from otf.campaign.lanes import Lease, Leased, trace_of
-from otf.campaign.recorder import reread
-from otf.campaign.results import PathResult
+from otf.campaign.merged import Known
+from otf.campaign.remote import JobLine, Remote, ResultLine, WorkerDiedError
 from otf.campaign.settings import Settings, Workers
-from otf.core import Oracle
-from otf.errors import ContactError, ModelError, OtfError, TraceError, UsageError, WriteError
-from otf.trace.verdict import Verdict
 
-DEATHS: Final = 10
-"""Workers that may die of one path before the campaign ends: a path that kills its tester would do so for ever."""
 ENDING: Final = 2.0  # seconds in which a worker ends by itself
-ERRORS: Final = {kind.__name__: kind for kind in (ContactError, ModelError, TraceError, UsageError, WriteError)}
 LONGEST: Final = 64 << 20  # bytes of a line
-
-
-class LeaseLine(msgspec.Struct):
-    """A lease as a worker reads it. `before` is what the lane learned, if this worker has not driven it yet."""
-
-    number: int
-    lane: int
-    run: str
-    seconds: float | None = None
-    before: Knowledge | None = None
-
-
-class ResultLine(msgspec.Struct):
-    """What a leased path did, as a worker writes it; `error` and its `kind` if it has no result."""
-
-    number: int
-    verdict: Verdict = msgspec.field(default_factory=lambda: Verdict("inconclusive"))
-    steps: int = 0
-    faults: tuple[str, ...] = ()
-    unwritten: str = ""
-    silence: str = ""
-    learned: Knowledge = msgspec.field(default_factory=Knowledge)
-    cut: bool = False
-    error: str = ""
-    kind: str = ""
-
-
-class _WorkerDiedError(Exception):
-    """A worker has ended with a path under way."""
 
 
 @dataclass(slots=True)
 class _Worker:
-    """A worker process; `lanes` are those that it has driven, `waiting` the results that it owes."""
+    """A worker process; `waiting` are the results that it owes."""
 
     process: Process
-    lanes: set[int] = field(default_factory=set[int])
     waiting: dict[int, anyio.Event] = field(default_factory=dict[int, anyio.Event])
     results: dict[int, ResultLine] = field(default_factory=dict[int, ResultLine])
     dead: bool = False
 
-    async def drive(self, line: LeaseLine) -> ResultLine:
-        self.lanes.add(line.lane)
-        done = self.waiting[line.number] = anyio.Event()
+    async def ask(self, line: JobLine) -> ResultLine:
+        done = self.waiting[line.job] = anyio.Event()
         await self.send(msgspec.json.encode(line))
         if not self.dead:
             await done.wait()
-        if line.number not in self.results:
-            raise _WorkerDiedError
-        return self.results.pop(line.number)
+        if line.job not in self.results:
+            raise WorkerDiedError
+        return self.results.pop(line.job)
 
     async def send(self, line: bytes) -> None:
         """Send a line; a worker that does not take it is dead."""
@@ -100,8 +61,8 @@ class _Worker:
             async for part in self.process.stdout:
                 *lines, rest = (rest + part).split(b"\n")
                 for result in map(decoder.decode, lines):
-                    self.results[result.number] = result
-                    self.waiting.pop(result.number).set()
+                    self.results[result.job] = result
+                    self.waiting.pop(result.job).set()
                 if len(rest) > LONGEST:
                     break
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError, msgspec.DecodeError, KeyError):
@@ -116,28 +77,22 @@ class _Worker:
         self.waiting.clear()
 
 
-class Processes:
-    """Drives paths in worker processes.
-
-    `before(lane, again)` returns what the paths of a lane learned, also those of this campaign if `again`; `ends`
-    returns the moment at which a path ends, whatever it did.
-    """
+class Processes(Remote):
+    """Drives paths in processes of this machine."""
 
     def __init__(
         self,
         bench: Bench,
         settings: Settings,
         workers: Workers,
-        before: Callable[[int, bool], Knowledge],
+        whole: Callable[[Known], Known],
         ends: Callable[[], float],
     ) -> None:
-        self._bench, self._settings, self._before, self._ends = bench, settings, before, ends
+        super().__init__(bench, settings, whole, ends)
         self._command: Sequence[str] = (sys.executable, *workers.command)
         self._greeting = workers.greeting
         self._workers: list[_Worker | None] = [None] * workers.processes
         self._starting = [anyio.Lock() for _ in self._workers]
-        self._driven = set[int]()  # lanes
-        self._oracle = bench.oracle()
         self._readers: anyio.abc.TaskGroup
 
     @asynccontextmanager
@@ -153,25 +108,15 @@ class Processes:
                             await _ended(worker.process)
                 self._readers.cancel_scope.cancel()
 
-    def oracle(self, lane: int) -> Oracle:
-        """Return the oracle of this process, which judges failures again."""
-        del lane
-        return self._oracle
+    @property
+    def together(self) -> int:
+        """Return the number of workers."""
+        return len(self._workers)
 
-    async def drive(self, lease: Lease) -> Leased:
-        """Drive a path in the worker of its lane; in a new one if that dies."""
-        for deaths in range(DEATHS):
-            worker = await self._worker(lease.lane % len(self._workers))
-            before = None if lease.lane in worker.lanes else self._before(lease.lane, lease.lane in self._driven)
-            self._driven.add(lease.lane)
-            seconds = self._ends() - anyio.current_time()
-            line = LeaseLine(*lease, seconds=seconds if seconds < float("inf") else None, before=before)
-            try:
-                return self._leased(await worker.drive(line), deaths)
-            except _WorkerDiedError:
-                continue
-        message = f"{DEATHS} worker processes died of path {lease.number}: drive it alone, without --processes"
-        raise ContactError(message)
+    async def ask(self, line: JobLine) -> ResultLine:
+        """Have the worker of the lane do it; a failure is shrunk by each in turn."""
+        worker = await self._worker((line.job if line.does == "shrink" else line.lane) % len(self._workers))
+        return await worker.ask(line)
 
     async def _worker(self, at: int) -> _Worker:
         async with self._starting[at]:
@@ -187,16 +132,6 @@ class Processes:
                 await worker.send(self._greeting)
                 self._readers.start_soon(worker.read)
             return worker
-
-    def _leased(self, line: ResultLine, deaths: int) -> Leased:
-        if line.error:
-            raise ERRORS.get(line.kind, OtfError)(line.error)
-        trace = trace_of(self._settings.out, line.number)
-        events = reread(trace, self._bench) if line.verdict.failed else ()
-        result = PathResult(
-            line.number, line.verdict, line.steps, trace, events, line.faults, line.unwritten, line.silence
-        )
-        return Leased(result, line.learned, line.cut, deaths)
 
 
 async def _ended(process: Process) -> None:

@@ -61,7 +61,7 @@ class Recorder:
 
     def __call__(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
         """Record an event."""
-        if more.get("aftermath"):
+        if more and more.get("aftermath"):
             self._writer.event(event, raw, **more)
             return
         if not self.begun:

@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import anyio
+
 from otf.adapter import Bench
-from otf.campaign.confirm import counts, once
+from otf.campaign.confirm import FOREVER, counts, mixed, once
+from otf.campaign.listener import listened
 from otf.campaign.paths import PathRun
 from otf.campaign.recorder import reread
 from otf.campaign.results import PathResult, Retried
@@ -58,16 +61,19 @@ class Saved:
         # anything but a file is not ours, and opening it may block for ever
         return sorted(path for path in self.folder.glob(f"{self._name()}-*.jsonl") if path.is_file())
 
-    async def retried(self, bench: Bench, oracle: Oracle, out: Path) -> AsyncGenerator[Retried]:
+    async def retried(self, bench: Bench, oracle: Oracle, out: Path, until: float = FOREVER) -> AsyncGenerator[Retried]:
         """Drive each saved failure again, and yield the outcome; a failure that no longer shows is deleted.
 
-        Raises ContactError if the system cannot be reached, ModelError if the model is broken.
+        At the time `until` the runs end, and the failures that are not decided stay. Raises ContactError if the system
+        cannot be reached, ModelError if the model is broken.
         """
         # one by one: if the first kills the system that is a failure, even if the second finds no system any more
         for number, kept in enumerate(self.traces(), 1):
-            yield await self._again(bench, oracle, kept, number, out)
+            yield await self._again(bench, oracle, kept, number, out, until)
 
-    async def _again(self, bench: Bench, oracle: Oracle, kept: Path, number: int, out: Path) -> Retried:
+    async def _again(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
+        self, bench: Bench, oracle: Oracle, kept: Path, number: int, out: Path, until: float
+    ) -> Retried:
         try:
             events = reread(kept, bench)
             issue = _issue(oracle, kept, events)
@@ -75,24 +81,31 @@ class Saved:
             if not isinstance(error.__cause__, OSError):
                 _removed(kept)
             return Retried(kept, why=str(error))
-        result, why = await self._driven(bench, oracle, issue, out / f"saved-{number:04}.jsonl")
+        result, why = await self._driven(bench, oracle, issue, out / f"saved-{number:04}.jsonl", until)
         if result is None and not why:
             _removed(kept)
             why = _disabled(oracle, events)
         return Retried(kept, issue.signature, result, why)
 
-    async def _driven(self, bench: Bench, oracle: Oracle, issue: Issue, trace: Path) -> tuple[PathResult | None, str]:
-        """Return the run that shows the failure; else why none counts, if one failed beside a stall."""
-        candidate, seen = again(issue, oracle), list[PathResult]()
-        for _ in range(TRIES):
-            result = await PathRun(bench, oracle, self.header, trace).run(candidate.chooser(), candidate.limit)
+    async def _driven(
+        self, bench: Bench, oracle: Oracle, issue: Issue, trace: Path, until: float
+    ) -> tuple[PathResult | None, str]:
+        """Return the run that shows the failure; else why the runs do not decide, empty if all passed."""
+        candidate, seen, others = again(issue, oracle), list[PathResult](), list[PathResult]()
+        while len(seen) + len(others) < TRIES and anyio.current_time() < until:
+            run = PathRun(bench, oracle, self.header, trace)
+            result = await run.run(listened(candidate.chooser(), until, None), candidate.limit)
             if result.verdict.failed:
                 ask_again(oracle.model, bench.oracle(), result.events)
                 if counts(result, seen):
                     return result, ""
                 seen.append(result)
+            else:
+                others.append(result)
         _removed(trace)
-        return None, once(seen) if seen else ""
+        if anyio.current_time() >= until:
+            return None, "the time of the campaign was over before it was driven often enough"
+        return None, once(seen, others) if seen else mixed(others, "runs")
 
     def _name(self) -> str:
         own = {key: value for key, value in self.header.parameters.items() if key not in TIMES}

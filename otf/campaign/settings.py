@@ -43,6 +43,8 @@ class Budget:
 class Workers:
     """Worker processes: how many, the arguments of Python that start one, and the first line that it reads.
 
+    `cluster` is the address of a dask scheduler, whose workers start them instead of this machine.
+
     >>> Workers(2, ("-m", "otf.cli.worker"), b"{}").processes
     2
     """
@@ -50,6 +52,7 @@ class Workers:
     processes: int
     command: tuple[str, ...]
     greeting: bytes
+    cluster: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +116,11 @@ class Settings:
     resume: bool = False
     workers: Workers | None = None
     options: Mapping[str, object] = field(default_factory=dict[str, object])
+
+    @property
+    def lanes(self) -> int:
+        """Return the number of lanes: of paths at the same time."""
+        return self.jobs * (1 if self.workers is None else self.workers.processes)
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""

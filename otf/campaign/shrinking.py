@@ -68,6 +68,7 @@ class Shrinker:
     is known if the search is interrupted. `mode` is the mode of the candidates: in eager mode most of them run eagerly,
     and those that fail are run strictly; in strict mode all of them run strictly. `where` are the addresses of the
     system where they differ from those of the bench, as for `otf run --sut`: the pytest program repeats them.
+    `confirmed`: the failing path is a strict run of the inputs of another, so it need not run once more.
 
     >>> import anyio
     >>> from pathlib import Path
@@ -89,17 +90,18 @@ class Shrinker:
     jobs: int = 1
     mode: Mode = "eager"
     where: tuple[str, ...] = ()
+    confirmed: bool = False
     progress: ShrinkProgress | None = None
     found: OnShrunk | None = None
 
     async def run(self, failing: PathResult) -> Shrunk:
         """Return the shortest trace found that shows the failure of a path, with the same signature.
 
-        The original is run again first, several times if it passes; if it never fails the search ends, and the rate is
-        0. With several jobs it runs along with the first candidates, until one of these shows the failure. Every
-        candidate runs against a freshly started system. The result is written beside the original as `….shrunk.jsonl`,
-        and as a pytest program if the bench can be imported by name. Raises UsageError for a path
-        that did not fail, ContactError if the system cannot be reached.
+        The original is run again first, unless it is `confirmed`, several times if it passes; if it never fails the
+        search ends, and the rate is 0. With several jobs it runs along with the first candidates, until one of these
+        shows the failure. Every candidate runs against a freshly started system. The result is written beside the
+        original as `….shrunk.jsonl`, and as a pytest program if the bench can be imported by name. Raises UsageError
+        for a path that did not fail, ContactError if the system cannot be reached.
         """
         failure = failing.verdict.failure
         if failure is None:
@@ -137,16 +139,22 @@ class _Work:
 
     async def run(self) -> Shrunk:
         self.search(self.issue)  # refuses an unknown algorithm before the system is started
+        alone = bool(self.failing.faults)
+        sure = self.by.confirmed and not alone
         # several copies: the original runs again along with the first candidates
-        early = self.by.jobs > 1 and self.more() and not self.failing.faults
+        early = self.by.jobs > 1 and self.more() and not alone and not sure
         minimal = early and await self.rounds(1, self.again())
-        if self.tries.best is None:
+        shown = self.tries.best is not None
+        if sure:
+            self.tries.adopt(self.failing)
+        elif not shown:
             self.before, self.tried = await self.measured(*ORIGINAL)
             if self.tries.best is None:
                 self.before = self.rate = 0.0
                 return self.shrunk(self.why())
+        if not shown:
             minimal = await self.rounds(repeats(self.before))
-        elif self.rate < 1:  # by chance: then one failing run of the original says little of its rate
+        if (shown or sure) and self.rate < 1:  # by chance: then one failing run of the original says little of its rate
             many = ORIGINAL[1]
             self.before, self.tried = await self.measured(many, many, again(self.issue, self.by.oracle))
         await self.spared(repeats(self.rate))

@@ -7,9 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+import anyio
+
 from otf.adapter import Bench
 from otf.adapter.child.faster import refused
-from otf.campaign.confirm import confirm
+from otf.campaign.confirm import FOREVER, confirm
+from otf.campaign.listener import listened
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings, header
@@ -35,18 +38,18 @@ async def greatest_speed(bench: Bench, settings: Settings) -> float:
     raise refused(_SPEEDS[-1], why)
 
 
-async def check_speed(bench: Bench, settings: Settings) -> bool:
+async def check_speed(bench: Bench, settings: Settings, until: float = FOREVER) -> bool:
     """Refuse a bench whose system does not follow its faster clock. Raises UsageError with a failure as the reason.
 
-    Return whether it was seen to follow: a machine may be too busy for that.
+    Return whether it was seen to follow: a machine may be too busy for that, and at the time `until` the paths end.
     """
-    why, clear = await _objection(bench, settings) if bench.speed > 1 else ("", True)
+    why, clear = await _objection(bench, settings, until) if bench.speed > 1 else ("", True)
     if why:
         raise refused(bench.speed, f"{why}; or try --speed auto, which looks for a speed that fits")
     return clear
 
 
-async def _objection(bench: Bench, settings: Settings) -> tuple[str, bool]:
+async def _objection(bench: Bench, settings: Settings, until: float = FOREVER) -> tuple[str, bool]:
     """Return the failure that the system shows at this speed only, "" if there is none; and if enough paths were clear.
 
     Beside a stall a late answer is inconclusive, and shows nothing of the clock: such a path is driven again.
@@ -56,10 +59,12 @@ async def _objection(bench: Bench, settings: Settings) -> tuple[str, bool]:
         # each state with a timer is waited for: that the timers follow is the question
         timers = Timers(last=True)
         for number in range(1, TRIES + 1):
-            found = await _path(bench, replace(settings, mode="strict"), Path(folder), number, timers)
+            if anyio.current_time() >= until:
+                break
+            found = await _path(bench, replace(settings, mode="strict"), Path(folder), number, timers, until)
             failure = found.verdict.failure
             if failure is not None and not any(issue.shows(failure) for issue in bench.known_issues):
-                if await _only_fast(bench, settings, found):
+                if await _only_fast(bench, settings, found, until):
                     what = f"`{failure.signature}` is seen at this speed and not at its own"
                     return f"the system does not follow: {what}", False
                 continue
@@ -69,18 +74,20 @@ async def _objection(bench: Bench, settings: Settings) -> tuple[str, bool]:
     return "", False
 
 
-async def _path(bench: Bench, settings: Settings, folder: Path, number: int, timers: Timers) -> PathResult:
+async def _path(  # noqa: PLR0913, PLR0917 -- what a path needs, each once
+    bench: Bench, settings: Settings, folder: Path, number: int, timers: Timers, until: float
+) -> PathResult:
     head, strategy = header(bench, settings, number), Strategy(settings.strategy, bench.inputs, settings.seed)
     run = PathRun(bench, bench.oracle(), head, folder / f"{number}.jsonl")
-    return await run.run(strategy.path(number), STEPS, Strict(bench.timing, timers))
+    return await run.run(listened(strategy.path(number), until, None), STEPS, Strict(bench.timing, timers))
 
 
-async def _only_fast(bench: Bench, settings: Settings, found: PathResult) -> bool:
+async def _only_fast(bench: Bench, settings: Settings, found: PathResult, until: float) -> bool:
     """Return whether the same inputs fail again at this speed, and pass at the system's own."""
     own = bench.at_speed(1)
     for each, fails in ((bench, True), (own, False)):
         head = header(each, replace(settings, mode="strict"), found.number, strategy="script")
-        again, _ = await confirm(each, each.oracle(), head, found)
-        if again.verdict.failed != fails:
+        seen = await confirm(each, each.oracle(), head, found, until=until)
+        if seen.again or seen.result.verdict.failed != fails:
             return False
     return True

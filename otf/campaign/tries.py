@@ -115,6 +115,13 @@ class Tries:
         finally:
             _gone(scratch)
 
+    def adopt(self, failing: PathResult) -> None:
+        """Take a strict run that failed as the shortest so far, without another run of its inputs."""
+        with writing(failing.trace, "the trace"):
+            _marked(failing.trace.read_bytes(), self.trace, {"shrunk": True})
+        self.best = replace(failing, trace=self.trace)
+        self._learnt(issue_of(self.oracle, failing.events))
+
     async def eagerly(self, candidate: Candidate) -> Issue | None:
         """Run a candidate eagerly; return its issue, None if it passes. Its trace is deleted."""
         scratch = self._scratch()
@@ -299,7 +306,11 @@ def _moved(result: PathResult, trace: Path) -> PathResult:
 def finished(trace: Path, ended: str = "") -> None:
     """Mark a trace as minimal in its header, or with the reason why the search for a shorter one ended early."""
     with writing(trace, "the trace"):
-        first, rest = trace.read_bytes().split(b"\n", 1)
-    mark = {"ended": ended} if ended else {"minimal": True}
-    header = msgspec.json.encode(msgspec.json.decode(first) | mark)
-    put(trace, header + b"\n" + rest)
+        whole = trace.read_bytes()
+    _marked(whole, trace, {"ended": ended} if ended else {"minimal": True})
+
+
+def _marked(whole: bytes, trace: Path, marks: dict[str, object]) -> None:
+    """Write a trace with more in its header."""
+    first, rest = whole.split(b"\n", 1)
+    put(trace, msgspec.json.encode(msgspec.json.decode(first) | marks) + b"\n" + rest)

@@ -16,6 +16,7 @@ import msgspec
 
 from otf.adapter import Bench
 from otf.campaign import Budget, Settings
+from otf.campaign.cluster import LARGEST
 from otf.campaign.lanes import make_room
 from otf.campaign.past import About, Past
 from otf.campaign.settings import Workers
@@ -32,7 +33,7 @@ from otf.trace.record import Header
 from otf.values import show
 
 MOST: Final = 256  # processes
-AGAIN: Final = {"resume", "bench", "sets", "sut", "pids", "strategy", "time", "page", "as_json", "debug"}
+AGAIN: Final = {"resume", "cluster", "bench", "sets", "sut", "pids", "strategy", "time", "page", "as_json", "debug"}
 """Options that may be given beside --resume: all others are those of the folder."""
 
 
@@ -113,21 +114,53 @@ def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:  # noqa: AN
     return value
 
 
-def workers_of(options: RunOptions, out: Path, bench: Bench, *, recorded: bool) -> Workers | None:
-    """Return the worker processes of these options, None for one process; `recorded`: the bench is the folder's."""
-    if note := make_room(options.jobs):
+def with_workers(
+    settings: Settings, options: RunOptions, bench: Bench, cluster: str | None, *, recorded: bool
+) -> Settings:
+    """Return the settings with the workers of these options; `recorded`: the bench is that of the folder."""
+    number = _processes(options.processes)
+    if cluster is None and (note := make_room(options.jobs)):
         warn(f"note: {note}")
-    text = options.processes
+    if cluster is None and number == 1:
+        return settings
+    what = "--processes" if cluster is None else "--cluster"
+    if options.until is not None:
+        message = f"--until counts coverage in one process: leave out {what}, and give --jobs"
+        raise UsageError(message)
+    if cluster is None:
+        return replace(settings, workers=_workers(settings, options, bench, number, recorded=recorded))
+    if bench.speed > 1:
+        raise UsageError("--speed measures how fast this machine's system may run: leave it out with --cluster")
+    # failures that were saved here may be of a system that only the workers reach
+    settings = replace(settings, jobs=settings.jobs * number, saved=None, largest=min(settings.largest, LARGEST))
+    options = msgspec.structs.replace(options, jobs=1, largest=settings.largest >> 20)
+    workers = _workers(settings, options, bench, 1, recorded=recorded)
+    return replace(settings, workers=replace(workers, cluster=cluster))
+
+
+def _processes(text: str) -> int:
     number = len(os.sched_getaffinity(0)) if text == "auto" else int(text) if text.isdecimal() else 0
     if not 1 <= number <= MOST:
         message = f"--processes {text}: write a number from 1 to {MOST}, or auto, which is one for each processor"
         raise UsageError(message)
-    if number == 1:
-        return None
-    if options.until is not None:
-        raise UsageError("--until counts coverage in one process: leave out --processes, and give --jobs")
-    greeting = {"options": msgspec.to_builtins(options), "out": str(out), "speed": bench.speed, "recorded": recorded}
+    return number
+
+
+def _workers(settings: Settings, options: RunOptions, bench: Bench, number: int, *, recorded: bool) -> Workers:
+    about = Past(settings.out).about if recorded else None
+    greeting = {
+        "options": msgspec.to_builtins(options),
+        "out": str(settings.out),
+        "speed": bench.speed,
+        "header": None if about is None else {"run": "", **about.header},
+    }
     return Workers(number, ("-m", "otf.cli.worker"), msgspec.json.encode(greeting))
+
+
+def as_recorded(head: Header, options: RunOptions, sets: list[str]) -> Bench:
+    """Return the shipped bench of a folder, as the header of its traces has it."""
+    recorded = bench_as_recorded(head, options.bench, parsed(sets), drives=True)
+    return _as_asked(replace(recorded, inputs=head.inputs), options).at_speed(head.speed)
 
 
 def resumed(folder: Path, given: RunOptions) -> tuple[RunOptions, Bench]:
@@ -140,8 +173,7 @@ def resumed(folder: Path, given: RunOptions) -> tuple[RunOptions, Bench]:
         options = msgspec.structs.replace(options, **own, strategy=_own(options.strategy, given.strategy))
         return options, made(options).at_speed(head.speed)
     _check_harmless(folder, options)
-    recorded = bench_as_recorded(head, options.bench, parsed(given.sets), drives=True)
-    return options, _as_asked(replace(recorded, inputs=head.inputs), options).at_speed(head.speed)
+    return options, as_recorded(head, options, given.sets)
 
 
 def _own(recorded: str, given: str) -> str:

@@ -1,9 +1,9 @@
-"""`otf replay` on logs of other programs: captures and JSON Lines, whole or while they grow."""
+"""`otf replay` on logs of other programs, whole or while they grow."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from io import BufferedReader
@@ -12,9 +12,12 @@ from typing import BinaryIO, Final
 from otf.adapter import Bench
 from otf.cli.signals import SIGNALS
 from otf.offline.captured import Captured, listed
+from otf.offline.entries import Entries
+from otf.offline.formats import FORMATS, guessed, unknown
 from otf.offline.logs import ForeignJudge, Noted, Opinion, timed
-from otf.trace.pcap import MAGIC, Capture
+from otf.trace.pcap import Capture
 from otf.trace.reading import LONGEST, bounded
+from otf.trace.verdict import Verdict
 
 POLL: Final = 0.05  # seconds between two looks at a file that does not grow
 
@@ -35,7 +38,7 @@ class Growing:
             self._wait(more)
         return data
 
-    def lines(self, longest: int) -> Iterator[bytes]:
+    def lines(self, longest: int = LONGEST) -> Iterator[bytes]:
         """Yield lines, each as soon as it is complete."""
         line = b""
         while True:
@@ -52,6 +55,18 @@ class Growing:
             time.sleep(POLL)
 
 
+class Whole:
+    """Reads a file that is complete."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.read: Callable[[int], bytes] = file.read
+        self._file = file
+
+    def lines(self) -> Iterator[bytes]:
+        """Return the lines, an endless one cut above the bound."""
+        return bounded(self._file)
+
+
 _HEAD = 4096
 
 
@@ -61,22 +76,37 @@ class _OverError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How a foreign log is read: while it grows, with its start lost, with silence after its end."""
+    """How a foreign log is read: while it grows, with its start lost, with silence after its end.
+
+    `form` is the name of its format, `choice` what the user has added to it, and `port` the port that the log is of.
+    """
 
     follow: bool = False
     lost: bool = False
     ended: bool = False
+    form: str = ""
+    choice: str = ""
+    port: str = ""
 
 
-def is_capture(file: BinaryIO) -> bool:
-    """Return whether a file is a capture; its first bytes are not consumed."""
-    return _head(file)[:4] in MAGIC
+def form_of(name: str, file: BinaryIO, how: How, bench: Callable[[str], Bench] | None) -> str:
+    """Return the format of a log of another program; empty for a trace of otf. Its first bytes are not consumed.
 
-
-def is_log(file: BinaryIO) -> bool:
-    """Return whether a file has JSON lines that are not a trace of otf."""
+    Raises TraceError, with the names of the formats, for a log that is neither.
+    """
     head = _head(file)
-    return head[:1] == b"{" and b'"event":"start"' not in head.split(b"\n", 1)[0]
+    found = how.form or guessed(head)
+    if how.form or found in {"pcap", "pcapng"}:
+        return found
+    is_trace = b'"event":"start"' in head.split(b"\n", 1)[0]
+    if bench is not None and head[:1] == b"{" and not is_trace and bench(name).foreign is not None:
+        return "jsonl"
+    if found or not how.follow:
+        if not found and head.strip() and head[:1] != b"{" and not name.endswith(".jsonl"):
+            raise unknown(name, head)
+        return found
+    # if the file is still empty, only its name shows what it will be
+    return "pcap" if name.endswith((".pcap", ".pcapng")) else "jsonl"
 
 
 def opinion(name: str, file: BinaryIO, bench: Bench, how: How) -> Opinion:
@@ -90,22 +120,47 @@ def opinion(name: str, file: BinaryIO, bench: Bench, how: How) -> Opinion:
         if judge.decided or SIGNALS.number:
             raise _OverError
 
-    growing = Growing(file, idle) if how.follow else None
-    capture = Capture(growing or file, name) if _captures(name, file, growing) else None
+    source = Growing(file, idle) if how.follow else Whole(file)
+    capture = Capture(source, name) if how.form in {"pcap", "pcapng"} else None
+    log = Captured(capture, bench, how.port) if capture is not None else _log(name, source, bench, how)
     with _until_over(), SIGNALS.stopping(lambda: None) if how.follow else nullcontext():
-        for noted in timed(_lines(name, file, bench, growing) if capture is None else Captured(capture, bench)):
+        for noted in timed(log):
+            if isinstance(log, Entries):
+                judge.rounded(log.unit)
             judge.take(noted)
             latest = time.monotonic()
             if judge.decided or SIGNALS.number:
                 break
-    return judge.end(ended=how.ended, cut=capture is not None and capture.cut)
+    entries = log if isinstance(log, Entries) else log.bus if isinstance(log, Captured) and log.has_bus else None
+    found = judge.end(ended=how.ended, cut=_cut(capture, entries))
+    return found if entries is None else _doubted(found, entries)
+
+
+def _log(name: str, source: Growing | Whole, bench: Bench, how: How) -> Iterable[Noted]:
+    if how.form == "jsonl":
+        return listed(source.lines(), name, bench)
+    return Entries(FORMATS[how.form].entries(source, name, how.choice), bench, name, how.port)
+
+
+def _cut(capture: Capture | None, entries: Entries | None) -> bool:
+    return (capture is not None and capture.cut) or (entries is not None and entries.cut)
+
+
+def _doubted(found: Opinion, entries: Entries) -> Opinion:
+    """Return an opinion without a failure if nothing in the log is known to have been sent: much may have been."""
+    found.strange = entries.strange
+    if entries.guessed and not found.steps and found.verdict.failure is not None:
+        why = "the log does not say what was sent, and no message before this one is an input of the model: "
+        found.verdict = Verdict("inconclusive", why=why + str(found.verdict.failure.signature))
+    return found
 
 
 def position(found: Opinion) -> str:
     """Return where in the log the verdict was reached."""
     skipped = f", the first {found.skipped} were before the first silence and were skipped" if found.skipped else ""
-    cut = "; it ends inside a packet, which was ignored, so what followed is unknown" if found.cut else ""
-    return f"the last message that was judged was number {found.place}{skipped}{cut}"
+    strange = f"; {found.strange} are neither an input nor an output, and were ignored" if found.strange else ""
+    cut = "; it ends inside a message, which was ignored, so what followed is unknown" if found.cut else ""
+    return f"the last message that was judged was number {found.place}{skipped}{strange}{cut}"
 
 
 @contextmanager
@@ -114,15 +169,6 @@ def _until_over() -> Generator[None]:
         yield
     except _OverError:
         return
-
-
-def _captures(name: str, file: BinaryIO, growing: Growing | None) -> bool:
-    # if the file is still empty, only its name shows what it will be
-    return is_capture(file) or (growing is not None and name.endswith(".pcap"))
-
-
-def _lines(name: str, file: BinaryIO, bench: Bench, growing: Growing | None) -> Iterator[Noted]:
-    return listed(bounded(file) if growing is None else growing.lines(LONGEST), name, bench)
 
 
 def _head(file: BinaryIO) -> bytes:

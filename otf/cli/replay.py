@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -43,18 +43,32 @@ def replay(
     ended: Annotated[
         bool, typer.Option("--ended", help="There was silence after its end: outstanding outputs are missing.")
     ] = False,
+    log_format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="The format of a log of another tool, where it is not plain: candump, script:TYPESCRIPT, sigrok:BAUD, "
+            "text, raw, …; a wrong one lists all.",
+        ),
+    ] = "",
+    port: Annotated[
+        str, typer.Option("--port", metavar="PORT", help="The port that such a log is of, if the bench has several.")
+    ] = "",
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> int:
     """Judge recorded traces against the current model, without a system under test.
 
-    Captures in pcap format and logs of other programs need --bench, which decodes them; --sut PORT=URL gives the
-    address of a port. The exit status is that of the worst: 1 if one fails, 2 if one cannot be read.
+    Captures and logs of other programs need --bench, which decodes them; --sut PORT=URL gives the address of a port.
+    The exit status is that of the worst: 1 if one fails, 2 if one cannot be read.
     """
     from otf.cli.benches import parsed
     from otf.cli.foreign import How
+    from otf.offline.formats import named
 
-    source = TraceSource(bench, suts, parsed(sets), How(follow, lost_start, ended))
+    form, choice = named(log_format) if log_format else ("", "")
+    source = TraceSource(bench, suts, parsed(sets), How(follow, lost_start, ended, form, choice, port))
     judged = {name: _judged(name, source) for name in each_trace(traces)}
     if as_json:
         document([_json(name, judgement) for name, judgement in judged.items()])
@@ -107,17 +121,15 @@ class TraceSource:
 
 def _judged(name: str, source: TraceSource) -> Judgement | Opinion | OtfError:
     # a trace that cannot be read must not hide failures in the others
-    from otf.cli.foreign import is_capture, is_log, opinion
+    from otf.cli.foreign import form_of, opinion
     from otf.cli.traces import bench_of, opened
     from otf.offline import judge
     from otf.trace.reading import TraceReader, bounded
 
     try:
         with opened(name) as file:
-            if source.how.follow or is_capture(file):
-                return opinion(name, file, source.named(name), source.how)
-            if source.bench is not None and is_log(file) and (bench := source.named(name)).foreign is not None:
-                return opinion(name, file, bench, source.how)
+            if form := form_of(name, file, source.how, source.named if source.bench is not None else None):
+                return opinion(name, file, source.named(name), replace(source.how, form=form))
             reader = TraceReader(bounded(file), "standard input" if name == "-" else name)
             return judge(reader, bench_of(reader, source.bench, source.sets, drives=False))
     except OtfError as error:
@@ -143,6 +155,7 @@ def _json(name: str, judgement: Judgement | Opinion | OtfError) -> dict[str, Any
             "signature": str(failure.signature) if failure else None,
             "place": judgement.place,
             "skipped": judgement.skipped,
+            "strange": judgement.strange,
             "cut": judgement.cut,
             "why": judgement.verdict.why,
         }

@@ -85,6 +85,10 @@ def run(
             metavar="NUMBER|auto", help="How many processes, each with --jobs paths; auto: one for each processor."
         ),
     ] = "1",
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Drive --jobs paths at the same time on a dask cluster: tcp://host:8786."),
+    ] = None,
     out: Out = None,
     keep: Annotated[
         str, typer.Option(metavar="|".join(KEPT), help="Which traces are kept.", autocompletion=among(*KEPT))
@@ -206,7 +210,7 @@ def run(
     if calibrate:
         return measured(loaded, replace(settings, traces=min(traces, 2)), as_json=as_json)
     recorded = resume is not None and not bench
-    settings = replace(settings, workers=continued.workers_of(options, settings.out, loaded, recorded=recorded))
+    settings = continued.with_workers(settings, options, loaded, cluster, recorded=recorded)
     own = given(options.sut, options.silence, options.pids)
     shown = partial(_shown, page, parsed(options.sets, options.quiescence))
     return _judged(loaded, settings, options.until, own, shown, as_json=as_json)

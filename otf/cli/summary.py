@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from otf.adapter import Bench
 from otf.campaign import FailureGroup, PathResult, Settings, Shrunk, Summary
-from otf.campaign.lanes import lanes
+from otf.campaign.confirm import STRICT
 from otf.campaign.settings import header
 from otf.campaign.worth import learn, percent, rate_interval, stated
 from otf.cli.benches import is_shipped
@@ -114,7 +114,7 @@ class SummaryPrinter:
         if summary.verdict == "fail" or learn(header(self._bench, settings, 0), self._bench):
             return ""
         whole = settings.time is None and isinstance(settings.strategy, str) and summary.paths >= settings.traces
-        return stated(summary.result, 0 if whole else lanes(settings))
+        return stated(summary.result, 0 if whole else settings.lanes)
 
     def _known_issues(self) -> Iterator[str]:
         for known in self._summary.known_issues:
@@ -245,6 +245,10 @@ def time_spent(spent: TimeSpent, *, own: bool) -> str:
 def _recurrence(group: FailureGroup) -> Iterator[str]:
     """Yield whether a failure recurred when the same inputs were sent, if not every time."""
     tries, shrunk = group.tries, group.shrunk
+    if tries and group.signature.kind == "ended" and not group.first.trace.name.endswith(STRICT):
+        # it counts all the same: no pace makes a system end
+        yield f"it did not recur in {counted(tries, 'strict re-run')} of the same inputs: {CHANCE}"
+        return
     lost = "" if shrunk is None or shrunk.before else counted(shrunk.tried, "later run")
     if tries > 1 and lost:
         yield f"of {tries} strict runs of the same inputs the last reproduced it, {lost} did not: {CHANCE}"

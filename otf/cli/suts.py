@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from otf.adapter import Bench, Opener, Port
-from otf.adapters import process, serialport, tcp, udp, unix
+from otf.adapters import can, isotp, process, serialport, tcp, udp, unix, visa
 from otf.errors import UsageError
 from otf.framing import Framing
 
@@ -26,6 +26,9 @@ FORMS: Final = """\
   tls://HOST:PORT                                    an encrypted connection
   udp://HOST:PORT, udp://HOST:PORT?bind=HOST:PORT    datagrams
   unix:PATH                                          a unix socket
+  can://INTERFACE/CHANNEL?bitrate=500000             a CAN bus as python-can names it
+  isotp://INTERFACE/CHANNEL?tx=7e0&rx=7e8            ISO-TP messages on a CAN bus
+  visa:TCPIP::10.0.0.5::INSTR                        an instrument as VISA names it
   exec:COMMAND, pty:COMMAND                          a program on pipes, or on a terminal of its own"""
 
 _SERIAL: Final = ("socket", "rfc2217", "loop", "spy", "hwgrep", "alt", "cp2110")
@@ -48,6 +51,9 @@ _MAKERS: Final[Mapping[str, tuple[str, Callable[[str, Framing | None], Port]]]] 
     **dict.fromkeys(_SERIAL, ("serialport", _stream(serialport))),
     "udp": ("udp", lambda url, _framing: udp(url)),
     "unix": ("unix", _stream(unix)),
+    "can": ("can", lambda url, _framing: can(url)),
+    "visa": ("visa", lambda url, _framing: visa(url)),
+    "isotp": ("isotp", lambda url, _framing: isotp(url)),
 }
 
 

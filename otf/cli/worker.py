@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from socket import gethostname
 from threading import Lock
 from typing import Final
 
@@ -22,26 +24,28 @@ from otf.adapter.exits import blaming, watched
 from otf.adapter.serial import keeping
 from otf.campaign import Settings
 from otf.campaign.campaign import undisturbed
-from otf.campaign.knowledge import Knowledge
-from otf.campaign.lanes import InProcess, Lease, make_room
+from otf.campaign.lanes import InProcess, Lease, ShrinkWatch, make_room
 from otf.campaign.listener import Listener
-from otf.campaign.processes import LeaseLine, ResultLine
-from otf.cli.continued import RunOptions, made, resumed, settings_of
-from otf.core import Oracle
+from otf.campaign.past import ShrunkLine
+from otf.campaign.remote import JobLine, ResultLine
+from otf.campaign.results import PathResult
+from otf.cli.continued import RunOptions, as_recorded, made, settings_of
 from otf.errors import OtfError
 from otf.explore.steady import ask_again
+from otf.trace.record import Header
 from otf.trace.verdict import Signature, Verdict
 
+Answers = Callable[[JobLine], Awaitable[ResultLine]]
 _WRITING: Final = Lock()
 
 
 class Greeting(msgspec.Struct):
-    """The first line: the options, the folder, and the speed of the clocks. `recorded`: the bench is the folder's."""
+    """The first line: the options, the folder, the speed of the clocks; the header if the bench is as recorded."""
 
     options: RunOptions
     out: str
     speed: float = 1.0
-    recorded: bool = False
+    header: Header | None = None
 
 
 class Worker:
@@ -49,33 +53,41 @@ class Worker:
 
     def __init__(self, bench: Bench, settings: Settings) -> None:
         self._bench, self._settings = bench, settings
-        self._before: dict[int, Knowledge] = {}
         self._ends = float("inf")
         self._seen = set[Signature]()
-        self._executor = InProcess(
-            bench, settings, Listener(), self._before.__getitem__, lambda: self._ends, self._aftermath
-        )
+        self._executor = InProcess(bench, settings, Listener(), lambda: self._ends, self._aftermath)
 
-    async def drive(self, line: LeaseLine) -> ResultLine:
-        """Drive a path; an error of otf becomes a result."""
-        if line.before is not None:
-            self._before[line.lane] = line.before
-        self._ends = float("inf") if line.seconds is None else anyio.current_time() + line.seconds
+    async def do(self, line: JobLine) -> ResultLine:
+        """Do what a line says; an error of otf becomes a result."""
         try:
             with blaming():
-                result, learned, cut, _ = await self._executor.drive(Lease(line.number, line.lane, line.run))
-                failure = result.verdict.failure
-                if failure is not None and failure.signature not in self._seen:
-                    ask_again(self._oracle(line.lane).model, self._bench.oracle(), result.events)
-                    self._seen.add(failure.signature)
+                if line.failing is not None:
+                    return await self._failing(line, line.failing.result(self._settings, self._bench))
+                return await self._drive(line)
         except OtfError as error:
-            return ResultLine(line.number, error=str(error), kind=type(error).__name__)
-        return ResultLine(
-            line.number, result.verdict, result.steps, result.faults, result.unwritten, result.silence, learned, cut
-        )
+            return ResultLine(line.job, line.number, error=str(error), kind=type(error).__name__)
 
-    def _oracle(self, lane: int) -> Oracle:
-        return self._executor.oracle(lane)
+    async def _failing(self, line: JobLine, failing: PathResult) -> ResultLine:
+        seconds = float("inf") if line.seconds is None else line.seconds
+        if line.does == "confirm":
+            until = anyio.current_time() + seconds
+            found = await self._executor.confirm(line.lane, failing, line.first, until, strict=line.strict)
+            return msgspec.structs.replace(ResultLine.of(line.job, found.result), tries=found.tries, again=found.again)
+        shrunk = await self._executor.shrink(failing, seconds, ShrinkWatch(), confirmed=line.confirmed)
+        return ResultLine(line.job, line.number, shrunk=ShrunkLine.of("", shrunk))
+
+    async def _drive(self, line: JobLine) -> ResultLine:
+        """Drive a path."""
+        if not self._executor.takes(line.known):
+            return ResultLine(line.job, line.number, lacks=True)
+        self._ends = float("inf") if line.seconds is None else anyio.current_time() + line.seconds
+        lease = Lease(line.number, line.lane, line.run, line.known)
+        result, learned, cut, _ = await self._executor.drive(lease)
+        failure = result.verdict.failure
+        if failure is not None and failure.signature not in self._seen:
+            ask_again(self._executor.oracle(line.lane).model, self._bench.oracle(), result.events)
+            self._seen.add(failure.signature)
+        return msgspec.structs.replace(ResultLine.of(line.job, result), learned=learned, cut=cut)
 
     def _aftermath(self, verdict: Verdict) -> float:
         failure = verdict.failure
@@ -87,13 +99,9 @@ def main() -> None:
     out = os.dup(1)
     os.dup2(2, 1)
     greeting = msgspec.json.decode(sys.stdin.buffer.readline(), type=Greeting)
-    settings = settings_of(greeting.options, Path(greeting.out))
-    own = msgspec.structs.replace(greeting.options, bench="")
-    bench = resumed(settings.out, own)[1] if greeting.recorded else made(greeting.options)
-    make_room(settings.jobs)
     status = 1
     try:
-        anyio.run(_serve, Worker(bench.at_speed(greeting.speed), settings), out)
+        anyio.run(_serve, _begun(greeting), out)
         status = 0
     except Exception:  # noqa: BLE001 -- a defect of otf, or of a bench's own adapter
         traceback.print_exc()
@@ -102,15 +110,33 @@ def main() -> None:
         os._exit(status)
 
 
-async def _serve(worker: Worker, out: int) -> None:
-    async def answer(line: LeaseLine) -> None:
-        result = msgspec.json.encode(await worker.drive(line), enc_hook=str) + b"\n"
+def _begun(greeting: Greeting) -> Answers:
+    """Return what answers lines; what keeps the bench from being loaded here is the answer to each."""
+    options, head = greeting.options, greeting.header
+    try:
+        settings = settings_of(options, Path(greeting.out))
+        bench = made(options) if head is None else as_recorded(head, options, options.sets)
+    except OtfError as error:
+        why = f"a worker on {gethostname()} cannot begin: {error}"
+        kind = type(error).__name__
+
+        async def refuse(line: JobLine) -> ResultLine:
+            return ResultLine(line.job, line.number, error=why, kind=kind)
+
+        return refuse
+    make_room(settings.jobs)
+    return Worker(bench.at_speed(greeting.speed), settings).do
+
+
+async def _serve(answers: Answers, out: int) -> None:
+    async def answer(line: JobLine) -> None:
+        result = msgspec.json.encode(await answers(line), enc_hook=str) + b"\n"
         await run_sync(_written, out, result)
 
     with undisturbed(), watched():
         async with keeping(), anyio.create_task_group() as tasks:
             while text := await run_sync(sys.stdin.buffer.readline, abandon_on_cancel=True):
-                tasks.start_soon(answer, msgspec.json.decode(text, type=LeaseLine))
+                tasks.start_soon(answer, msgspec.json.decode(text, type=JobLine))
             tasks.cancel_scope.cancel()
 
 

@@ -247,10 +247,10 @@ def _is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
 
 
 def _is_plain(item: object) -> TypeGuard[Transition[Any]]:
-    if item.__class__ is not Transition or not _is_transition(item):
+    if item.__class__ is not Transition or not isinstance(item, Transition):
         return False
     timed = item.within is not None or item.timers or item.after
-    return not timed and _is_tuple(item.outputs) and len(item.outputs) == 1
+    return not timed and item.outputs.__class__ is tuple and len(item.outputs) == 1
 
 
 def _is_value(item: object) -> bool:

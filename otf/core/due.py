@@ -213,7 +213,7 @@ class Ledger(NamedTuple):
     @property
     def spans(self) -> tuple[Span, ...]:
         """Return when each of its inputs was sent and by when it was dealt with."""
-        return tuple(each.span for each in self.inputs)
+        return tuple([each.span for each in self.inputs])
 
     def then(self, event: Sent, timing: Timing) -> Ledger:
         """Return the ledger with one more input: taken when it has arrived, and those before it are dealt with."""
@@ -230,11 +230,13 @@ class Ledger(NamedTuple):
         """Return the ledger with only the inputs that still matter, by their numbers in a belief."""
         if len(ranks) == len(self.inputs):
             return self
-        return self._replace(inputs=tuple(self.inputs[rank - 1] for rank in ranks))
+        # made anew, since `_replace` takes four times as long, and nearly every output needs this
+        inputs = tuple([self.inputs[rank - 1] for rank in ranks])
+        return Ledger(inputs, self.sent, self.taken_by, self.done_by)
 
     def done(self, at: float) -> Ledger:
         """Return the ledger after all inputs were dealt with by a time."""
-        return self if self.done_by <= at else self._replace(done_by=at)
+        return self if self.done_by <= at else Ledger(self.inputs, self.sent, self.taken_by, at)
 
     def upto(self, number: int) -> int:
         """Return how many of its inputs are among the first `number` of the run."""

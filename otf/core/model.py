@@ -217,7 +217,8 @@ class Model:
         if values is not given and size > ITERATED:
             size, self.cut = ITERATED, True
         if size <= FEW:
-            return EnabledInputs.fixed(dict.fromkeys(map(self.symbol, values)))
+            # no more than its length: a sequence that never raises IndexError would be iterated for ever
+            return EnabledInputs.fixed(dict.fromkeys(map(self.symbol, islice(values, size))))
 
         def drawn(at: int) -> Symbol:
             return _guard(lambda: self.symbol(values[at]), self.spec.inputs, "inputs", node.value)

@@ -239,11 +239,17 @@ class Monitor:
     def _searched(self, event: Event, name: Hashable, find: Finder) -> EventResult:
         if self.belief.at_rest and find is Search.quiet and self.oracle.model.spec.emits is None:
             return EventResult(self.belief)
-        clock = self._clock(event)
-        result = self._find(find, clock)
-        self._by_time = clock.used
+        if isinstance(event, Sent) and not self.belief.timed:
+            # it makes no moves: setting up a search for it would take half of its time
+            number, self._by_time = len(self.ledger.inputs) + 1, False
+            inp = self.oracle.model.symbol(event.input)
+            result = self._result(sent(self.belief.hypotheses, event.port, inp, number))
+        else:
+            clock = self._clock(event)
+            result = self._find(find, clock)
+            self._by_time = clock.used
         # a result that depends on the time of this event does not hold for the next one like it
-        if not clock.used and not _heavy(name):
+        if not self._by_time and not _heavy(name):
             self.oracle.beliefs.remember(self.belief, name, result)
         return result
 
@@ -261,11 +267,18 @@ class Monitor:
             # no possible state specifies these inputs: none is to be preferred to the others
             moves = self._moves(free)
             found = self._found(Search(moves, clock), find)
-        hypotheses, kept = counted(widest(found) if clock.used else found)
-        # results decided by time do not come again; nor do sets with numbers that differ by one more input in flight
-        once = clock.used or isinstance(hypotheses, list)
-        belief = Belief(tuple(hypotheses)) if once else oracle.beliefs.of(hypotheses)
-        return EventResult(belief, kept, frozenset(moves.requirements) if moves.requirements else NONE)
+        # results decided by time do not come again
+        requirements = frozenset(moves.requirements) if moves.requirements else NONE
+        return self._result(widest(found) if clock.used else found, requirements, once=clock.used)
+
+    def _result(
+        self, found: Iterable[Hypothesis], requirements: frozenset[str] = NONE, *, once: bool = False
+    ) -> EventResult:
+        hypotheses, kept = counted(found)
+        # nor do sets with numbers that differ by one more input in flight
+        once = once or isinstance(hypotheses, list)
+        belief = Belief(tuple(hypotheses)) if once else self.oracle.beliefs.of(hypotheses)
+        return EventResult(belief, kept, requirements)
 
     def _moves(self, free: frozenset[int] = frozenset()) -> Moves:
         return Moves(self.oracle.model, self.oracle.relation, self.oracle.limits, free=free)

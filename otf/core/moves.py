@@ -55,6 +55,15 @@ class Next(NamedTuple):
     port: str = ""
 
 
+def _numbers() -> set[int]:
+    # ten times as fast as `set[int]`, and every search makes three
+    return set()
+
+
+def _texts() -> set[str]:
+    return set()
+
+
 @dataclass(slots=True)
 class Moves:
     """The moves of a model; without `windows`, time restricts nothing.
@@ -70,9 +79,9 @@ class Moves:
     windows: Windows | None = None
     free: frozenset[int] = frozenset()
     without: str = ""
-    requirements: set[str] = field(default_factory=set[str])
-    specified: set[int] = field(default_factory=set[int])
-    unspecified: set[int] = field(default_factory=set[int])
+    requirements: set[str] = field(default_factory=_texts)
+    specified: set[int] = field(default_factory=_numbers)
+    unspecified: set[int] = field(default_factory=_numbers)
     alone: bool = field(init=False)
 
     def __post_init__(self) -> None:

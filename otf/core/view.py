@@ -88,7 +88,9 @@ class View:
     def specifies(self, inp: Symbol) -> bool:
         """Return whether the model itself specifies `inp` wherever it may be taken."""
         if self._alone is not None:
-            return self.model.specified(self._alone, inp)
+            # one look-up for each draw, where `specified` would end up there by two calls
+            known = self._alone.moves.get(inp) if self.model.spec.partial is None else None
+            return self.model.specified(self._alone, inp) if known is None else bool(known)
         return _enough(self.model, self.relation, self.reached, inp, self.model.specified)
 
     def allows(self, inp: Symbol) -> bool:

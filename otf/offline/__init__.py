@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from tempfile import SpooledTemporaryFile
 from time import monotonic, process_time
 from typing import Any, Final
 
@@ -24,6 +25,8 @@ SECONDS: Final = 2.0
 EACH: Final = 0.001
 SOON: Final = 1_000
 """Events after which a model has shown that it has windows, if it has some: only then are all events needed again."""
+MEMORY: Final = 1 << 20
+"""Bytes of the lines of such a trace that are kept in memory; the rest goes to a temporary file."""
 OnStep = Callable[[TracedEvent, Monitor], None]
 
 
@@ -77,7 +80,7 @@ class Judgement:
 def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnStep | None = None) -> Judgement:
     """Judge a trace against a bench's spec; `keep` keeps the events, `on_step` gets each with the monitor after it.
 
-    Raises TraceError if the trace cannot be read; memory is constant unless `keep`, or if the model has windows.
+    Raises TraceError if the trace cannot be read; memory is constant unless `keep`.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -94,22 +97,27 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
     session = Session(bench.oracle(), Script(()), Strict(bench.timing), steps=0)
     monitor = session.monitor
     events: list[Event] = []
-    patience = Patience()
-    with watched():
-        for read in reader.events(Registry(bench.known_types)):
+    patience, registry = Patience(), Registry(bench.known_types)
+    with watched(), SpooledTemporaryFile(MEMORY) as copy:
+        reader.copy = copy
+        copy.write(reader.opening)
+        for number, read in enumerate(reader.events(registry)):
             monitor.slack = read.slack
             session.tell(read.event, len(read.raw or b""))
-            if keep or monitor.oracle.model.timed or len(events) < SOON:
+            if keep:
                 events.append(read.event)
+            if number == SOON and not monitor.oracle.model.timed:
+                reader.copy = None
             if on_step is not None:
                 on_step(read, monitor)
             if patience.over():
                 break
+        verdict = (
+            patience.verdict if patience.ended and monitor.verdict is None else _verdict(monitor, reader, registry)
+        )
     return Judgement(
         header=reader.header,
-        verdict=patience.verdict
-        if patience.ended and monitor.verdict is None
-        else _verdict(monitor, reader.end, events),
+        verdict=verdict,
         recorded=None if reader.end is None else str(reader.end.get("verdict")),
         steps=monitor.sent,
         events=events,
@@ -118,11 +126,13 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
     )
 
 
-def _verdict(monitor: Monitor, end: dict[str, Any] | None, events: Sequence[Event]) -> Verdict:
-    verdict = monitor.end()
+def _verdict(monitor: Monitor, reader: TraceReader, registry: Registry) -> Verdict:
+    verdict, end = monitor.end(), reader.end
     delay: Any = (end or {}).get("delay")
-    if isinstance(delay, float) and 0 < delay < LATEST and len(events) >= monitor.events:
-        verdict = unless_delayed(replace(verdict, delay=delay), monitor.oracle, events)
+    if isinstance(delay, float) and 0 < delay < LATEST and verdict.failed and reader.copy is not None:
+        reader.copy.seek(0)
+        again = TraceReader(reader.copy, reader.name).events(registry)
+        verdict = unless_delayed(replace(verdict, delay=delay), monitor.oracle, (each.event for each in again))
     reason: Any = (end or {}).get("reason")
     # observations beside the events (the end of stderr) are in the recorded verdict only
     note: Any = reason.get("note") if isinstance(reason, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- JSON

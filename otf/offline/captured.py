@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
@@ -11,8 +12,9 @@ import msgspec
 
 from otf.adapter import Bench, Port
 from otf.adapter.socket.address import read_address
-from otf.errors import CodecError, OtfError, TraceError, UsageError
+from otf.errors import OtfError, TraceError, UsageError
 from otf.framing import Framer, Framing, lines
+from otf.offline.entries import KNOWN, Entries, InputFinder, LogEntry, Way, decoded
 from otf.offline.logs import Noted
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken, Undecodable
 from otf.trace.pcap import Capture, Endpoint, Packet, Stream
@@ -20,7 +22,6 @@ from otf.trace.reading import LONGEST
 from otf.values import show
 
 _FIN, _SYN, _RST = 1, 2, 4
-KNOWN: Final = 100_000  # inputs whose bytes are kept
 FORM: Final = "say where it was: --sut PORT=udp://HOST:PORT?bind=HOST:PORT, or --sut PORT=tcp://HOST:PORT"
 
 
@@ -52,45 +53,6 @@ def _captured_port(name: str, port: Port) -> CapturedPort:
     return CapturedPort(name, url.scheme, read_address(url.netloc), read_address(bind) if bind else None)
 
 
-@dataclass
-class InputFinder:
-    """Finds the input that some bytes encode: a codec only decodes outputs, so all inputs are encoded once.
-
-    If there are too many inputs, a codec may have a method `decode_input(port, data)` instead.
-    """
-
-    bench: Bench
-    _known: dict[tuple[str, bytes], object] = field(default_factory=dict[tuple[str, bytes], object])
-
-    def of(self, port: str, data: bytes) -> object:
-        """Return the input, `Undecodable` if there is none."""
-        decode = getattr(self.bench.codec, "decode_input", None)
-        if decode is not None:
-            return _decoded(decode, port, data)
-        if not self._known:
-            self._learn(self.bench.spec.initial)
-        return self._known.get((port, data), Undecodable(data, "no input of the model has these bytes"))
-
-    def _learn(self, state: object) -> None:
-        codec = self.bench.codec
-        assert codec is not None  # noqa: S101 -- `Captured` has checked it
-        for number, inp in enumerate(self.bench.spec.inputs(state)):
-            if number > KNOWN:
-                return
-            data = codec.encode(inp)
-            if isinstance(data, bytes):
-                self._known[self.bench.port(inp), data] = inp
-
-
-def _decoded(decode: object, port: str, data: bytes) -> object:
-    try:
-        return decode(port, data) if callable(decode) else None
-    except CodecError as error:
-        return Undecodable(data, str(error))
-    except Exception as error:  # noqa: BLE001 -- a codec may raise anything on bytes of a capture
-        return Undecodable(data, f"{type(error).__name__}: {error}")
-
-
 class _Connection:
     """One TCP connection: a stream and a framer for each direction."""
 
@@ -104,14 +66,14 @@ class _Connection:
 class Captured:
     """The events of a bench in a capture; iterate over it. `strange` counts packets of other addresses."""
 
-    def __init__(self, capture: Capture, bench: Bench) -> None:
+    def __init__(self, capture: Capture, bench: Bench, port: str = "") -> None:
         if bench.codec is None:
             raise UsageError("the bench has no codec: its system is in this process, and a capture cannot contain it")
         self.strange: int = 0
         self._capture = capture
         self._bench = bench
         self._codec = bench.codec
-        self._ports = captured_ports(bench)
+        self._port = port
         self._inputs = InputFinder(bench)
         self._datagrams: dict[tuple[Endpoint, Endpoint], tuple[str, bool] | None] = {}
         self._connections: dict[tuple[Endpoint, Endpoint], _Connection] = {}
@@ -119,13 +81,32 @@ class Captured:
     def __iter__(self) -> Iterator[Noted]:
         """Yield the events with the numbers of their packets. Raises TraceError for bytes that are no known input."""
         for packet in self._capture:
+            if packet.kind == "can":
+                # the frames that other nodes sent may be those of the tester
+                way: Way = "sent" if packet.sent else "unknown"
+                yield from self.bus.events(LogEntry(packet.at, packet.data, way, packet.number, is_frame=True))
+                continue
             events = self._datagram(packet) if packet.kind == "udp" else self._segment(packet)
             for event in events:
                 yield Noted(event, packet.number)
 
+    @property
+    def has_bus(self) -> bool:
+        """Return whether there were such frames."""
+        return "bus" in vars(self)
+
+    @cached_property
+    def bus(self) -> Entries:
+        """Return what judges frames that have no addresses."""
+        return Entries((), self._bench, self._capture.name, self._port)
+
+    @cached_property
+    def _ports(self) -> tuple[CapturedPort, ...]:
+        return captured_ports(self._bench)
+
     def _event(self, port: str, data: bytes, packet: Packet, *, sent: bool) -> Event:
         if not sent:
-            return Seen(_decoded(self._codec.decode, port, data), port, packet.at)
+            return Seen(decoded(self._codec.decode, port, data), port, packet.at)
         value = self._inputs.of(port, data)
         if isinstance(value, Undecodable):
             message = f"{self._capture.name}, packet {packet.number}: {value.why}: {show(data)} on {port}; "

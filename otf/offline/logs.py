@@ -39,6 +39,7 @@ class Opinion:
     """The result for a foreign log; `place` is that of the deciding event, or of the last one before a silence decided.
 
     `skipped`: the number of events before the first silence, if the start is lost. `cut`: the log ends inside an event.
+    `strange`: the number of messages that are neither an input nor an output, and were ignored.
     """
 
     verdict: Verdict = field(default_factory=lambda: Verdict("pass"))
@@ -47,6 +48,7 @@ class Opinion:
     events: int = 0
     skipped: int = 0
     cut: bool = False
+    strange: int = 0
 
 
 def judge_foreign(log: Iterable[Noted], bench: Bench, *, lost: bool = False, ended: bool = False) -> Opinion:
@@ -81,6 +83,7 @@ class ForeignJudge:
         self._input = -FOREVER
         self._burst = 0
         self._quiet = True
+        self._unit = UNIT
 
     @property
     def last(self) -> float:
@@ -105,11 +108,23 @@ class ForeignJudge:
             return
         self._tell(event)
 
+    def rounded(self, unit: float) -> None:
+        """Set the unit of the log's times in seconds, if it is more than is usual.
+
+        Raises UsageError if the model has times, which such a log cannot show.
+        """
+        self._unit = max(UNIT, unit)
+        if unit > self._bench.latency and self._session.monitor.oracle.model.timed:
+            has = "has no times" if unit == FOREVER else f"has times in units of {unit:g} s"
+            raise UsageError(f"the model says when outputs come, and this log {has}; record it with finer ones")
+
     def until(self, at: float) -> None:
         """Take the current time: nothing came before it."""
         if self._last is None or (self._quiet and not self._waits):
             return
         silence = self._silence()
+        if at != FOREVER:
+            at -= self._unit - UNIT  # the pause may be shorter than it looks
         if at < silence - UNIT:
             return
         if self._waits:

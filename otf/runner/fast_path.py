@@ -51,36 +51,40 @@ class FastPath:
     @property
     def ready(self) -> bool:
         """Return whether an attempt is worthwhile: an input may be chosen, and no line needs the event loop."""
+        if not self._possible:
+            return False
         moment = self._session.moment
-        return self._possible and moment.monitor.belief.silent is True and not moment.quiet and self._wire.prompt()
+        belief = moment.monitor.belief
+        # without a result after any event, no input was ever sent from this belief
+        return belief.silent is True and bool(belief.after) and not moment.quiet and self._wire.prompt()
 
     async def run(self) -> None:
         """Take steps until one is not cached; the session is then as if it had received every event itself."""
         cached_run = CachedRun.start(self._session, self._codec.codec)
         if cached_run is None:
             return
+        # where most steps are new, this is all: what is set up for a run of steps takes longer than the choice
+        go = self._first(cached_run)
+        if go is None:
+            cached_run.finish()
+            return
         # not counted step by step: that would take a hundredth of a step
         waited = monotonic() - thread_time()
         try:
             self._wire.acknowledge(later=True)
-            await self._go(cached_run)
+            await self._go(cached_run, go)
         finally:
             self._wire.acknowledge(later=False)
+            self._wire.passed_by()
             cached_run.finish()
             self._spent.wire += max(0.0, monotonic() - thread_time() - waited)
 
-    async def _go(self, cached_run: CachedRun) -> None:
+    async def _go(self, cached_run: CachedRun, go: CachedInput | None) -> None:
         # longer than other functions: a call for each of its parts would make a step a tenth slower
         wire, record, clock, lines = self._wire, self._record, self._wire.clock, self._wire.lines
         zero, turn, choose, answered = wire.zero, wire.turn, cached_run.choose, self._answered
-        quiescence_predicted = True
-        while quiescence_predicted and monotonic() < turn and not wire.waiting:
-            symbol = choose()
-            if symbol is None:
-                return
-            go = cached_run.cached.inputs.get(symbol) or self._learnt(cached_run, symbol)
-            if go is None:
-                return
+        inbox, hints = wire.inbox, wire.hints
+        while go is not None:
             begun = clock()
             try:
                 await lines[go.port].send(go.data)
@@ -88,11 +92,22 @@ class FastPath:
                 # nothing was sent: the general path tries again and reports the reason
                 return
             now = clock()
-            sent = Sent(symbol.value, go.port, (begun if now - begun < AT_ONCE else now) - zero)
+            sent = Sent(go.symbol.value, go.port, (begun if now - begun < AT_ONCE else now) - zero)
             cached_run.sent(go, sent)
             record(sent, go.data)
             # arrivals that the loop took while the line was busy come before those that are there now
-            quiescence_predicted = not wire.waiting and answered(cached_run)
+            if inbox or hints or not answered(cached_run) or monotonic() >= turn or inbox or hints:
+                return
+            symbol = choose()
+            if symbol is None:
+                return
+            go = cached_run.cached.inputs.get(symbol) or self._learnt(cached_run, symbol)
+
+    def _first(self, cached_run: CachedRun) -> CachedInput | None:
+        symbol = cached_run.choose()
+        if symbol is None:
+            return None
+        return cached_run.cached.inputs.get(symbol) or self._learnt(cached_run, symbol)
 
     def _learnt(self, cached_run: CachedRun, symbol: Symbol) -> CachedInput | None:
         port, data = self._encode(symbol.value)
@@ -102,7 +117,8 @@ class FastPath:
         """Return whether the complete answer arrived, and nothing else."""
         wire, last = self._wire, cached_run.last
         while len(last) < LONG:
-            found = self._prompt() or self._waited()
+            # a system that was waiting for the input has often answered by now
+            found = (None if self._not_prompt else self._prompt()) or self._waited()
             if found is None:
                 return False
             port, arrivals, at = found
@@ -123,14 +139,13 @@ class FastPath:
         return False
 
     def _prompt(self) -> PortArrivals | None:
-        """Return arrivals that are there already: a system that was waiting for the input has often answered by now.
+        """Return arrivals that are there already.
 
         Not with several ports: which one has the answer is unknown, and reading one would delay the others.
         """
         wire = self._wire
         port = wire.port
-        if self._not_prompt or port is None:
-            self._not_prompt -= self._not_prompt > 0
+        if port is None:
             return None
         arrivals = wire.lines[port].receive()
         if arrivals:
@@ -141,10 +156,15 @@ class FastPath:
     def _waited(self) -> PortArrivals | None:
         """Return the arrivals of one port within a short time; None if none or several ports have some."""
         wire = self._wire
+        if self._not_prompt:
+            self._not_prompt -= 1
         # a system on this event loop never answers meanwhile, and would lose two milliseconds a step
         patient = self._patient and not self._not_soon
         ready = wire.readable(patient=patient)
-        self._not_soon = DOUBT if patient and not ready else max(0, self._not_soon - 1)
+        if not patient:
+            self._not_soon = max(0, self._not_soon - 1)
+        elif not ready:
+            self._not_soon = DOUBT
         if len(ready) != 1:
             wire.take(ready)
             return None

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from otf.codec import Codec, PortAction
-from otf.trace.events import Event, Seen, Sent
+from otf.trace.events import Event, Quiet, Seen, Sent
 
 KEPT: Final = 4096  # values and frames; the next one clears the cache
 SHORT: Final = 512  # bytes: longer frames hardly ever repeat, and would take much memory
@@ -82,6 +82,8 @@ class Moments:
 
 _SENT: Final = b'{"event":"sent","level":"info","timestamp":"'
 _SEEN: Final = b'{"event":"seen","level":"info","timestamp":"'
+_QUIET: Final = b'{"event":"quiet","level":"info","timestamp":"'
+_RESTLESS: Final = b',"restless":true'
 _PORT: Final = b',"port":'
 """The text after the time in such a line."""
 
@@ -98,6 +100,8 @@ class LineTemplates:
 
     def line(self, number: int, event: Event, began: datetime, raw: bytes | None) -> bytes | None:
         """Return the line of an event with its line break; None if there is no template for it."""
+        if raw is None and isinstance(event, Quiet):
+            return self._quiet(number, event, began)
         known = self._known.get(id(raw))
         if known is None:
             return None
@@ -117,6 +121,16 @@ class LineTemplates:
             second = moments.micros(began, micros)
         return b'%b%b%06d%b","n":%d,"at":%.6f%b' % (
             head, moments.prefix, second, moments.zone, number, micros / SECOND, rest
+        )  # fmt: skip
+
+    def _quiet(self, number: int, event: Quiet, began: datetime) -> bytes:
+        moments = self._moments
+        micros = round(event.at * SECOND)
+        rest = _RESTLESS if event.restless else b""
+        by = b',"by":"%b"' % event.by.encode() if event.by else b""
+        second = moments.micros(began, micros)
+        return b'%b%b%06d%b","n":%d,"at":%b%b%b}\n' % (
+            _QUIET, moments.prefix, second, moments.zone, number, b"%.6f" % (micros / SECOND), rest, by
         )  # fmt: skip
 
     def learn(self, event: Event, raw: bytes, line: bytes) -> None:

@@ -140,13 +140,14 @@ class Conduct:
     def _take(self, arrived: Arrived) -> None:
         event: Event
         event, raw = self._event(arrived)
+        if self.session.probing and isinstance(event, Seen) and self.session.pong(event):
+            # before the model is asked: it does not allow the answer to a ping, and that is no reason for an excuse
+            self._believe(self.session.proven(event.at))
+            return
         if self._model.timed and not self.session.monitor.would(event):
             event = self._lookout.between(event, arrived) if arrived.stamped else event
             self._lookout.excuse()
-        if self.session.probing and isinstance(event, Seen) and self.session.pong(event):
-            self._believe(self.session.proven(event.at))
-        else:
-            self._tell(event, raw)
+        self._tell(event, raw)
 
     def _event(self, arrived: Arrived) -> tuple[Seen | Closed, bytes | None]:
         # an arrival from before the last input comes after it in the trace, where time does not run backwards
@@ -242,9 +243,10 @@ class Conduct:
         if at is not None:
             if self._model.timed and not self.session.monitor.would(Quiet(at)):
                 self._lookout.excuse()
-            if lost := self.wire.lost():
+            observed = self._lookout.observed
+            if lost := self.wire.lost(rested=observed):
                 raise _LineAtFault(lost)
-            self._believe(self.session.silence(at, "observed" if self._lookout.observed else "timed"))
+            self._believe(self.session.silence(at, "observed" if observed else "timed"))
 
     def _believe(self, event: Event | None) -> None:
         if event is not None:

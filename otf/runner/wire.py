@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -15,6 +16,7 @@ from anyio.abc import TaskGroup
 from otf.adapter import Arrival, Frame, Line
 from otf.adapter.faults import Noting
 from otf.adapter.line import NEVER, Acknowledging, Counting, Stamping, Stirring
+from otf.adapter.rest.place import Placed
 from otf.adapter.waiting import clock
 from otf.runner.waiting import FIRST, SHORT, SpinWait, Watching, watching
 from otf.values.cost import light
@@ -54,19 +56,24 @@ class Wire:
         self.lines = lines
         self.clock: Callable[[], float] = clock()
         self.zero: float = self.clock()
-        self._inbox: deque[Arrived] = deque()
+        # what arrived and was not returned yet, and the ports that may have more; read at each step of the fast path
+        self.inbox: deque[Arrived] = deque()
         self._bytes = 0
         self._tasks: TaskGroup
         self._watching: Watching
         self.watched: dict[int, str] = {}  # the descriptors, with their ports
+        # ports that had nothing when they were read last: their descriptors show when that changes
+        self._empty: set[str] = set()
         # the only port with descriptors; None if several have some, or none
         self.port: str | None = None
         self._woken = anyio.Event()
         self._paused = self._sleeping = False
-        self._hints: set[str] = set()
+        self.hints: set[str] = set()
         self._stirring = [line for line in lines.values() if isinstance(line, Stirring)]
         self._counting = {port: line for port, line in lines.items() if isinstance(line, Counting)}
         self.noting: list[Noting] = [line for line in lines.values() if isinstance(line, Noting)]
+        # a process that was seen asleep is not stopped, so nothing needs to be asked about it
+        self._apart = {port for port, line in lines.items() if isinstance(line, Placed) and line.place().pid}
         self._acknowledging = [line for line in lines.values() if isinstance(line, Acknowledging)]
         # a poll takes a third of the time of a select, but waits in whole milliseconds
         self._poll = select.poll() if hasattr(select, "poll") else None
@@ -109,16 +116,19 @@ class Wire:
     @property
     def waiting(self) -> bool:
         """Return whether there are arrivals that were not returned yet."""
-        return bool(self._inbox or self._hints)
+        return bool(self.inbox or self.hints)
 
     @property
     def stirred(self) -> float:
         """Return when the last bytes of an incomplete frame came, on any port; before all times if there is none."""
         return max((line.stirred() for line in self._stirring), default=NEVER) - self.zero
 
-    def lost(self) -> str:
-        """Return a description of the data that the tester's side of the lines lost; empty if none was lost."""
-        lost = {port: line.lost() for port, line in self._counting.items()}
+    def lost(self, *, rested: bool = False) -> str:
+        """Return a description of the data that the tester's side of the lines lost; empty if none was lost.
+
+        A process is not looked at if it `rested` a moment ago: one that is stopped does not.
+        """
+        lost = {port: line.lost() for port, line in self._counting.items() if not rested or port not in self._apart}
         return "; ".join(f"{port}: {what}" for port, what in lost.items() if what)
 
     def noted(self) -> list[str]:
@@ -138,25 +148,40 @@ class Wire:
 
     def empty(self) -> bool:
         """Take in whatever is there now, like `poll`; return whether that is nothing, and nothing was there before."""
+        # nearly always there is nothing, and one call of the kernel says so for all lines that were empty before; time
+        # may end half a frame
+        nothing = self._poll is not None and not self._poll.poll(0) and self.stirred == NEVER
         at = self.clock() - self.zero
         for port, line in self.lines.items():
-            # nearly always there is nothing, and then a port is watched as before
-            if not self._paused and (arrivals := line.receive()):
+            if self._paused or (nothing and port in self._empty):
+                continue
+            if arrivals := line.receive():
                 self.keep(port, arrivals, at)
                 self._drain(port)
+            elif self._polled(port):
+                self._empty.add(port)
         return not self.waiting
+
+    def _polled(self, port: str) -> bool:
+        """Return whether the kernel polls the descriptors of a port rightly; of a terminal only a read is sure."""
+        wanted = self.lines[port].descriptors()
+        return bool(wanted) and not any(map(os.isatty, wanted))
+
+    def passed_by(self) -> None:
+        """Record that arrivals were taken from lines directly, so that more may be there that no poll shows."""
+        self._empty.clear()
 
     def arrived(self) -> list[Arrived]:
         """Return the arrivals that were not returned yet, in their order."""
-        if self._hints:
+        if self.hints:
             # reading a line may wake another, or itself again: that is a hint for the next call
-            hints, self._hints = self._hints, set()
+            hints, self.hints = self.hints, set()
             for port in hints:
                 self._drain(port)
-        if not self._inbox:
+        if not self.inbox:
             return []
-        arrived = list(self._inbox)
-        self._inbox.clear()
+        arrived = list(self.inbox)
+        self.inbox.clear()
         self._bytes = 0
         if self._paused:
             self._resume()
@@ -174,7 +199,7 @@ class Wire:
 
     def spun(self, until: float) -> bool:
         """Wait a moment without the event loop; return whether that was enough: if not, `sleep`."""
-        if self._inbox or self._hints:
+        if self.inbox or self.hints:
             return True
         ready = self._spin_wait.wait(self.watched, until - self.clock() + self.zero)
         self.take(ready or ())
@@ -183,7 +208,8 @@ class Wire:
     def readable(self, *, patient: bool) -> list[int]:
         """Wait a moment without the event loop, longer if `patient`; return the descriptors that are readable."""
         if patient and self._poll is not None:
-            return [descriptor for descriptor, _ in self._poll.poll(1000 * SHORT)]
+            ready = self._poll.poll(1000 * SHORT)
+            return [ready[0][0]] if len(ready) == 1 else [descriptor for descriptor, _ in ready]
         return select.select(self.watched, (), (), SHORT if patient else FIRST)[0]
 
     def acknowledge(self, *, later: bool) -> None:
@@ -227,7 +253,7 @@ class Wire:
         while self._take(port):
             pass
         if self._paused:
-            self._hints.add(port)  # it may have more
+            self.hints.add(port)  # it may have more
 
     def _take(self, port: str) -> bool:
         """Take the next arrivals of a port; return False if there are none, or the inbox is full."""
@@ -240,7 +266,8 @@ class Wire:
 
     def keep(self, port: str, arrivals: list[Arrival], at: float) -> None:
         """Put arrivals that were read from a port at that time into the inbox."""
-        inbox, ended = self._inbox, not arrivals
+        inbox, ended = self.inbox, not arrivals
+        self._empty.discard(port)
         for arrival in arrivals:
             ended = not isinstance(arrival, Frame)
             self._bytes += len(arrival.data) if isinstance(arrival, Frame) else 0
@@ -258,7 +285,7 @@ class Wire:
     def _hint(self, port: str) -> None:
         # at once: a descriptor must no longer be watched when it is closed
         self._agree(port)
-        self._hints.add(port)
+        self.hints.add(port)
         self._woken.set()
 
     def _agree(self, port: str) -> None:

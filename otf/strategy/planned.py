@@ -118,14 +118,14 @@ class AfterWaits:
         return next((inp for inp in self._drawn(view) if _shown(view, self.before, inp)), None)
 
     def _drawn(self, view: View) -> Iterable[Symbol]:
-        if len(view.enabled) > LISTED:
+        if view.enabled.size > LISTED:
             return self.pool.candidates(view)
         # all of them: the wait itself took longer than it takes to ask about each
         enabled = self.pool.of(view)
         return self.pool.random.sample(enabled, len(enabled))
 
     def _waiting(self, view: View) -> Symbol | None:
-        if self.pool.random.random() >= PASSES or len(view.enabled) > LISTED:
+        if self.pool.random.random() >= PASSES or view.enabled.size > LISTED:
             return None
         changing = [inp for inp in self.waits if set(view.targets(inp)) - set(view.nodes)]
         fresh = [inp for inp in changing if not self.visits.tried(view, (inp,))[0] and inp in view.enabled.all]

@@ -74,10 +74,10 @@ class Pool:
         An input that is drawn and not wanted is dropped, which leaves the others equally likely.
         """
         wanted, enabled, random = self.wanted(view), view.enabled, self.random.random
-        size, left, over = len(enabled), FEW, self.patience()
-        for _ in range(DRAWN):
+        size, at, left, over = enabled.size, enabled.at, FEW, self.patience()
+        for _ in range(DRAWN if size else 0):
             # as `choice` draws an index, at half the cost
-            inp = enabled[int(random() * size)]
+            inp = at(int(random() * size))
             if wanted(inp):
                 yield inp
                 left -= 1
@@ -129,7 +129,7 @@ class Uniform:
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None if none is enabled."""
-        if len(view.enabled) > FEW:
+        if view.enabled.size > FEW:
             return next(self.pool.candidates(view), None)
         enabled = self.pool.of(view)
         return self.pool.random.choice(enabled) if enabled else None
@@ -151,7 +151,7 @@ class Weighted:
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None if none is enabled, or all weigh nothing."""
-        if len(view.enabled) > FEW:
+        if view.enabled.size > FEW:
             return self._drawn(view)
         enabled = self.pool.of(view)
         heavy = [self._weight(inp.value) for inp in enabled]

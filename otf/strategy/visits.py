@@ -14,6 +14,7 @@ from otf.strategy.pool import Pool
 
 STAYS: Final = 0.05  # the chance, before each step, that a path stops going deeper
 STATES: Final = 50_000  # states with counts; of more, those visited once are forgotten, since they may never come again
+WIDE: Final = 1_000  # states visited, of which few inputs are drawn too: most states do not come again then
 
 Rank: TypeAlias = Callable[[Symbol], Any]
 """How little an input is to be preferred."""
@@ -44,21 +45,37 @@ class VisitCounts:
     waits: dict[Symbol, None] = field(default_factory=dict[Symbol, None])
     # each choice, for a journal that takes them
     log: list[tuple[Node, Symbol]] | None = None
+    # how often a state was visited for the first time
+    firsts: int = 0
+    # the last state whose trials were looked up, and those: a choice is noted where its trials were compared
+    _node: Node | None = field(default=None, init=False, repr=False)
+    _trials: dict[Symbol, int] = field(default_factory=dict[Symbol, int], init=False, repr=False)
 
     def note(self, view: View, chosen: Symbol) -> None:
         """Count a choice."""
         for node in view.nodes:
-            self.states[node] += 1
-            self.inputs[node][chosen] += 1
+            self.states[node] = times = self.states[node] + 1
+            trials = self._trials if node is self._node else self.inputs[node]
+            trials[chosen] += 1
             if self.log is not None:
                 self.log.append((node, chosen))
-        if len(self.states) > STATES:
-            self._forget()
+            if times == 1:
+                self.firsts += 1
+                if len(self.states) > STATES:
+                    self._forget()
+
+    def fresh(self, view: View) -> bool:
+        """Return whether all its states are visited for the first time, of many: they may never come again.
+
+        Then inputs are drawn even if few are enabled: of ten, nine would be asked about for nothing.
+        """
+        return self.firsts > WIDE and not any(map(self.states.get, view.nodes))
 
     def _forget(self) -> None:
         # by what the paths visited alone: a seed gives one path, whatever else is remembered
         kept = [node for node, times in self.states.items() if times > 1][-STATES // 2 :]
         states, inputs = self.states.copy(), self.inputs.copy()
+        self._node = None
         self.states.clear()
         self.inputs.clear()
         self.states.update((node, states[node]) for node in kept)
@@ -68,7 +85,9 @@ class VisitCounts:
         """Return how often each input was tried, in the node where that is least."""
         if len(view.nodes) == 1:
             # nearly always: a deterministic system, or one that has shown what it chose
-            return list(map(self.inputs[view.nodes[0]].__getitem__, enabled))
+            self._node = view.nodes[0]
+            self._trials = trials = self.inputs[self._node]
+            return list(map(trials.__getitem__, enabled))
         tables = [self.inputs[node] for node in view.nodes]
         return [min(table[inp] for table in tables) for inp in enabled]
 
@@ -96,7 +115,7 @@ class LeastInput:
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None if none is enabled."""
-        if len(view.enabled) > FEW:
+        if view.enabled.size > FEW or (self.visits.firsts > WIDE and self.visits.fresh(view)):
             return _drawn(self.pool, self.visits, view, _tried(self.visits, view), 0)
         enabled = self.pool.of(view)
         return _chosen(self.pool, self.visits, view, enabled, self.visits.tried(view, enabled))
@@ -126,7 +145,7 @@ class LeastNext:
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None if none is enabled."""
-        if len(view.enabled) > FEW:
+        if view.enabled.size > FEW or (self.visits.firsts > WIDE and self.visits.fresh(view)):
             return self._drawn(view)
         enabled = self.pool.of(view)
         self.stays = self.stays or self.pool.random.random() < STAYS
@@ -152,7 +171,7 @@ class LeastState:
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None if none is enabled."""
-        if len(view.enabled) > FEW:
+        if view.enabled.size > FEW or (self.visits.firsts > WIDE and self.visits.fresh(view)):
             return _drawn(self.pool, self.visits, view, _reached(self.visits, view), 0)
         enabled = self.pool.of(view)
         return _chosen(self.pool, self.visits, view, enabled, self.visits.reached(view, enabled))
@@ -166,7 +185,13 @@ def _chosen(
     least = min(counts)
     if counts.count(least) < len(counts):
         enabled = [inp for inp, count in zip(enabled, counts, strict=True) if count == least]
-    chosen = pool.random.choice(enabled)
+    # as `choice` draws, without its two calls
+    size, bits = len(enabled), pool.random.getrandbits
+    length = size.bit_length()
+    at = bits(length)
+    while at >= size:
+        at = bits(length)
+    chosen = enabled[at]
     visits.note(view, chosen)
     return chosen
 
@@ -184,7 +209,7 @@ class LeastAction:
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None if none is enabled."""
         used = self.visits.actions
-        if len(view.enabled) > FEW:
+        if view.enabled.size > FEW:
             chosen = _drawn(self.pool, self.visits, view, lambda inp: used[action(inp)], 0)
             if chosen is not None:
                 used[action(chosen)] += 1
@@ -218,6 +243,8 @@ def _drawn(pool: Pool, visits: VisitCounts, view: View, rank: Rank, lowest: obje
 
 
 def _tried(visits: VisitCounts, view: View) -> Rank:
+    if len(view.nodes) == 1:
+        return visits.inputs[view.nodes[0]].__getitem__
     return lambda inp: visits.tried(view, (inp,))[0]
 
 

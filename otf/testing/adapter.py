@@ -29,7 +29,7 @@ class Echo:
 
     `ending` is the reason of that end; None: this system never ends. `ended` waits until an end can be seen: an
     adapter that sees it only when something more is sent (UDP) sends that there. `data` is a frame with whatever bytes
-    this line can carry.
+    this line can carry; `frame` makes one of a short text, where a frame is not any bytes.
 
     >>> import anyio
     >>> from otf.adapters.inprocess import inprocess
@@ -47,6 +47,7 @@ class Echo:
     ended: Callable[[], Awaitable[object]] = checkpoint
     bye: bytes = b"bye"
     data: bytes = field(default=bytes(set(range(256)) - {0x0A, 0x0D}), repr=False)
+    frame: Callable[[bytes], bytes] = bytes
 
 
 Rig: TypeAlias = Callable[[], AbstractAsyncContextManager[Echo]]
@@ -131,8 +132,8 @@ async def a_frame_comes_back(rig: Rig) -> None:
 
 async def frames_keep_their_order(rig: Rig) -> None:
     """A hundred frames come back one by one, in the order in which they were sent."""
-    numbers = [str(number).encode() for number in range(_MANY)]
     async with rig() as echo:
+        numbers = [echo.frame(str(number).encode()) for number in range(_MANY)]
         for number in numbers:
             await echo.line.send(number)
         _same(await arrive(echo.line, _MANY), frames(*numbers))
@@ -142,16 +143,16 @@ async def receiving_never_waits(rig: Rig) -> None:
     """Where nothing has come `receive` returns nothing, however often it is called."""
     async with rig() as echo:
         _same([echo.line.receive() for _ in range(3)], [[], [], []])
-        await echo.line.send(b"one")
-        _same(await arrive(echo.line, 1), frames(b"one"))
+        await echo.line.send(echo.frame(b"one"))
+        _same(await arrive(echo.line, 1), frames(echo.frame(b"one")))
         _same([echo.line.receive() for _ in range(3)], [[], [], []])
 
 
 async def descriptors_are_quiet(rig: Rig) -> None:
     """Once everything has been received no descriptor is readable, so that the runner sleeps."""
     async with rig() as echo:
-        await echo.line.send(b"one")
-        _same(await arrive(echo.line, 1), frames(b"one"))
+        await echo.line.send(echo.frame(b"one"))
+        _same(await arrive(echo.line, 1), frames(echo.frame(b"one")))
         _same(select.select(echo.line.descriptors(), [], [], 0)[0], [])
 
 
@@ -160,10 +161,10 @@ async def the_end_comes_once_and_last(rig: Rig) -> None:
     async with rig() as echo:
         if echo.ending is None:
             return
-        await echo.line.send(b"one")
+        await echo.line.send(echo.frame(b"one"))
         await echo.line.send(echo.bye)
         await echo.ended()
-        _same(await arrive(echo.line, over), [*frames(b"one", echo.bye), Ending(echo.ending)])
+        _same(await arrive(echo.line, over), [*frames(echo.frame(b"one"), echo.bye), Ending(echo.ending)])
         _same(echo.line.receive(), [])
         _same(select.select(echo.line.descriptors(), [], [], 0)[0], [])
 
@@ -177,7 +178,7 @@ async def nothing_can_be_sent_after_the_end(rig: Rig) -> None:
         await echo.ended()
         await arrive(echo.line, over)
         with suppress(LineLost):
-            await echo.line.send(b"one more")
+            await echo.line.send(echo.frame(b"one more"))
             raise AssertionError("`send` after the ending raised no LineLost")
 
 
@@ -216,7 +217,7 @@ async def errors_of_the_body_come_out_bare(rig: Rig) -> None:
 async def there_is_nothing_to_remark(rig: Rig) -> None:
     """A line on which all is well has no remarks."""
     async with rig() as echo:
-        await echo.line.send(b"one")
+        await echo.line.send(echo.frame(b"one"))
         await arrive(echo.line, 1)
         _same(echo.line.remarks(), [])
 
@@ -294,7 +295,7 @@ def children() -> set[str]:
 async def _one_path(rig: Rig, *, end: bool = False) -> None:
     """Open a line, use it, and leave it."""
     async with rig() as echo:
-        await echo.line.send(echo.bye if end else b"one")
+        await echo.line.send(echo.bye if end else echo.frame(b"one"))
         await arrive(echo.line, 1)
 
 

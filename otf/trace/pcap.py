@@ -1,8 +1,8 @@
-"""Captures in the classic pcap format, packet by packet in constant memory: UDP and TCP over IPv4 and IPv6.
+"""Captures, packet by packet in constant memory: UDP and TCP over IPv4 and IPv6, and the frames of CAN buses.
 
-The format is that of libpcap ("PCAP capture file format", an Internet draft). Captures come from strangers: sizes are
-bounded, and a malformed one raises an error that names the packet. Fragments and other protocols are counted and
-skipped.
+The classic format is that of libpcap ("PCAP capture file format", an Internet draft); `otf.trace.pcapng` reads the
+other one. Captures come from strangers: sizes are bounded, and a malformed one raises an error that names the packet.
+Fragments and other protocols are counted and skipped.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from otf.errors import TraceError
+from otf.trace.pcapng import MAGIC as NEXT_MAGIC
+from otf.trace.pcapng import Blocks, RawPacket
 
 Endpoint: TypeAlias = tuple[str, int]
 """An IP address as text, and a port number."""
@@ -32,7 +34,7 @@ LARGEST: Final = 1 << 18  # bytes of a packet: the maximum of capture tools
 _UDP, _TCP = 17, 6
 _VLAN: Final = (0x8100, 0x88A8)
 _LINKS: Final = {0: 4, 1: 14, 101: 0, 108: 4, 113: 16, 228: 0, 229: 0, 276: 20}  # bytes before the IP header, by link
-_ETHERNET: Final = 1
+_ETHERNET, _CAN = 1, 227
 _IPV6_MORE: Final = (0, 43, 60)  # headers that may precede the next, eight bytes and more each
 
 
@@ -47,17 +49,18 @@ class CaptureSource(Protocol):
 class Packet(NamedTuple):
     """A datagram, or a segment of a TCP stream; `number` counts all packets of the capture from 1, as other tools do.
 
-    `at` is in seconds since the epoch; `seq` and `flags` are TCP's.
+    `at` is in seconds since the epoch; `seq` and `flags` are TCP's. `sent`: whether this machine sent it, if known.
     """
 
     number: int
     at: float
-    kind: Literal["udp", "tcp"]
+    kind: Literal["udp", "tcp", "can"]
     source: Endpoint
     target: Endpoint
     data: bytes
     seq: int = 0
     flags: int = 0
+    sent: bool | None = None
 
 
 @dataclass
@@ -74,22 +77,34 @@ class Capture:
 
     def __iter__(self) -> Iterator[Packet]:
         """Yield the packets; an incomplete last one is omitted: a capture that still grows may have one."""
-        head = self._read(24)
-        order, unit = MAGIC.get(head[:4], ("", 0.0))
-        if not order or len(head) < 24:  # noqa: PLR2004 -- the size of the header
-            why = "this is no classic pcap capture; `tcpdump -w FILE` writes one (pcapng is another format)"
-            raise TraceError(f"{self.name}: {why}")
-        link = struct.unpack_from(f"{order}I", head, 20)[0] & 0xFFFF
-        if link not in _LINKS:
-            why = f"captures of the link type {link} cannot be read; those of Ethernet, loopback and `any` can"
-            raise TraceError(f"{self.name}: {why}")
-        for number, (at, data) in enumerate(self._records(order, unit), 1):
-            packet = self._packet(number, at, _ip(link, data))
+        for number, found in enumerate(self._records(), 1):
+            if found.link not in {*_LINKS, _CAN}:
+                why = f"captures of the link type {found.link} cannot be read; Ethernet, loopback, `any` and CAN can"
+                raise TraceError(f"{self.name}: {why}")
+            if len(found.data) < found.original:
+                message = f"{self.name}, packet {number}: it was cut off by the capture tool; use `tcpdump -s 0`"
+                raise TraceError(message)
+            packet = self._can(number, found) if found.link == _CAN else self._packet(number, found)
             if packet is not None:
                 yield packet
 
-    def _records(self, order: str, unit: float) -> Iterator[tuple[float, bytes]]:
-        record, number = struct.Struct(f"{order}IIII"), 0
+    def _records(self) -> Iterator[RawPacket]:
+        magic = self._read(4)
+        if magic == NEXT_MAGIC:
+            blocks = Blocks(_Begun(magic, self.source).read, self.name)
+            yield from blocks
+            self.cut = blocks.cut
+            return
+        order, unit = MAGIC.get(magic, ("", 0.0))
+        head = self._read(20)
+        if not order or len(head) < 20:  # noqa: PLR2004 -- the size of the header
+            why = "this is no capture; `tcpdump -w FILE` and Wireshark write some"
+            raise TraceError(f"{self.name}: {why}")
+        link = struct.unpack_from(f"{order}I", head, 16)[0] & 0xFFFF
+        yield from self._classic(struct.Struct(f"{order}IIII"), unit, link)
+
+    def _classic(self, record: struct.Struct, unit: float, link: int) -> Iterator[RawPacket]:
+        number = 0
         while len(head := self._read(record.size)) == record.size:
             seconds, parts, size, original = record.unpack(head)
             number += 1
@@ -100,16 +115,19 @@ class Capture:
             if len(data) < size:
                 self.cut = True
                 return
-            if size < original:
-                message = f"{self.name}, packet {number}: it was cut off by the capture tool; use `tcpdump -s 0`"
-                raise TraceError(message)
-            yield seconds + parts * unit, data
+            yield RawPacket(seconds + parts * unit, link, data, original)
         self.cut = bool(head)
 
     def _read(self, size: int) -> bytes:
         return self.source.read(size)
 
-    def _packet(self, number: int, at: float, data: bytes) -> Packet | None:
+    def _can(self, number: int, found: RawPacket) -> Packet:
+        # what follows the data is padding
+        size = 8 + found.data[4] if found.data[4:5] else 0
+        return Packet(number, found.at, "can", ("", 0), ("", 0), found.data[:size], sent=found.sent)
+
+    def _packet(self, number: int, raw: RawPacket) -> Packet | None:
+        at, data = raw.at, _ip(raw.link, raw.data)
         try:
             found = _ipv6(data) if data[:1] and data[0] >> 4 == 6 else _ipv4(data)  # noqa: PLR2004 -- the version
             if isinstance(found, str):
@@ -120,6 +138,18 @@ class Capture:
         except (struct.error, IndexError):
             self.skipped["malformed"] += 1
             return None
+
+
+class _Begun:
+    """A source whose first bytes have been read."""
+
+    def __init__(self, first: bytes, source: CaptureSource) -> None:
+        self._first, self._source = first, source
+
+    def read(self, size: int) -> bytes:
+        """Return so many bytes, fewer only at the end."""
+        first, self._first = self._first[:size], self._first[size:]
+        return first + self._source.read(size - len(first)) if size > len(first) else first
 
 
 _Found: TypeAlias = tuple[int, bytes, bytes, bytes]

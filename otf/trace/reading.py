@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, dataclass, fields
-from typing import Any, BinaryIO, Final, NoReturn
+from typing import IO, Any, BinaryIO, Final, NoReturn
 
 import msgspec
 
@@ -42,7 +42,8 @@ class TraceReader:
     """A trace being read, line by line in constant memory.
 
     `header` is available at once; `events` yields the events; then `end` is the last line, None if the trace is cut
-    off, and `aftermath` has what came after the failure and is not judged.
+    off, and `aftermath` has what came after the failure and is not judged. The lines are copied to the file `copy`, if
+    there is one, the header first, so that the trace can be read again.
 
     Raises TraceError with the name and the line for anything that cannot be read.
     """
@@ -52,6 +53,8 @@ class TraceReader:
         self.end: TraceLine | None = None
         self.aftermath: list[TracedEvent] = []
         self.cut: bool = False
+        self.copy: IO[bytes] | None = None
+        self.opening: bytes = b""
         self._lines = self._decoded(source)
         self.header: Header = self._header()
 
@@ -108,6 +111,10 @@ class TraceReader:
             whole = text.endswith(b"\n")
             if len(text) > LONGEST:
                 self.fail(number, f"the line is longer than {LONGEST} bytes")
+            if number == 1:
+                self.opening = text
+            elif self.copy is not None:
+                self.copy.write(text)
             try:
                 yield number, _object(text)
             except (msgspec.DecodeError, ValueError, RecursionError) as error:

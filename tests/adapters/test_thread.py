@@ -13,7 +13,8 @@ import anyio.lowlevel
 import pytest
 
 from otf.adapter import Ending, Frame, LineLost, Trouble
-from otf.adapters.thread import Mailbox, from_thread, open_thread
+from otf.adapter.mailbox import Mailbox, open_thread
+from otf.adapters.thread import from_thread
 from otf.errors import ContactError
 from otf.testing import ADAPTER_CHECKS, Echo, Rig
 from tests.adapters.harness import arrive, frames

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -13,8 +14,11 @@ import pytest
 from otf.adapters.inprocess import Reply
 from otf.campaign import Listener, Summary
 from otf.campaign.confirm import TOGETHER
+from otf.campaign.paths import PathRun
+from otf.campaign.results import FailureGroup, PathResult
 from otf.runner.lookout import Lookout
 from otf.trace.events import Closed, Event, Quiet
+from otf.trace.verdict import Verdict
 from tests.campaign.machine import (
     DIES,
     TEA,
@@ -60,6 +64,23 @@ def test_a_confirmed_failure(tmp_path: Path) -> None:
     assert judged(group.shrunk.trace).header.mode == "strict"
 
 
+def test_what_confirms_a_failure_is_not_driven_once_more(tmp_path: Path) -> None:
+    """The strict run of the same inputs counts as the first run of shrinking, which starts one copy less for it."""
+    each = list[int]()
+
+    class Counting(Listener):
+        def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
+            del group, length
+            each.append(transitions)
+
+    summary = run(bench(TEA), tmp_path, Counting(), mode="eager", seed=4, steps=200, traces=1)
+    [group] = summary.failures.values()
+    assert (group.tries, group.shrunk is not None) == (1, True)
+    assert group.first.steps > 10 > each[0]
+    assert group.shrunk is not None
+    assert judged(group.shrunk.trace).header.shrunk
+
+
 def test_a_failure_that_is_known(tmp_path: Path) -> None:
     """What was confirmed once is not confirmed again: the second path with the same failure costs nothing more."""
     summary = run(bench(THIEF), tmp_path, mode="eager", traces=30, shrink=False)
@@ -74,6 +95,49 @@ def test_a_failure_of_eager_mode_only(tmp_path: Path) -> None:
     assert "seen in eager mode only: 3 strict re-runs of the same inputs passed" in summary.inconclusive[0].verdict.why
     assert judged(summary.inconclusive[0].trace).recorded == "fail"
     assert run(made_by(Hasty), tmp_path / "strict", traces=3).verdict == "pass"
+
+
+def test_re_runs_that_are_inconclusive_are_not_called_passed(tmp_path: Path, busy: Callable[[int], None]) -> None:
+    """The reason counts them, with the reason of the first; if all were, nothing says that a mode is to blame."""
+    busy(2)
+    [result] = run(made_by(Hasty), tmp_path / "two", mode="eager", stop_first=False, traces=1).inconclusive
+    assert "eager mode, and of 3 strict re-runs of the same inputs 1 passed, 2 were inconclusive" in result.verdict.why
+    assert "(the first: the machine was busy)" in result.verdict.why
+    busy(3)
+    [result] = run(made_by(Hasty), tmp_path / "all", mode="eager", stop_first=False, traces=1).inconclusive
+    assert "all strict re-runs of the same inputs were inconclusive (the first: the machine" in result.verdict.why
+    busy(1)
+    [group] = run(bench(TEA), tmp_path / "one", mode="eager", stop_first=True, shrink=False).failures.values()
+    assert group.tries == 1
+
+
+@pytest.fixture
+def busy(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Let so many of the next strict re-runs be inconclusive, since the machine is busy."""
+    left, whole = [0], PathRun.run
+
+    async def unclear(path: PathRun, *given: Any, **more: Any) -> PathResult:  # noqa: ANN401 -- those of a run
+        result = await whole(path, *given, **more)
+        if not left[0] or path.header.strategy != "script":
+            return result
+        left[0] -= 1
+        return replace(result, verdict=Verdict("inconclusive", why="the machine was busy"))
+
+    monkeypatch.setattr(PathRun, "run", unclear)
+    return lambda number: left.__setitem__(0, number)
+
+
+def test_there_is_no_time_to_see_it_again(tmp_path: Path) -> None:
+    """Strict re-runs end with the time of the campaign, which says so; one that continues drives the path again."""
+    whole = run(made_by(Hasty), tmp_path / "whole", mode="eager", stop_first=False, traces=1)
+    assert "3 strict re-runs" in whole.inconclusive[0].verdict.why
+    events = judged(tmp_path / "whole" / "path-0001.jsonl").events
+    [result] = run(made_by(Hasty), tmp_path / "a", mode="eager", traces=1, time=events[-1].at + 3.0).inconclusive
+    over = "a failure was seen in eager mode, and the time of the campaign was over before it was seen again"
+    assert over in result.verdict.why
+    assert "re-runs" not in result.verdict.why
+    [result] = run(made_by(Hasty), tmp_path / "a", mode="eager", traces=1, resume=True).inconclusive
+    assert "3 strict re-runs" in result.verdict.why
 
 
 def test_a_death_that_does_not_come_again(tmp_path: Path) -> None:

@@ -97,3 +97,13 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(WriteError, match=r"the folder cannot be written \(File exists\); choose another with --out"):
         Journal(tmp_path / "file")
+
+
+def test_pairs_that_hardly_come_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a model without end the journal names a bounded number of pairs of state and input."""
+    monkeypatch.setattr("otf.campaign.journal.NAMES", 3)
+    run(bench(), tmp_path, traces=4, seed=3)
+    counted = [entry for entry in _journal(tmp_path) if entry["event"] == "path counted"]
+    assert sum(len(entry["new"]) for entry in counted) == 3
+    assert all({*entry["visits"][::2]} <= {0, 1, 2} for entry in counted)
+    assert run(bench(), tmp_path, traces=6, seed=3, resume=True).paths == 6

@@ -11,8 +11,11 @@ import pytest
 
 from otf.adapter import Bench, KnownIssue
 from otf.campaign import Summary
+from otf.campaign.paths import PathRun
+from otf.campaign.results import PathResult
 from otf.runner.lookout import Lookout
 from otf.spec import Spec
+from otf.trace.verdict import Verdict
 from tests.campaign.machine import (
     COFFEE,
     DIES,
@@ -176,3 +179,19 @@ def test_a_kept_failure_that_is_seen_once_beside_a_stall(tmp_path: Path, monkeyp
     assert "not decided: a failure was seen once in 5 strict runs" in _came(once)[0]
     assert (once.verdict, len(list((tmp_path / "kept").iterdir()))) == ("pass", 1)
     assert _came(_run(bench(TEA), tmp_path, traces=1, steps=1)) == ["still there"]
+
+
+def test_a_kept_failure_whose_runs_do_not_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs that are inconclusive, or that the time of the campaign has no room for, do not show that it is fixed."""
+    _run(bench(TEA), tmp_path)
+    late = _run(bench(), tmp_path, traces=1, steps=1, time=1e-9)
+    assert _came(late) == ["not decided: the time of the campaign was over before it was driven often enough"]
+    whole = PathRun.run
+
+    async def unclear(path: PathRun, *given: Any, **more: Any) -> PathResult:  # noqa: ANN401 -- those of a run
+        return replace(await whole(path, *given, **more), verdict=Verdict("inconclusive", why="it was busy"))
+
+    monkeypatch.setattr(PathRun, "run", unclear)
+    busy = _run(bench(), tmp_path, traces=1, steps=1)
+    assert _came(busy) == ["not decided: all runs were inconclusive (the first: it was busy)"]
+    assert len(list((tmp_path / "kept").iterdir())) == 1

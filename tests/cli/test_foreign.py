@@ -67,7 +67,7 @@ def test_a_capture_that_ends_inside_a_packet_proves_no_silence(lost: int) -> Non
     Path("a.pcap").write_bytes(whole[:-lost])
     result = otf("replay", "a.pcap", "--bench", "mine.py", "--ended")
     assert result.status == 3
-    assert "number 2; it ends inside a packet, which was ignored" in result.out
+    assert "number 2; it ends inside a message, which was ignored" in result.out
     assert otf("replay", "a.pcap", "--bench", "mine.py", "--ended", "--json").data[0]["cut"] is True
     Path("a.pcap").write_bytes(whole)
     assert otf("replay", "a.pcap", "--bench", "mine.py", "--ended", "--json").data[0]["cut"] is False

@@ -21,22 +21,26 @@ pytestmark = pytest.mark.real
 COFFEE = ("coffee", "--seed", "5", "--no-saved")
 
 
-def _counted(out: Path) -> list[int]:
+def counted(out: Path) -> list[int]:
+    """Return the paths that count, as often as they do."""
     lines = [line for line in (out / "campaign.jsonl").read_bytes().splitlines() if b'"event":"path counted"' in line]
     return sorted(json.loads(line)["path"] for line in lines if line.endswith(b"}"))
 
 
-def _begun(out: Path) -> int:
+def begun(out: Path) -> int:
+    """Return how often a path was begun."""
     journal = out / "campaign.jsonl"
     return journal.read_bytes().count(b'"path started"') if journal.is_file() else 0
 
 
-def _inputs(out: Path) -> dict[str, list[object]]:
+def sent(out: Path) -> dict[str, list[object]]:
+    """Return the inputs of each path."""
     events = {file.name: map(json.loads, file.read_bytes().splitlines()) for file in out.glob("path-????.jsonl")}
     return {name: [line["value"] for line in lines if line["event"] == "sent"] for name, lines in events.items()}
 
 
-def _workers(pid: int) -> list[int]:
+def workers(pid: int) -> list[int]:
+    """Return the children of a process."""
     found: list[int] = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
@@ -45,10 +49,10 @@ def _workers(pid: int) -> list[int]:
 
 
 def _kill_a_worker(run: subprocess.Popen[bytes], random: Random) -> None:
-    workers = _workers(run.pid)
-    if workers:
+    found = workers(run.pid)
+    if found:
         with suppress(ProcessLookupError):
-            os.kill(random.choice(workers), signal.SIGKILL)
+            os.kill(random.choice(found), signal.SIGKILL)
 
 
 def _kill_all(run: subprocess.Popen[bytes], _random: Random) -> None:
@@ -60,7 +64,7 @@ def _run(folder: Path, arguments: list[str], random: Random, moments: list[int],
     command = [sys.executable, "-m", "otf", *arguments]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
         for moment in moments:
-            while run.poll() is None and _begun(folder / "out") < moment:
+            while run.poll() is None and begun(folder / "out") < moment:
                 sleep(0.002)
             kill(run, random)
         return run.wait()
@@ -75,8 +79,8 @@ def test_killed_workers(folder: Path, kills: int, paths: int) -> None:
     moments = sorted(random.randrange(paths) for _ in range(kills))
     arguments = ["run", *COFFEE, *size, "--jobs", "2", "--processes", "2", "--out", "out"]
     assert _run(folder, arguments, random, moments, _kill_a_worker) == 0
-    assert _counted(folder / "out") == [*range(1, paths + 1)]
-    assert _inputs(folder / "out") == _inputs(folder / "one")
+    assert counted(folder / "out") == [*range(1, paths + 1)]
+    assert sent(folder / "out") == sent(folder / "one")
 
 
 @pytest.mark.parametrize(("kills", "paths"), [(1, 40), pytest.param(20, 1200, marks=pytest.mark.slow)])
@@ -86,12 +90,12 @@ def test_a_killed_coordinator(folder: Path, kills: int, paths: int) -> None:
     otf("run", *COFFEE, *size, "--jobs", "4", "--out", "one")
     random, arguments = Random(kills), ["run", *COFFEE, *size, "--jobs", "2", "--processes", "2", "--out", "out"]
     for kill in range(kills):
-        begun = _begun(folder / "out")
-        assert _run(folder, arguments, random, [begun + paths // (kills + 1)], _kill_all) == -signal.SIGKILL or kill
+        moment = begun(folder / "out") + paths // (kills + 1)
+        assert _run(folder, arguments, random, [moment], _kill_all) == -signal.SIGKILL or kill
         arguments = ["run", "--resume", "out"]
     assert otf("run", "--resume", "out", "--json").data["paths"] == paths
-    assert _counted(folder / "out") == [*range(1, paths + 1)]
-    assert _inputs(folder / "out") == _inputs(folder / "one")
+    assert counted(folder / "out") == [*range(1, paths + 1)]
+    assert sent(folder / "out") == sent(folder / "one")
 
 
 def test_failures_of_workers(folder: Path) -> None:
@@ -113,12 +117,19 @@ def test_a_number_of_processes(folder: Path) -> None:
     assert not (folder / "otf-runs").exists() or not any((folder / "otf-runs").glob("*/path-*"))
 
 
-def test_a_worker_that_cannot_begin(folder: Path) -> None:
-    """Workers that die at once end the campaign with a sentence: a new one would die as well, for ever."""
+@pytest.mark.parametrize(
+    ("guard", "status", "message"),
+    [
+        ("raise SystemExit(3)", 2, "cannot begin: bench.py, line 3: it ended the program"),
+        ("import os; os._exit(3)", 3, "10 worker processes died of path"),
+    ],
+)
+def test_a_worker_that_cannot_begin(folder: Path, guard: str, status: int, message: str) -> None:
+    """Workers that cannot load the bench say why; those that die at once end the campaign: new ones would die too."""
     machine(folder)
     text = (folder / "machine.py").read_text(encoding="utf-8").replace("from __future__ import annotations\n", "")
-    guard = "import sys\nif sys.argv[0].endswith('worker.py'):\n    raise SystemExit(3)\n"
+    guard = f"import sys\nif sys.argv[0].endswith('worker.py'):\n    {guard}\n"
     (folder / "bench.py").write_text(guard + text, encoding="utf-8")
     done = otf("run", "bench.py:make", "--seed", 1, "--processes", 2, "--no-saved", "--out", "out")
-    assert done.status == 3
-    assert "10 worker processes died of path" in done.said
+    assert done.status == status
+    assert message in done.said

@@ -82,6 +82,14 @@ def test_a_failure_that_did_not_recur_to_be_shrunk(capsys: pytest.CaptureFixture
     assert text.count("depends on chance") == 1
 
 
+def test_an_end_that_no_strict_re_run_showed(capsys: pytest.CaptureFixture[str]) -> None:
+    """It counts, and the summary does not say that a re-run reproduced it."""
+    summary, ended = failing(None, tries=3), replace(SIGNATURE, kind="ended")
+    [group] = summary.failures.values()
+    summary.failures = {ended: replace(group, signature=ended)}
+    assert "it did not recur in 3 strict re-runs of the same inputs: it depends on chance" in told(summary, capsys)
+
+
 def test_a_shorter_trace_that_failed_once_is_said_to_have_failed(capsys: pytest.CaptureFixture[str]) -> None:
     """The rates are those measured: none of the last runs, and some of the original."""
     text = told(failing(replace(SHRUNK, rate=0.0, runs=20, before=0.3, tried=10)), capsys)

@@ -54,6 +54,18 @@ def test_a_short_time_may_be_over_at_any_moment() -> None:
     assert judged(bench(), *short, (NOW, Reply("b", "TIMED_OUT"))) == "pass"
 
 
+@pytest.mark.parametrize(("given", "outcome"), [((1, 1, "x"), "pass"), ((2, 2, "yy"), "pass"), ((3, 1, "x"), "fail")])
+def test_a_client_that_waits_gets_any_of_the_jobs_that_are_kicked(given: tuple[int, int, str], outcome: str) -> None:
+    """The protocol does not say in which order they are kicked; beanstalkd gives the one away that was buried first."""
+    number, size, body = given
+    script: list[tuple[object, ...]] = [(PUT, FIRST), (URGENT, SECOND)]
+    for job, length, text in ((2, 2, "yy"), (1, 1, "x")):
+        script += [(Command("a", "reserve"), Reply("a", "RESERVED", (job, length), text))]
+        script += [(Command("a", "bury", (job, 0)), Reply("a", "BURIED"))]
+    kicked = Reply("a", "KICKED", (2,)), Reply("b", "RESERVED", (number, size), body)
+    assert judged(bench(), *script, (BLOCKS,), (Command("a", "kick", (10,)), *kicked)) == outcome
+
+
 def test_bytes() -> None:
     """A job follows its command on a line of its own, and an answer that says so."""
     assert CODEC.encode(PUT) == b"put 2 0 1000 1\r\nx\r\n"

@@ -245,7 +245,7 @@ def test_a_bench_without_addresses() -> None:
     with pytest.raises(
         UsageError, match="the bench conference does not state the addresses of its ports; say where it was"
     ):
-        Captured(Capture(io.BytesIO(), "a.pcap"), conference())
+        list(Captured(Capture(io.BytesIO(captured(conversation("", 0, 5), "")), "a.pcap"), conference()))
 
 
 DATAGRAMS = 200_000

@@ -19,9 +19,12 @@ from otf.core.session import FLOOD
 from otf.errors import TraceError
 from otf.offline import Judgement, OnStep, judge
 from otf.spec import Spec, Transition, goto
+from otf.trace.events import Seen
 from otf.trace.reading import TracedEvent, TraceReader, bounded
+from otf.trace.record import end_line, event_line, header_line
+from otf.trace.verdict import Verdict
 from tests.campaign.machine import COFFEE, FAULTS, THIEF, Button, Coin, Refund, bench, judged, run
-from tests.runner.playing import on_function
+from tests.runner.playing import HEADER, on_function
 
 Mode = Literal["strict", "eager"]
 
@@ -161,3 +164,23 @@ def test_a_trace_of_another_bench(tmp_path: Path) -> None:
     data = (tmp_path / "path-0001.jsonl").read_bytes()
     with pytest.raises(TraceError, match=r"the trace, line 2: the type '\w+' is not known to the bench"):
         _replayed(data, on_function(lambda: lambda _frame: None))
+
+
+def _ticks(state: int) -> Iterator[Transition[int]]:
+    yield goto(state, "p.tick", within=(0.15, 0.3))
+
+
+@pytest.mark.parametrize(("delay", "outcome"), [(0.06, "inconclusive"), (0.015, "fail")])
+def test_a_long_trace_with_windows_is_judged_again_in_constant_memory(
+    delay: float, outcome: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A late tick and one in time after 2,000: whether a delay explains them is found by reading the trace again."""
+    ticks: Spec[int, str] = Spec(lambda state, _inp: [goto(state)], 0, ["in"], _ticks)
+    tested = replace(on_function(lambda: lambda _frame: None), spec=ticks, outputs=("p",), latency=0.005, busy=0.005)
+    times = [0.2 * number for number in range(1, 2001)]
+    times += [times[-1] + 0.26, times[-1] + 0.36, times[-1] + 0.56]
+    lines = [header_line(HEADER, "2026-11-22"), *(event_line(1, Seen("p.tick", "p", at), "2026") for at in times)]
+    lines += [end_line(Verdict("fail", delay=delay), "2026", 0)]
+    monkeypatch.setattr("otf.offline.MEMORY", 1000)
+    judgement = _replayed(b"".join(json.dumps(line).encode() + b"\n" for line in lines), tested)
+    assert (judgement.verdict.outcome, judgement.events) == (outcome, [])

@@ -13,6 +13,7 @@ from otf.core import Barrier, Session
 from otf.core.waits import Strict
 from otf.errors import CodecError, ModelError
 from otf.runner.driving import opened as opened_lines
+from otf.runner.lookout import Lookout
 from otf.runner.observing import Observer
 from otf.runner.path import Conduct
 from otf.runner.wire import Wire
@@ -114,6 +115,28 @@ def test_a_prompt_answer_saves_the_looks_for_a_rest(after: float, *, looked: boo
 
     virtually(run)
     assert [number > 0 for number in looks] == [looked]
+
+
+def test_answers_to_pings_are_no_reason_to_look_at_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model with windows does not allow them, and only for outputs of the system it matters what the machine did."""
+
+    def timed(state: int, inp: str) -> Iterator[Transition[int]]:
+        yield goto(state, "b.said", within=(0.0, 0.1)) if inp == "a.say" else goto(state)
+
+    excuses = list[float]()
+
+    def excuse(lookout: Lookout) -> None:
+        excuses.append(lookout.looked)
+
+    def wrong(_port: str, _data: bytes) -> list[Answer]:
+        return [(0.01, "b", b"no")]
+
+    monkeypatch.setattr(Lookout, "excuse", excuse)
+    bench = replace(_bench(lambda frame: [(0.05, "b", b"said")] if frame == b"say" else []), spec=spec(timed))
+    assert play(bench, "a.say", "a.whisper").verdict.outcome == "pass"
+    assert not excuses
+    assert play(replace(bench, connect=hub(wrong, "b", "a")), "a.say").verdict.failed
+    assert excuses
 
 
 def test_what_the_ping_overtakes_not_is_judged() -> None:

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from otf.runner import TraceWriter
 from otf.runner.line_templates import KEPT, LineTemplates, Moments
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Undecodable
+from otf.trace.events import Closed, Event, KnownBy, Quiet, Seen, Sent, Undecodable
+from otf.trace.record import event_line
 from tests.runner.playing import HEADER
 
 BEGAN: Final = datetime(2026, 11, 20, 23, 59, 58, 750_001, UTC)
@@ -223,3 +224,14 @@ def test_known_lines_are_used(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     writer.close()
     assert made[1:] == [Seen("a", "p", 1.0)]
     assert [line.get("late") for line in parsed(path.read_bytes())[1:]] == [None, True, None, None]
+
+
+@settings(max_examples=40)
+@given(st.floats(0, 10**6), st.booleans(), st.sampled_from(["", "timed", "observed", "barrier"]), MOMENTS)
+def test_silence_has_a_template_of_its_own(at: float, restless: bool, by: KnownBy, began: datetime) -> None:
+    """It says what a line that is made anew says."""
+    assume(abs(at * 10**6 % 1 - 0.5) > 0.01)
+    event, moments = Quiet(at, restless, by=by), Moments()
+    line = LineTemplates(moments).line(3, event, began, None)
+    assert line is not None
+    assert json.loads(line) == event_line(3, event, Moments()(began, at))

@@ -12,6 +12,7 @@ import anyio.lowlevel
 import pytest
 
 from otf.adapter import Arrival, Bench, Ending, Frame
+from otf.adapter.rest.place import Place
 from otf.adapters.inprocess import Reply
 from otf.core.session import FLOOD
 from otf.runner import Wire
@@ -162,6 +163,69 @@ def test_what_a_long_answer_ends_with_comes_in_time() -> None:
 
 
 # Descriptors
+
+
+@pytest.mark.real
+def test_an_empty_port_is_read_again_when_the_kernel_has_something() -> None:
+    """A look at all ports reads those that were empty only where a poll shows something; after that all are read."""
+
+    async def looks() -> list[tuple[bool, int]]:
+        with piped() as (line, to_line):
+            async with Wire({"p": line}) as wire:
+                found = [(wire.empty(), line.reads) for _ in range(3)]
+                os.write(to_line, b"a")
+                found += [(wire.empty(), line.reads), (bool(wire.arrived()), line.reads)]
+                found += [(wire.empty(), line.reads), (wire.empty(), line.reads)]
+                wire.passed_by()
+                return [*found, (wire.empty(), line.reads)]
+
+    first = [(True, 1), (True, 1), (True, 1)]
+    assert anyio.run(looks) == [*first, (False, 3), (True, 3), (True, 4), (True, 4), (True, 5)]
+
+
+@dataclass
+class Halves(Piped):
+    """A line on which half a frame has come, which time may end."""
+
+    def stirred(self) -> float:
+        """Return a moment."""
+        return 0.0
+
+
+@pytest.mark.real
+def test_a_port_with_half_a_frame_is_read_at_each_look() -> None:
+    """Silence may end the frame, and no poll shows that."""
+
+    async def looks() -> list[int]:
+        with piped() as (line, _):
+            half = Halves(reader=line.reader)
+            async with Wire({"p": half}) as wire:
+                return [half.reads for _ in range(3) if wire.empty()]
+
+    assert anyio.run(looks) == [1, 2, 3]
+
+
+@dataclass
+class Stopped(Still):
+    """A line of a process that is stopped."""
+
+    def place(self) -> Place:
+        """Return the process."""
+        return Place(7)
+
+    def lost(self) -> str:
+        """Return that it is stopped."""
+        return "stopped"
+
+
+def test_a_process_that_rested_is_not_asked_whether_it_is_stopped() -> None:
+    """All its threads were seen asleep, and a stopped one is not."""
+
+    async def lost() -> tuple[str, str]:
+        wire = Wire({"p": Stopped()})
+        return wire.lost(), wire.lost(rested=True)
+
+    assert virtually(lost) == ("p: stopped", "")
 
 
 @pytest.mark.real

@@ -16,6 +16,7 @@ from otf.errors import ModelError
 from otf.simulate import Walk
 from otf.spec import Spec, Transition, goto, total
 from otf.strategy import STRATEGIES, Strategy, StrategyKind, goal, weighted
+from otf.strategy.visits import WIDE
 from otf.trace.events import Quiet, Seen, Sent
 
 MANY: Final = 90
@@ -138,6 +139,43 @@ def test_a_new_state_is_asked_about_a_few_inputs_only(name: str) -> None:
     assert walk.chosen(chooser, 20) is None
     assert walk.steps == 20
     assert len(asked) < 20 * 40
+
+
+@pytest.mark.parametrize("name", ["least-input", "least-next", "least-state"])
+def test_of_many_new_states_each_is_asked_about_one_input(name: str) -> None:
+    """Of 10 inputs too, once 1,000 states were visited; a state that comes again is asked about all."""
+    asked = list[int]()
+    judge = Oracle(Model(store(range(0, 20, 2), asked)))
+    strategy = Strategy(name, "uioco", 3)
+    strategy.visits.firsts = WIDE + 1
+    walk = Walk(judge, lambda inp: (inp,))
+    assert walk.chosen(strategy.path(1), 20) is None
+    assert len(asked) <= 20 * 2
+    asked.clear()
+    strategy.path(1).choose(judge.view(judge.start()))
+    assert len(asked) >= 8
+
+
+def test_a_path_notes_how_many_states_it_visits_first() -> None:
+    """A state that comes again is not counted."""
+    strategy, judge = Strategy("least-input", "uioco", 3), Oracle(Model(store(range(0, 20, 2))))
+    for _ in range(2):
+        Walk(judge, lambda inp: (inp,)).chosen(strategy.path(1), 3)
+    assert strategy.visits.firsts == len(strategy.visits.states)
+
+
+def test_a_sequence_is_not_read_beyond_its_length() -> None:
+    """One whose items never end has as many inputs as its length."""
+
+    class Endless(Sequence[int]):
+        def __len__(self) -> int:
+            return 10
+
+        def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 -- as in a sequence
+            return 2 * index
+
+    view = view_of(store(lambda _state: Endless()))
+    assert [each.value for each in view.specified] == list(range(0, 20, 2))
 
 
 def test_a_fixed_list_is_looked_at_once() -> None:

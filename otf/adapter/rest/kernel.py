@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterable
 from typing import Final
 
-from otf.adapter.rest.calls import Timeout, parsed, table, timeout
+from otf.adapter.rest.calls import UNKNOWN, Timeout, parsed, table, timeout
 from otf.adapter.rest.sleepers import ENDED, ThreadReading, Tid
 
 _SHORT: Final = 512
@@ -15,6 +15,7 @@ LONG: Final = 1 << 16
 _CAUGHT: Final = 32  # the place of `sigcatch`, the signals up to 31: the same as in `status`, at no cost
 _COUNT: Final = 18  # the place of `num_threads` in `stat`, counted from the end of the name
 _ALARMS: Final = (signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF)
+_MASK: Final = sum(1 << (each - 1) for each in _ALARMS)
 CALLS: Final = table(os.uname().machine) if hasattr(os, "uname") else None
 """The calls that wait on this machine; None where they are not known."""
 
@@ -30,7 +31,7 @@ class Hidden(Exception):  # noqa: N818 -- the same
 class Thread:
     """The files of one thread, kept open: to open one costs as much as to read it several times."""
 
-    __slots__ = ("_children", "_counters", "_line", "_stat", "_syscall", "tid")
+    __slots__ = ("_call", "_children", "_counters", "_line", "_stat", "_syscall", "_timeout", "tid")
 
     def __init__(self, pid: int, tid: Tid) -> None:
         self.tid = tid
@@ -42,7 +43,8 @@ class Thread:
             close_all(files)
             raise
         self._counters, self._stat, self._syscall, self._children = files
-        self._line = b""
+        self._line = self._call = b""
+        self._timeout = UNKNOWN
 
     def reading(self) -> ThreadReading:
         """Return the counters, and then the letter: one that was woken in between shows it in the letter."""
@@ -64,23 +66,31 @@ class Thread:
     @property
     def caught(self) -> str:
         """Return which signals of timers its process handled when it was read last; empty where it handles none."""
-        mask = int(self._line[self._line.rfind(b")") :].split()[_CAUGHT])
+        mask = int(self._line[self._line.rfind(b")") :].split(None, _CAUGHT + 1)[_CAUGHT])
+        if not mask & _MASK:
+            return ""
         return ", ".join(each.name for each in _ALARMS if mask >> (each - 1) & 1)
 
     @property
     def count(self) -> int:
         """Return how many threads its process had when it was read last: whether the known ones are all of them."""
-        return int(self._line[self._line.rfind(b")") :].split()[_COUNT])
+        return int(self._line[self._line.rfind(b")") :].split(None, _COUNT + 1)[_COUNT])
 
     def timeout(self) -> Timeout | None:
         """Return where the time-out of the call is kept in which it sleeps; None where it runs. Raises Hidden."""
         try:
-            call = parsed(os.pread(self._syscall, _SHORT, 0))
+            line = os.pread(self._syscall, _SHORT, 0)
         except ProcessLookupError as error:
             raise Gone from error
         except PermissionError as error:
             raise Hidden("the calls of its threads") from error
-        return None if call is None else timeout(call, CALLS or {})
+        # most programs wait in one place, always in the same way
+        if line != self._call:
+            call = parsed(line)
+            if call is None:
+                return None
+            self._call, self._timeout = line, timeout(call, CALLS or {})
+        return self._timeout
 
     def children(self) -> list[int]:
         """Return the processes that this thread has started and that are there."""

@@ -151,6 +151,8 @@ class SystemProcesses:
             except Gone:
                 known = False
                 self._processes.pop(pid).close()
+        if not whole:
+            self._count()
         if self._orphans is not None:
             orphans = self._orphans.now()
             known = not self._enter(orphans) and known
@@ -166,11 +168,10 @@ class SystemProcesses:
 
     def _enter(self, pids: Iterable[int]) -> bool:
         """Take processes into the system; return whether one is new."""
-        new = False
-        for pid in pids:
-            if pid in self._processes or pid in self._dead:
-                continue
-            new = True
+        new = [pid for pid in pids if pid not in self._processes and pid not in self._dead]
+        if not new:
+            return False
+        for pid in new:
             try:
                 self._processes[pid] = Process(pid)
             except Gone:
@@ -179,10 +180,13 @@ class SystemProcesses:
                 self._dead.add(pid)  # it is listed until somebody asks how it ended
             except Hidden as hidden:
                 raise Unseen(f"the process {pid} belongs to the system, and {hidden}") from hidden
+        self._count()
+        return True
+
+    def _count(self) -> None:
         threads = sum(len(process.threads) for process in self._processes.values())
         if threads > MOST:
             raise Unseen(f"it has {threads} threads, and more than {MOST} are not looked at")
-        return new
 
     def _wakes(self) -> dict[Tid, Wake] | None:
         """Return the time-outs of the sleeps that are new; None where a thread does not sleep."""

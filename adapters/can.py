@@ -1,0 +1,165 @@
+"""CAN buses of any kind that python-can knows, frame by frame."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from threading import Event, Thread
+from typing import Any, Final
+
+import anyio
+
+from otf.adapter import Arrival, Line, LineLost, Port, Trouble
+from otf.adapter.canbus import CanBus, CanFilter, bus_failed, frame_of, message_of, read_bus
+from otf.adapter.exits import answered, describe
+from otf.adapter.mailbox import PATIENCE, Mailbox, open_thread
+from otf.adapter.rest.place import Place
+from otf.adapter.socket.datagrams import dropped
+from otf.errors import USERS_OWN, ContactError
+
+FORM: Final = "can://INTERFACE/CHANNEL?bitrate=500000, with the names and options of python-can"
+_TURN: Final = 0.01  # seconds that a thread waits for a frame before it looks whether it is to end
+_AGAIN: Final = 0.001
+_BATCH: Final = 256
+
+
+class CanLine:
+    """A bus with a descriptor; `open_can` makes it."""
+
+    def __init__(self, bus: Any, patience: float) -> None:  # noqa: ANN401 -- a can.BusABC
+        self._bus, self._patience = bus, patience
+        self._over = False
+        self._gone = ""
+        self._wake: Callable[[], None] = lambda: None
+
+    def descriptors(self) -> tuple[int, ...]:
+        """Return the descriptor of the socket; none after the end."""
+        return () if self._over else (self._bus.fileno(),)
+
+    def arm(self, wake: Callable[[], None]) -> None:
+        """Call `wake` where sending brought a failure to light."""
+        self._wake = wake
+
+    async def send(self, data: bytes) -> None:
+        """Send one frame; while the queue of the controller is full it waits. Raises LineLost, CodecError."""
+        message, until = message_of(data), anyio.current_time() + self._patience
+        while not self._gone:
+            try:
+                self._bus.send(message)
+            except Exception as error:
+                # the kernel's queue has room for ten frames, and shows by no descriptor that it has room again
+                if getattr(error, "error_code", None) != errno.ENOBUFS or anyio.current_time() >= until:
+                    self._gone = f"the CAN bus did not send: {describe(error)}"
+                    self._wake()
+                    raise LineLost(self._gone) from error
+            else:
+                return
+            await anyio.sleep(_AGAIN)
+        raise LineLost(self._gone)
+
+    def receive(self) -> list[Arrival]:
+        """Return the frames that are there, at most 256 of them; at last that the bus failed."""
+        arrived = list[Arrival]()
+        try:
+            while not self._over and len(arrived) < _BATCH and (message := self._bus.recv(0)) is not None:
+                if (frame := frame_of(message)) is not None:
+                    arrived.append(frame)
+        except Exception as error:  # noqa: BLE001 -- a driver may raise anything
+            self._gone = self._gone or bus_failed(error)
+        if self._gone and not self._over and len(arrived) < _BATCH:
+            self._over = True
+            arrived.append(Trouble(self._gone))
+        return arrived
+
+    def lost(self) -> str:
+        """Return how many frames the kernel has dropped."""
+        if self._over:
+            return ""
+        with socket.socket(fileno=os.dup(self._bus.fileno())) as sock:
+            number = dropped(sock)
+        return f"{number} frames came faster than they were read, and the kernel dropped them" if number else ""
+
+    def place(self) -> Place:
+        """Return that it is not known what is on a bus."""
+        return Place(hidden="a CAN bus, and it is not known what is on it")
+
+    def remarks(self) -> list[str]:
+        """Return nothing: a bus reports no more than frames."""
+        return []
+
+    def close(self) -> None:
+        """Close the bus."""
+        self._over, self._gone = True, self._gone or "closed by the tester"
+        anyio.notify_closing(self._bus.fileno())
+        self._bus.shutdown()
+
+
+class BusReader:
+    """Reads a bus without a descriptor in a thread of its own."""
+
+    def __init__(self, where: CanBus, mailbox: Mailbox) -> None:
+        self._mailbox, self._over = mailbox, Event()
+        self._bus = where.open()
+        self._thread = Thread(target=self._run, name=f"otf can {where.channel}", daemon=True)
+        self._thread.start()
+
+    def send(self, data: bytes) -> None:
+        """Send one frame. Raises what python-can raises, CodecError."""
+        self._bus.send(message_of(data))
+
+    def close(self) -> None:
+        """End the thread, and close the bus."""
+        self._over.set()
+        self._thread.join()
+        self._bus.shutdown()
+
+    def _run(self) -> None:
+        try:
+            while not self._over.is_set():
+                message = self._bus.recv(_TURN)
+                if message is not None and (frame := frame_of(message)) is not None:
+                    self._mailbox.put(frame.data, frame.trouble)
+        except Exception as error:  # noqa: BLE001 -- a driver may raise anything
+            self._mailbox.fail(bus_failed(error))
+
+
+def can(url: str, *, filters: Sequence[CanFilter] = (), patience: float = PATIENCE, **options: Any) -> Port:  # noqa: ANN401 -- those of python-can
+    """Return the port of a CAN bus: "can://socketcan/can0", "can://slcan//dev/ttyACM0?bitrate=500000".
+
+    Interface, channel and options are those of python-can (the extra `can`); options may be in the URL or arguments.
+    A frame has the bytes of a `CanFrame` (`otf.codec.can`). `filters` are pairs of an id and a mask. A bus has no
+    ending: a system that has left it is silent. Error frames are left out; a controller that is bus-off is trouble.
+    Raises UsageError; opening raises ContactError.
+
+    >>> can("can://virtual/test").kind
+    'can'
+    """
+    opened = partial(open_can, read_bus(url, FORM, options, filters), patience=patience)
+    return Port(opened, "can", None, partial(can, filters=filters, patience=patience, **options), url)
+
+
+@asynccontextmanager
+async def open_can(where: CanBus, *, patience: float = PATIENCE) -> AsyncGenerator[Line, None]:
+    """Open a line to a bus. Raises ContactError."""
+    if not where.is_watched:
+        async with open_thread(partial(BusReader, where), BusReader.send, BusReader.close, patience=patience) as read:
+            yield read
+        return
+    line = CanLine(await _opened(where, patience), patience)
+    try:
+        yield line
+    finally:
+        line.close()
+
+
+async def _opened(where: CanBus, patience: float) -> Any:  # noqa: ANN401 -- a can.BusABC
+    try:
+        return await answered(where.open, patience, lambda late: late.shutdown())
+    except USERS_OWN:
+        raise
+    except Exception as error:
+        raise ContactError(f"the CAN bus {where.interface}/{where.channel} did not open: {describe(error)}") from error

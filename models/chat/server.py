@@ -1,0 +1,25 @@
+"""The server of the bench: the chat that the readme of websocket-server describes; all clients get what one says."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from websocket_server import WebsocketServer  # pyright: ignore[reportMissingTypeStubs]
+
+
+def serve() -> None:
+    """Print the number of a free port, and serve there until the process is ended."""
+    server: Any = WebsocketServer(host="127.0.0.1", port=0)
+    server.set_fn_message_received(_tell)
+    sys.stdout.write(f"{server.port}\n")
+    sys.stdout.flush()
+    server.run_forever()
+
+
+def _tell(_client: object, server: Any, message: str) -> None:  # noqa: ANN401 -- it has no types
+    server.send_message_to_all(message)
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,118 @@
+"""A chat over WebSocket as a function of an input and who takes part.
+
+After RFC 6455: a connection is opened (section 4), a ping is answered with the same bytes (5.5.2 and 5.5.3), and a
+close with a close, after which the server ends the connection (5.5.1 and 7.1.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, Literal, TypeAlias
+
+from otf.codec.web import WebSocketCodec, WsBytes, WsClose, WsMessage, WsOpen, WsOpened, WsPing, WsPong, WsText
+from otf.errors import CodecError
+from otf.spec import OneOf, Spec, Transition, goto, on
+from otf.trace import Ended
+from otf.values import show
+
+Client: TypeAlias = Literal["ann", "bob"]
+CLIENTS: Final[tuple[Client, ...]] = ("ann", "bob")
+UNSUPPORTED: Final = 1003
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """A message from a client, or to it."""
+
+    client: Client
+    message: WsMessage
+
+
+@dataclass(frozen=True, slots=True)
+class ChatCodec:
+    """The messages of a WebSocket, on a port for each client."""
+
+    types: tuple[type, ...] = (ChatMessage,)
+
+    def port(self, value: object) -> str:
+        """Return the client of a message."""
+        return value.client if isinstance(value, ChatMessage) else ""
+
+    def encode(self, value: object) -> bytes:
+        """Return the frame of a message. Raises CodecError."""
+        if not isinstance(value, ChatMessage):
+            raise CodecError(f"{show(value)} is no ChatMessage")
+        return WebSocketCodec().encode(value.message)
+
+    def decode(self, port: str, data: bytes) -> ChatMessage:
+        """Return the message in a frame. Raises CodecError."""
+        return ChatMessage("ann" if port == "ann" else "bob", WebSocketCodec().decode(port, data))
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Who takes part, and who has left."""
+
+    inside: frozenset[Client] = frozenset()
+    gone: frozenset[Client] = frozenset()
+
+
+def chat(also: str = "") -> Spec[Room, ChatMessage]:
+    """Return the spec; `also` names inputs of `ALSO` that are tried too.
+
+    >>> chat().name
+    'chat'
+    """
+    return Spec(_step, Room(), partial(_inputs, also), name="chat")
+
+
+def _step(room: Room, inp: ChatMessage) -> Iterator[Transition[Room]]:
+    client = inp.client
+    left = replace(room, inside=room.inside - {client}, gone=room.gone | {client})
+    match inp.message:
+        case WsOpen() if client not in room.inside | room.gone:
+            yield goto(replace(room, inside=room.inside | {client}), ChatMessage(client, WsOpened()))
+        case WsText() as said if client in room.inside:
+            yield goto(room, *(ChatMessage(each, said) for each in sorted(room.inside)))
+        case WsPing(data) if client in room.inside:
+            yield goto(room, ChatMessage(client, WsPong(data)))
+        case WsPong() if client in room.inside:
+            yield goto(room)  # unsolicited ones are allowed, and not answered (5.5.3)
+        case WsClose(code) if client in room.inside:
+            # the status code may be sent back, or left out
+            answers = dict.fromkeys([WsClose(code), WsClose(0), WsClose()])
+            yield goto(left, OneOf(*(ChatMessage(client, each) for each in answers)), on(client, Ended))
+        case WsBytes(data) if client in room.inside:
+            # a chat of text may refuse bytes (7.4.1); it may not take them for something else
+            yield goto(left, ChatMessage(client, WsClose(UNSUPPORTED)), on(client, Ended))
+            yield goto(room, *(ChatMessage(each, WsBytes(data)) for each in sorted(room.inside)))
+            yield goto(room)
+        case _:
+            return
+
+
+_INPUTS: Final[tuple[WsMessage, ...]] = (
+    WsOpen("/"),
+    WsText("hello"),
+    WsText(""),
+    WsText("äöü €"),
+    WsText("long " * 60),
+    WsPing(b""),
+    WsPing(b"are you there?"),
+    WsPong(b"unasked"),
+)
+ALSO: Final[dict[str, tuple[WsMessage, ...]]] = {
+    "close": (WsClose(), WsClose(0), WsClose(1001, "away")),
+    "bytes": (WsBytes(b"\x81\x80abcd"), WsBytes(b"")),
+    "ping": (WsPing(b"\xff"),),
+}
+"""Messages that the server does not handle as the standard says, by what they are."""
+
+
+def _inputs(also: str, room: Room) -> Iterator[ChatMessage]:
+    del room
+    for message in (*_INPUTS, *ALSO.get(also, ())):
+        for client in CLIENTS:
+            yield ChatMessage(client, message)

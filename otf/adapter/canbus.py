@@ -1,0 +1,110 @@
+"""CAN buses as python-can opens them: where one is, and its messages as the bytes of a `CanFrame`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any, Final, TypeAlias
+
+from otf.adapter.exits import describe
+from otf.codec.can import CanFrame, decode_can, encode_can
+from otf.errors import CodecError, UsageError
+from otf.framing import Frame
+
+WATCHED: Final = {"socketcan", "udp_multicast"}
+"""Interfaces whose descriptor shows that there is a frame, and whose calls never block; the others get threads."""
+
+CanFilter: TypeAlias = tuple[int, int]
+"""An id and a mask: frames pass whose id is the same in the bits of the mask."""
+
+_BUS_OFF: Final = 0x40  # CAN_ERR_BUSOFF in linux/can/error.h
+
+
+@dataclass(frozen=True)
+class CanBus:
+    """Where a bus is and how it is set up, in the words of python-can."""
+
+    interface: str
+    channel: str
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    filters: Sequence[CanFilter] = ()
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether its descriptor is enough: where python-can filters by itself, a frame may wait behind others."""
+        return self.interface in WATCHED and (self.interface == "socketcan" or not self.filters)
+
+    def open(self) -> Any:  # noqa: ANN401 -- a can.BusABC, imported late
+        """Open it. Raises what python-can raises."""
+        from can import Bus
+
+        given: dict[str, Any] = dict(self.options)
+        if self.filters:
+            given["can_filters"] = [{"can_id": number, "can_mask": mask} for number, mask in self.filters]
+        # the files and variables that set up other programs of this user do not count: the bench says all
+        return Bus(channel=self.channel, interface=self.interface, ignore_config=True, **given)
+
+
+def read_bus(url: str, form: str, options: Mapping[str, Any], filters: Sequence[CanFilter] = ()) -> CanBus:
+    """Return the bus at the address `SCHEME://INTERFACE/CHANNEL?OPTION=VALUE`. Raises UsageError with the form.
+
+    >>> read_bus("can://slcan//dev/ttyACM0?bitrate=500000&fd=true", "can://…", {})
+    CanBus(interface='slcan', channel='/dev/ttyACM0', options={'bitrate': 500000, 'fd': True}, filters=())
+    """
+    if find_spec("can") is None:
+        raise UsageError(f"{url}: CAN needs python-can and can-isotp: pip install 'otf[can]'")
+    place, _, query = url.partition("://")[2].partition("?")
+    interface, _, channel = place.partition("/")
+    if not interface or not channel:
+        raise UsageError(f"not a CAN bus: {url!r}; write {form}")
+    pairs = (pair.partition("=") for pair in query.split("&") if pair)
+    return CanBus(interface, channel, {**options, **{key: _value(value) for key, _, value in pairs}}, filters)
+
+
+def message_of(data: bytes) -> Any:  # noqa: ANN401 -- a can.Message
+    """Return the message of python-can for the bytes of a frame. Raises CodecError."""
+    from can import Message
+
+    frame = decode_can(data)
+    return Message(
+        arbitration_id=frame.id,
+        data=None if frame.remote else frame.data,
+        dlc=len(frame.data),
+        is_extended_id=frame.extended,
+        is_remote_frame=frame.remote,
+        is_fd=frame.fd,
+        bitrate_switch=frame.brs,
+        error_state_indicator=frame.esi,
+    )
+
+
+def frame_of(message: Any) -> Frame | None:  # noqa: ANN401 -- a can.Message
+    """Return the frame of a message that was received; None for an error frame. Raises OSError for a bus that is off.
+
+    An error frame says that a frame was disturbed; the controllers repeat that by themselves.
+    """
+    if message.is_error_frame:
+        if message.arbitration_id & _BUS_OFF:
+            raise OSError("the controller is bus-off: it has seen too many errors, and sends nothing more")
+        return None
+    data = bytes(message.dlc) if message.is_remote_frame else bytes(message.data)
+    kinds = {"extended": bool(message.is_extended_id), "remote": bool(message.is_remote_frame)}
+    flags = {"brs": bool(message.bitrate_switch), "esi": bool(message.error_state_indicator)}
+    try:
+        return Frame(encode_can(CanFrame(message.arbitration_id, data, fd=bool(message.is_fd), **kinds, **flags)))
+    except CodecError as error:
+        return Frame(data, str(error))
+
+
+def bus_failed(error: Exception) -> str:
+    """Return the trouble of a line on which the bus raised an error."""
+    return f"the CAN bus failed: {describe(error)}"
+
+
+def _value(text: str) -> object:
+    """Return a number, a truth or the text itself: what python-can takes for an option."""
+    with suppress(ValueError):
+        return float(text) if "." in text else int(text)
+    return {"true": True, "false": False, "": True}.get(text.lower(), text)

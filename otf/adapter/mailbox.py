@@ -1,0 +1,229 @@
+"""A line to a library that calls back from threads of its own: a mailbox, and the functions open, send and close."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from threading import Lock
+from typing import Final, TypeVar
+
+import anyio
+
+from otf.adapter.exits import answer, answered, describe
+from otf.adapter.line import NEVER, Arrival, Ending, LineLost, Trouble
+from otf.adapter.rest.place import Place
+from otf.adapter.waiting import clock
+from otf.errors import USERS_OWN, CodecError, ContactError
+from otf.framing import LARGEST, Frame
+from otf.framing.frame import too_long
+
+HELD: Final = 10_000
+PATIENCE: Final = 10.0
+_BATCH: Final = 256
+
+T = TypeVar("T")
+
+
+class Mailbox:
+    """What a library gets to hand over what arrived; its methods may be called in any thread, also after the end.
+
+    >>> mailbox = Mailbox()
+    >>> mailbox.put(b"hello")
+    >>> mailbox.end("stopped")
+    >>> mailbox.take(10)
+    [Frame(data=b'hello', trouble='', received=None), Ending(reason='stopped')]
+    >>> mailbox.close()
+    """
+
+    def __init__(self, held: int = HELD, largest: int = LARGEST) -> None:
+        self._held, self._largest = held, largest
+        self._lock = Lock()
+        self._arrived = deque[Arrival]()
+        self._is_rung = self._is_over = False
+        self._near, self._far = socket.socketpair()
+        self.descriptor: int = self._near.fileno()
+        self.dropped: int = 0
+        self.stirred: float = NEVER
+
+    def put(self, data: bytes | bytearray | memoryview, trouble: str = "") -> None:
+        """Hand over one frame. If too many wait to be read it is dropped and counted, which ends in no verdict.
+
+        `trouble` says in a few words why the bytes are no frame; they are an undecodable output then.
+        """
+        if not isinstance(data, bytes | bytearray | memoryview):  # pyright: ignore[reportUnnecessaryIsInstance] -- users
+            # libraries swallow what their callbacks raise, and the system would look silent
+            self.fail(f"put({data!r}): a frame is bytes")
+            raise TypeError(f"put({data!r}): a frame is bytes")
+        raw = bytes(data)
+        fits = len(raw) <= self._largest
+        self._add(Frame(raw, trouble) if fits else Frame(raw[: self._largest], trouble or too_long(self._largest)))
+        self.stirred = NEVER  # not sooner: in between the system would look silent
+
+    def stir(self) -> None:
+        """Report that a part of a frame has arrived: the system is not silent until `put` hands over the whole."""
+        self.stirred = time.monotonic()
+
+    def end(self, reason: str) -> None:
+        """Hand over that the system ended the port; nothing follows."""
+        self._add(Ending(reason))
+
+    def fail(self, reason: str) -> None:
+        """Hand over that the library or the machine failed, and not the system; nothing follows."""
+        self._add(Trouble(reason))
+
+    def take(self, most: int) -> list[Arrival]:
+        """Return what has arrived, at most so many at a time. The descriptor is readable while there is more."""
+        with self._lock:
+            found = [self._arrived.popleft() for _ in range(min(most, len(self._arrived)))]
+            if self._is_rung and not self._arrived:
+                self._near.recv(1)
+                self._is_rung = False
+            return found
+
+    def close(self) -> None:
+        """Take nothing more, and close the sockets."""
+        with self._lock:
+            self._is_over = True
+            self._near.close()
+            self._far.close()
+
+    def _add(self, arrival: Arrival) -> None:
+        is_frame = isinstance(arrival, Frame)
+        with self._lock:
+            if self._is_over:
+                return
+            if is_frame and len(self._arrived) >= self._held:
+                self.dropped += 1
+                return
+            self._is_over = not is_frame
+            self._arrived.append(arrival)
+            if not self._is_rung:  # one byte at a time, so that the socket is never full
+                self._far.send(b"!")
+                self._is_rung = True
+
+
+class ThreadLine:
+    """A line to a library with threads or callbacks; `open_thread` makes it."""
+
+    def __init__(self, mailbox: Mailbox, send: Callable[[bytes], object], patience: float) -> None:
+        self._mailbox, self._send, self._patience = mailbox, send, patience
+        self._clock = clock()
+        self._gone = self._failure = ""
+
+    def descriptors(self) -> tuple[int, ...]:
+        """Return the descriptor of a socket that is readable while there are frames; none after the end."""
+        return () if self._gone else (self._mailbox.descriptor,)
+
+    def arm(self, wake: Callable[[], None]) -> None:
+        """Do nothing: the descriptor is enough."""
+
+    async def send(self, data: bytes) -> None:
+        """Send one frame, in a thread, since the library may block.
+
+        Raises LineLost, also if that takes too long; CodecError where `send` raises it.
+        """
+        if self._gone or self._failure:
+            raise LineLost(self._gone or self._failure)
+        try:
+            await answered(partial(_reported, partial(self._send, data)), self._patience)
+        except TimeoutError as error:
+            raise self._failed(f"the library did not send for {self._patience:g} s") from error
+        except _Raised as error:
+            raise self._failed(f"the library raised {error} when it sent") from error
+
+    def receive(self) -> list[Arrival]:
+        """Return what has arrived, at most 256 of it, and at last the ending."""
+        if self._gone:
+            return []
+        arrived = self._mailbox.take(_BATCH)
+        if arrived and isinstance(arrived[-1], Ending | Trouble):
+            self._gone = arrived[-1].reason
+        return arrived
+
+    def lost(self) -> str:
+        """Return how many frames were dropped since otf did not read them in time."""
+        dropped = self._mailbox.dropped
+        return f"{dropped} frames arrived faster than they were read, and were dropped" if dropped else ""
+
+    def stirred(self) -> float:
+        """Return when the last part of an unfinished frame arrived."""
+        # the library's threads know the machine's clock only, and trio's has another zero
+        at = self._mailbox.stirred
+        return at if at == NEVER else self._clock() - (time.monotonic() - at)
+
+    def place(self) -> Place:
+        """Return that it is not known what is at the other end of a library."""
+        return Place(hidden="a library of this process carries its bytes, and its other end is not known")
+
+    def remarks(self) -> list[str]:
+        """Return nothing: the library says what it has to say by itself."""
+        return []
+
+    def _failed(self, reason: str) -> LineLost:
+        # it is no output of the system that its library fails: the run is inconclusive
+        self._failure = reason
+        self._mailbox.fail(reason)
+        return LineLost(reason)
+
+
+@asynccontextmanager
+async def open_thread(  # noqa: PLR0913 -- those of `from_thread`
+    open: Callable[[Mailbox], T],  # noqa: A002 -- the same
+    send: Callable[[T, bytes], object],
+    close: Callable[[T], object],
+    *,
+    held: int = HELD,
+    largest: int = LARGEST,
+    patience: float = PATIENCE,
+) -> AsyncGenerator[ThreadLine, None]:
+    """Open a line to a library. Raises ContactError if it cannot be opened or closed."""
+    mailbox = Mailbox(held, largest)
+    try:
+        # a library that is open when this is cancelled is closed here, in bounded time
+        undo = partial(_undone, close, patience)
+        library = await _called("open", partial(open, mailbox), patience, undo)
+        try:
+            yield ThreadLine(mailbox, partial(send, library), patience)
+        except BaseException:
+            with suppress(ContactError):  # the first error is the one that counts
+                await _closed(close, library, patience)
+            raise
+        await _closed(close, library, patience)
+    finally:
+        anyio.notify_closing(mailbox.descriptor)
+        mailbox.close()
+
+
+class _Raised(Exception):  # noqa: N818 -- it says what was raised
+    """The library raised an error of any kind, which could be taken for one of the event loop."""
+
+
+def _reported(call: Callable[[], T]) -> T:
+    try:
+        return call()
+    except (*USERS_OWN, CodecError):
+        raise
+    except BaseException as error:
+        raise _Raised(describe(error)) from error
+
+
+def _undone(close: Callable[[T], object], patience: float, library: T) -> None:
+    answer(partial(close, library), patience)
+
+
+async def _closed(close: Callable[[T], object], library: T, patience: float) -> None:
+    with anyio.CancelScope(shield=True):
+        await _called("close", partial(close, library), patience)
+
+
+async def _called(what: str, call: Callable[[], T], patience: float, undo: Callable[[T], object] | None = None) -> T:
+    try:
+        return await answered(partial(_reported, call), patience, undo)
+    except TimeoutError as error:
+        raise ContactError(f"the library of a port did not {what} within {patience:g} s; see {call!r}") from error
+    except _Raised as error:
+        raise ContactError(f"the library of a port did not {what}: it raised {error}; see {call!r}") from error

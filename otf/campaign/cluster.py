@@ -1,0 +1,141 @@
+"""The executor of a cluster: dask.distributed decides which of its workers drives a path.
+
+Nothing is scheduled here. A lease is a task of the cluster; a worker that joins late gets the next ones, and a task
+whose worker dies runs again on another. Functions are sent by name: workers import otf and the bench themselves.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import anyio
+import msgspec
+
+from otf.adapter import Bench
+from otf.campaign.merged import Known
+from otf.campaign.relay import Answer, Files, end_relay, relayed
+from otf.campaign.remote import JobLine, Remote, ResultLine, WorkerDiedError
+from otf.campaign.settings import Settings, Workers
+from otf.errors import ContactError, UsageError
+from otf.runner.writer import put
+
+CONNECTING = 10.0  # seconds in which a scheduler answers
+LARGEST = 64 << 20  # bytes of a trace that travels: the coordinator holds it as a whole
+
+
+class Cluster(Remote):
+    """Drives paths on the workers of a dask cluster; each has an own process for it.
+
+    >>> from otf.campaign import Settings
+    >>> Cluster.trace(Settings(out=Path("out")), "../../path-0001.jsonl")
+    PosixPath('out/path-0001.jsonl')
+    """
+
+    def __init__(
+        self,
+        bench: Bench,
+        settings: Settings,
+        workers: Workers,
+        whole: Callable[[Known], Known],
+        ends: Callable[[], float],
+    ) -> None:
+        super().__init__(bench, settings, whole, ends)
+        self._address, self._command, self._greeting = workers.cluster, tuple(workers.command), workers.greeting
+        self._campaign = uuid4().hex
+        self._client: Any = None
+
+    @property
+    def together(self) -> int:
+        """Return the number of lanes."""
+        return self.settings.jobs
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """Connect to the scheduler; end the worker programs when the context is left."""
+        distributed = _distributed()
+        try:
+            self._client = await distributed.Client(
+                self._address, asynchronous=True, timeout=CONNECTING, set_as_default=False
+            )
+        except (OSError, ValueError, ImportError) as error:
+            message = f"--cluster {self._address}: there is no scheduler ({error}); `dask scheduler` starts one"
+            raise ContactError(message) from error
+        try:
+            yield
+        finally:
+            with anyio.CancelScope(shield=True), anyio.move_on_after(CONNECTING), suppress(Exception):
+                await self._client.run(end_relay, self._campaign, on_error="ignore")
+            with anyio.CancelScope(shield=True), anyio.move_on_after(CONNECTING), suppress(Exception):
+                await self._client.close()
+
+    async def ask(self, line: JobLine) -> ResultLine:
+        """Have the worker do it that the scheduler chooses. Raises WorkerDiedError, ContactError."""
+        stem = f"path-{line.number:04}" if line.failing is None else Path(line.failing.trace).name.partition(".")[0]
+        # the trace and all that is named after it; a test of pytest has a name that Python can import
+        answer = await self._answer(line, self._files(line), (f"{stem}.", f"{stem.replace('-', '_')}_"))
+        if not answer.line:
+            raise WorkerDiedError
+        for name, text in answer.files.items():
+            put(self.trace(self.settings, name), text)
+        return msgspec.json.decode(answer.line, type=ResultLine)
+
+    async def _answer(self, line: JobLine, files: Files, wanted: tuple[str, ...]) -> Answer:
+        distributed = _distributed()
+        future = self._client.submit(
+            relayed,
+            self._campaign,
+            self._command,
+            self._greeting,
+            line.job,
+            msgspec.json.encode(line),
+            files,
+            wanted,
+            key=f"otf-{line.does}-{self._campaign}-{line.job}",
+            pure=False,
+        )
+        try:
+            answer: Answer = await future
+        except distributed.KilledWorker:
+            raise WorkerDiedError from None
+        except distributed.CancelledError as error:
+            raise self._gone() from error
+        except OSError as error:
+            raise self._gone() from error
+        finally:
+            future.release()
+        return answer
+
+    def _gone(self) -> ContactError:
+        return ContactError(
+            f"--cluster {self._address}: the scheduler is gone; what counts so far is in {self.settings.out}: "
+            f"`otf run --resume {self.settings.out} --cluster ADDRESS` drives the rest"
+        )
+
+    def _files(self, line: JobLine) -> Files:
+        if line.failing is None:
+            return {}
+        trace = self.trace(self.settings, line.failing.trace)
+        with suppress(OSError):
+            return {trace.name: trace.read_bytes()}
+        return {}
+
+    @staticmethod
+    def trace(settings: Settings, name: str) -> Path:
+        """Return a file in the folder of the campaign, whatever a worker calls it."""
+        return settings.out / Path(name).name
+
+
+def _distributed() -> Any:  # noqa: ANN401 -- it has no types
+    try:
+        distributed = import_module("distributed")  # by name: type checkers do without it
+    except ImportError:
+        raise UsageError("--cluster needs dask.distributed: pip install 'otf[cluster]'") from None
+    # its own warnings repeat, in other words, what otf reports
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    return distributed

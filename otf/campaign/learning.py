@@ -1,0 +1,214 @@
+"""The memory of a lane while it drives: counts and silences by value, those of other paths looked up by digest.
+
+What others learned is looked up when a path first comes to a state: copying all of it to each of a thousand lanes
+would take a thousand times the memory.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from itertools import chain
+from typing import Any, TypeVar
+
+from otf.campaign.knowledge import Knowledge, named
+from otf.core import Node, Symbol
+from otf.spec import Elapse
+from otf.strategy import VisitCounts
+from otf.strategy.visits import STATES, WIDE
+from otf.values import key
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Layer:
+    """What some paths learned, ready to be looked up: visits are kept by state.
+
+    Of more than 50,000 states those visited once are forgotten, as in the memory of one lane.
+
+    >>> layer = Layer(Knowledge({"a b": 1, "a c": 2}))
+    >>> layer.states["a"], layer.inputs["a"], layer.knowledge().visits
+    (3, {'b': 1, 'c': 2}, {'a b': 1, 'a c': 2})
+    """
+
+    def __init__(self, learned: Knowledge | None = None) -> None:
+        self.states: dict[str, int] = {}
+        self.inputs: dict[str, dict[str, int]] = {}
+        self.actions: Counter[str] = Counter()
+        self.timers: Counter[str] = Counter()
+        self.quiet: dict[str, None] = {}
+        self.waits: dict[float, None] = {}
+        if learned is not None:
+            self.add(learned)
+
+    def add(self, learned: Knowledge) -> None:
+        """Add what later paths learned."""
+        for name, times in learned.visits.items():
+            state, _, inp = name.partition(" ")
+            self.states[state] = self.states.get(state, 0) + times
+            table = self.inputs.setdefault(state, {})
+            table[inp] = table.get(inp, 0) + times
+        self.actions.update(learned.actions)
+        self.timers.update(learned.timers)
+        self.quiet.update(dict.fromkeys(learned.quiet))
+        self.waits.update(dict.fromkeys(learned.waits))
+        if len(self.states) > STATES:
+            kept = [state for state, times in self.states.items() if times > 1][-STATES // 2 :]
+            self.states = {state: self.states[state] for state in kept}
+            self.inputs = {state: self.inputs[state] for state in kept}
+
+    def knowledge(self) -> Knowledge:
+        """Return it as data."""
+        visits = {f"{state} {inp}": times for state, table in self.inputs.items() for inp, times in table.items()}
+        return Knowledge(visits, dict(self.actions), [*self.quiet], dict(self.timers), [*self.waits])
+
+
+class _Recalled(defaultdict[Key, int]):
+    """Counts by key; those of other paths are looked up by digest when their key comes."""
+
+    def __init__(self, recall: Callable[[str], int]) -> None:
+        super().__init__(int)
+        self._recall = recall
+
+    def __missing__(self, key: Key) -> int:
+        times = self[key] = self._recall(named(key))
+        return times
+
+    def get(self, key: Key, default: Any = None) -> Any:  # noqa: ANN401 -- as a dict has it
+        return self[key] if key in self else self._recall(named(key)) or default
+
+    def copy(self) -> Any:  # noqa: ANN401 -- what is copied needs no digests
+        return dict(self)
+
+
+class _RecalledTables(defaultdict[Node, defaultdict[Symbol, int]]):
+    """The same for the tables of states."""
+
+    def __init__(self, layers: Sequence[Layer]) -> None:
+        super().__init__()
+        self._layers = layers
+
+    def __missing__(self, key: Node) -> defaultdict[Symbol, int]:
+        name = named(key)
+        table = self[key] = _table([layer.inputs[name] for layer in self._layers if name in layer.inputs])
+        return table
+
+    def copy(self) -> Any:  # noqa: ANN401 -- as above
+        return dict(self)
+
+
+def _table(found: Sequence[dict[str, int]]) -> defaultdict[Symbol, int]:
+    if not found:
+        return defaultdict(int)
+    if len(found) == 1:
+        times = found[0].get
+        return _Recalled(lambda name: times(name, 0))
+    return _Recalled(lambda name: sum(table.get(name, 0) for table in found))
+
+
+class _Waited(_Recalled[tuple[Node, ...]]):
+    """Visits to states with timers, those of this path alone in `log`."""
+
+    log: list[tuple[Node, ...]]
+
+    def __setitem__(self, key: tuple[Node, ...], times: int) -> None:
+        super().__setitem__(key, times)
+        self.log.append(key)
+
+
+class _Quiet(set[Hashable]):
+    """Silences that were seen, also by other paths."""
+
+    def __init__(self, layers: Sequence[Layer]) -> None:
+        super().__init__()
+        self._layers = layers
+
+    def __contains__(self, key: object) -> bool:
+        if super().__contains__(key):
+            return True
+        name = named(key)  # it has been looked up, so it has a hash
+        if not self.recalled(name):
+            return False
+        self.add(key)
+        return True
+
+    def recalled(self, name: str) -> bool:
+        """Return whether other paths saw the silence of that digest."""
+        return any(name in layer.quiet for layer in self._layers)
+
+
+class Learning:
+    """The memory of one lane: it begins with what other paths knew, in layers, and returns what each path adds.
+
+    >>> learning = Learning()
+    >>> learning.proven.add("a")
+    >>> learning.path().quiet == [named("a")], learning.path()
+    (True, Knowledge(visits={}, actions={}, quiet=[], timers={}, waits=[]))
+    """
+
+    def __init__(self, layers: Sequence[Layer] = ()) -> None:
+        self.visits: VisitCounts = _visits([layer for layer in layers if layer.states])
+        self.proven: set[Hashable] = _Quiet(quiet) if (quiet := [each for each in layers if each.quiet]) else set()
+        self.waited: dict[tuple[Node, ...], int] = _Waited(_summed([each.timers for each in layers if each.timers]))
+        self._log: list[tuple[Node, Symbol]] = []
+        self._waits: list[tuple[Node, ...]] = []
+        # an input that only waits is its own name
+        waits = (Elapse(seconds) for layer in layers for seconds in layer.waits)
+        self.visits.waits.update((Symbol(wait, key(wait)), None) for wait in waits)
+        for layer in layers:
+            for what, times in layer.actions.items():
+                self.visits.actions[what] += times
+        self.visits.log, self.waited.log = self._log, self._waits
+        self._actions = dict(self.visits.actions)
+        self._said = set[Hashable]()
+        self._waits_said = len(self.visits.waits)
+
+    def path(self) -> Knowledge:
+        """Return what was learned since the last call."""
+        visits, timers = Counter(self._log), Counter(self._waits)
+        self._log.clear()
+        self._waits.clear()
+        used, self._actions = self._actions, dict(self.visits.actions)
+        return Knowledge(
+            {f"{named(node.key)} {named(inp.key)}": times for (node, inp), times in visits.items()},
+            {what: times - used.get(what, 0) for what, times in self._actions.items() if times > used.get(what, 0)},
+            [*self._quiet()],
+            {named(nodes): times for nodes, times in timers.items()},
+            self._new_waits(),
+        )
+
+    def _new_waits(self) -> list[float]:
+        said, self._waits_said = self._waits_said, len(self.visits.waits)
+        return [wait.value.seconds for wait in [*self.visits.waits][said:] if isinstance(wait.value, Elapse)]
+
+    def _quiet(self) -> Iterator[str]:
+        if len(self.proven) == len(self._said):
+            return
+        new, known = self.proven - self._said, self.proven
+        self._said |= new
+        for name in map(named, new):
+            if not (isinstance(known, _Quiet) and known.recalled(name)):
+                yield name
+
+
+def _visits(layers: Sequence[Layer]) -> VisitCounts:
+    if not layers:
+        return VisitCounts()
+    states = [layer.states for layer in layers]
+    return VisitCounts(_Recalled(_summed(states)), _RecalledTables(layers), firsts=_distinct(states))
+
+
+def _distinct(states: Sequence[dict[str, int]]) -> int:
+    """Return how many states were visited, or one more than matters."""
+    found: set[str] = set()
+    for name in chain.from_iterable(states):
+        found.add(name)
+        if len(found) > WIDE:
+            break
+    return len(found)
+
+
+def _summed(counts: Sequence[dict[str, int]]) -> Callable[[str], int]:
+    if not counts:
+        return lambda _name: 0
+    return lambda name: sum(each.get(name, 0) for each in counts)

@@ -1,0 +1,178 @@
+"""The part of a cluster that runs on its workers: it starts otf's own worker program there, and passes lines on.
+
+The program is the one that `--processes` starts, so a model that hangs or a driver that dies ends that process and not
+the cluster's. It writes its traces to a folder of its own on that machine; those that count travel with the answer.
+"""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import subprocess
+import sys
+import threading
+from concurrent.futures import Future
+from pathlib import Path
+from queue import Queue
+from tempfile import mkdtemp
+from typing import Final, NamedTuple
+
+import msgspec
+
+IDLE: Final = 60.0
+"""Seconds without work after which a worker program ends: a coordinator that was killed cannot say that it is over."""
+ENDING: Final = 5.0  # seconds in which it ends by itself
+
+Files = dict[str, bytes]
+
+
+class Answer(NamedTuple):
+    """What a worker program answered: nothing if it has ended; and the files that it wrote."""
+
+    line: bytes
+    files: Files
+
+
+class _Job(msgspec.Struct):
+    job: int
+
+
+class Relay:
+    """A worker program, its folder, and what it has been asked.
+
+    >>> echo = "import sys; sys.stdin.readline(); print(sys.stdin.readline(), flush=True)"
+    >>> relay = Relay(("-c", echo), b'{"out": ""}')
+    >>> relay.ask(7, b'{"job": 7}', {}, ()).line
+    b'{"job": 7}'
+    >>> relay.ask(8, b'{"job": 8}', {}, ()).line  # it has ended
+    b''
+    >>> relay.end()
+    """
+
+    def __init__(self, command: tuple[str, ...], greeting: bytes) -> None:
+        self.folder = Path(mkdtemp(prefix="otf-worker-"))
+        self._waiting: dict[int, Future[bytes]] = {}
+        self._lock = threading.Lock()
+        self._dead = False
+        self._idle: threading.Timer | None = None
+        self._process = subprocess.Popen(  # noqa: S603 -- otf's own worker, by the running Python
+            (sys.executable, *command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        )
+        # lines are written by one thread: a program that does not read would hold every lock it was written under
+        self._lines = Queue[bytes]()
+        threading.Thread(target=self._write, name="otf relay", daemon=True).start()
+        threading.Thread(target=self._read, name="otf relay", daemon=True).start()
+        self._lines.put(self._greeting(greeting))
+
+    def _greeting(self, greeting: bytes) -> bytes:
+        return msgspec.json.encode({**msgspec.json.decode(greeting), "out": str(self.folder)})
+
+    @property
+    def ended(self) -> bool:
+        """Return whether the program has ended."""
+        return self._dead
+
+    def ask(self, job: int, line: bytes, files: Files, wanted: tuple[str, ...]) -> Answer:
+        """Have the program do something with these files in its folder; return its answer, with the files `wanted`.
+
+        Every file of the folder whose name begins with one of `wanted` is returned, and removed.
+        """
+        with self._lock:
+            if self._idle is not None:
+                self._idle.cancel()
+            done = Future[bytes]()
+            if self._dead:
+                return Answer(b"", {})
+            self._waiting[job] = done
+        for name, text in files.items():
+            (self.folder / Path(name).name).write_bytes(text)
+        self._lines.put(line)
+        answer = done.result()
+        self._rest()
+        return Answer(answer, self._taken(wanted) if answer else {})
+
+    def end(self) -> None:
+        """End the program and remove its folder."""
+        self._lines.put(b"")
+        try:
+            self._process.wait(ENDING)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _taken(self, wanted: tuple[str, ...]) -> Files:
+        taken: Files = {}
+        for file in sorted(self.folder.iterdir()):
+            if wanted and file.name.startswith(wanted):
+                taken[file.name] = file.read_bytes()
+                file.unlink()
+        return taken
+
+    def _rest(self) -> None:
+        with self._lock:
+            if not self._waiting:
+                self._idle = threading.Timer(IDLE, self.end)
+                self._idle.daemon = True
+                self._idle.start()
+
+    def _write(self) -> None:
+        assert self._process.stdin is not None  # noqa: S101 -- it was opened with a pipe
+        try:
+            while line := self._lines.get():
+                self._process.stdin.write(line + b"\n")
+                self._process.stdin.flush()
+            self._process.stdin.close()
+        except OSError:
+            pass  # it has ended: the reader sees that
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None  # noqa: S101 -- as above
+        for line in self._process.stdout:
+            with self._lock:
+                done = self._waiting.pop(msgspec.json.decode(line, type=_Job).job, None)
+            if done is not None:
+                done.set_result(line.rstrip(b"\n"))
+        with self._lock:
+            self._dead = True
+            left, self._waiting = self._waiting, {}
+        for done in left.values():
+            done.set_result(b"")
+
+
+_RELAYS: Final[dict[str, Relay]] = {}
+_STARTING: Final = threading.Lock()
+
+
+def relayed(  # noqa: PLR0913, PLR0917 -- what a cluster sends to a worker
+    campaign: str,
+    command: tuple[str, ...],
+    greeting: bytes,
+    job: int,
+    line: bytes,
+    files: Files,
+    wanted: tuple[str, ...],
+) -> Answer:
+    """Have the worker program of a campaign on this machine do something; start it if there is none."""
+    with _STARTING:
+        relay = _RELAYS.get(campaign)
+        if relay is None or relay.ended:
+            if relay is None and not _RELAYS:
+                atexit.register(_end_all)
+            if relay is not None:
+                relay.end()
+            relay = _RELAYS[campaign] = Relay(command, greeting)
+    return relay.ask(job, line, files, wanted)
+
+
+def end_relay(campaign: str) -> None:
+    """End the worker program of a campaign on this machine, if there is one."""
+    with _STARTING:
+        relay = _RELAYS.pop(campaign, None)
+    if relay is not None:
+        relay.end()
+
+
+def _end_all() -> None:
+    for campaign in [*_RELAYS]:
+        end_relay(campaign)

@@ -1,0 +1,176 @@
+"""Driving elsewhere: a lease becomes a line of JSON for a worker, which answers with one.
+
+Nothing that a worker says is code: its lines are decoded into declared types, and events are read from the traces. This
+is all that local processes and a cluster have in common; they differ in how a line gets to a worker.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from itertools import count
+from pathlib import Path
+from typing import Final, Literal
+
+import anyio
+import msgspec
+
+from otf.adapter import Bench
+from otf.campaign.confirm import ConfirmedPath
+from otf.campaign.knowledge import Knowledge
+from otf.campaign.lanes import Lease, Leased, ShrinkWatch
+from otf.campaign.merged import Known
+from otf.campaign.past import ShrunkLine, shrunk_of
+from otf.campaign.recorder import reread
+from otf.campaign.results import PathResult, Shrunk
+from otf.campaign.settings import Settings
+from otf.core import Oracle
+from otf.errors import ContactError, ModelError, OtfError, TraceError, UsageError, WriteError
+from otf.trace.verdict import Verdict
+
+DEATHS: Final = 10
+"""Workers that may die of one path before the campaign ends: a path that kills its tester would do so for ever."""
+ERRORS: Final = {kind.__name__: kind for kind in (ContactError, ModelError, TraceError, UsageError, WriteError)}
+
+
+class ResultLine(msgspec.Struct, omit_defaults=True):
+    """What a worker did, as it writes it; `error` and its `kind` if it has no result. `trace` is the name of the file.
+
+    `lacks`: the worker has not driven the path, since it lacks some of what that knows. `tries` are the runs that
+    confirmed a failure, or did not decide it (`again`).
+    """
+
+    job: int
+    number: int = 0
+    verdict: Verdict = msgspec.field(default_factory=lambda: Verdict("inconclusive"))
+    steps: int = 0
+    trace: str = ""
+    faults: tuple[str, ...] = ()
+    unwritten: str = ""
+    silence: str = ""
+    learned: Knowledge = msgspec.field(default_factory=Knowledge)
+    cut: bool = False
+    lacks: bool = False
+    tries: int = 0
+    again: bool = False
+    shrunk: ShrunkLine | None = None
+    error: str = ""
+    kind: str = ""
+
+    @classmethod
+    def of(cls, job: int, result: PathResult) -> ResultLine:
+        """Return the line of a run."""
+        name, faults = result.trace.name, result.faults
+        return cls(job, result.number, result.verdict, result.steps, name, faults, result.unwritten, result.silence)
+
+    def result(self, settings: Settings, bench: Bench) -> PathResult:
+        """Return the run, whose trace is in the folder of the campaign. Raises TraceError if that cannot be read."""
+        # a name, whatever a worker says: it leads nowhere else
+        trace = settings.out / Path(self.trace).name
+        events = reread(trace, bench) if self.verdict.failed else ()
+        return PathResult(
+            self.number, self.verdict, self.steps, trace, events, self.faults, self.unwritten, self.silence
+        )
+
+
+class JobLine(msgspec.Struct, omit_defaults=True):
+    """What a worker is to do, as it reads it: drive a leased path, or confirm or shrink the `failing` one.
+
+    `seconds` are those left for it; `strict`, `first` and `confirmed` say of the failing run what `confirm` and
+    `Shrinker` need.
+    """
+
+    job: int
+    does: Literal["drive", "confirm", "shrink"] = "drive"
+    number: int = 0
+    lane: int = 0
+    run: str = ""
+    known: Known = msgspec.field(default_factory=Known)
+    seconds: float | None = None
+    failing: ResultLine | None = None
+    strict: bool = False
+    first: str = ""
+    confirmed: bool = False
+
+
+class WorkerDiedError(Exception):
+    """A worker has ended with a path under way."""
+
+
+class Remote(ABC):
+    """An executor whose paths other processes drive.
+
+    `whole` adds to what a path knows all that a new worker lacks; `ends` returns the moment at which a path ends,
+    whatever it did.
+    """
+
+    def __init__(
+        self, bench: Bench, settings: Settings, whole: Callable[[Known], Known], ends: Callable[[], float]
+    ) -> None:
+        self.bench, self.settings = bench, settings
+        self._whole, self._ends = whole, ends
+        self._oracle = bench.oracle()
+        self._jobs = count(1)
+
+    @abstractmethod
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Return the context in which workers run; leaving it ends them."""
+
+    @property
+    @abstractmethod
+    def together(self) -> int:
+        """Return how many failures are shrunk at the same time."""
+
+    @abstractmethod
+    async def ask(self, line: JobLine) -> ResultLine:
+        """Have a worker do something. Raises WorkerDiedError, ContactError if there can be no more workers."""
+
+    def oracle(self, lane: int) -> Oracle:
+        """Return the oracle of this process, which asks the model again."""
+        del lane
+        return self._oracle
+
+    async def drive(self, lease: Lease) -> Leased:
+        """Drive a path in a worker."""
+        line = JobLine(0, "drive", *lease)
+        found, deaths = await self._asked(line)
+        if found.lacks:
+            found, more = await self._asked(msgspec.structs.replace(line, known=self._whole(lease.known)))
+            deaths += more
+        return Leased(found.result(self.settings, self.bench), found.learned, found.cut, deaths)
+
+    async def confirm(self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool) -> ConfirmedPath:
+        """Drive a failing path again in a worker."""
+        line = JobLine(
+            0, "confirm", failing.number, lane, failing=ResultLine.of(0, failing), strict=strict, first=first
+        )
+        found, _ = await self._asked(line, until - anyio.current_time())
+        return ConfirmedPath(found.result(self.settings, self.bench), found.tries, again=found.again)
+
+    async def shrink(self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, confirmed: bool) -> Shrunk:
+        """Shrink a failing path in a worker; there is no progress to see."""
+        del watch
+        job = JobLine(0, "shrink", failing.number, failing=ResultLine.of(0, failing), confirmed=confirmed)
+        found, _ = await self._asked(job, seconds)
+        line = found.shrunk
+        shrunk = None if line is None else shrunk_of(self.settings.out, line, failing.number, self.bench)
+        if shrunk is None:
+            message = f"{failing.trace}: a worker shrank it, and the shrunk trace cannot be read"
+            raise TraceError(message)
+        return shrunk
+
+    async def _asked(self, line: JobLine, seconds: float | None = None) -> tuple[ResultLine, int]:
+        """Return an answer that is no error, and how many workers died before one gave it."""
+        for deaths in range(DEATHS):
+            left = self._ends() - anyio.current_time() if seconds is None else seconds
+            line.job, line.seconds = next(self._jobs), None if left == float("inf") else left
+            try:
+                found = await self.ask(line)
+            except WorkerDiedError:
+                continue
+            if found.error:
+                raise ERRORS.get(found.kind, OtfError)(found.error)
+            return found, deaths
+        message = f"{DEATHS} worker processes died of path {line.number}: drive it alone, without --processes"
+        raise ContactError(message)

@@ -1,0 +1,205 @@
+"""CAN frames: a value of each frame, its bytes as Wireshark records them, and a codec of messages in a DBC file."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, make_dataclass
+from keyword import iskeyword
+from pathlib import Path
+from typing import Any, Final
+
+from otf.errors import CodecError, UsageError
+from otf.values import show
+
+_HEAD: Final = struct.Struct(">IBBxx")
+_EXTENDED, _REMOTE = 0x8000_0000, 0x4000_0000
+_BRS, _ESI, _FD = 1, 2, 4
+_STANDARD_IDS, _EXTENDED_IDS = 1 << 11, 1 << 29
+SIZES: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64)
+"""The numbers of data bytes that a frame can have; only CAN FD has more than 8."""
+_CLASSIC: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class CanFrame:
+    r"""A frame on a CAN bus; `id` has 11 bits, or 29 if `extended`. A `remote` frame asks for so many bytes, all 0.
+
+    `fd` is CAN FD, which has `brs` (the data were sent at the higher bit rate) and `esi` (the sender is error passive).
+
+    >>> CanFrame(0x123, b"\x01\x02").id
+    291
+    """
+
+    id: int
+    data: bytes = b""
+    extended: bool = False
+    remote: bool = False
+    fd: bool = False
+    brs: bool = False
+    esi: bool = False
+
+
+def encode_can(frame: CanFrame) -> bytes:
+    r"""Return the bytes of a frame: those of LINKTYPE_CAN_SOCKETCAN in captures. Raises CodecError for no such frame.
+
+    >>> encode_can(CanFrame(0x123, b"\x01\x02")).hex(" ")
+    '00 00 01 23 02 00 00 00 01 02'
+    """
+    if why := _fault(frame):
+        raise CodecError(f"{show(frame)} cannot be sent: {why}")
+    number = frame.id | _EXTENDED * frame.extended | _REMOTE * frame.remote
+    flags = _FD * frame.fd | _BRS * frame.brs | _ESI * frame.esi
+    return _HEAD.pack(number, len(frame.data), flags) + frame.data
+
+
+def decode_can(data: bytes) -> CanFrame:
+    """Return the frame of these bytes. Raises CodecError if they are none."""
+    if len(data) < _HEAD.size:
+        raise CodecError(f"{data.hex(' ')} is no CAN frame: {_HEAD.size} bytes at least are needed")
+    number, size, flags = _HEAD.unpack_from(data)
+    is_extended, is_remote = bool(number & _EXTENDED), bool(number & _REMOTE)
+    has = (bool(flags & each) for each in (_FD, _BRS, _ESI))
+    frame = CanFrame(number & ~(_EXTENDED | _REMOTE), data[_HEAD.size :], is_extended, is_remote, *has)
+    why = _fault(frame)
+    if size != len(frame.data):
+        why = f"its length is {size}, and {len(frame.data)} bytes follow"
+    if not why and encode_can(frame) != data:
+        why = "its flags or padding are unknown"
+    if why:
+        raise CodecError(f"{data[:80].hex(' ')} is no CAN frame: {why}")
+    return frame
+
+
+def _fault(frame: CanFrame) -> str:
+    """Return why there is no such frame; empty if there is."""
+    ids = _EXTENDED_IDS if frame.extended else _STANDARD_IDS
+    if not 0 <= frame.id < ids:
+        return f"the id {frame.id:#x} is not below {ids:#x}"
+    if len(frame.data) not in (SIZES if frame.fd else SIZES[: _CLASSIC + 1]):
+        return f"a {'CAN FD' if frame.fd else 'classic CAN'} frame cannot have {len(frame.data)} bytes of data"
+    if frame.remote and (frame.fd or any(frame.data)):
+        return "a remote frame has no data, and CAN FD has no remote frames"
+    if (frame.brs or frame.esi) and not frame.fd:
+        return "only CAN FD has brs and esi"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class CanCodec:
+    r"""The codec of CAN frames as they are, for the one port of a bench or for the port of this name.
+
+    >>> CanCodec().decode("", CanCodec().encode(CanFrame(1, b"\x07")))
+    CanFrame(id=1, data=b'\x07', extended=False, remote=False, fd=False, brs=False, esi=False)
+    """
+
+    name: str = ""
+    types: tuple[type, ...] = (CanFrame,)
+
+    def port(self, value: object) -> str:
+        """Return the name of the port."""
+        del value
+        return self.name
+
+    def encode(self, value: object) -> bytes:
+        """Return the bytes of a frame. Raises CodecError."""
+        if not isinstance(value, CanFrame):
+            raise CodecError(f"{show(value)} is no CanFrame")
+        return encode_can(value)
+
+    def decode(self, port: str, data: bytes) -> CanFrame:
+        """Return the frame of these bytes. Raises CodecError."""
+        del port
+        return decode_can(data)
+
+
+class DbcCodec:
+    """The codec of the messages of a DBC file; `dbc` makes it. `messages` has the dataclass of each, by its name."""
+
+    def __init__(self, database: Any, name: str) -> None:  # noqa: ANN401 -- cantools has no types for it
+        self._name = name
+        self._kinds = {_key(message): (message, _kind(message)) for message in database.messages}
+        self._keys = {kind: key for key, (_, kind) in self._kinds.items()}
+        self.messages: Mapping[str, Callable[..., Any]] = {kind.__name__: kind for _, kind in self._kinds.values()}
+        self.types: tuple[type, ...] = tuple(kind for _, kind in self._kinds.values())
+
+    def port(self, value: object) -> str:
+        """Return the name of the port."""
+        del value
+        return self._name
+
+    def encode(self, value: object) -> bytes:
+        """Return the bytes of a message. Raises CodecError."""
+        if (key := self._keys.get(type(value))) is None:
+            raise CodecError(f"{show(value)} is no message of the DBC file; it has {', '.join(self.messages)}")
+        message, kind = self._kinds[key]
+        pairs = ((name, getattr(value, each.name)) for each, name in zip(fields(kind), _names(message), strict=True))
+        given = {name: number for name, number in pairs if number is not None}
+        try:
+            data = message.encode(
+                {key: each for key, each in given.items() if each is not None}, scaling=False, strict=False
+            )
+        except Exception as error:
+            raise CodecError(f"{show(value)} cannot be encoded: {type(error).__name__}: {error}") from error
+        fd = {"fd": True} if message.is_fd else {}
+        return encode_can(CanFrame(message.frame_id, data, extended=message.is_extended_frame, **fd))
+
+    def decode(self, port: str, data: bytes) -> object:
+        """Return the message in a frame. Raises CodecError if the file has none of this id, or its bytes do not fit."""
+        del port
+        frame = decode_can(data)
+        if (found := self._kinds.get((frame.id, frame.extended))) is None:
+            raise CodecError(f"the DBC file has no message with the id {frame.id:#x}: {show(frame)}")
+        message, kind = found
+        try:
+            signals = message.decode(frame.data, scaling=False, decode_choices=False)
+        except Exception as error:
+            raise CodecError(f"{kind.__name__}: {frame.data.hex(' ')}: {type(error).__name__}: {error}") from error
+        value: object = kind(*(signals.get(name) for name in _names(message)))
+        # bits that belong to no signal would be lost, and two different frames look alike
+        if self.encode(value) != data:
+            raise CodecError(f"{kind.__name__}: {frame.data.hex(' ')} has bits that belong to no signal: {show(value)}")
+        return value
+
+
+def dbc(path: str | Path, *, name: str = "", **options: Any) -> DbcCodec:  # noqa: ANN401 -- those of cantools
+    """Return the codec of the messages in a file that cantools reads (DBC, KCD, ARXML …); the extra `can` has it.
+
+    Each message is a frozen dataclass, `codec.messages["Name"]`. Its fields are the signals as the numbers on the bus,
+    without factor and offset, so that a model compares integers; those that a multiplexer leaves out are None. `name`
+    is that of the port; further options go to `cantools.database.load_file`. Raises UsageError.
+
+    >>> dbc("no.dbc")
+    Traceback (most recent call last):
+    otf.errors.UsageError: no.dbc: FileNotFoundError: [Errno 2] No such file or directory: 'no.dbc'
+    """
+    try:
+        from cantools import database
+    except ImportError as error:  # pragma: no cover -- the tests have it
+        raise UsageError("DBC files need cantools: pip install 'otf[can]'") from error
+    try:
+        return DbcCodec(database.load_file(path, **options), name)
+    except Exception as error:
+        raise UsageError(f"{path}: {type(error).__name__}: {error}") from error
+
+
+def _key(message: Any) -> tuple[int, bool]:  # noqa: ANN401 -- one of cantools
+    return message.frame_id, message.is_extended_frame
+
+
+def _names(message: Any) -> list[str]:  # noqa: ANN401 -- one of cantools
+    return [signal.name for signal in message.signals]
+
+
+def _kind(message: Any) -> type[Any]:  # noqa: ANN401 -- one of cantools
+    muxed = {signal.name for signal in message.signals if signal.multiplexer_ids}
+    columns = [
+        (f"{signal.name}_" if iskeyword(signal.name) else signal.name, _hint(signal, signal.name in muxed))
+        for signal in message.signals
+    ]
+    return make_dataclass(message.name, columns, frozen=True)
+
+
+def _hint(signal: Any, optional: bool) -> Any:  # noqa: ANN401, FBT001 -- one of cantools
+    hint = float if signal.is_float else int
+    return hint | None if optional else hint

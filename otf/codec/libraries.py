@@ -1,0 +1,169 @@
+"""Codecs from what exists: declarations of construct, classes of protobuf, and JSON and MessagePack by msgspec.
+
+Each message is a dataclass with the names of the fields there. construct and protobuf are extras of otf, and are never
+imported here: their declarations are objects that the caller has.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from io import BytesIO
+from operator import getitem
+from typing import Any, Unpack
+
+import msgspec
+
+from otf.codec.library import CodecOptions, LibraryCodec, MessageForm, check_end, check_names, library_codec
+from otf.codec.shapes import Shaper, constants
+from otf.errors import CodecError, UsageError
+from otf.values import show
+
+
+def from_construct(
+    kinds: Mapping[type, Any],
+    *,
+    inputs: Mapping[type, Any] | None = None,
+    exact: bool = True,
+    **options: Unpack[CodecOptions],
+) -> LibraryCodec:
+    r"""Return the codec of these dataclasses, each with its declaration of the library construct.
+
+    `kinds` are encoded and decoded, the first type that fits; `inputs` are encoded only; `actions` connect or close.
+    With `exact` bytes are undecodable if their message is written in another way (padding that is not zero, say).
+    Fields are dataclasses, enums, numbers, texts, bytes and tuples. Raises UsageError for a field without a
+    declaration, or of another type.
+
+    >>> from dataclasses import dataclass
+    >>> from construct import Const, Int16ub, Struct
+    >>> @dataclass(frozen=True)
+    ... class Level:
+    ...     value: int
+    >>> codec = from_construct({Level: Struct("tag" / Const(b"L"), "value" / Int16ub)})
+    >>> codec.encode(Level(5)), codec.decode("", b"L\x01\x00")
+    (b'L\x00\x05', Level(value=256))
+    """
+
+    def form(kind: type, declaration: Any) -> MessageForm:
+        check_names(kind, [each.name for each in getattr(declaration, "subcons", ())])
+        shape = Shaper(getitem, lambda _, fields: fields).record(kind)
+
+        def read(data: bytes) -> Any:
+            stream = BytesIO(data)
+            found = declaration.parse_stream(stream)
+            check_end(stream.tell(), len(data))
+            return shape.load(found)
+
+        return MessageForm(kind, read, lambda value: declaration.build(shape.dump(value)))
+
+    return library_codec(form, kinds, inputs or {}, exact, options)
+
+
+def from_protobuf(
+    kinds: Mapping[type, Any],
+    *,
+    inputs: Mapping[type, Any] | None = None,
+    exact: bool = False,
+    **options: Unpack[CodecOptions],
+) -> LibraryCodec:
+    r"""Return the codec of these dataclasses, each with its generated class of protobuf.
+
+    A field that may be absent, such as one of a `oneof`, is an `X | None`. Without `exact` fields that the dataclass
+    has not are ignored, and fields may come in any order. The rest is as for `from_construct`.
+
+    >>> from dataclasses import dataclass
+    >>> from google.protobuf.duration_pb2 import Duration
+    >>> @dataclass(frozen=True)
+    ... class Wait:
+    ...     seconds: int
+    ...     nanos: int
+    >>> codec = from_protobuf({Wait: Duration})
+    >>> codec.encode(Wait(1, 5)), codec.decode("", b"\x08\x02")
+    (b'\x08\x01\x10\x05', Wait(seconds=2, nanos=0))
+    """
+    present: dict[str, frozenset[str]] = {}
+
+    def get(message: Any, name: str) -> Any:
+        name_of: str = message.DESCRIPTOR.full_name
+        own = present.get(name_of)
+        if own is None:
+            fields = message.DESCRIPTOR.fields
+            own = present[name_of] = frozenset(each.name for each in fields if each.has_presence)
+        return None if name in own and not message.HasField(name) else getattr(message, name)
+
+    def form(kind: type, message: Any) -> MessageForm:
+        check_names(kind, list(message.DESCRIPTOR.fields_by_name))
+        shape = Shaper(get, lambda _, fields: fields).record(kind)
+        return MessageForm(
+            kind,
+            lambda data: shape.load(message.FromString(data)),
+            lambda value: message(**shape.dump(value)).SerializeToString(deterministic=True),
+        )
+
+    return library_codec(form, kinds, inputs or {}, exact, options)
+
+
+def from_json(
+    *kinds: type, inputs: Iterable[type] = (), exact: bool = False, **options: Unpack[CodecOptions]
+) -> LibraryCodec:
+    """Return the codec of these dataclasses as JSON objects, by msgspec.
+
+    A `ClassVar` with a value is a constant of the object, by which messages are told apart. Without `exact` other
+    members are ignored, and white space and order are free. The rest is as for `from_construct`.
+
+    >>> from dataclasses import dataclass
+    >>> from typing import ClassVar
+    >>> @dataclass(frozen=True)
+    ... class Level:
+    ...     type: ClassVar[str] = "level"
+    ...     value: int
+    >>> codec = from_json(Level)
+    >>> codec.encode(Level(5)), codec.decode("", b'{"value": 6, "type": "level", "at": 1.5}')
+    (b'{"type":"level","value":5}', Level(value=6))
+    """
+    return library_codec(partial(_by_msgspec, msgspec.json, ()), _same(kinds), _same(inputs), exact, options)
+
+
+def from_msgpack(
+    *kinds: type, inputs: Iterable[type] = (), exact: bool = False, **options: Unpack[CodecOptions]
+) -> LibraryCodec:
+    r"""Return the codec of these dataclasses as maps in MessagePack, by msgspec; the rest is as for `from_json`.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Level:
+    ...     value: int
+    >>> from_msgpack(Level).encode(Level(5))
+    b'\x81\xa5value\x05'
+    """
+    return library_codec(partial(_by_msgspec, msgspec.msgpack, (bytes,)), _same(kinds), _same(inputs), exact, options)
+
+
+def _same(kinds: Iterable[type]) -> dict[type, Any]:
+    return {kind: kind for kind in kinds}
+
+
+def _by_msgspec(library: Any, plain: tuple[type, ...], kind: type, _: Any) -> MessageForm:
+    fixed = constants(kind)
+    try:
+        decoder = library.Decoder(kind)
+    except TypeError as error:
+        raise UsageError(f"{kind.__name__}: {error}") from error
+    if not fixed:
+        return MessageForm(kind, decoder.decode, library.encode)
+
+    def read(data: bytes) -> Any:
+        found: Any = library.decode(data)
+        for name, value in fixed.items():
+            if found.get(name) != value:
+                raise CodecError(f"{name} is {show(found.get(name))}, and not {show(value)}")
+        return _converted(found, kind, plain)
+
+    return MessageForm(
+        kind, read, lambda value: library.encode({**fixed, **msgspec.to_builtins(value, builtin_types=plain)})
+    )
+
+
+def _converted(found: Any, kind: Any, plain: tuple[type, ...]) -> Any:
+    return msgspec.convert(found, kind, builtin_types=plain)
+
+
+__all__ = ["from_construct", "from_json", "from_msgpack", "from_protobuf"]

@@ -1,0 +1,154 @@
+"""A codec of dataclasses that another library reads and writes.
+
+The laws hold whatever the library does, since the codec looks: a value is sent only if its bytes are read as the same
+value, and with `exact` bytes are a message only if the library writes it in this way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final, TypedDict
+
+from otf.codec import PortAction
+from otf.codec.shapes import type_hints
+from otf.errors import CodecError, UsageError
+from otf.values import show
+
+READ_ONLY: Final = (
+    "{0} cannot be written: its class only reads; compile it with `kaitai-struct-compiler --read-write --no-auto-read` "
+    "(0.11 or later), or send dataclasses of otf.codec.records"
+)
+_LONGEST: Final = 300  # characters of a library's reason
+
+
+@dataclass(frozen=True, slots=True)
+class MessageForm:
+    """How a library reads and writes the messages of one type; `write` is None if it only reads."""
+
+    kind: type
+    read: Callable[[bytes], Any]
+    write: Callable[[Any], bytes] | None
+
+
+class CodecOptions(TypedDict, total=False):
+    """What each codec of a library may be given besides its messages."""
+
+    actions: Mapping[type, PortAction]
+    port: str
+
+
+@dataclass(frozen=True)
+class LibraryCodec:
+    """A codec of dataclasses that a library reads and writes; made by `from_construct` and the like.
+
+    >>> from dataclasses import dataclass
+    >>> from otf.codec.libraries import from_json
+    >>> @dataclass(frozen=True)
+    ... class Level:
+    ...     value: int
+    >>> from_json(Level, port="meter").port(Level(1))
+    'meter'
+    """
+
+    forms: Mapping[type, MessageForm | PortAction]
+    outputs: tuple[MessageForm, ...]
+    exact: bool
+    name: str = ""
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """Return the types of all messages."""
+        return tuple(self.forms)
+
+    def port(self, value: object) -> str:
+        """Return the name of the only port."""
+        del value
+        return self.name
+
+    def encode(self, value: object) -> bytes | PortAction:
+        """Return the bytes of a message, or its action on the port. Raises CodecError if it has none."""
+        form = self.forms.get(type(value))
+        if form is None:
+            raise CodecError(f"no message {show(value)}; there are {_names(self.forms)}")
+        if isinstance(form, PortAction):
+            return form
+        if form.write is None:
+            raise CodecError(READ_ONLY.format(form.kind.__name__))
+        try:
+            data = form.write(value)
+            back = self.decode("", data) if form in self.outputs else form.read(data)
+        except Exception as error:
+            raise CodecError(f"{show(value)} cannot be written: {_reason(error)}") from error
+        if back != value and repr(back) != repr(value):  # nan is not equal to itself
+            raise CodecError(f"{show(value)} cannot be written: its bytes would be read as {show(back)}")
+        return data
+
+    def decode(self, port: str, data: bytes) -> object:
+        """Return the message with these bytes, the first type that fits. Raises CodecError if there is none."""
+        del port
+        reasons: list[str] = []
+        for form in self.outputs:
+            try:
+                value = form.read(data)
+                again = form.write(value) if self.exact and form.write is not None else data
+            except Exception as error:  # noqa: BLE001 -- a library may raise anything on bytes that are no message
+                reasons.append(f"no {form.kind.__name__}: {_reason(error)}")
+            else:
+                if again == data:
+                    return value
+                reasons.append(f"no {form.kind.__name__}: {_other(again, data)}")
+        raise CodecError("; ".join(reasons) or "the codec has inputs only, and nothing to decode")
+
+
+def library_codec(
+    form: Callable[[type, Any], MessageForm],
+    kinds: Mapping[type, Any],
+    inputs: Mapping[type, Any],
+    exact: bool,  # noqa: FBT001 -- the caller has named it
+    options: CodecOptions,
+) -> LibraryCodec:
+    """Return the codec of dataclasses with their declarations, of which `form` makes what reads and writes them."""
+    outputs = tuple(form(kind, declaration) for kind, declaration in kinds.items())
+    more = tuple(form(kind, declaration) for kind, declaration in inputs.items())
+    forms: dict[type, MessageForm | PortAction] = {each.kind: each for each in (*outputs, *more)}
+    return LibraryCodec({**forms, **options.get("actions", {})}, outputs, exact, options.get("port", ""))
+
+
+def import_library(name: str, extra: str) -> Any:
+    """Return a library that is installed as an extra. Raises UsageError that says how."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise UsageError(f"{name} is not installed: pip install 'otf[{extra}]'") from error
+
+
+def check_names(kind: type, names: list[str | None], *more: str) -> None:
+    """Raise UsageError if a dataclass has a field that is not among the names of the declaration, if it has names."""
+    if names and (unknown := type_hints(kind).keys() - {*names, *more}):
+        known = ", ".join(filter(None, names))
+        raise UsageError(f"{kind.__name__}.{min(unknown)} is not declared; the declaration has {known}")
+
+
+def check_end(at: int, size: int) -> None:
+    """Raise CodecError if a message ends before its bytes do."""
+    if at != size:
+        raise CodecError(f"it ends at byte {at}, and {size - at} more follow")
+
+
+def _other(again: bytes, data: bytes) -> str:
+    at = next((at for at, (one, other) in enumerate(zip(again, data, strict=False)) if one != other), None)
+    place = min(len(again), len(data)) if at is None else at
+    return f"written again it differs from byte {place} on: {again[place : place + 16].hex()} (exact=False accepts it)"
+
+
+def _reason(error: Exception) -> str:
+    return (f"{error}" or type(error).__name__)[:_LONGEST]
+
+
+def _names(kinds: Iterable[type]) -> str:
+    return ", ".join(kind.__name__ for kind in kinds)
+
+
+__all__ = ["CodecOptions", "LibraryCodec", "MessageForm"]

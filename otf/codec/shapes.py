@@ -1,0 +1,233 @@
+"""Between dataclasses and the objects of another library: fields have the same names, and their types are checked.
+
+A `ClassVar` with a value is on the wire and no part of the value, as in `otf.codec.records`.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from operator import attrgetter
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+from otf.errors import UsageError
+from otf.values import show
+
+Convert: TypeAlias = Callable[[Any], Any]
+"""A step between a value and what a library has for it. Raises ValueError or TypeError."""
+
+
+class Shape(NamedTuple):
+    """How values of a type are made from what a library has read, and what the library gets to write them."""
+
+    load: Convert
+    dump: Convert
+
+
+@dataclass(frozen=True)
+class Shaper:
+    """Makes shapes. `get` reads a field of an object, `make` makes an object from a value and its dumped fields.
+
+    `parts` are the library's classes of dataclasses: an object of another class is no such value.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Level:
+    ...     value: int
+    >>> shape = Shaper(get=lambda row, name: row[name], make=lambda value, row: row).shape(Level)
+    >>> shape.load({"value": 1}), shape.dump(Level(1))
+    (Level(value=1), {'value': 1})
+    """
+
+    get: Callable[[Any, str], Any]
+    make: Callable[[Any, dict[str, Any]], Any]
+    parts: Mapping[type, type] = field(default_factory=dict[type, type])
+
+    def shape(self, hint: Any, outer: tuple[type, ...] = ()) -> Shape:
+        """Return the shape of a type. Raises UsageError for one that messages cannot have."""
+        if hint in _PLAIN:
+            return _PLAIN[hint]
+        origin, arguments = get_origin(hint), get_args(hint)
+        if origin is Literal:
+            return _literal(arguments)
+        if origin in {Union, UnionType}:
+            return self._union([each for each in arguments if each is not NoneType], NoneType in arguments, outer)
+        if origin is dict or (origin is tuple and arguments[1:] == (...,)):
+            inner = [self.shape(each, outer) for each in arguments if each is not ...]
+            return _table(*inner) if origin is dict else _row(*inner)
+        if isinstance(hint, type) and issubclass(hint, Enum):
+            return _member(hint)
+        return self.record(hint, outer)
+
+    def _union(self, hints: list[Any], optional: bool, outer: tuple[type, ...]) -> Shape:  # noqa: FBT001 -- a part of it
+        shapes = [self.shape(each, outer) for each in hints]
+        dumps = {hint: shape.dump for hint, shape in zip(hints, shapes, strict=True)}
+
+        def load(found: Any) -> Any:
+            return None if optional and found is None else first_that_fits(loads, found)
+
+        def dump(value: Any) -> Any:
+            return None if optional and value is None else dumps[type(value)](value)
+
+        loads = [shape.load for shape in shapes]
+        return Shape(load, dump)
+
+    def record(self, kind: Any, outer: tuple[type, ...] = ()) -> Shape:
+        """Return the shape of a dataclass. Raises UsageError that names the field at fault."""
+        if kind in outer:
+            raise UsageError(f"{kind.__name__} is a part of itself; such messages need a codec of your own")
+        hints = type_hints(kind)
+        shapes = {
+            name: self._field(kind, name, hints[name], outer)
+            for name in hints
+            if get_origin(hints[name]) is not ClassVar
+        }
+        fixed = constants(kind)
+        return Shape(self._loading(kind, shapes, fixed), self._dumping(kind, shapes, fixed))
+
+    def _field(self, kind: type, name: str, hint: Any, outer: tuple[type, ...]) -> Shape:
+        try:
+            return self.shape(hint, (*outer, kind))
+        except UsageError as error:
+            raise UsageError(f"{kind.__name__}.{name}: {error}") from error
+
+    def _loading(self, kind: type, shapes: Mapping[str, Shape], fixed: Mapping[str, Any]) -> Convert:
+        get, own = self.get, self.parts.get(kind)
+        loads = [(name, shape.load) for name, shape in shapes.items()]
+
+        def load(found: Any) -> Any:
+            if own is not None and type(found) is not own:
+                raise ValueError(f"{type(found).__name__}, and not {own.__name__}")
+            values, name = list[Any](), ""
+            try:
+                for name, value in fixed.items():
+                    _equal(get(found, name), value)
+                for name, convert in loads:
+                    values.append(convert(get(found, name)))
+            except Exception as error:
+                raise ValueError(f"{kind.__name__}.{name}: {type(error).__name__}: {error}") from error
+            return kind(*values)
+
+        return load
+
+    def _dumping(self, kind: type, shapes: Mapping[str, Shape], fixed: Mapping[str, Any]) -> Convert:
+        make = self.make
+        dumps = [(name, shape.dump) for name, shape in shapes.items()]
+
+        def dump(value: Any) -> Any:
+            if type(value) is not kind:
+                raise TypeError(f"{show(value)} is no {kind.__name__}")
+            return make(value, {**fixed, **{name: convert(getattr(value, name)) for name, convert in dumps}})
+
+        return dump
+
+
+def type_hints(kind: Any) -> dict[str, Any]:
+    """Return the types of the fields and constants of a dataclass. Raises UsageError for a name that there is not."""
+    if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
+        raise UsageError(f"{show(kind)} is no {_KINDS}: a message has these alone")  # pyright: ignore[reportUnknownArgumentType] -- anything
+    try:
+        hints = get_type_hints(kind)
+    except NameError as error:
+        message = f"{kind.__name__}: {error}; what annotations name is imported or defined at the top of its file"
+        raise UsageError(message) from error
+    if not all(each.init and not each.kw_only for each in dataclasses.fields(kind)):
+        raise UsageError(f"{kind.__name__}: each field is an argument of the class, with a place")
+    return hints
+
+
+def constants(kind: type) -> dict[str, Any]:
+    """Return the values of the `ClassVar`s of a dataclass, by which messages are told apart."""
+    names = [name for name, hint in type_hints(kind).items() if get_origin(hint) is ClassVar]
+    return {name: getattr(kind, name) for name in names if hasattr(kind, name)}
+
+
+def first_that_fits(attempts: list[Convert], found: Any) -> Any:
+    """Return the result of the first attempt that raises nothing. Raises ValueError with the reasons of all."""
+    reasons: list[str] = []
+    for attempt in attempts:
+        try:
+            return attempt(found)
+        except Exception as error:  # noqa: BLE001 -- a library may raise anything on bytes that are no message
+            reasons.append(f"{error}" or type(error).__name__)
+    raise ValueError("; ".join(reasons))
+
+
+def _integer(found: Any) -> int:
+    # libraries have integers of their own: flags, and names with a number
+    if type(found) is int:
+        return found
+    if isinstance(found, (float, bytes)) or type(found) is str:
+        raise TypeError(f"{show(found)} is no integer")
+    return int(found)
+
+
+def _number(found: Any) -> float:
+    return float(found) if isinstance(found, (int, float)) else _refused(found, "number")
+
+
+def _text(found: Any) -> str:
+    return str(found) if isinstance(found, str) else _refused(found, "text")
+
+
+def _octets(found: Any) -> bytes:
+    return bytes(found) if isinstance(found, (bytes, bytearray)) else _refused(found, "bytes")
+
+
+def _truth(found: Any) -> bool:
+    return bool(found) if found in {0, 1} else _refused(found, "truth value")
+
+
+def _refused(found: Any, what: str) -> Any:
+    raise TypeError(f"{show(found)} is no {what}")
+
+
+_PLAIN: dict[Any, Shape] = {
+    kind: Shape(load, load)
+    for kind, load in {int: _integer, float: _number, str: _text, bytes: _octets, bool: _truth}.items()
+}
+_KINDS = "dataclass, enum, bool, int, float, str, bytes, Literal, X | None, tuple[X, ...] or dict[X, Y]"
+
+
+def _equal(found: Any, value: Any) -> None:
+    if found != value:
+        raise ValueError(f"{show(found)}, and not {show(value)}")
+
+
+def _member(kind: type[Enum]) -> Shape:
+    # a library has another enumeration, or an integer with a name
+    def load(found: Any) -> Any:
+        return kind(_integer(found) if issubclass(kind, int) else getattr(found, "value", found))
+
+    return Shape(load, attrgetter("value"))
+
+
+def _literal(values: tuple[Any, ...]) -> Shape:
+    def load(found: Any) -> Any:
+        for value in values:
+            if found == value:
+                return value
+        raise ValueError(f"{show(found)} is none of {', '.join(map(show, values))}")
+
+    return Shape(load, load)
+
+
+def _row(item: Shape) -> Shape:
+    def load(found: Any) -> Any:
+        return tuple(map(item.load, found))
+
+    def dump(value: Any) -> Any:
+        return list(map(item.dump, value))
+
+    return Shape(load, dump)
+
+
+def _table(key: Shape, item: Shape) -> Shape:
+    def load(found: Any) -> Any:
+        return {key.load(name): item.load(value) for name, value in found.items()}
+
+    def dump(value: Any) -> Any:
+        return {key.dump(name): item.dump(each) for name, each in value.items()}
+
+    return Shape(load, dump)

@@ -1,0 +1,221 @@
+"""HTTP/1.1 and WebSocket as values: for the frames that `http` and `websocket` of `otf.framing.web` cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from otf.errors import CodecError
+from otf.values import show
+
+Headers: TypeAlias = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A request; the codec adds `host`, and `content-length` if there is a body.
+
+    >>> HttpRequest("GET", "/").method
+    'GET'
+    """
+
+    method: str
+    target: str
+    headers: Headers = ()
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpResponse:
+    """A response, with those of its headers that the codec keeps; their names are in lower case."""
+
+    status: int
+    headers: Headers = ()
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpCodec:
+    r"""The codec of requests and responses; of the headers of a response it keeps those named in `keep`.
+
+    Each response has others that a model cannot know, such as its date. h11 writes and reads them: it refuses a request
+    that breaks the rules of HTTP.
+
+    >>> HttpCodec("a.org").encode(HttpRequest("PUT", "/x", body=b"1"))
+    b'PUT /x HTTP/1.1\r\nhost: a.org\r\ncontent-length: 1\r\n\r\n1'
+    """
+
+    host: str = "localhost"
+    keep: tuple[str, ...] = ()
+    name: str = ""
+    types: tuple[type, ...] = (HttpRequest, HttpResponse)
+
+    def port(self, value: object) -> str:
+        """Return the name of the port."""
+        del value
+        return self.name
+
+    def encode(self, value: object) -> bytes:
+        """Return the bytes of a request. Raises CodecError."""
+        import h11
+
+        if not isinstance(value, HttpRequest):
+            raise CodecError(f"{show(value)} is no HttpRequest")
+        length = [("content-length", str(len(value.body)))] if value.body else []
+        connection = h11.Connection(h11.CLIENT)
+        try:
+            request = h11.Request(
+                method=value.method, target=value.target, headers=[("host", self.host), *length, *value.headers]
+            )
+            head = connection.send(request) or b""
+            body = connection.send(h11.Data(data=value.body)) or b"" if value.body else b""
+            return head + body + (connection.send(h11.EndOfMessage()) or b"")
+        except (h11.LocalProtocolError, ValueError) as error:
+            raise CodecError(f"{show(value)} is no request of HTTP/1.1: {error}") from error
+
+    def decode(self, port: str, data: bytes) -> HttpResponse:
+        """Return the response in these bytes. Raises CodecError."""
+        import h11
+
+        del port
+        connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=len(data) + 1)
+        connection.send(h11.Request(method="GET", target="/", headers=[("host", "-")]))
+        connection.send(h11.EndOfMessage())
+        try:
+            connection.receive_data(data)
+            head = connection.next_event()
+            body = _body(connection, data) if isinstance(head, h11.Response) else b""
+        except h11.RemoteProtocolError as error:
+            raise CodecError(f"{data[:200]!r} is no response: {error}") from error
+        if not isinstance(head, h11.Response | h11.InformationalResponse) or connection.trailing_data[0]:
+            raise CodecError(f"{data[:200]!r} is no response: its head does not end, or more follows")
+        kept = ((name.decode("latin-1"), text.decode("latin-1")) for name, text in head.headers)
+        return HttpResponse(head.status_code, tuple(pair for pair in kept if pair[0] in self.keep), body)
+
+
+def _body(connection: Any, data: bytes) -> bytes:  # noqa: ANN401 -- a h11.Connection, imported late
+    """Return the body of a response. Raises h11.RemoteProtocolError if it is not whole."""
+    import h11
+
+    parts = list[bytes]()
+    connection.receive_data(b"")  # the framing has found the end
+    try:
+        while isinstance(event := connection.next_event(), h11.Data):
+            parts.append(bytes(event.data))
+    except h11.RemoteProtocolError:
+        # only the framing knows that the request was a HEAD: then the length is that of a body which is not sent
+        if parts or not data.endswith(b"\r\n\r\n"):
+            raise
+    return b"".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class WsOpen:
+    """The request that opens a WebSocket; the answer is `WsOpened`."""
+
+    target: str = "/"
+
+
+@dataclass(frozen=True, slots=True)
+class WsOpened:
+    """The answer to it: 101 if the connection is open."""
+
+    status: int = 101
+
+
+@dataclass(frozen=True, slots=True)
+class WsText:
+    """A message of text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class WsBytes:
+    """A message of bytes."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class WsPing:
+    """A ping; the system is to send the same bytes back in a pong."""
+
+    data: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class WsPong:
+    """The answer to a ping."""
+
+    data: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class WsClose:
+    """The message that closes a connection, and its answer; without a code it is 0."""
+
+    code: int = 1000
+    reason: str = ""
+
+
+WsMessage: TypeAlias = WsOpen | WsOpened | WsText | WsBytes | WsPing | WsPong | WsClose
+
+_KINDS: Final[dict[int, Callable[[bytes], WsMessage]]] = {
+    1: lambda payload: WsText(payload.decode()),
+    2: WsBytes,
+    8: lambda payload: WsClose(0) if not payload else WsClose(int.from_bytes(payload[:2]), payload[2:].decode()),
+    9: WsPing,
+    10: WsPong,
+}
+
+
+def _frame(value: object) -> bytes:
+    match value:
+        case WsOpen(target):
+            return b"\x00" + target.encode()
+        case WsText(text):
+            return b"\x01" + text.encode()
+        case WsBytes(data):
+            return b"\x02" + data
+        case WsClose(code, reason) if code or not reason:
+            return b"\x08" + (code.to_bytes(2) if code else b"") + reason.encode()
+        case WsPing(data):
+            return b"\x09" + data
+        case WsPong(data):
+            return b"\x0a" + data
+        case _:
+            raise CodecError(f"{show(value)} is no message of a WebSocket that can be sent")
+
+
+@dataclass(frozen=True, slots=True)
+class WebSocketCodec:
+    r"""The codec of the messages of a WebSocket.
+
+    >>> WebSocketCodec().encode(WsText("hi")), WebSocketCodec().decode("", bytes([0]) + b"101")
+    (b'\x01hi', WsOpened(status=101))
+    """
+
+    name: str = ""
+    types: tuple[type, ...] = (WsOpen, WsOpened, WsText, WsBytes, WsPing, WsPong, WsClose)
+
+    def port(self, value: object) -> str:
+        """Return the name of the port."""
+        del value
+        return self.name
+
+    def encode(self, value: object) -> bytes:
+        """Return the frame of a message. Raises CodecError."""
+        try:
+            return _frame(value)
+        except (UnicodeError, OverflowError) as error:
+            raise CodecError(f"{show(value)} cannot be sent: {error}") from error
+
+    def decode(self, port: str, data: bytes) -> WsMessage:
+        """Return the message in a frame. Raises CodecError."""
+        del port
+        try:
+            return WsOpened(int(data[1:])) if data[:1] == b"\x00" else _KINDS[data[0]](data[1:])
+        except (KeyError, IndexError, ValueError) as error:
+            raise CodecError(f"{data[:200]!r} is no message of a WebSocket") from error

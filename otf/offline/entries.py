@@ -1,0 +1,227 @@
+"""From the entries of other tools' logs to events: through the framing and the codec of the bench.
+
+A log often does not say which messages were sent to the system. Then their bytes decide: those of an input of the model
+were sent, and what decodes as anything else was received.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from otf.adapter import Bench, Port
+from otf.errors import CodecError, TraceError, UsageError
+from otf.framing import Frame, Framer, lines
+from otf.framing.lines import LineFraming, Prompt
+from otf.offline.logs import Noted
+from otf.trace.events import Event, Seen, Sent, Undecodable
+from otf.values import show
+
+Way: TypeAlias = Literal["sent", "seen", "shown", "unknown"]
+"""What a log says of an entry: "shown" was received too, but a terminal shows there what was sent as well."""
+
+UNTIMED: Final = float("inf")
+"""The unit of the times in a log without times: anything may have come between two entries."""
+KNOWN: Final = 100_000  # inputs whose bytes are kept
+_CACHED: Final = 10_000
+_CHANNELS: Final = 100
+
+
+class LogEntry(NamedTuple):
+    """A part of a log: bytes of a stream, or a whole frame if `is_frame`; `place` is its line, packet or message.
+
+    `at` is in seconds, rounded down to a multiple of `unit`; streams of several channels are cut by themselves.
+    """
+
+    at: float
+    data: bytes
+    way: Way = "unknown"
+    place: int = 0
+    is_frame: bool = False
+    unit: float = 0.0
+    channel: str = ""
+
+
+@dataclass
+class InputFinder:
+    """Finds the input that some bytes encode: a codec only decodes outputs, so all inputs are encoded once.
+
+    If there are too many inputs, a codec may have a method `decode_input(port, data)` instead.
+    """
+
+    bench: Bench
+    _known: dict[tuple[str, bytes], object] = field(default_factory=dict[tuple[str, bytes], object])
+
+    def of(self, port: str, data: bytes) -> object:
+        """Return the input, `Undecodable` if there is none."""
+        decode = getattr(self.bench.codec, "decode_input", None)
+        if decode is not None:
+            return decoded(decode, port, data)
+        if not self._known:
+            self._learn(self.bench.spec.initial)
+        return self._known.get((port, data), Undecodable(data, "no input of the model has these bytes"))
+
+    def has(self, kind: type) -> bool:
+        """Return whether the inputs, and they alone, have this type; they do not where messages have one type only."""
+        kinds = {type(inp) for inp in self._known.values()}
+        types = self.bench.codec.types if self.bench.codec is not None else ()
+        return kind in kinds and not kinds.issuperset(types)
+
+    def _learn(self, state: object) -> None:
+        codec = self.bench.codec
+        assert codec is not None  # noqa: S101 -- `Captured` has checked it
+        for number, inp in enumerate(self.bench.spec.inputs(state)):
+            if number > KNOWN:
+                return
+            data = codec.encode(inp)
+            if isinstance(data, bytes):
+                self._known[self.bench.port(inp), data] = inp
+
+
+def decoded(decode: object, port: str, data: bytes) -> object:
+    """Return the value of some bytes, `Undecodable` if there is none."""
+    try:
+        return decode(port, data) if callable(decode) else None
+    except CodecError as error:
+        return Undecodable(data, str(error))
+    except Exception as error:  # noqa: BLE001 -- a codec may raise anything on bytes of a capture
+        return Undecodable(data, f"{type(error).__name__}: {error}")
+
+
+class Entries:
+    """The events in the entries of a log; iterate over it.
+
+    `strange` counts messages that are neither an input nor an output, if the log does not say which they are; `unit` is
+    the unit of the times so far, and `cut` tells that the log ends inside a frame, which is ignored.
+    """
+
+    def __init__(self, entries: Iterable[LogEntry], bench: Bench, name: str, port: str = "") -> None:
+        if bench.codec is None:
+            raise UsageError("the bench has no codec: its system is in this process, and a log cannot contain it")
+        self.strange: int = 0
+        self.unit: float = 0.0
+        self.cut: bool = False
+        self.guessed: bool = False
+        self._last = 0.0
+        self._entries, self._name = entries, name
+        self._codec, self._finder = bench.codec, InputFinder(bench)
+        self._port = _chosen(bench, port, name)
+        self._make = partial(_framers, bench, self._port)
+        self._framers = dict[str, tuple[Framer, Framer]]()
+        self._known: dict[tuple[Way, bytes], Sent | Seen | None] = {}
+
+    def __iter__(self) -> Iterator[Noted]:
+        """Yield the events with their places. Raises TraceError for bytes that were sent and are no known input."""
+        for entry in self._entries:
+            yield from self.events(entry)
+        # the log may end before its last message does; whether it does is unknown, and so it is not judged
+        self.cut = any(incoming.begun.strip() for incoming, _ in self._framers.values())
+
+    def events(self, entry: LogEntry) -> Iterator[Noted]:
+        """Yield the events of the next entry."""
+        self.unit = max(self.unit, entry.unit)
+        self.guessed = self.guessed or entry.way in {"shown", "unknown"}
+        for frame in self._frames(entry):
+            yield from self._event(frame, entry)
+        self._last = entry.at
+
+    def _framer(self, entry: LogEntry) -> Framer:
+        if entry.channel not in self._framers:
+            if len(self._framers) >= _CHANNELS:
+                raise TraceError(f"{self._where(entry)}: it has more than {_CHANNELS} channels")
+            self._framers[entry.channel] = self._make()
+        return self._framers[entry.channel][entry.way == "sent"]
+
+    def _frames(self, entry: LogEntry) -> list[Frame]:
+        if entry.is_frame:
+            return [Frame(entry.data)]
+        framer, data = self._framer(entry), entry.data
+        if framer.gap and entry.unit >= framer.gap:
+            message = f"{self._name}: silence ends the frames of this port, and the log does not show it"
+            raise UsageError(f"{message}: its times are in units of {entry.unit:g} s")
+        if entry.way == "sent" and isinstance(framer, LineFraming):
+            # a terminal sends another line end than the one that a system sees
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        ended = framer.rest() if framer.gap and entry.at - self._last > framer.gap else []
+        return ended + framer.feed(data)
+
+    def _event(self, frame: Frame, entry: LogEntry) -> Iterator[Noted]:
+        event = self._found(frame, entry)
+        match event:
+            case None:
+                self.strange += entry.way == "unknown"
+            case Sent(value):
+                yield Noted(Sent(value, self._port, entry.at), entry.place)
+            case Seen(value):
+                yield Noted(Seen(value, self._port, entry.at), entry.place)
+
+    def _found(self, frame: Frame, entry: LogEntry) -> Sent | Seen | None:
+        if frame.trouble:
+            # what was sent, or may have been, is no output that is wrong
+            is_output = entry.way in {"seen", "shown"}
+            return Seen(Undecodable(frame.data, frame.trouble), "", 0.0) if is_output else None
+        key = entry.way, frame.data
+        if key not in self._known:
+            if len(self._known) > _CACHED:
+                self._known.clear()
+            self._known[key] = self._judged(frame.data, entry)
+        return self._known[key]
+
+    def _judged(self, data: bytes, entry: LogEntry) -> Sent | Seen | None:
+        """Return the event of a frame; None if it is an echo, or neither an input nor an output."""
+        inp = self._finder.of(self._port, data)
+        is_input = not isinstance(inp, Undecodable)
+        if entry.way == "sent":
+            return self._sent(inp, data, entry)
+        out = decoded(self._codec.decode, self._port, data)
+        is_output = not isinstance(out, Undecodable)
+        if entry.way == "unknown" and is_input and is_output and out != inp:
+            why = f"{show(data)} is the input {show(inp)} as well as the output {show(out)}"
+            raise TraceError(
+                f"{self._where(entry)}: {why}, and the log does not say which; a capture with addresses does"
+            )
+        if is_input and (not is_output or out == inp):
+            return Sent(inp, "", 0.0) if entry.way == "unknown" else self._echo(entry, out)
+        if entry.way == "unknown" and not is_output:
+            return None
+        if entry.way == "unknown" and self._finder.has(type(out)):
+            return self._sent(
+                Undecodable(data, f"{show(out)} is no input of the model in its initial state"), data, entry
+            )
+        return Seen(out, "", 0.0)
+
+    def _echo(self, entry: LogEntry, out: object) -> Seen | None:
+        return None if entry.way == "shown" else Seen(out, "", 0.0)
+
+    def _sent(self, inp: object, data: bytes, entry: LogEntry) -> Sent:
+        if isinstance(inp, Undecodable):
+            advice = "add it to the model, or give the codec `decode_input(port, data)`"
+            raise TraceError(f"{self._where(entry)}: {inp.why}: {show(data)} was sent; {advice}")
+        return Sent(inp, "", 0.0)
+
+    def _where(self, entry: LogEntry) -> str:
+        return f"{self._name}, number {entry.place}"
+
+
+def _chosen(bench: Bench, port: str, name: str) -> str:
+    ports = tuple(bench.ports)
+    if port and port not in ports:
+        raise UsageError(f"{name}: the bench has no port {show(port)}; it has {', '.join(ports)}")
+    if not port and len(ports) > 1:
+        raise UsageError(f"{name}: say of which port of the bench it is: --port {'|'.join(ports)}")
+    return port or "".join(ports)
+
+
+def _framers(bench: Bench, port: str) -> tuple[Framer, Framer]:
+    """Return what cuts the received and the sent bytes of a port."""
+    opener = bench.ports.get(port)
+    framing = (opener.framing if isinstance(opener, Port) else None) or lines()
+    incoming = framing()
+    # a prompt ends what a system says; what it is told are lines
+    outgoing = lines()() if isinstance(incoming, (LineFraming, Prompt)) else framing()
+    return incoming, outgoing
+
+
+__all__ = ["UNTIMED", "Entries", "Event", "LogEntry", "Way"]

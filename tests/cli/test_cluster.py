@@ -1,0 +1,187 @@
+"""`otf run --cluster`: the paths of one process on the workers of a dask cluster, whatever is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from random import Random
+from time import monotonic, sleep
+
+import pytest
+
+from tests.cli.command import machine, otf
+from tests.cli.test_processes import begun, counted, sent, workers
+
+pytest.importorskip("distributed", reason="dask.distributed is not installed (the extra `cluster`)")
+pytestmark = [pytest.mark.real, pytest.mark.slow]
+COFFEE = ("coffee", "--seed", "5", "--no-saved")
+QUICK = {
+    "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1000",
+    "DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "false",
+}
+
+
+class Cluster:
+    """A scheduler, and programs that keep one worker each."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self.folder, self._stack = folder, stack
+        self.file = folder / "scheduler.json"
+        self.scheduler = self.start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-show")
+        self.nannies: list[subprocess.Popen[bytes]] = []
+        wait(lambda: self.file.is_file() and self.file.read_bytes().endswith(b"}"))
+        self.address: str = json.loads(self.file.read_text(encoding="utf-8"))["address"]
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start a program of dask."""
+        with (self.folder / f"{arguments[0]}.log").open("ab") as log:
+            command = [sys.executable, "-m", "dask", *arguments, "--scheduler-file", str(self.file), "--no-dashboard"]
+            program = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log, env={**os.environ, **QUICK})
+        self._stack.callback(program.wait)
+        self._stack.callback(program.terminate)
+        return program
+
+    def join(self, number: int = 1) -> None:
+        """Start workers, in the folder in which otf runs: benches are imported from there."""
+        self.nannies += [self.start("worker", "--nthreads", "2") for _ in range(number)]
+
+    def kill_a_worker(self, random: Random) -> None:
+        """Kill a worker, which the program that keeps it starts again."""
+        found = [pid for nanny in self.nannies for pid in workers(nanny.pid) if b"spawn_main" in _command(pid)]
+        if found:
+            with suppress(ProcessLookupError):
+                os.kill(random.choice(found), signal.SIGKILL)
+
+
+def _command(pid: int) -> bytes:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
+
+
+def wait(done: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Wait until something is so."""
+    until = monotonic() + seconds
+    while not done():
+        assert monotonic() < until
+        sleep(0.01)
+
+
+@pytest.fixture
+def cluster(folder: Path) -> Iterator[Cluster]:
+    """Yield a cluster without workers."""
+    with ExitStack() as stack:
+        yield Cluster(folder, stack)
+
+
+def _started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "otf", "run", *arguments]
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def test_the_paths_of_one_process(folder: Path, cluster: Cluster) -> None:
+    """The traces are in the folder, with the inputs of one process; a worker that joins late gets work."""
+    size = ("--traces", "300", "--steps", "30", "--jobs", "4")
+    otf("run", *COFFEE, *size, "--out", "one")
+    cluster.join()
+    with _started(folder, *COFFEE, *size, "--cluster", cluster.address, "--out", "out") as run:
+        wait(lambda: begun(folder / "out") > 40)
+        cluster.join()
+        assert run.wait() == 0
+    assert counted(folder / "out") == [*range(1, 301)]
+    assert sent(folder / "out") == sent(folder / "one")
+    text = (folder / "worker.log").read_text(encoding="utf-8")
+    assert text.count("end_relay") == 2, text  # both had a program of this campaign
+
+
+def test_failures(folder: Path, cluster: Cluster) -> None:
+    """Failures have the groups of one process, and are confirmed and shrunk on the workers; the bench is theirs."""
+    machine(folder)
+    cluster.join()
+    call = ("run", "machine.py:make", "--set", "broken=true", "--seed", 1, "--traces", 8, "--no-saved", "--json")
+    one = otf(*call, "--jobs", 2, "--out", "one")
+    two = otf(*call, "--jobs", 2, "--cluster", cluster.address, "--out", "two")
+    assert (one.status, two.status) == (1, 1)
+    assert [(each["signature"], each["count"], each["shrunk"]["steps"]) for each in two.data["failures"]] == [
+        (each["signature"], each["count"], each["shrunk"]["steps"]) for each in one.data["failures"]
+    ]
+    assert otf("run", "machine.py:make", "--set", "broken=true", "--resume", "two", "--json").data["paths"] == 8
+
+
+def test_no_bench_on_the_workers(folder: Path, cluster: Cluster) -> None:
+    """A bench that workers cannot import is an error that names it."""
+    cluster.join()
+    (folder / "elsewhere").mkdir()
+    machine(folder / "elsewhere")
+    os.chdir(folder / "elsewhere")
+    done = otf("run", "machine.py:make", "--traces", 2, "--cluster", cluster.address, "--no-saved")
+    assert done.status == 2
+    assert "cannot begin: " in done.said
+    assert "machine.py" in done.said
+
+
+def test_a_scheduler_that_goes(folder: Path, cluster: Cluster) -> None:
+    """It ends the campaign with a sentence, and the folder continues without a cluster."""
+    size = ("--traces", "400", "--steps", "30", "--jobs", "4")
+    cluster.join()
+    with _started(folder, *COFFEE, *size, "--cluster", cluster.address, "--out", "out") as run:
+        wait(lambda: begun(folder / "out") > 40)
+        cluster.scheduler.kill()
+        text, _ = run.communicate(timeout=60)
+    assert run.returncode == 3, text
+    assert "the scheduler is gone" in text
+    assert "otf run --resume out" in text
+    assert otf("run", "--resume", "out", "--json").data["paths"] == 400
+    assert counted(folder / "out") == [*range(1, 401)]
+
+
+def test_no_scheduler(folder: Path) -> None:
+    """An address without a scheduler is an error with advice."""
+    assert folder.exists()
+    done = otf("run", *COFFEE, "--cluster", "tcp://127.0.0.1:9")
+    assert done.status == 3
+    assert "there is no scheduler" in done.said
+
+
+@pytest.mark.parametrize(("kills", "paths"), [(4, 300), (100, 3000)])
+def test_killed_workers(folder: Path, cluster: Cluster, kills: int, paths: int) -> None:
+    """Each path counts once, with the inputs of an undisturbed campaign."""
+    size = ("--traces", str(paths), "--steps", "30", "--jobs", "4")
+    otf("run", *COFFEE, *size, "--out", "one")
+    cluster.join(2)
+    random = Random(kills)
+    moments = sorted(random.randrange(paths) for _ in range(kills))
+    with _started(folder, *COFFEE, *size, "--cluster", cluster.address, "--out", "out") as run:
+        for moment in moments:
+            while run.poll() is None and begun(folder / "out") < moment:
+                sleep(0.01)
+            cluster.kill_a_worker(random)
+        text, _ = run.communicate(timeout=900)
+    assert run.returncode == 0, text
+    assert counted(folder / "out") == [*range(1, paths + 1)]
+    assert sent(folder / "out") == sent(folder / "one")
+
+
+@pytest.mark.parametrize(("kills", "paths"), [(2, 300), (20, 1200)])
+def test_a_killed_coordinator(folder: Path, cluster: Cluster, kills: int, paths: int) -> None:
+    """The folder continues on the same cluster: each path counts once, with the inputs of an undisturbed campaign."""
+    size = ("--traces", str(paths), "--steps", "30", "--jobs", "4")
+    otf("run", *COFFEE, *size, "--out", "one")
+    cluster.join(2)
+    arguments: tuple[str, ...] = (*COFFEE, *size, "--cluster", cluster.address, "--out", "out")
+    for kill in range(kills):
+        now = begun(folder / "out") if kill else 0
+        with _started(folder, *arguments) as run:
+            while run.poll() is None and begun(folder / "out") < now + paths // (kills + 1):
+                sleep(0.01)
+            run.kill()
+        arguments = ("--resume", "out", "--cluster", cluster.address)
+    assert otf("run", "--resume", "out", "--json").data["paths"] == paths
+    assert counted(folder / "out") == [*range(1, paths + 1)]
+    assert sent(folder / "out") == sent(folder / "one")

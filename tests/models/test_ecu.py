@@ -1,0 +1,37 @@
+"""A control unit with cyclic frames and a session timer: its mutants, and what its model is made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from otf.campaign import run
+from otf.codec.can import CanFrame
+from otf.errors import NonconformanceError, UsageError
+from otf.models.ecu import MUTANTS, STATUS, EcuCodec, Uds, bench
+from otf.testing import check_codec
+from tests.real.needs import needs_module
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@needs_module("can")
+@needs_module("isotp")
+@pytest.mark.parametrize("fault", MUTANTS)
+def test_each_mutant_is_found(fault: str, tmp_path: Path) -> None:
+    """By a wrong answer, a frame that comes early, late or not at all, or a session that should have ended."""
+    with pytest.raises(NonconformanceError):
+        run(bench(fault=fault), traces=40, steps=60, seed=1, stop_first=True, shrink=False, out=tmp_path)
+
+
+def test_the_codec_keeps_the_contract() -> None:
+    """Messages on one port, frames on the other."""
+    check_codec(EcuCodec(), [Uds(0x22, b"\xf1\x90"), Uds(0x7E, b"\0"), CanFrame(STATUS, b"\3")])
+    assert [EcuCodec().port(each) for each in (Uds(1, b""), CanFrame(1))] == ["diag", "bus"]
+
+
+def test_a_fault_that_there_is_not_is_refused() -> None:
+    """The error names all."""
+    with pytest.raises(UsageError, match="it has none, endless, early"):
+        bench(fault="broken")
