@@ -52,6 +52,7 @@ DOCUMENTS: list[tuple[str, Call]] = [
     ("compare", lambda within: ("compare", folder(within), folder(within))),
     ("compare", lambda within: ("compare", trace(within), folder(within) / "path-0001.jsonl")),
     ("mutants", lambda within: ("mutants", "coffee", "--out", within / "f")),
+    ("model-mutants", lambda _within: ("mutants", "coffee", "--model", "--most", 4)),
     ("explore", lambda _within: ("explore", "coffee")),
     ("check", lambda _within: ("check", "coffee")),
     ("suite", lambda within: ("suite", "coffee", "--out", within / "h")),

@@ -70,6 +70,8 @@ class Campaign:
             known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues],
             requirements=RequirementRecord(bench.requirements),
         )
+        # seconds of `time` that are gone when it begins
+        self.spent: float = 0.0
         self._lanes = settings.lanes
         # what is reported was seen at the system's own speed: a program may follow a faster clock in part only
         self._own = bench.at_speed(1)
@@ -88,7 +90,8 @@ class Campaign:
     async def run(self) -> Summary:
         """Run all paths, then shrink; return the summary. Raises ModelError if the model is broken."""
         if self.settings.time is not None:
-            self._deadline = anyio.current_time() + self.settings.time
+            # half of the time at least, however long the start took
+            self._deadline = anyio.current_time() + self.settings.time - min(self.spent, self.settings.time / 2)
             if self.settings.spend and self.settings.resume:
                 about = About.of(self.bench, self.settings)
                 renew(self.settings.out, about, self._own.spec, self.settings.time)

@@ -9,7 +9,7 @@ which copy of the system is faster, and so would the choices. So what a path kno
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,11 +26,14 @@ from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.settings import Settings, header
 from otf.campaign.shrinking import OnShrunk, Shrinker, ShrinkProgress
+from otf.codec.malformed import MalformedCodec
 from otf.core import Oracle
 from otf.core.pacing import Timers
 from otf.runner.driving import Aftermath
 from otf.runner.reproduce import patience
-from otf.strategy import Strategy
+from otf.strategy import Strategy, StrategyKind
+from otf.strategy.kinds import known
+from otf.strategy.malformed import malforming
 from otf.strategy.visits import ChangedFirst
 
 FILES: Final = 10  # that one copy of a system may need: sockets, pipes, its trace
@@ -114,6 +117,13 @@ def trace_of(out: Path, number: int) -> Path:
     return out / f"path-{number:04}.jsonl"
 
 
+def with_malformed(strategy: str | StrategyKind, bench: Bench) -> str | StrategyKind:
+    """Return the strategy with malformed inputs, if the bench has a share of them."""
+    if not isinstance(bench.codec, MalformedCodec):
+        return strategy
+    return malforming(known(strategy), bench.malformed, bench.codec.damaged)
+
+
 @dataclass(frozen=True, slots=True)
 class Lane:
     """The memory of one lane: the oracle's for the whole campaign, the rest for a path, or for all if it is alone."""
@@ -125,11 +135,12 @@ class Lane:
 
     @classmethod
     def of(
-        cls, bench: Bench, settings: Settings, oracle: Oracle, layers: Sequence[Layer], first: ChangedFirst | None
+        cls, bench: Bench, settings: Settings, oracle: Oracle, layers: Iterable[Layer], first: ChangedFirst | None
     ) -> Self:
         """Return a lane that knows what other paths learned; its paths look for the changed transitions `first`."""
         learning, patient = Learning(layers), patience(bench)
-        strategy = Strategy(settings.strategy, bench.inputs, settings.seed, learning.visits, patient, first)
+        kind = with_malformed(settings.strategy, bench)
+        strategy = Strategy(kind, bench.inputs, settings.seed, learning.visits, patient, first)
         timers = Timers(passed=learning.waited)
         waits = bench.system is None
         pace = Pace(settings.mode, settings.burst, bench.timing, learning.proven, timers, waits)

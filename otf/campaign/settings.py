@@ -190,6 +190,7 @@ def header(bench: Bench, settings: Settings, path: int, *, strategy: str = "") -
         versions={"otf": _version(), "python": platform.python_version()},
         path=path,
         speed=bench.speed,
+        malformed=bench.malformed,
     )
 
 

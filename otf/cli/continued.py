@@ -57,6 +57,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     inputs: InputMode | None = None
     quiescence: float | None = None
     silence: str | None = None
+    malformed: float = 0.0
     pids: list[str] = []
     jobs: int = 1
     processes: str = "1"
@@ -218,7 +219,8 @@ def check_until(folder: Path, until: str | None) -> None:
 
 
 def _as_asked(bench: Bench, options: RunOptions) -> Bench:
-    return watched(under(bench, options.scenario), options.silence, options.pids)
+    bench = watched(under(bench, options.scenario), options.silence, options.pids)
+    return bench.with_malformed(options.malformed)
 
 
 def _about(folder: Path) -> About:

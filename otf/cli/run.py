@@ -16,7 +16,7 @@ import typer
 from otf.cli.choices import ALGORITHMS, BEST, KEPT, MIB, MODES, STRATEGIES, TRANSITIONS, InputChoice, among
 from otf.cli.options import AsJson, Jobs, MaybeBench, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, report_error, warn
-from otf.cli.signals import Done, interruptible
+from otf.cli.signals import SIGNALS, Done, interruptible
 from otf.errors import FAIL, OtfError, WriteError
 
 if TYPE_CHECKING:
@@ -135,6 +135,10 @@ def run(
         str | None,
         typer.Option(metavar="ACTIONS", help="Only inputs that a scenario allows next: 'Coin+ Button'."),
     ] = None,
+    malformed: Annotated[
+        float,
+        typer.Option(metavar="SHARE", help="Send bytes that are no message in place of this share of the inputs."),
+    ] = 0.0,
     until: Annotated[
         str | None,
         typer.Option(
@@ -197,6 +201,7 @@ def run(
         inputs=inputs,
         quiescence=quiescence,
         silence=silence,
+        malformed=malformed,
         pids=pids or [],
         jobs=jobs,
         processes=processes,
@@ -288,7 +293,7 @@ def _driven(campaign: Campaign, printer: SummaryPrinter | None, watch: _Watch) -
 
     async def work() -> None:
         with listening(campaign.settings, campaign.summary, printer, quiet=printer is None) as listener:
-            campaign.listener = watch(listener)
+            campaign.listener, campaign.spent = watch(listener), SIGNALS.spent
             await campaign.run()
 
     try:
