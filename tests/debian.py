@@ -32,6 +32,7 @@ PROGRAMS = {
 }
 FILES = {
     "/usr/lib/u-boot/qemu_arm/u-boot.bin": "u-boot-qemu",
+    "/usr/share/firmware-microbit-micropython/firmware.hex": "firmware-microbit-micropython",
     str(UNPACKED / "usr/sbin/in.tftpd"): "tftpd-hpa",
 }
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
