@@ -224,23 +224,24 @@ def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
     )
 
 
-def _command(firmware: str, port: int) -> list[str]:
+def board(firmware: str, port: int) -> list[str]:
+    """Return the command that starts the board, with its serial port behind TCP. Raises ContactError for no image."""
     if not Path(firmware).is_file():
         message = (
             f"{firmware}: there is no such image; on Debian, `apt-get install firmware-microbit-micropython` has it"
         )
         raise ContactError(message)
     qemu = program("qemu-system-arm", "qemu-system-arm")
-    board = ["-M", "microbit", "-nographic", "-monitor", "none", "-device", f"loader,file={firmware}"]
+    machine = ["-M", "microbit", "-nographic", "-monitor", "none", "-device", f"loader,file={firmware}"]
     # wait=on: the board starts when the connection is there, so that nothing is lost
-    return [qemu, *board, "-serial", f"tcp:{HOST}:{port},server=on,wait=on"]
+    return [qemu, *machine, "-serial", f"tcp:{HOST}:{port},server=on,wait=on"]
 
 
 @asynccontextmanager
 async def _connect(firmware: str) -> AsyncGenerator[Mapping[str, Line], None]:
     port, framing = free_port(socket.SOCK_STREAM), prompt(PROMPT, MORE, end=b"\r", keep=True)
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(open_process(_command(firmware, port), ready=None, grace=GRACE))
+        await stack.enter_async_context(open_process(board(firmware, port), ready=None, grace=GRACE))
         line = await stack.enter_async_context(open_tcp((HOST, port), framing, within=READY))
         await until_told(line, lambda data: data.endswith(PROMPT), READY)
         yield {"serial": line}

@@ -20,7 +20,7 @@ MOST_ANSWERS: Final = 4
 _LONGEST_ANSWER: Final = 8
 _ENOUGH: Final = 2
 
-Answer: TypeAlias = tuple[str, ...]
+AnswerKinds: TypeAlias = tuple[str, ...]
 """The names of the kinds of messages that follow an input, in their order."""
 
 
@@ -40,8 +40,10 @@ class InputRule:
     """
 
     kind: MessageKind
-    answers: dict[Answer, int]
-    echoes: dict[Answer, tuple[tuple[str, str], ...]] = field(default_factory=dict[Answer, tuple[tuple[str, str], ...]])
+    answers: dict[AnswerKinds, int]
+    echoes: dict[AnswerKinds, tuple[tuple[str, str], ...]] = field(
+        default_factory=dict[AnswerKinds, tuple[tuple[str, str], ...]]
+    )
 
     @property
     def varies(self) -> bool:
@@ -68,8 +70,8 @@ def exchanges(utterances: Sequence[Utterance], parsed: Sequence[Parsed]) -> Iter
 def rules(found: Iterable[Exchanged]) -> list[InputRule]:
     """Return what follows each kind of input, in the order of their first appearance."""
     kinds: dict[str, MessageKind] = {}
-    answers = defaultdict[str, Counter[Answer]](Counter)
-    samples = defaultdict[tuple[str, Answer], list[Exchanged]](list)
+    answers = defaultdict[str, Counter[AnswerKinds]](Counter)
+    samples = defaultdict[tuple[str, AnswerKinds], list[Exchanged]](list)
     for each in found:
         name, answer = each.inp.kind.name, tuple(output.kind.name for output in each.outputs)
         kinds[name] = each.inp.kind

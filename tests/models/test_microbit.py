@@ -4,7 +4,7 @@ import pytest
 
 from otf.errors import CodecError, ContactError
 from otf.framing import prompt
-from otf.models.microbit import MORE, PROMPT, Answer, Key, MicrobitCodec, Type, _command, bench
+from otf.models.microbit import MORE, PROMPT, Answer, Key, MicrobitCodec, Type, bench, board
 from tests.models.scripts import judged
 
 CODEC = MicrobitCodec()
@@ -67,4 +67,4 @@ def test_answers_are_cut_at_prompts() -> None:
 def test_no_firmware() -> None:
     """The error names the package that has it."""
     with pytest.raises(ContactError, match="apt-get install firmware-microbit-micropython"):
-        _command("gone.hex", 1)
+        board("gone.hex", 1)

@@ -110,6 +110,7 @@ def test_a_newcomer_has_a_verdict(kind: str, tmp_path: Path, monkeypatch: pytest
     """The commands of the page end with PASS, and the last one again with FAIL when the system is wrong."""
     typed, (_, place) = sections()[kind], SYSTEMS[kind]
     monkeypatch.chdir(tmp_path)
+    done = None
     with started(kind) as real:
         for name, text in typed.files.items():
             (tmp_path / name).write_text(text.replace(place, real), encoding="utf-8")
@@ -119,6 +120,7 @@ def test_a_newcomer_has_a_verdict(kind: str, tmp_path: Path, monkeypatch: pytest
                 continue
             done = otf(*(word.replace(place, real) for word in shlex.split(command)[1:]))
             assert (done.status, done.err) == (0, ""), done.out
+    assert done is not None
     assert "PASS" in done.out
     with started(kind, broken=True) as wrong:
         file = tmp_path / typed.commands[-1].split()[-1]
