@@ -24,6 +24,10 @@ AnswerKinds: TypeAlias = tuple[str, ...]
 """The names of the kinds of messages that follow an input, in their order."""
 
 
+Echoes: TypeAlias = tuple[tuple[str, str], ...]
+"""Pairs of fields: one of the answer, and the one of the input whose value it always had."""
+
+
 class Exchanged(NamedTuple):
     """An input with the outputs that followed it, and the seconds until the last of them."""
 
@@ -34,10 +38,7 @@ class Exchanged(NamedTuple):
 
 @dataclass
 class InputRule:
-    """What follows an input of a kind: each answer with how often it came, and the fields that were the same.
-
-    `echoes` are pairs of fields: that of the answer, and that of the input whose value it always had.
-    """
+    """What follows an input of a kind: each answer with how often it came, and the fields that were the same."""
 
     kind: MessageKind
     answers: dict[AnswerKinds, int]
@@ -84,7 +85,7 @@ def rules(found: Iterable[Exchanged]) -> list[InputRule]:
     return made
 
 
-def _echoes(samples: Sequence[Exchanged]) -> tuple[tuple[str, str], ...]:
+def _echoes(samples: Sequence[Exchanged]) -> Echoes:
     inputs, outputs = samples[0].inp.kind.fields, samples[0].outputs[0].kind.fields
     return tuple(
         (theirs.name, own.name)
