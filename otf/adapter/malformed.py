@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, cast
+from typing import Any, Final, TypeGuard
 
 from otf.codec.malformed import Malformed, MalformedCodec
 from otf.spec import Accept, Spec, Transition, goto, on, stop
@@ -76,7 +76,7 @@ class Hardened:
         meant = self.codec.message(inp.port, inp.of)
         if meant is not None:
             ways = self._noted(self.spec.step(state, meant))
-            yield from (replace(_freed(way), outputs=()) for way in ways if isinstance(way, Transition))
+            yield from (replace(_freed(way), outputs=()) for way in ways if _is_transition(way))
 
     def _noted(self, ways: Iterable[Any]) -> list[Any]:
         found = list(ways)
@@ -88,10 +88,11 @@ def _freed(way: Any) -> Any:  # noqa: ANN401 -- whatever a model yields
     """Return a transition into a disturbed state, at any time."""
     if isinstance(way, Accept):
         return replace(way, within=None, after="")
-    if not isinstance(way, Transition):
-        return way
-    known = cast("Transition[Any]", way)
-    return replace(known, state=Disturbed(known.state), within=None, after="")
+    return replace(way, state=Disturbed(way.state), within=None, after="") if _is_transition(way) else way
+
+
+def _is_transition(way: object) -> TypeGuard[Transition[Any]]:
+    return isinstance(way, Transition)
 
 
 def hardened(spec: Spec[Any, Any], codec: MalformedCodec, ports: Sequence[str]) -> Spec[Any, Any]:

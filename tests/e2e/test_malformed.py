@@ -66,7 +66,8 @@ def step(state: State, inp: Put | Get) -> Iterator[Transition[State]]:
         yield goto(state, Value(dict(state).get(inp.key, 0)))
 
 
-SPEC = Spec(step, EMPTY, [*(Put(key, value) for key in KEYS for value in VALUES), *map(Get, KEYS)], name="store")
+INPUTS: list[Put | Get] = [*(Put(key, value) for key in KEYS for value in VALUES), *map(Get, KEYS)]
+SPEC = Spec(step, EMPTY, INPUTS, name="store")
 
 
 class Store:
