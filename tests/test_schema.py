@@ -41,6 +41,7 @@ DOCUMENTS: list[tuple[str, Call]] = [
     ("run", lambda within: ("run", "coffee", "--traces", 1, "--out", within / "b")),
     ("run", lambda within: ("run", *FREE, "--no-shrink", "--out", within / "c")),
     ("run", lambda within: ("run", "coffee", "--until", "pairs", "--out", within / "i")),
+    ("run", lambda within: ("run", "coffee", "--spend", "1h", "--traces", 1, "--out", within / "j")),
     ("calibrate", lambda within: ("run", "coffee", "--calibrate", "--steps", 2, "--out", within / "d")),
     ("replay", lambda within: ("replay", trace(within), *folder(within).glob("path-????.jsonl"))),
     ("rerun", lambda within: ("rerun", trace(within), "--out", within / "e")),

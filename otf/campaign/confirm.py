@@ -60,7 +60,9 @@ Counts = Callable[[ConfirmedPath], None]
 class DriveAgain(Protocol):
     """Drives a failing path again, as `confirm` does."""
 
-    def __call__(self, failing: PathResult, first: str, *, strict: bool) -> Awaitable[ConfirmedPath]: ...
+    def __call__(self, failing: PathResult, first: str, *, strict: bool) -> Awaitable[ConfirmedPath]:
+        """Return the path as it counts."""
+        ...
 
 
 class Confirmer:

@@ -7,7 +7,7 @@ would take a thousand times the memory.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -57,6 +57,11 @@ class Layer:
             self.states = {state: self.states[state] for state in kept}
             self.inputs = {state: self.inputs[state] for state in kept}
 
+    def tried(self, state: str, inp: str) -> int:
+        """Return how often an input was chosen in a state."""
+        table = self.inputs.get(state)
+        return 0 if table is None else table.get(inp, 0)
+
     def knowledge(self) -> Knowledge:
         """Return it as data."""
         visits = {f"{state} {inp}": times for state, table in self.inputs.items() for inp, times in table.items()}
@@ -84,26 +89,20 @@ class _Recalled(defaultdict[Key, int]):
 class _RecalledTables(defaultdict[Node, defaultdict[Symbol, int]]):
     """The same for the tables of states."""
 
-    def __init__(self, layers: Sequence[Layer]) -> None:
+    def __init__(self, layers: Iterable[Layer]) -> None:
         super().__init__()
         self._layers = layers
 
     def __missing__(self, key: Node) -> defaultdict[Symbol, int]:
-        name = named(key)
-        table = self[key] = _table([layer.inputs[name] for layer in self._layers if name in layer.inputs])
-        return table
+        name, layers = named(key), self._layers
+        if any(name in layer.inputs for layer in layers):
+            self[key] = table = _Recalled[Symbol](lambda inp: sum(layer.tried(name, inp) for layer in layers))
+            return table
+        self[key] = fresh = defaultdict[Symbol, int](int)
+        return fresh
 
     def copy(self) -> Any:  # noqa: ANN401 -- as above
         return dict(self)
-
-
-def _table(found: Sequence[dict[str, int]]) -> defaultdict[Symbol, int]:
-    if not found:
-        return defaultdict(int)
-    if len(found) == 1:
-        times = found[0].get
-        return _Recalled(lambda name: times(name, 0))
-    return _Recalled(lambda name: sum(table.get(name, 0) for table in found))
 
 
 class _Waited(_Recalled[tuple[Node, ...]]):
@@ -119,7 +118,7 @@ class _Waited(_Recalled[tuple[Node, ...]]):
 class _Quiet(set[Hashable]):
     """Silences that were seen, also by other paths."""
 
-    def __init__(self, layers: Sequence[Layer]) -> None:
+    def __init__(self, layers: Iterable[Layer]) -> None:
         super().__init__()
         self._layers = layers
 
@@ -146,10 +145,12 @@ class Learning:
     (True, Knowledge(visits={}, actions={}, quiet=[], timers={}, waits=[]))
     """
 
-    def __init__(self, layers: Sequence[Layer] = ()) -> None:
-        self.visits: VisitCounts = _visits([layer for layer in layers if layer.states])
-        self.proven: set[Hashable] = _Quiet(quiet) if (quiet := [each for each in layers if each.quiet]) else set()
-        self.waited: dict[tuple[Node, ...], int] = _Waited(_summed([each.timers for each in layers if each.timers]))
+    def __init__(self, layers: Iterable[Layer] = ()) -> None:
+        # a lane alone that begins with nothing looks nothing up: its tables are those of Python
+        begins = any(layer.states or layer.quiet or layer.timers for layer in layers)
+        self.visits: VisitCounts = _visits(layers) if begins else VisitCounts()
+        self.proven: set[Hashable] = _Quiet(layers) if begins else set()
+        self.waited: dict[tuple[Node, ...], int] = _Waited(lambda name: sum(each.timers[name] for each in layers))
         self._log: list[tuple[Node, Symbol]] = []
         self._waits: list[tuple[Node, ...]] = []
         # an input that only waits is its own name
@@ -191,14 +192,12 @@ class Learning:
                 yield name
 
 
-def _visits(layers: Sequence[Layer]) -> VisitCounts:
-    if not layers:
-        return VisitCounts()
-    states = [layer.states for layer in layers]
-    return VisitCounts(_Recalled(_summed(states)), _RecalledTables(layers), firsts=_distinct(states))
+def _visits(layers: Iterable[Layer]) -> VisitCounts:
+    visited = _Recalled[Node](lambda name: sum(layer.states.get(name, 0) for layer in layers))
+    return VisitCounts(visited, _RecalledTables(layers), firsts=_distinct(layer.states for layer in layers))
 
 
-def _distinct(states: Sequence[dict[str, int]]) -> int:
+def _distinct(states: Iterable[dict[str, int]]) -> int:
     """Return how many states were visited, or one more than matters."""
     found: set[str] = set()
     for name in chain.from_iterable(states):
@@ -206,9 +205,3 @@ def _distinct(states: Sequence[dict[str, int]]) -> int:
         if len(found) > WIDE:
             break
     return len(found)
-
-
-def _summed(counts: Sequence[dict[str, int]]) -> Callable[[str], int]:
-    if not counts:
-        return lambda _name: 0
-    return lambda name: sum(each.get(name, 0) for each in counts)

@@ -7,7 +7,7 @@ worker was faster. The price: a lane waits once it is more than so many rounds a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import Final
 
@@ -153,27 +153,47 @@ class Rounds:
         self._base = Layer()
         self._since = -1
         self._later: dict[int, Layer] = {}
+        self.folded: int = 0
 
     def take(self, known: Known) -> bool:
         """Take the rounds that a path knows; return False if some are lacking."""
         if known.base is not None and known.since > self._last:
             self._base, self._since = Layer(known.base), known.since
             self._later.clear()
+            self.folded += 1
         for at in sorted(known.rounds):
             if at == self._last + 1:
                 self._later[at] = Layer(known.rounds[at])
         while self._since < min(known.floor, self._last):
             self._since += 1
             self._base.add(self._later.pop(self._since).knowledge())
+            self.folded += 1
         return self._last >= known.upto
 
     @property
     def _last(self) -> int:
         return self._since + len(self._later)
 
-    def layers(self, known: Known) -> Sequence[Layer]:
-        """Return what a path knows."""
-        return [self._base, *(layer for at, layer in self._later.items() if at <= known.upto), Layer(known.own)]
+    def layers(self, known: Known) -> Iterable[Layer]:
+        """Return what a path knows; it stays the same while rounds are put into the base."""
+        return _PathLayers(self, known.upto, Layer(known.own))
+
+    def up_to(self, last: int) -> Sequence[Layer]:
+        """Return the layers of the rounds up to `last`."""
+        return [self._base, *(layer for at, layer in self._later.items() if at <= last)]
+
+
+class _PathLayers(Iterable[Layer]):
+    """The layers that one path sees: others than at its start, once some of them were put into the base."""
+
+    def __init__(self, rounds: Rounds, upto: int, own: Layer) -> None:
+        self._rounds, self._upto, self._own = rounds, upto, own
+        self._folded, self._found = -1, list[Layer]()
+
+    def __iter__(self) -> Iterator[Layer]:
+        if self._folded != self._rounds.folded:
+            self._folded, self._found = self._rounds.folded, [*self._rounds.up_to(self._upto), self._own]
+        return iter(self._found)
 
 
 def _summed(learned: Iterable[Knowledge]) -> Knowledge:

@@ -22,6 +22,7 @@ from otf.adapter import Bench
 from otf.campaign.merged import Known
 from otf.campaign.remote import JobLine, Remote, ResultLine, WorkerDiedError
 from otf.campaign.settings import Settings, Workers
+from otf.errors import OtfError
 
 ENDING: Final = 2.0  # seconds in which a worker ends by itself
 LONGEST: Final = 64 << 20  # bytes of a line
@@ -98,15 +99,19 @@ class Processes(Remote):
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """End all workers when the context is left."""
-        async with anyio.create_task_group() as self._readers:
-            try:
-                yield
-            finally:
-                with anyio.CancelScope(shield=True):
-                    for worker in self._workers:
-                        if worker is not None:
-                            await _ended(worker.process)
-                self._readers.cancel_scope.cancel()
+        try:
+            async with anyio.create_task_group() as self._readers:
+                try:
+                    yield
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        for worker in self._workers:
+                            if worker is not None:
+                                await _ended(worker.process)
+                    self._readers.cancel_scope.cancel()
+        except* OtfError as group:
+            # a group would hide the message with its advice
+            raise group.exceptions[0] from None
 
     @property
     def together(self) -> int:

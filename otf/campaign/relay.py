@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from queue import Queue
 from tempfile import mkdtemp
@@ -26,7 +27,7 @@ ENDING: Final = 5.0  # seconds in which it ends by itself
 Files = dict[str, bytes]
 
 
-class Answer(NamedTuple):
+class JobAnswer(NamedTuple):
     """What a worker program answered: nothing if it has ended; and the files that it wrote."""
 
     line: bytes
@@ -60,8 +61,9 @@ class Relay:
         )
         # lines are written by one thread: a program that does not read would hold every lock it was written under
         self._lines = Queue[bytes]()
-        threading.Thread(target=self._write, name="otf relay", daemon=True).start()
-        threading.Thread(target=self._read, name="otf relay", daemon=True).start()
+        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._write, self._read)]
+        for thread in self._threads:
+            thread.start()
         self._lines.put(self._greeting(greeting))
 
     def _greeting(self, greeting: bytes) -> bytes:
@@ -72,7 +74,7 @@ class Relay:
         """Return whether the program has ended."""
         return self._dead
 
-    def ask(self, job: int, line: bytes, files: Files, wanted: tuple[str, ...]) -> Answer:
+    def ask(self, job: int, line: bytes, files: Files, wanted: tuple[str, ...]) -> JobAnswer:
         """Have the program do something with these files in its folder; return its answer, with the files `wanted`.
 
         Every file of the folder whose name begins with one of `wanted` is returned, and removed.
@@ -82,14 +84,20 @@ class Relay:
                 self._idle.cancel()
             done = Future[bytes]()
             if self._dead:
-                return Answer(b"", {})
+                return JobAnswer(b"", {})
             self._waiting[job] = done
         for name, text in files.items():
             (self.folder / Path(name).name).write_bytes(text)
         self._lines.put(line)
         answer = done.result()
         self._rest()
-        return Answer(answer, self._taken(wanted) if answer else {})
+        return JobAnswer(answer, self._taken(wanted) if answer else {})
+
+    def wait(self) -> None:
+        """Wait until the program has ended, and its folder is removed."""
+        self._process.wait()
+        if self._idle is not None:
+            self._idle.join()
 
     def end(self) -> None:
         """End the program and remove its folder."""
@@ -99,6 +107,8 @@ class Relay:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        for thread in self._threads:
+            thread.join(ENDING)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _taken(self, wanted: tuple[str, ...]) -> Files:
@@ -118,21 +128,21 @@ class Relay:
 
     def _write(self) -> None:
         assert self._process.stdin is not None  # noqa: S101 -- it was opened with a pipe
-        try:
+        # if it has ended, the reader sees that
+        with suppress(OSError), self._process.stdin as program:
             while line := self._lines.get():
-                self._process.stdin.write(line + b"\n")
-                self._process.stdin.flush()
-            self._process.stdin.close()
-        except OSError:
-            pass  # it has ended: the reader sees that
+                with suppress(OSError):
+                    program.write(line + b"\n")
+                    program.flush()
 
     def _read(self) -> None:
         assert self._process.stdout is not None  # noqa: S101 -- as above
-        for line in self._process.stdout:
-            with self._lock:
-                done = self._waiting.pop(msgspec.json.decode(line, type=_Job).job, None)
-            if done is not None:
-                done.set_result(line.rstrip(b"\n"))
+        with self._process.stdout as program:
+            for line in program:
+                with self._lock:
+                    done = self._waiting.pop(msgspec.json.decode(line, type=_Job).job, None)
+                if done is not None:
+                    done.set_result(line.rstrip(b"\n"))
         with self._lock:
             self._dead = True
             left, self._waiting = self._waiting, {}
@@ -152,7 +162,7 @@ def relayed(  # noqa: PLR0913, PLR0917 -- what a cluster sends to a worker
     line: bytes,
     files: Files,
     wanted: tuple[str, ...],
-) -> Answer:
+) -> JobAnswer:
     """Have the worker program of a campaign on this machine do something; start it if there is none."""
     with _STARTING:
         relay = _RELAYS.get(campaign)
