@@ -21,7 +21,7 @@ from pathlib import Path
 from random import Random
 from typing import Final, TypeAlias
 
-from benchmarks import measure
+from benchmarks import bus_blows, measure
 from benchmarks.raising import raising
 from tests.adapters.harness import children, descriptors
 from tests.e2e import test_harm, test_standing
@@ -30,7 +30,7 @@ from tests.e2e.harm import NEVER, Harm
 from tests.e2e.harmed import LOOPS, MARGIN, assert_on_record
 
 HANGS: Final = 60.0  # seconds after which a run that should long be over counts as one that hangs
-WORDS: Final = ("ended", "missing", "stopped", "no contact", "passed")
+WORDS: Final = ("ended", "missing", "stopped", "trouble", "no contact", "passed")
 
 Blow: TypeAlias = Callable[[Random, str], tuple[str, str] | None]
 """Strikes once, on a loop of this kind; returns the verdict and the word for its right result, empty if it was wrong.
@@ -105,6 +105,9 @@ def blows(seed: int) -> Iterator[tuple[str, Blow]]:
     for wire in test_harm.REASONS:
         yield wire, on_a_wire(wire, seed)
     yield "inprocess", raising
+    yield "can", bus_blows.on_a_bus("can")
+    yield "isotp", bus_blows.on_a_bus("isotp")
+    yield "visa", bus_blows.at_an_instrument
     for wire in test_standing.WIRES:
         yield f"server, {wire}", at_a_server(wire, seed)
 
@@ -150,13 +153,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.blows", description=__doc__)
     parser.add_argument("--blows", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--wires", nargs="*", help="only these; all blows are theirs")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     rows = list[Row]()
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        wires = [*test_harm.REASONS, "inprocess", *test_standing.WIRES]
+        wires = [*test_harm.REASONS, "inprocess", *bus_blows.WIRES, *test_standing.WIRES]
+        wires = options.wires or wires
         each = -(-options.blows // len(wires))
         for wire, blow in blows(options.seed):
+            if wire not in wires:
+                continue
             Path(wire).mkdir()
             with chdir(wire):
                 rows.append(struck(wire, blow, each, Random(options.seed)))

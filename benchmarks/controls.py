@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from benchmarks.campaigns import TESTERS, Tester
 from otf.core import Monitor, Timing
+from otf.core.belief import EventResult
 from otf.core.hypothesis import Hypothesis, QueuedInput
 from otf.core.pacing import Moment, Pause
 from otf.core.search import Search, sent
@@ -69,6 +70,10 @@ class AtOnce(Monitor):
             ]
 
         return name, take
+
+    def _searched(self, event: Event, name: Hashable, find: Finder) -> EventResult:
+        # a monitor does not search for an input: by itself it makes no moves
+        return self._find(find, self._clock(event)) if isinstance(event, Sent) else super()._searched(event, name, find)
 
 
 class Unproven(Eager):

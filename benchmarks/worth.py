@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import product
 from math import log, log1p
 from random import Random
 from statistics import mean
@@ -43,6 +44,8 @@ BENCHES: Final[Mapping[str, Spec[Any, Any]]] = {
 }
 STEPS: Final = 50
 HALVES: Final = (20, 50, 200)
+PARTS: Final = (1.0, 0.25)
+"""How many of the first paths come after them: what is predicted for as many again, and for another hour of four."""
 SHARE, FEW = 0.2, 5
 """A prediction is close if it is so near, as a share of what comes or as a number."""
 _bound = cache(upper_bound)
@@ -110,16 +113,16 @@ def discoveries(seeds: int) -> dict[str, dict[str, float]]:
     found = dict[str, dict[str, float]]()
     for name, spec in BENCHES.items():
         runs = [paths_of(spec, seed, 2 * max(HALVES)) for seed in range(1, seeds + 1)]
-        for half in HALVES:
-            found[f"{name}, {half} paths"] = _compared(runs, half)
+        for half, more in product(HALVES, PARTS):
+            found[f"{name}, {half} paths and {half * more:g}"] = _compared(runs, half, more)
     return found
 
 
-def _compared(runs: Sequence[Sequence[set[Any]]], half: int) -> dict[str, float]:
+def _compared(runs: Sequence[Sequence[set[Any]]], half: int, more: float) -> dict[str, float]:
     counts, new, said = Counter[str](), list[int](), list[float]()
     for paths in runs:
-        guess, known = predicted(paths[:half]), set[Any]().union(*paths[:half])
-        came = len(set[Any]().union(*paths[half : 2 * half]) - known)
+        guess, known = predicted(paths[:half], more), set[Any]().union(*paths[:half])
+        came = len(set[Any]().union(*paths[half : half + round(more * half)]) - known)
         counts["close"] += abs(came - guess.new) <= max(SHARE * came, FEW)
         counts["held"] += guess.low <= came <= guess.high
         new.append(came)
@@ -165,7 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{name:10} hold in at least {shares[worst]:.2%} of {chosen.campaigns:,} campaigns (at {worst})")
     data["discoveries"] = discoveries(chosen.seeds)
     for name, row in data["discoveries"].items():
-        print(f"{name:22} {'  '.join(f'{what} {number:g}' for what, number in row.items())}")
+        print(f"{name:30} {'  '.join(f'{what} {number:g}' for what, number in row.items())}")
     save(data, chosen.json)
 
 

@@ -13,7 +13,7 @@ from typing import Final, cast
 
 HOST: Final = "127.0.0.1"
 CYCLE: Final = 0.2
-SESSION: Final = 0.9
+SESSION: Final = 0.85
 
 
 class Device(asyncio.Protocol):

@@ -29,7 +29,9 @@ from otf import (
     UsageError,
     errors,
 )
-from otf.adapter import Bench
+from otf.adapter import Bench, Line
+from otf.adapter import line as line_module
+from otf.adapter.rest.place import Delaying, Placed
 from otf.cli.app import COMMANDS, app
 from otf.trace.reading import TraceReader
 
@@ -257,6 +259,19 @@ def test_each_field_of_a_bench_is_described() -> None:
     """The table of fields leaves out only the name and the parameters, which are filled in."""
     described = {word for row in table(HOWTO, "field of `Bench`") for word in code_words(row[0])}
     assert described == {field.name for field in fields(Bench) if field.init} - {"_", "name", "parameters"}
+
+
+def test_each_method_of_a_line_is_described() -> None:
+    """Those that a line has to have, and those that it may have."""
+    page = "docs/howto-adapter-authors.md"
+    required = {
+        word.split("(")[0].split()[-1] for row in table(page, "method of `Line`") for word in code_words(row[0])
+    }
+    optional = {word.split("(")[0].split()[-1] for row in table(page, "method") for word in code_words(row[0])}
+    assert required == {name for name in vars(Line) if not name.startswith("_")}
+    protocols = (*vars(line_module).values(), Placed, Delaying)
+    others = {each for each in protocols if getattr(each, "_is_protocol", False) and each is not Line}
+    assert optional == {name for each in others for name in vars(each) if not name.startswith("_")}
 
 
 def test_each_parameter_of_the_conference_is_described() -> None:

@@ -2,23 +2,58 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import socket
-from collections.abc import AsyncGenerator, Mapping
+import sys
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from pathlib import Path
+from typing import Final
 
-from otf.adapter import Bench, Connect, Line
+from otf.adapter import Bench, Connect, KnownIssue, Line
 from otf.adapter.child import words
 from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp
 from otf.models.redis.messages import CLIENTS, RedisCodec, replies
 from otf.models.redis.spec import redis
 from otf.models.serving import GRACE, HOST, free_port, program, until_answered
+from otf.trace.verdict import Failure
+
+
+def _as(pattern: str, right: str) -> Callable[[Failure], bool]:
+    """Return a test for outputs that are right but for texts of this pattern."""
+
+    def shows(failure: Failure) -> bool:
+        seen = re.sub(pattern, right, failure.seen)
+        allowed = (text for state in failure.allowed for texts, _ in state.branches for text in texts)
+        return failure.kind == "wrong" and seen != failure.seen and any(seen in text for text in allowed)
+
+    return shows
+
+
+FAKE: Final = "fakeredis"
+_SERVER: Final = Path(__file__).with_name("fake.py")
+KNOWN: Final = (
+    KnownIssue(
+        lambda failure: failure.kind == "ended" and "value=Fault(" in "".join(failure.before[-1:]),
+        "fakeredis 2.40.0 closes the connection after an error",
+    ),
+    KnownIssue(
+        _as(r"Status\(text=('[^']*')\)", r"\1"),
+        "fakeredis 2.40.0 writes a text as a simple string",
+    ),
+    KnownIssue(
+        _as("ERR WRONGTYPE ", "WRONGTYPE "),
+        "fakeredis 2.40.0 has another code of errors before WRONGTYPE",
+    ),
+)
+"""The known issues of `fakeredis`; the server of redis has none."""
 
 
 def bench(*, server: str = "", keys: int = 2) -> Bench:
-    """Return the bench of a redis server; `server` is its command line, with {host} and {port}.
+    """Return the bench of a redis server; `server` is its command line, with {host} and {port}, or `fakeredis`.
 
     `keys` is how many keys there are; any of them may hold a string or a list.
 
@@ -27,6 +62,7 @@ def bench(*, server: str = "", keys: int = 2) -> Bench:
     """
     return Bench(
         name="redis",
+        known_issues=KNOWN if server == FAKE else (),
         spec=redis(tuple(f"k{number}" for number in range(keys))),
         codec=RedisCodec(),
         connect=_connect(server),
@@ -42,8 +78,9 @@ def _connect(server: str) -> Connect:
     @asynccontextmanager
     async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
         port = free_port(socket.SOCK_STREAM)
-        own = f"{shlex.quote(program('redis-server', 'redis-server'))} --bind {{host}} --port {{port}} --save ''"
-        argv = words((server or own).replace("{host}", HOST).replace("{port}", str(port)))
+        argv = words(
+            (_fake() if server == FAKE else server or _own()).replace("{host}", HOST).replace("{port}", str(port))
+        )
         opener = partial(open_tcp, (HOST, port), replies())
         async with AsyncExitStack() as stack:
             process = await stack.enter_async_context(open_process(argv, ready=None, grace=GRACE))
@@ -51,3 +88,11 @@ def _connect(server: str) -> Connect:
             yield {client: await stack.enter_async_context(opener()) for client in CLIENTS}
 
     return connect
+
+
+def _own() -> str:
+    return f"{shlex.quote(program('redis-server', 'redis-server'))} --bind {{host}} --port {{port}} --save ''"
+
+
+def _fake() -> str:
+    return f"{shlex.quote(sys.executable)} -I {shlex.quote(str(_SERVER))} {{host}} {{port}}"

@@ -15,7 +15,7 @@ from otf.adapter.bench import Bench
 from otf.adapter.bench_options import Connect, KnownIssue, Opener, trace_may_set
 from otf.adapter.child.server import Listening
 from otf.adapter.life import Expect, Life
-from otf.adapter.line import Arrival, Ending, Line, LineLost, Port, Trouble
+from otf.adapter.line import LINE_PROTOCOL, Arrival, Ending, Line, LineLost, Port, Trouble
 from otf.channels import duplicating, lossy, reordering
 from otf.codec import Codec, PortAction, lines
 from otf.core import Barrier, InputMode, Limits
@@ -29,6 +29,7 @@ if not TYPE_CHECKING:  # type checkers are to refuse old names
     __getattr__ = old_names(__name__)
 
 __all__ = [
+    "LINE_PROTOCOL",
     "Arrival",
     "Barrier",
     "Bench",

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Hashable, Iterable, Mappin
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
+from itertools import islice
 from typing import Any, Final, Unpack
 
 from otf.adapter.bench_options import (
@@ -23,7 +24,9 @@ from otf.adapter.bench_options import (
 )
 from otf.adapter.life import Life, living
 from otf.adapter.line import Line
+from otf.adapter.malformed import hardened
 from otf.codec import Codec
+from otf.codec.malformed import MalformedCodec
 from otf.core import Barrier, InputMode, Limits, Model, Oracle, Relation, Routes
 from otf.core.calls import own_frames
 from otf.core.timing import Learnt, Timing
@@ -36,6 +39,7 @@ from otf.values import show
 
 SYSTEM: Final = "system"  # the port of a system in this process
 FOREVER: Final = float("inf")
+SAMPLE: Final = 100  # inputs of the first state by which a codec is examined
 FIRST: Final = 0.1  # seconds of silence that are believed before anything is learnt
 
 
@@ -73,6 +77,7 @@ class Bench:
     | `silence` | "observed" | how it is known: "observed" by a look at the processes of the system, or "timed" |
     | `pids` | none | processes of the system that are not started by the bench and hold none of its ports |
     | `requirements` | none | the table of requirements that the model refers to with `req=` |
+    | `malformed` | 0 | the share of inputs in whose place bytes are sent that are no message; see `with_malformed` |
     | `foreign` | None | makes an event of a line (decoded JSON) of a log of another program, or None |
 
     >>> from otf.spec import Spec, goto
@@ -107,6 +112,7 @@ class Bench:
     known_issues: tuple[KnownIssue, ...] = ()
     foreign: Callable[[Any], Event | None] | None = None
     requirements: Requirements = field(default_factory=Requirements)
+    malformed: float = 0.0
     silence: Silence = "observed"
     pids: tuple[int, ...] = ()
 
@@ -215,11 +221,31 @@ class Bench:
         """Return the bench with the clocks of its system at another speed. Raises UsageError for one that is none."""
         return self if speed == self.speed else replace(self, life=replace(self.life or Life(), speed=float(speed)))
 
+    def with_malformed(self, share: float) -> Bench:
+        """Return the bench with bytes that are no message in place of this share of the inputs. Raises UsageError."""
+        if not 0 <= share <= 1:
+            message = f"malformed={share}: a share of the inputs is needed, from 0 to 1"
+            raise UsageError(message)
+        if not share:
+            return self
+        if self.codec is None:
+            raise UsageError("malformed inputs need a codec: a Python object is given values, and no bytes")
+        codec = self.codec if isinstance(self.codec, MalformedCodec) else MalformedCodec(self.codec)
+        inputs: Iterable[object] = self.spec.inputs(self.spec.initial)
+        unread = next((each for each in islice(inputs, SAMPLE) if not codec.reads(each)), None)
+        if unread is not None:
+            message = f"malformed inputs: the codec does not decode the bytes of {show(unread)} as this input, so that"
+            advice = "give it a method decode_input(port, data) that returns an input or raises CodecError"
+            raise UsageError(f"{message} it cannot tell which bytes are no message; {advice}")
+        return replace(self, malformed=share, codec=codec)
+
     def oracle(self) -> Oracle:
         """Return the oracle that judges this bench in its input mode."""
         spec = at_speed(self.spec, self.speed)
         judged = total(spec) if self.inputs in {"all", "mixed"} else spec
         relation: Relation = "any" if self.inputs == "any" else "uioco"
+        if isinstance(self.codec, MalformedCodec):
+            judged = hardened(judged, self.codec, self._output_ports)
         model = Model(judged, Routes(self._output_ports, self.port))
         return Oracle(model, relation, self.limits, self.timing, self.silence_key, self.requirements)
 

@@ -10,6 +10,9 @@ from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 from otf.codec import PortAction
 from otf.framing import Frame, Framing
 
+LINE_PROTOCOL: Final = 1
+"""The version of what a `Line` promises; it grows when a method gets another meaning, or a new one is required."""
+
 NEVER: Final = float("-inf")
 """The time of what has not happened."""
 

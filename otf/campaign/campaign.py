@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Awaitable, Generator
 from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
 import anyio
@@ -16,23 +16,26 @@ from otf.adapter import Bench
 from otf.adapter.child.faster import refused
 from otf.adapter.exits import blaming, watched
 from otf.adapter.serial import keeping
+from otf.campaign.changes import ChangedTransitions
 from otf.campaign.cluster import Cluster
-from otf.campaign.confirm import STRICT, ConfirmedPath, Confirmer, DriveAgain
+from otf.campaign.confirm import ConfirmedPath, Confirmer, DriveAgain
 from otf.campaign.journal import Journal
 from otf.campaign.knowledge import Knowledge
-from otf.campaign.lanes import Executor, InProcess, Lease, ShrinkWatch, trace_of
+from otf.campaign.lanes import Executor, InProcess, Lease, trace_of
 from otf.campaign.listener import Listener
 from otf.campaign.merged import Known, Merged
 from otf.campaign.past import About, Past
 from otf.campaign.paths import Pace
 from otf.campaign.processes import Processes
+from otf.campaign.renewed import keep_transitions, renew
+from otf.campaign.reports import SHARE, FailureReports, together
 from otf.campaign.requirements import note_requirements
-from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
+from otf.campaign.results import KnownIssueCount, PathResult, Summary
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings, Workers, header
-from otf.campaign.shrinking import INTERRUPTED
 from otf.campaign.speed import check_speed
-from otf.errors import ContactError, OtfError
+from otf.campaign.turns import SpentParts, Turns
+from otf.errors import ContactError
 from otf.runner.path import AT_FAULT
 from otf.runner.time_spent import spending
 from otf.runner.writer import writing
@@ -40,9 +43,6 @@ from otf.strategy.kinds import known
 from otf.trace.requirements import RequirementRecord
 from otf.trace.verdict import Verdict
 
-SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
-LEAST: Final = 0.2  # seconds: in less, nothing is shrunk
-LOST: Final = "the contact to the system was lost"
 SELDOM: Final = 100  # the oldest objects are searched for garbage this many times less often than usual
 
 
@@ -70,6 +70,8 @@ class Campaign:
             known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues],
             requirements=RequirementRecord(bench.requirements),
         )
+        # seconds of `time` that are gone when it begins
+        self.spent: float = 0.0
         self._lanes = settings.lanes
         # what is reported was seen at the system's own speed: a program may follow a faster clock in part only
         self._own = bench.at_speed(1)
@@ -79,6 +81,8 @@ class Campaign:
         self._done = known(settings.strategy).done
         self._stop = False
         self._deadline = float("inf")
+        self._reports: FailureReports
+        self._turns: Turns
         self._past: Past
         self._merged: Merged
         self._executor: Executor
@@ -86,7 +90,11 @@ class Campaign:
     async def run(self) -> Summary:
         """Run all paths, then shrink; return the summary. Raises ModelError if the model is broken."""
         if self.settings.time is not None:
-            self._deadline = anyio.current_time() + self.settings.time
+            # half of the time at least, however long the start took
+            self._deadline = anyio.current_time() + self.settings.time - min(self.spent, self.settings.time / 2)
+            if self.settings.spend and self.settings.resume:
+                about = About.of(self.bench, self.settings)
+                renew(self.settings.out, about, self._own.spec, self.settings.time)
         out, joins = self.settings.out, self.settings.resume
         with Journal(out, joins=joins) as journal, undisturbed(), watched():
             with spending(self.summary.spent):
@@ -104,6 +112,11 @@ class Campaign:
         self._past.restore(self.summary, self.bench)
         self._past.tidy()
         journal.begin(about, self._past.names)
+        if self.settings.spend and self.settings.time is not None:
+            keep_transitions(self.settings.out, self._own.spec, self.settings.time)
+        self.summary.parts = SpentParts(changed=set(ChangedTransitions.of(self.settings.out).changed))
+        if self.summary.parts.changed:
+            self.summary.parts.tried(self._past.knowledge(self._past.counted).visits)
         self._merged = Merged(self._lanes, self._past, remote=self.settings.workers is not None)
         self._executor = self._executor_of(self.settings.workers)
 
@@ -118,12 +131,30 @@ class Campaign:
         return InProcess(self.bench, self.settings, self.listener, ends, self._aftermath)
 
     async def _all(self, journal: Journal) -> None:
-        await self._retry(journal)
+        part = self.summary.parts.part
+        with part("saved failures"):
+            await self._retry(journal)
         await check_speed(self.bench, self.settings, self._deadline)
-        async with self._executor.running():
-            await self._paths(journal)
+        self._reports = FailureReports(
+            self.settings,
+            self.summary,
+            self.listener,
+            self._executor,
+            journal,
+            self._saved(),
+            self._deadline,
+            self._lost,
+        )
+        self._turns = Turns(self._reports.waiting, self._reports.first)
+        if self.settings.spend:
             self.summary.admit()
-            await self._shrink_all(journal)
+        async with self._executor.running():
+            with part("paths"):
+                await self._paths(journal)
+            if not self.settings.spend:
+                self.summary.admit()
+            with part("shrinking"):
+                await self._reports.rest()
 
     async def _retry(self, journal: Journal) -> None:
         """Drive the failures of earlier campaigns first."""
@@ -139,15 +170,11 @@ class Campaign:
                     known = None if found.result is None else self._confirmer.known_issue(found.result)
                     each = found if known is None else replace(found, result=None, known_issue=known.says)
                     self.summary.saved.append(each)
+                    self.summary.parts.saved += 1
                     journal.retried(each)
                     self._stop = self._stop or (self.settings.stop_first and each.result is not None)
         except ContactError as error:
             self._lost(error)
-
-    def _keep(self, group: FailureGroup) -> None:
-        saved, shortest = self._saved(), group.shrunk or group.first
-        if saved is not None and (group.shrunk is None or group.shrunk.rate):
-            saved.keep(group.signature, shortest.trace)
 
     def _saved(self) -> Saved | None:
         if self.settings.saved is None:
@@ -161,28 +188,33 @@ class Campaign:
         async def work() -> None:
             await self._lane(next(lanes), journal)
 
-        await _together(work, min(self._lanes, self.settings.traces))
+        await together(work, min(self._lanes, self.settings.traces))
 
     async def _lane(self, lane: int, journal: Journal) -> None:
         numbers = range(lane + 1, self.settings.traces + 1, self._lanes)
         for number in (each for each in numbers if each not in self._past.counted):
             known = await self._merged.known(number)
-            if known is None or self._stop or self._done() or anyio.current_time() >= self._paths_end:
-                break
-            try:
-                with blaming():
-                    result, learned = await self._path(number, lane, known, journal)
-                    counts = partial(self._finish, driven=result, learned=learned, journal=journal)
-                    oracle, again = self._executor.oracle(lane), self._again(lane)
-                    path = await self._confirmer.confirmed(result, oracle, again, counts, doubtful=self._doubtful)
-                    await note_requirements(self.summary.requirements, path.result, self.bench, oracle)
-            except ContactError as error:
-                self._lost(error)
-                break
-            counts(path)
+            async with self._turns.path():
+                if known is None or self._stop or self._done() or anyio.current_time() >= self._paths_end:
+                    break
+                try:
+                    await self._counted(number, lane, known, journal)
+                except ContactError as error:
+                    self._lost(error)
+                    break
         else:
             return
         self._merged.end()
+
+    async def _counted(self, number: int, lane: int, known: Known, journal: Journal) -> None:
+        """Drive a path, and count it as confirmed."""
+        with blaming():
+            result, learned = await self._path(number, lane, known, journal)
+            counts = partial(self._finish, driven=result, learned=learned, journal=journal)
+            oracle, again = self._executor.oracle(lane), self._again(lane)
+            path = await self._confirmer.confirmed(result, oracle, again, counts, doubtful=self._doubtful)
+            await note_requirements(self.summary.requirements, path.result, self.bench, oracle)
+        counts(path)
 
     def _again(self, lane: int) -> DriveAgain:
         def again(failing: PathResult, first: str, *, strict: bool) -> Awaitable[ConfirmedPath]:
@@ -198,7 +230,7 @@ class Campaign:
     @property
     def _paths_end(self) -> float:
         """Return when the last path begins: once there is a failure to shrink, some of the time is left for that."""
-        if not self.summary.failures or not self.settings.shrink or self.settings.time is None:
+        if not self.summary.failures or not self.settings.shrink or self.settings.time is None or self.settings.spend:
             return self._deadline
         return self._deadline - SHARE * self.settings.time
 
@@ -232,6 +264,8 @@ class Campaign:
             self._lost(path.trouble)
         result, known_issue = path.result, self._confirmer.known_issue(path.result)
         self.summary.add(result, path.tries, path.known, known_issue, driven)
+        self.summary.parts.tried(learned.visits)
+        self.summary.parts.paths += 1
         journal.counted(path, driven, "" if known_issue is None else known_issue.says, learned)
         self._merged.add(result.number, learned)
         self.listener.path(result, self.summary)
@@ -244,65 +278,6 @@ class Campaign:
         before = "; paths before this one reached it: it may have died since" if self.summary.steps else ""
         self.summary.trouble = f"{error}{before}"
         self._stop = True
-
-    async def _shrink_all(self, journal: Journal) -> None:
-        """Shrink all failures, several at the same time if there are workers, and report them in their order."""
-        groups, together = [*self.summary.failures.values()], self._executor.together
-        waiting, reported, done = iter(enumerate(groups)), 0, set[int]()
-
-        async def work() -> None:
-            nonlocal reported
-            for at, group in waiting:
-                if self.settings.shrink and group.shrunk is None:
-                    turns = -(-(len(groups) - at) // together)
-                    await self._shrink(group, journal, (self._deadline - anyio.current_time()) / turns)
-                done.add(at)
-                while reported in done:
-                    self._keep(groups[reported])
-                    self.listener.failure(groups[reported])
-                    reported += 1
-
-        await _together(work, min(together, len(groups)))
-
-    async def _shrink(self, group: FailureGroup, journal: Journal, seconds: float) -> None:
-        """Shrink a failure, in at most so many seconds."""
-        if seconds < LEAST:
-            group.unshrunk = "the time of the run was used up"
-            return
-
-        def progress(length: int, transitions: int) -> None:
-            self.listener.shrinking(group, length, transitions)
-
-        def found(shrunk: Shrunk) -> None:
-            group.shrunk = shrunk
-
-        watch = ShrinkWatch(progress, found)
-        confirmed = group.tries == 1 and group.first.trace.name.endswith(STRICT)
-        group.unshrunk = INTERRUPTED
-        try:
-            shrunk = await self._executor.shrink(group.first, seconds, watch, confirmed=confirmed)
-            group.shrunk, group.unshrunk = (shrunk, "") if shrunk.tried else (None, shrunk.ended)
-        except ContactError as error:
-            # the failure stays found, as short as it is now
-            self._lost(error)
-            group.unshrunk = LOST
-            if group.shrunk is not None:
-                group.shrunk = replace(group.shrunk, ended=LOST)
-        journal.shrunk(group)
-
-
-async def _together(work: Callable[[], Coroutine[Any, Any, None]], times: int) -> None:
-    """Do something several times at the same time."""
-    if times == 1:
-        await work()
-        return
-    try:
-        async with anyio.create_task_group() as tasks:
-            for _ in range(times):
-                tasks.start_soon(work)
-    except* OtfError as group:
-        # all fail for the same reason; a group would hide the message with its advice
-        raise group.exceptions[0] from None
 
 
 @contextmanager

@@ -19,7 +19,7 @@ import msgspec
 
 from otf.adapter import Bench
 from otf.campaign.merged import Known
-from otf.campaign.relay import Answer, Files, end_relay, relayed
+from otf.campaign.relay import JobAnswer, Files, end_relay, relayed
 from otf.campaign.remote import JobLine, Remote, ResultLine, WorkerDiedError
 from otf.campaign.settings import Settings, Workers
 from otf.errors import ContactError, UsageError
@@ -85,7 +85,7 @@ class Cluster(Remote):
             put(self.trace(self.settings, name), text)
         return msgspec.json.decode(answer.line, type=ResultLine)
 
-    async def _answer(self, line: JobLine, files: Files, wanted: tuple[str, ...]) -> Answer:
+    async def _answer(self, line: JobLine, files: Files, wanted: tuple[str, ...]) -> JobAnswer:
         distributed = _distributed()
         future = self._client.submit(
             relayed,
@@ -100,7 +100,7 @@ class Cluster(Remote):
             pure=False,
         )
         try:
-            answer: Answer = await future
+            answer: JobAnswer = await future
         except distributed.KilledWorker:
             raise WorkerDiedError from None
         except distributed.CancelledError as error:

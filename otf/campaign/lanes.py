@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol, Self
 
 from otf.adapter import Bench
+from otf.campaign.changes import ChangedTransitions
 from otf.campaign.confirm import ConfirmedPath, confirm
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.learning import Layer, Learning
@@ -25,11 +26,15 @@ from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.settings import Settings, header
 from otf.campaign.shrinking import OnShrunk, Shrinker, ShrinkProgress
+from otf.codec.malformed import MalformedCodec
 from otf.core import Oracle
 from otf.core.pacing import Timers
 from otf.runner.driving import Aftermath
 from otf.runner.reproduce import patience
-from otf.strategy import Strategy
+from otf.strategy import Strategy, StrategyKind
+from otf.strategy.kinds import known
+from otf.strategy.malformed import malforming
+from otf.strategy.visits import ChangedFirst
 
 FILES: Final = 10  # that one copy of a system may need: sockets, pipes, its trace
 OWN_FILES: Final = 64
@@ -112,6 +117,13 @@ def trace_of(out: Path, number: int) -> Path:
     return out / f"path-{number:04}.jsonl"
 
 
+def with_malformed(strategy: str | StrategyKind, bench: Bench) -> str | StrategyKind:
+    """Return the strategy with malformed inputs, if the bench has a share of them."""
+    if not isinstance(bench.codec, MalformedCodec):
+        return strategy
+    return malforming(known(strategy), bench.malformed, bench.codec.damaged)
+
+
 @dataclass(frozen=True, slots=True)
 class Lane:
     """The memory of one lane: the oracle's for the whole campaign, the rest for a path, or for all if it is alone."""
@@ -122,10 +134,13 @@ class Lane:
     learning: Learning
 
     @classmethod
-    def of(cls, bench: Bench, settings: Settings, oracle: Oracle, layers: Iterable[Layer]) -> Self:
-        """Return a lane that knows what other paths learned."""
-        learning = Learning(layers)
-        strategy = Strategy(settings.strategy, bench.inputs, settings.seed, learning.visits, patience=patience(bench))
+    def of(
+        cls, bench: Bench, settings: Settings, oracle: Oracle, layers: Iterable[Layer], first: ChangedFirst | None
+    ) -> Self:
+        """Return a lane that knows what other paths learned; its paths look for the changed transitions `first`."""
+        learning, patient = Learning(layers), patience(bench)
+        kind = with_malformed(settings.strategy, bench)
+        strategy = Strategy(kind, bench.inputs, settings.seed, learning.visits, patient, first)
         timers = Timers(passed=learning.waited)
         waits = bench.system is None
         pace = Pace(settings.mode, settings.burst, bench.timing, learning.proven, timers, waits)
@@ -135,22 +150,27 @@ class Lane:
 class InProcess:
     """The executor of this process: all lanes share its event loop.
 
-    `ends` returns the moment at which a path ends, whatever it did; `aftermath` is as in `PathRun`.
+    `ends` returns the moment at which a path ends, whatever it did; `aftermath` is as in `PathRun`. `lanes` is the
+    number of lanes of all processes, if there are several.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 -- what a path needs, each once
         self,
         bench: Bench,
         settings: Settings,
         listener: Listener,
         ends: Callable[[], float] = lambda: float("inf"),
         aftermath: Aftermath = lambda _: 0.0,
+        lanes: int | None = None,
     ) -> None:
         self._bench, self._settings, self._listener = bench, settings, listener
         self._ends, self._aftermath = ends, aftermath
         self._rounds = Rounds()
         self._oracles: defaultdict[int, Oracle] = defaultdict(bench.oracle)
         self._alone: Lane | None = None
+        self._changed = ChangedTransitions.of(settings.out)
+        self._first: dict[int, ChangedFirst | None] = {}
+        self._number = lanes or settings.lanes
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Return a context that does nothing."""
@@ -218,7 +238,9 @@ class InProcess:
         if self._alone is not None:
             return self._alone
         oracle, layers = self._oracles[lease.lane], self._rounds.layers(lease.known)
-        lane = Lane.of(self._bench, self._settings, oracle, layers)
+        if lease.lane not in self._first:
+            self._first[lease.lane] = self._changed.first(lease.lane, self._number)
+        lane = Lane.of(self._bench, self._settings, oracle, layers, self._first[lease.lane])
         if lease.known.alone:
             self._alone = lane
         return lane

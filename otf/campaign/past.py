@@ -57,7 +57,13 @@ class About(msgspec.Struct, frozen=True):
         # times are compared as they were, wherever they were set; and a path is the same under each version of Python
         own = {name: value for name, value in dict(head.pop("parameters", {})).items() if name not in TIMES}
         version = dict(head.pop("versions", {})).get("otf")
-        first = {"otf": version, "fingerprint": head.pop("fingerprint", None), "parameters": own}
+        # of another bench everything else differs as well
+        first = {
+            "bench": head.pop("bench", None),
+            "otf": version,
+            "fingerprint": head.pop("fingerprint", None),
+            "parameters": own,
+        }
         return {**first, **head, "steps": self.steps, "jobs": self.lanes}
 
 

@@ -27,7 +27,7 @@ ENDING: Final = 5.0  # seconds in which it ends by itself
 Files = dict[str, bytes]
 
 
-class Answer(NamedTuple):
+class JobAnswer(NamedTuple):
     """What a worker program answered: nothing if it has ended; and the files that it wrote."""
 
     line: bytes
@@ -74,7 +74,7 @@ class Relay:
         """Return whether the program has ended."""
         return self._dead
 
-    def ask(self, job: int, line: bytes, files: Files, wanted: tuple[str, ...]) -> Answer:
+    def ask(self, job: int, line: bytes, files: Files, wanted: tuple[str, ...]) -> JobAnswer:
         """Have the program do something with these files in its folder; return its answer, with the files `wanted`.
 
         Every file of the folder whose name begins with one of `wanted` is returned, and removed.
@@ -84,14 +84,14 @@ class Relay:
                 self._idle.cancel()
             done = Future[bytes]()
             if self._dead:
-                return Answer(b"", {})
+                return JobAnswer(b"", {})
             self._waiting[job] = done
         for name, text in files.items():
             (self.folder / Path(name).name).write_bytes(text)
         self._lines.put(line)
         answer = done.result()
         self._rest()
-        return Answer(answer, self._taken(wanted) if answer else {})
+        return JobAnswer(answer, self._taken(wanted) if answer else {})
 
     def wait(self) -> None:
         """Wait until the program has ended, and its folder is removed."""
@@ -162,7 +162,7 @@ def relayed(  # noqa: PLR0913, PLR0917 -- what a cluster sends to a worker
     line: bytes,
     files: Files,
     wanted: tuple[str, ...],
-) -> Answer:
+) -> JobAnswer:
     """Have the worker program of a campaign on this machine do something; start it if there is none."""
     with _STARTING:
         relay = _RELAYS.get(campaign)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from otf.campaign.turns import SpentParts
 from otf.errors import FAIL, INCONCLUSIVE, PASS
 from otf.runner.time_spent import TimeSpent
 from otf.trace.events import Event
@@ -142,7 +143,8 @@ class Summary:
 
     `saved` are the failures of earlier campaigns; their runs count neither as paths nor as steps. A path that shows one
     of the `known_issues` of the bench is no failure. `silence` counts the paths by how their silences are known,
-    `spent` is where the time went. `cut`: a state enabled more inputs than were drawn from.
+    `spent` is where the time went, `parts` how the campaign divided it. `cut`: a state enabled more inputs than were
+    drawn from.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -166,6 +168,7 @@ class Summary:
     silence: dict[str, int] = field(default_factory=dict[str, int])
     spent: TimeSpent = field(default_factory=TimeSpent)
     cut: bool = False
+    parts: SpentParts = field(default_factory=SpentParts)
     requirements: RequirementRecord = field(default_factory=RequirementRecord)
 
     @property

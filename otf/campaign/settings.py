@@ -19,6 +19,7 @@ from otf.strategy import StrategyKind
 from otf.trace.record import Header
 
 LARGEST: Final = 1 << 30  # bytes
+UNLIMITED: Final = 1_000_000_000  # paths: another bound ends the campaign
 
 MINUTE: Final = 60
 
@@ -63,7 +64,7 @@ class Settings:
     |---|---|
     | `out` | the folder for the traces and the log; it belongs to this campaign alone |
     | `reference` | the bench as the user named it, so that a trace can name it again |
-    | `traces` | the number of paths |
+    | `traces` | the number of paths; `UNLIMITED` where only another bound ends the campaign |
     | `steps` | the greatest number of inputs in one path |
     | `time` | a bound for all paths together, in seconds; None: no bound |
     | `seed` | the seed of all random choices |
@@ -81,6 +82,7 @@ class Settings:
     | `saved` | the folder in which failures are kept; they are driven first in the next campaign. None: neither |
     | `where` | the addresses of the system where they differ from the bench's: kept failures belong to one address |
     | `resume` | whether the campaign in `out` continues: paths that it counted are not driven again |
+    | `spend` | whether `time` goes to what changed in the model first; a campaign of its earlier form is set aside |
     | `workers` | the processes that drive the paths, each `jobs` at the same time; None: this process alone |
     | `options` | the options of the command line, for the journal: it continues without them |
 
@@ -114,6 +116,7 @@ class Settings:
     saved: Path | None = None
     where: tuple[str, ...] = ()
     resume: bool = False
+    spend: bool = False
     workers: Workers | None = None
     options: Mapping[str, object] = field(default_factory=dict[str, object])
 
@@ -137,6 +140,8 @@ class Settings:
         if self.time is not None and not self.time > 0:
             message = f"time={self.time}: a positive number of seconds is needed"
             raise UsageError(message)
+        if self.spend and self.time is None:
+            raise UsageError("spend=True: a time to be spent is needed, as in time=60")
 
 
 class SettingsKeywords(TypedDict, total=False):
@@ -162,6 +167,7 @@ class SettingsKeywords(TypedDict, total=False):
     saved: Path | None
     where: tuple[str, ...]
     resume: bool
+    spend: bool
     workers: Workers | None
     options: Mapping[str, object]
 
@@ -184,6 +190,7 @@ def header(bench: Bench, settings: Settings, path: int, *, strategy: str = "") -
         versions={"otf": _version(), "python": platform.python_version()},
         path=path,
         speed=bench.speed,
+        malformed=bench.malformed,
     )
 
 

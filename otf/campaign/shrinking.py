@@ -64,11 +64,12 @@ ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk agai
 class Shrinker:
     """Shrinks failing paths of one bench; `header` is the header of the traces that it writes.
 
-    `jobs` candidates run at a time, each against its own copy. `found` is called with each shorter result, so that it
-    is known if the search is interrupted. `mode` is the mode of the candidates: in eager mode most of them run eagerly,
-    and those that fail are run strictly; in strict mode all of them run strictly. `where` are the addresses of the
-    system where they differ from those of the bench, as for `otf run --sut`: the pytest program repeats them.
-    `confirmed`: the failing path is a strict run of the inputs of another, so it need not run once more.
+    `spent` seconds of the budget are gone already. `jobs` candidates run at a time, each against its own copy.
+    `found` is called with each shorter result, so that it is known if the search is interrupted. `mode` is the mode
+    of the candidates: in eager mode most of them run eagerly, and those that fail are run strictly; in strict mode
+    all of them run strictly. `where` are the addresses of the system where they differ from those of the bench, as
+    for `otf run --sut`: the pytest program repeats them. `confirmed`: the failing path is a strict run of the
+    inputs of another, so it need not run once more.
 
     >>> import anyio
     >>> from pathlib import Path
@@ -87,6 +88,7 @@ class Shrinker:
     header: Header
     algorithm: str = BEST
     budget: Budget = field(default_factory=Budget)
+    spent: float = 0.0
     jobs: int = 1
     mode: Mode = "eager"
     where: tuple[str, ...] = ()
@@ -107,11 +109,13 @@ class Shrinker:
         if failure is None:
             message = f"{failing.trace}: the trace does not fail, there is nothing to shrink"
             raise UsageError(message)
+        # half of the time at least, however long the start took
+        deadline = anyio.current_time() + self.budget.seconds - min(self.spent, self.budget.seconds / 2)
         issue = replace(issue_of(self.oracle, failing.events), signature=failure.signature)
         tries = Tries(self.bench, self.oracle, self.header, failing, failure.signature)
         async with keeping():
             with watched():
-                return await _Work(self, failing, issue, tries, anyio.current_time() + self.budget.seconds).run()
+                return await _Work(self, failing, issue, tries, deadline).run()
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ from typing import Final
 
 from otf.adapter import Bench
 from otf.core import Monitor
+from otf.errors import UsageError
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.record import Header
 from otf.trace.result import CampaignResult, counted
@@ -27,6 +28,7 @@ from otf.values import key
 CONFIDENCE: Final = 0.95
 SMOOTHING: Final = 9
 """Terms of the series, as Efron and Thisted chose: the full one has the variance of all triples."""
+HOUR: Final = 3600.0
 FEWEST: Final = 20
 """Paths from which discoveries are predicted."""
 DEVIATIONS: Final = 2.0
@@ -145,7 +147,7 @@ def percent(share: float, *, up: bool = False) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What as many independent paths again are expected to show: new triples, from `low` to `high`.
+    """What further independent paths are expected to show: new triples, from `low` to `high`.
 
     `rate` is the share of paths with a triple that no other path showed. It estimates the probability that the next
     path shows something new (Good and Turing).
@@ -157,8 +159,8 @@ class Prediction:
     high: int
 
 
-def predicted(paths: Sequence[Iterable[Hashable]]) -> Prediction:
-    """Return the prediction for as many paths again; each path is given as the triples that it showed.
+def predicted(paths: Sequence[Iterable[Hashable]], more: float = 1.0) -> Prediction:
+    """Return the prediction for `more` times as many paths, at most 1; each path is the triples that it showed.
 
     The series of Good and Toulmin, smoothed. Triples come in groups, since one path shows several: the variance counts
     the singletons of each path together, once for the estimate and once for the paths to come.
@@ -166,22 +168,26 @@ def predicted(paths: Sequence[Iterable[Hashable]]) -> Prediction:
     >>> predicted([{"a"}, {"a"}, {"a", "b"}, {"a"}]).rate
     0.25
     """
+    if not 0 < more <= 1:
+        message = f"more={more}: a share from 0 to 1 of the paths so far is needed; further ahead nothing is known"
+        raise UsageError(message)
     shown = [set(path) for path in paths]
     times = Counter(each for path in shown for each in path)
     often = Counter(times.values())
-    new = max(0.0, sum(_weight(count) * number for count, number in often.items()))
+    weights = {count: _weight(count, more) for count in often}
+    new = max(0.0, sum(weights[count] * number for count, number in often.items()))
     single = [sum(times[each] == 1 for each in path) for path in shown]
     groups = sum(number * number for number in single)
-    others = sum(_weight(count) ** 2 * number for count, number in often.items() if count > 1)
+    others = sum(weights[count] ** 2 * number for count, number in often.items() if count > 1)
     # if no group is seen, the next may be the first
-    spread = DEVIATIONS * sqrt(2 * groups + others + 1)
+    spread = DEVIATIONS * sqrt((more + more * more) * groups + others + 1)
     rate = sum(map(bool, single)) / len(shown)
     return Prediction(rate, new, max(0, floor(new - spread)), ceil(new + spread))
 
 
-def _weight(times: int) -> float:
+def _weight(times: int, more: float) -> float:
     """Return the factor of the triples that this many paths showed."""
-    tail = sum(comb(SMOOTHING, at) for at in range(times, SMOOTHING + 1)) / 2**SMOOTHING
+    tail = more**times * sum(comb(SMOOTHING, at) for at in range(times, SMOOTHING + 1)) / 2**SMOOTHING
     return tail if times % 2 else -tail
 
 
@@ -218,16 +224,20 @@ class Discoveries:
         self.paths.append(self._path)
         self._path, self._states, self._sent, self._answered = set(), frozenset(), (), True
 
-    def lines(self) -> Iterator[str]:
-        """Yield what the paths showed and what as many again may show; the paths are independent."""
+    def lines(self, seconds: float = 0.0) -> Iterator[str]:
+        """Yield what the paths showed and what is to come; the paths are independent.
+
+        What as many paths again may show; if these took an hour or more of `seconds`, what another hour may show.
+        """
         if len(self.paths) < FEWEST:
             return
-        found, known = predicted(self.paths), len(set[Hashable]().union(*self.paths))
-        paths = counted(len(self.paths), "path")
+        hour = seconds >= HOUR
+        found = predicted(self.paths, HOUR / seconds if hour else 1.0)
+        known, paths = len(set[Hashable]().union(*self.paths)), counted(len(self.paths), "path")
         yield (
             f"{paths} showed {known:,} combinations of possible states, input and output; {percent(found.rate)} of the "
-            f"paths showed one that no other did. {paths} more are expected to show about {found.new:.0f} new ones "
-            f"({found.low:,} to {found.high:,})"
+            f"paths showed one that no other did. {'Another hour is' if hour else f'{paths} more are'} expected to "
+            f"show about {found.new:.0f} new ones ({found.low:,} to {found.high:,})"
         )
 
 

@@ -87,7 +87,7 @@ class Lazy(TyperGroup):
 
 STATUS = """\b
 Exit status:
-  0    pass; for `mutants`: every mutant was found
+  0    pass; for `mutants`: every mutant was found, or conforms
   1    the system does what the model does not allow; a mutant was not found
   2    wrong usage, a broken model, a trace that cannot be read
   3    inconclusive: no contact with the system, or nothing could be decided

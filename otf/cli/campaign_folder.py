@@ -212,7 +212,9 @@ class _Gathering:
         line = stated(found.result, 0 if whole else plan.lanes)
         if line:
             yield line
-            yield from self._discoveries.lines() if whole and len(self._discoveries.paths) == len(found.paths) else ()
+            if whole and len(self._discoveries.paths) == len(found.paths):
+                # lanes drive at the same time
+                yield from self._discoveries.lines(sum(path.seconds for path in found.paths) / plan.lanes)
 
     def _path(self, file: Path) -> None:
         record = self._left.pop(int(file.stem.rpartition("-")[2]), None)

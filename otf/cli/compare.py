@@ -16,6 +16,7 @@ from otf.trace.result import counted
 if TYPE_CHECKING:
     from otf.report import Gathered
     from otf.report.compare import ComparedTrace, Comparison, ConditionPair, TraceComparison
+    from otf.report.drift import ResponseDrift
 
 EXAMPLES = """\b
 Examples:
@@ -40,8 +41,8 @@ def compare(
 ) -> int:
     """Show the first event at which two traces part, the states there, and what else differs: versions, parameters.
 
-    Of two campaigns also their figures, and which kinds of failure only one of them has. The first paths of the same
-    number that part are compared. Both are judged again. The exit status is 0 whatever differs.
+    Of two campaigns also their figures, their response times, and the kinds of failure that only one has. The first
+    paths of the same number that part are compared. Both are judged again. The exit status is 0 whatever differs.
     """
     from otf.cli.benches import parsed
     from otf.cli.report import write_page
@@ -92,6 +93,7 @@ def _judged(name: str, bench: str | None, sets: Mapping[str, object]) -> Compare
 
 def _campaigns(a: str, b: str, bench: str | None, sets: Mapping[str, object]) -> Comparison:
     from otf.report.compare import Comparison, ConditionPair, conditions
+    from otf.report.drift import drifts
 
     one, other = (_gathered(Path(each), bench, sets) for each in (a, b))
     figures = [ConditionPair(name, *pair) for name, *pair in zip(FIGURES, _figures(one), _figures(other), strict=True)]
@@ -100,7 +102,8 @@ def _campaigns(a: str, b: str, bench: str | None, sets: Mapping[str, object]) ->
         for name in dict.fromkeys([*one.failures, *other.failures])
     ]
     parted = next(_parted(Path(a), Path(b), bench, sets), None)
-    return Comparison(a, b, parted, conditions(one.header, other.header), figures, kinds)
+    times = drifts(one.answers, other.answers)
+    return Comparison(a, b, parted, conditions(one.header, other.header), figures, kinds, times)
 
 
 def _parted(a: Path, b: Path, bench: str | None, sets: Mapping[str, object]) -> Iterator[TraceComparison]:
@@ -135,6 +138,7 @@ def _lines(found: Comparison) -> Iterator[str]:
     yield from _table("", found.figures)
     yield from _table("kinds of failure, with their paths", found.kinds)
     yield from _table("they differ in", found.conditions)
+    yield from _times(found.times)
     if not found.conditions:
         yield "they were recorded under the same conditions"
     if found.traces is None:
@@ -155,6 +159,18 @@ def _table(title: str, pairs: Sequence[ConditionPair]) -> Iterator[str]:
             if wide > WIDE
             else (f"  {pair.what:{wide}}  {a}", f"  {'':{wide}}  {b}")
         )
+
+
+def _times(times: Sequence[ResponseDrift]) -> Iterator[str]:
+    if times:
+        yield "times from an input to its first output:"
+    from otf.report.compare import ConditionPair
+
+    yield from _table("", [ConditionPair(each.what, each.a, each.b) for each in times])
+    drifted = [f"  {each.what}: {each.drift}" for each in times if each.drift]
+    if drifted:
+        yield "times that drifted (a busy machine may be the reason):"
+        yield from drifted
 
 
 def _trace_lines(found: TraceComparison, *, named: bool) -> Iterator[str]:

@@ -19,7 +19,7 @@ from otf.campaign import Budget, Settings
 from otf.campaign.cluster import LARGEST
 from otf.campaign.lanes import make_room
 from otf.campaign.past import About, Past
-from otf.campaign.settings import Workers
+from otf.campaign.settings import UNLIMITED, Workers
 from otf.cli.benches import is_shipped, load, parsed
 from otf.cli.choices import KEPT, MODES
 from otf.cli.options import ROOT
@@ -29,11 +29,15 @@ from otf.cli.suts import addressed
 from otf.cli.traces import bench_as_recorded
 from otf.core import InputMode
 from otf.errors import UsageError
+from otf.strategy.coverage import NOTHING_NEW
 from otf.trace.record import Header
 from otf.values import show
 
 MOST: Final = 256  # processes
-AGAIN: Final = {"resume", "cluster", "bench", "sets", "sut", "pids", "strategy", "time", "page", "as_json", "debug"}
+PATHS: Final = 10  # if nothing bounds a campaign
+AGAIN: Final = {
+    *("resume", "cluster", "bench", "sets", "sut", "pids", "strategy", "time", "spend", "page", "as_json", "debug")
+}
 """Options that may be given beside --resume: all others are those of the folder."""
 
 
@@ -45,6 +49,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     traces: int = 10
     steps: int = 50
     time: float | None = None
+    spend: bool = False
     seed: int = 0
     strategy: str = "alternating"
     mode: str = "eager"
@@ -52,6 +57,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     inputs: InputMode | None = None
     quiescence: float | None = None
     silence: str | None = None
+    malformed: float = 0.0
     pids: list[str] = []
     jobs: int = 1
     processes: str = "1"
@@ -66,6 +72,15 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     until: str | None = None
     speed: str | None = None
     sut: list[str] = []
+
+
+def paths_within(time: str | None, until: str | None) -> int:
+    """Return the number of paths if none is given: a bound of time is the only one then.
+
+    A goal of coverage may never be reached, if the system never makes a choice that the model leaves to it.
+    """
+    endless = time is not None or (until or "").startswith(NOTHING_NEW)
+    return UNLIMITED if endless else PATHS
 
 
 def refuse_others(given: Sequence[str]) -> None:
@@ -90,6 +105,7 @@ def settings_of(options: RunOptions, out: Path) -> Settings:
         traces=options.traces,
         steps=options.steps,
         time=options.time,
+        spend=options.spend,
         seed=options.seed,
         strategy=chosen(options.strategy),
         mode=_one_of("--mode", options.mode, MODES),
@@ -152,6 +168,7 @@ def _workers(settings: Settings, options: RunOptions, bench: Bench, number: int,
         "options": msgspec.to_builtins(options),
         "out": str(settings.out),
         "speed": bench.speed,
+        "lanes": settings.jobs * number,
         "header": None if about is None else {"run": "", **about.header},
     }
     return Workers(number, ("-m", "otf.cli.worker"), msgspec.json.encode(greeting))
@@ -167,7 +184,11 @@ def resumed(folder: Path, given: RunOptions) -> tuple[RunOptions, Bench]:
     """Return the options and the bench of the campaign in a folder; a bench that is `given` is the user's own."""
     about = _about(folder)
     head = _header(folder, about)
-    options = msgspec.structs.replace(_options(folder, about), seed=head.seed, traces=about.traces, time=given.time)
+    options = _options(folder, about)
+    # without a number of paths only the time bounds the campaign
+    time = given.time or (options.time if about.traces >= UNLIMITED else None)
+    spend = given.spend or (options.spend and not given.time)
+    options = msgspec.structs.replace(options, seed=head.seed, traces=about.traces, time=time, spend=spend)
     if given.bench:
         own = {"bench": given.bench, "sets": given.sets, "sut": given.sut, "pids": given.pids}
         options = msgspec.structs.replace(options, **own, strategy=_own(options.strategy, given.strategy))
@@ -187,18 +208,19 @@ def added(folder: Path, options: RunOptions, seed: int | None) -> RunOptions:
     if past.about is None:
         return options
     seed = _header(folder, past.about).seed if seed is None else seed
-    return msgspec.structs.replace(options, seed=seed, traces=len(past.counted) + options.traces)
+    return msgspec.structs.replace(options, seed=seed, traces=min(len(past.counted) + options.traces, UNLIMITED))
 
 
 def check_until(folder: Path, until: str | None) -> None:
     """Raise UsageError for a goal of coverage in a folder that has paths: it is counted from the first one on."""
-    if until is not None and Past(folder).counted:
+    if until is not None and not until.startswith(NOTHING_NEW) and Past(folder).counted:
         message = f"--until {until}: coverage is counted from the first path on, and {folder} has paths already"
         raise UsageError(f"{message}; choose another folder")
 
 
 def _as_asked(bench: Bench, options: RunOptions) -> Bench:
-    return watched(under(bench, options.scenario), options.silence, options.pids)
+    bench = watched(under(bench, options.scenario), options.silence, options.pids)
+    return bench.with_malformed(options.malformed)
 
 
 def _about(folder: Path) -> About:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from otf.spec import Spec
 
 SECONDS: Final = 60
+MODEL_FILES: Final = (".aut", ".dot", ".gv")
 PROGRAM: Final = """
 import sys, pygraphviz
 text, form = sys.stdin.buffer.read().decode(), sys.argv[1]

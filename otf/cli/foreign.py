@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from io import BufferedReader
 from typing import BinaryIO, Final
 
+import msgspec
+
 from otf.adapter import Bench
 from otf.cli.signals import SIGNALS
 from otf.offline.captured import Captured, listed
@@ -98,15 +100,30 @@ def form_of(name: str, file: BinaryIO, how: How, bench: Callable[[str], Bench] |
     found = how.form or guessed(head)
     if how.form or found in {"pcap", "pcapng"}:
         return found
-    is_trace = b'"event":"start"' in head.split(b"\n", 1)[0]
+    first = head.split(b"\n", 1)[0]
+    is_trace = b'"event":"start"' in first
     if bench is not None and head[:1] == b"{" and not is_trace and bench(name).foreign is not None:
         return "jsonl"
     if found or not how.follow:
-        if not found and head.strip() and head[:1] != b"{" and not name.endswith(".jsonl"):
+        if not found and head.strip() and not _may_be_trace(name, first, named=bench is not None):
             raise unknown(name, head)
         return found
     # if the file is still empty, only its name shows what it will be
     return "pcap" if name.endswith((".pcap", ".pcapng")) else "jsonl"
+
+
+def _may_be_trace(name: str, first: bytes, *, named: bool) -> bool:
+    """Return whether a file may be a trace of otf, perhaps a damaged one; where a bench is `named` it may be a log."""
+    if name.endswith(".jsonl"):
+        return not (named and _is_other(first))
+    return first[:1] == b"{" and (not named or b'"event"' in first)
+
+
+def _is_other(line: bytes) -> bool:
+    try:
+        return "event" not in msgspec.json.decode(line, type=dict[str, object])
+    except (msgspec.DecodeError, RecursionError):
+        return False
 
 
 def opinion(name: str, file: BinaryIO, bench: Bench, how: How) -> Opinion:
@@ -125,9 +142,7 @@ def opinion(name: str, file: BinaryIO, bench: Bench, how: How) -> Opinion:
     log = Captured(capture, bench, how.port) if capture is not None else _log(name, source, bench, how)
     with _until_over(), SIGNALS.stopping(lambda: None) if how.follow else nullcontext():
         for noted in timed(log):
-            if isinstance(log, Entries):
-                judge.rounded(log.unit)
-            judge.take(noted)
+            judge.take(noted, log.unit if isinstance(log, Entries) else 0.0)
             latest = time.monotonic()
             if judge.decided or SIGNALS.number:
                 break
@@ -147,8 +162,10 @@ def _cut(capture: Capture | None, entries: Entries | None) -> bool:
 
 
 def _doubted(found: Opinion, entries: Entries) -> Opinion:
-    """Return an opinion without a failure if nothing in the log is known to have been sent: much may have been."""
+    """Return an opinion that is inconclusive if nothing was found, or only outputs: much may have been sent."""
     found.strange = entries.strange
+    if not found.events and not found.skipped and found.verdict.outcome == "pass":
+        found.verdict = Verdict("inconclusive", why="no message in the log is an input or an output of the bench")
     if entries.guessed and not found.steps and found.verdict.failure is not None:
         why = "the log does not say what was sent, and no message before this one is an input of the model: "
         found.verdict = Verdict("inconclusive", why=why + str(found.verdict.failure.signature))

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from otf.campaign import Campaign, FailureGroup, Listener, PathResult, Summary
 from otf.campaign.listener import callback
+from otf.campaign.settings import UNLIMITED
 from otf.cli.report import write_page
 from otf.core import Node, View
 from otf.errors import OtfError, UsageError
@@ -99,7 +100,7 @@ class LiveFigures(Listener):
             "done": self.done,
             "verdict": summary.verdict,
             "paths": summary.paths,
-            "traces": settings.traces,
+            "traces": settings.traces if settings.traces < UNLIMITED else None,
             "steps": self._choices,
             "rate": self._choices / seconds if seconds else 0.0,
             "seconds": seconds,
@@ -115,7 +116,7 @@ class LiveFigures(Listener):
     def _left(self, seconds: float) -> float | None:
         summary, settings = self._campaign.summary, self._campaign.settings
         bounds = [] if settings.time is None else [max(0.0, settings.time - seconds)]
-        if summary.paths:
+        if summary.paths and settings.traces < UNLIMITED:
             bounds.append(seconds * (settings.traces - summary.paths) / summary.paths)
         return min(bounds, default=None)
 

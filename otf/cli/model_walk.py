@@ -163,7 +163,7 @@ def in_time(model: Model, nodes: Iterable[Node]) -> list[str]:
     >>> from otf.models.session_device import SPEC
     >>> model = Model(SPEC)
     >>> in_time(model, [model.initial])
-    ["Begin()  ->  Status(what='begun')  [starts tick (0.15 to 0.3 s), starts session (0.81 to 1.17 s)]"]
+    ["Begin()  ->  Status(what='begun')  [starts tick (0.15 to 0.3 s), starts session (0.765 to 1.02 s)]"]
     """
     every = [
         _in_words(inp, move) for node in nodes for inp, move in ways_of(model, node) if inp is None or _times(move)

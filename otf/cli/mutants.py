@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from otf.cli.choices import faults
+from otf.cli.model_mutants import MutationPlan, mutate_model
 from otf.cli.options import AsJson, BenchName, Jobs, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import document, guarded, say
 from otf.cli.signals import Done, interruptible
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from otf.campaign import Settings, Summary
 
 BUDGET = 20_000
+SECONDS = 300.0
 STEPS = 100
 
 
@@ -50,6 +53,22 @@ def mutants(
         int, typer.Option(metavar="STEPS", min=1, help="How many inputs may be sent to each mutant.")
     ] = BUDGET,
     seed: Annotated[int, typer.Option(metavar="NUMBER", help="The seed of all campaigns.")] = 1,
+    model: Annotated[
+        bool, typer.Option("--model", help="Mutate the model itself, though the bench ships mutants.")
+    ] = False,
+    most: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="How many mutants of the model are tried.")] = 100,
+    operators: Annotated[
+        list[str] | None,
+        typer.Option("--operator", metavar="NAME", help="Only such mutants of the model: drop, field, …; repeatable."),
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.0, help="Virtual time for each mutant of the model.")
+    ] = SECONDS,
+    spend: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=0.0, help="End after this time; mutants of the model only."),
+    ] = None,
+    mode: Annotated[str, typer.Option(metavar="MODE", help="For mutants of the model: eager or strict.")] = "eager",
     sut: Suts = None,
     jobs: Jobs = 1,
     quiescence: Quiescence = None,
@@ -62,7 +81,9 @@ def mutants(
     """Run against every mutant that the bench ships, and print which were found, in how many steps.
 
     It tests the tester: each mutant is the system with one known mistake. A failure that is found is shrunk at once.
-    The exit status is 0 if all mutants were found, 1 if one was not.
+    If the bench ships none, or BENCH is a model, mutants of the model are tried, served as the system in virtual time:
+    see "Would this bench notice?" in docs/howto-models.md. The exit status is 0 if all mutants were found or are
+    proved to conform, 1 if one was not.
     """
     from otf.campaign import Settings
     from otf.cli.benches import load, parsed
@@ -72,7 +93,11 @@ def mutants(
     def loaded(**fault: object) -> Bench:
         return watched(addressed(load(bench, {**parsed(sets, quiescence), **fault}), sut), silence, pids)
 
-    shipped = _mutants(bench, loaded(), only)
+    bare = _bare(bench)
+    shipped = None if bare is not None or model or operators else _mutants(bench, loaded(), only)
+    if not shipped:
+        plan = MutationPlan(most, budget, seconds, seed, mode, tuple(operators or ()), spend)
+        return mutate_model(bare or loaded(), plan, as_json=as_json)
     folder = out or fresh("mutants")
     asked = _asked(Settings(out=folder, reference=bench, seed=seed, jobs=jobs, where=tuple(sut or ())), budget)
     places = {name: f"{name}, {at} of {len(shipped)}" for at, name in enumerate(shipped, 1)}
@@ -102,15 +127,24 @@ def _all(names: Iterable[str], one: Callable[[str], Done[MutantResult]]) -> tupl
     return rows, PASS
 
 
+def _bare(reference: str) -> Bench | None:
+    """Return a bench around a model that has none; None if the reference is of a bench."""
+    from otf.cli.benches import named
+    from otf.cli.explore import MODEL_FILES, model
+    from otf.mutation import bench_of
+    from otf.spec import Spec
+
+    if Path(reference).suffix in MODEL_FILES or isinstance(named(reference), Spec):
+        return bench_of(model(reference, {}))
+    return None
+
+
 def _mutants(bench: str, loaded: Bench, only: list[str] | None) -> dict[str, str]:
     shipped = dict(loaded.mutants)
-    if not shipped:
-        message = f"{bench}: this bench ships no mutants"
-        raise UsageError(message)
     unknown = [name for name in only or () if name not in shipped]
     if unknown:
-        message = f"--fault {unknown[0]}: {bench} ships {', '.join(shipped)}"
-        raise UsageError(message)
+        ships = f"ships {', '.join(shipped)}" if shipped else "ships no mutants; without --fault its model is mutated"
+        raise UsageError(f"--fault {unknown[0]}: {bench} {ships}")
     return {name: says for name, says in shipped.items() if not only or name in only}
 
 

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
 from otf.campaign import Budget, FailureGroup, Listener, PathResult, Settings, Summary
+from otf.campaign.settings import UNLIMITED
 from otf.cli.output import harmless, warn
 from otf.core import View
 from otf.trace.events import Event
@@ -87,7 +88,7 @@ class Figures:
         per_path = self.settings.steps
         share = (self.ended * per_path + sum(self._steps.values())) / (self.settings.traces * per_path)
         bounds = [] if self.settings.time is None else [max(0.0, self.settings.time - seconds)]
-        if share:
+        if share and self.settings.traces < UNLIMITED:
             bounds.append(seconds / share - seconds)
         return min(bounds, default=None)
 
@@ -132,7 +133,8 @@ def listening(
         return
     figures = Figures(settings)
     with board(figures, monotonic()) as bars:
-        yield Moving(settings, summary, printer, figures, bars, bars.add_task(what, total=settings.traces, more=""))
+        total = None if settings.traces >= UNLIMITED else settings.traces
+        yield Moving(settings, summary, printer, figures, bars, bars.add_task(what, total=total, more=""))
 
 
 def on_terminal() -> bool:
@@ -216,7 +218,9 @@ class Reporting(Listener):
     def line(self) -> str:
         """Return the counts, and how far shrinking has got."""
         summary = self._summary
-        counts = f"{summary.paths:,} of {counted(self._settings.traces, 'path')}, {counted(summary.steps, 'step')}, "
+        most, paths = self._settings.traces, counted(summary.paths, "path")
+        paths = paths if most >= UNLIMITED else f"{summary.paths:,} of {counted(most, 'path')}"
+        counts = f"{paths}, {counted(summary.steps, 'step')}, "
         return f"{counts}{counted(len(summary.failures), 'kind')} of failure{self._now and f'; {self._now}'}"
 
     def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:

@@ -16,7 +16,7 @@ import typer
 from otf.cli.choices import ALGORITHMS, BEST, KEPT, MIB, MODES, STRATEGIES, TRANSITIONS, InputChoice, among
 from otf.cli.options import AsJson, Jobs, MaybeBench, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, report_error, warn
-from otf.cli.signals import Done, interruptible
+from otf.cli.signals import SIGNALS, Done, interruptible
 from otf.errors import FAIL, OtfError, WriteError
 
 if TYPE_CHECKING:
@@ -39,11 +39,27 @@ Examples:
 def run(
     ctx: typer.Context,
     bench: MaybeBench = None,
-    traces: Annotated[int, typer.Option(metavar="NUMBER", help="How many paths, each with its own trace.")] = 10,
+    traces: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="How many paths, each with its own trace; default: 10, or as many as another bound of time allows.",
+            show_default=False,
+        ),
+    ] = None,
     steps: Annotated[int, typer.Option(metavar="NUMBER", help="How many inputs a path has at most.")] = 50,
     time: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="When to stop, before --traces paths are done.", show_default=False),
+        str | None,
+        typer.Option(metavar="TIME", help="When to stop: 90, 60s, 10m or 8h.", show_default=False),
+    ] = None,
+    spend: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Spend this time: on saved failures first, then on what changed in the model since the last campaign "
+            "in the folder of --into, then on what was covered least.",
+            show_default=False,
+        ),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="The same seed gives the same inputs; default: random.")
@@ -119,10 +135,16 @@ def run(
         str | None,
         typer.Option(metavar="ACTIONS", help="Only inputs that a scenario allows next: 'Coin+ Button'."),
     ] = None,
+    malformed: Annotated[
+        float,
+        typer.Option(metavar="SHARE", help="Send bytes that are no message in place of this share of the inputs."),
+    ] = 0.0,
     until: Annotated[
         str | None,
         typer.Option(
-            metavar="WHAT", help="Count coverage, and stop when it is reached: states, transitions, pairs=100."
+            metavar="WHAT",
+            help="Count coverage, and stop when it is reached: states, transitions, pairs=100; or after a time without "
+            "anything new: nothing-new=10m.",
         ),
     ] = None,
     calibrate: Annotated[
@@ -162,15 +184,16 @@ def run(
     """
     from otf.cli import continued
     from otf.cli.benches import parsed
-    from otf.cli.run_options import faster, measured
+    from otf.cli.run_options import bounded, faster, measured
     from otf.cli.summary import given
 
     options = continued.RunOptions(
         bench=bench or "",
         sets=sets or [],
-        traces=traces,
+        traces=continued.paths_within(time or spend, until) if traces is None else traces,
         steps=steps,
-        time=time,
+        time=bounded(time, spend),
+        spend=spend is not None,
         seed=secrets.randbelow(1_000_000) if seed is None else seed,
         strategy=strategy,
         mode=mode,
@@ -178,6 +201,7 @@ def run(
         inputs=inputs,
         quiescence=quiescence,
         silence=silence,
+        malformed=malformed,
         pids=pids or [],
         jobs=jobs,
         processes=processes,
@@ -208,7 +232,7 @@ def run(
     if speed is not None:
         loaded = faster(loaded, settings, speed)
     if calibrate:
-        return measured(loaded, replace(settings, traces=min(traces, 2)), as_json=as_json)
+        return measured(loaded, replace(settings, traces=min(settings.traces, 2)), as_json=as_json)
     recorded = resume is not None and not bench
     settings = continued.with_workers(settings, options, loaded, cluster, recorded=recorded)
     own = given(options.sut, options.silence, options.pids)
@@ -269,7 +293,7 @@ def _driven(campaign: Campaign, printer: SummaryPrinter | None, watch: _Watch) -
 
     async def work() -> None:
         with listening(campaign.settings, campaign.summary, printer, quiet=printer is None) as listener:
-            campaign.listener = watch(listener)
+            campaign.listener, campaign.spent = watch(listener), SIGNALS.spent
             await campaign.run()
 
     try:
@@ -281,7 +305,7 @@ def _driven(campaign: Campaign, printer: SummaryPrinter | None, watch: _Watch) -
 
 
 def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[str, Any]:
-    from otf.cli.summary import lists
+    from otf.cli.summary import lists, parts_data
 
     result = {
         "verdict": summary.verdict,
@@ -301,6 +325,7 @@ def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[
         ],
         "failures": [_group(group) for group in summary.failures.values()],
         **lists(summary.result),
+        **({"parts": parts_data(summary.parts)} if settings.spend else {}),
     }
     return result if error is None else {**result, **error_document(str(error))}
 

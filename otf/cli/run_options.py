@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import monotonic
 from typing import Any, Final, cast, get_args
 
 from otf.adapter import Bench
@@ -20,12 +22,14 @@ from otf.errors import INCONCLUSIVE, UsageError
 from otf.explore import explore
 from otf.explore.analysis import known as checked
 from otf.strategy import Coverage, StrategyKind, Until, covering, own
-from otf.strategy.coverage import KINDS
+from otf.strategy.coverage import KINDS, NOTHING_NEW
 from otf.strategy.kinds import known
 from otf.trace.result import counted
 
 _NUMBER: Final = 20  # bytes of a file that holds the number of a process
 LOOKED: Final = 20_000  # states of a model, to count coverage
+UNITS: Final = {"s": 1, "m": 60, "h": 3600}
+_DURATION: Final = re.compile(r"(\d{1,12}(?:\.\d{1,12})?|\.\d{1,12})([smh]?)")
 
 
 def under(bench: Bench, scenario: str | None) -> Bench:
@@ -102,24 +106,49 @@ class Covered:
         return {"coverage": counts}
 
 
+def duration(option: str, text: str) -> float:
+    """Return the seconds of a text such as `90`, `60s`, `10m` or `8h`. Raises UsageError.
+
+    >>> duration("--spend", "1.5m")
+    90.0
+    """
+    found = _DURATION.fullmatch(text)
+    if found is None or not float(found[1]):
+        message = f"{option} {text}: a time above 0 is needed, in seconds, minutes or hours: 60s, 10m, 8h"
+        raise UsageError(message)
+    return float(found[1]) * UNITS[found[2] or "s"]
+
+
+def bounded(time: str | None, spend: str | None) -> float | None:
+    """Return the seconds of --time or --spend, None without. Raises UsageError."""
+    if time is not None and spend is not None:
+        raise UsageError("--time and --spend are both the time of the campaign: give one of them")
+    if spend is not None:
+        return duration("--spend", spend)
+    return None if time is None else duration("--time", time)
+
+
 def counting(bench: Bench, settings: Settings, until: str | None) -> tuple[Settings, Covered]:
     """Return the settings with a strategy that counts coverage, and ends the campaign when it is reached."""
     if until is None:
         return settings, Covered()
     coverage = Coverage(explore(bench.spec, LOOKED))
-    strategy = covering(known(settings.strategy), coverage, parsed(until))
+    strategy = covering(known(settings.strategy), coverage, parsed(until), monotonic)
     return replace(settings, strategy=strategy), Covered(coverage)
 
 
 def parsed(until: str) -> Until:
-    """Return the goal: `transitions`, `states=0.9`, `pairs=100`. Raises UsageError."""
+    """Return the goal: `transitions`, `states=0.9`, `pairs=100`, `nothing-new=10m`. Raises UsageError."""
     what, equals, amount = until.partition("=")
+    if what == NOTHING_NEW:
+        return Until(what, number=duration(f"--until {NOTHING_NEW}", amount or "nothing"))
     try:
         if not equals:
             return Until(what)
         return Until(what, number=int(amount)) if amount.isdecimal() and int(amount) > 1 else Until(what, float(amount))
     except ValueError as error:
-        message = f"--until {until}: write one of {', '.join(KINDS)}, optionally with a share or a number: states=0.9"
+        kinds = f"{', '.join(KINDS)}, optionally with a share or a number: states=0.9"
+        message = f"--until {until}: write one of {kinds}; or {NOTHING_NEW} with a time: {NOTHING_NEW}=10m"
         raise UsageError(message) from error
 
 

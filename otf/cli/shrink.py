@@ -13,7 +13,7 @@ import typer
 from otf.cli.choices import ALGORITHMS, BEST, RESETS, SECONDS, TRANSITIONS, among
 from otf.cli.options import AsJson, FromBench, Jobs, Out, Pids, Quiescence, Sets, SilenceOption, Suts, TraceName, fresh
 from otf.cli.output import columns, document, guarded, say
-from otf.cli.signals import Done, interruptible
+from otf.cli.signals import SIGNALS, Done, interruptible
 from otf.errors import FAIL, INCONCLUSIVE, UsageError
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def shrink(
 
     async def work() -> Shrunk:
         with working(lambda: progress[0]):
-            return await ready.run(failing)
+            return await replace(ready, spent=SIGNALS.spent).run(failing)
 
     done = interruptible(work)
     return _result(done, shortest, failing, loaded, as_json=as_json)

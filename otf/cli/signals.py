@@ -10,6 +10,7 @@ import gc
 import os
 import signal
 import sys
+import time
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from functools import partial
@@ -40,9 +41,19 @@ class Signals:
         self._stop: Callable[[], object] = _nothing
         self._unanswered = False
         self._numbers = _endings()
+        self._begun: float | None = None
+
+    @property
+    def spent(self) -> float:
+        """Return the seconds since this process started; 0 if the command was called from elsewhere.
+
+        A bound in seconds is one of the whole command, and on a busy machine its imports take more than a second.
+        """
+        return 0.0 if self._begun is None else time.monotonic() - self._begun
 
     def install(self) -> None:
         """Install the handlers."""
+        self._begun = time.monotonic() - _age()
         for number in self._numbers:
             signal.signal(number, self._ending)
         if sys.platform != "win32":
@@ -103,6 +114,18 @@ def _endings() -> tuple[signal.Signals, ...]:
     if hung_up is None or signal.getsignal(hung_up) is signal.SIG_IGN:
         return signal.SIGINT, signal.SIGTERM
     return signal.SIGINT, signal.SIGTERM, hung_up
+
+
+def _age() -> float:
+    """Return for how many seconds this process has existed; 0 where the system does not say."""
+    try:
+        with open("/proc/self/stat", "rb") as file:  # noqa: PTH123 -- pathlib would be imported for this alone
+            # what comes after the name of the program, which may contain anything
+            ticks = int(file.read().rpartition(b")")[2].split()[19])
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return 0.0
+    return max(0.0, age)
 
 
 def _alarm(seconds: float, then: float) -> None:

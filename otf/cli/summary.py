@@ -14,6 +14,7 @@ from otf.adapter import Bench
 from otf.campaign import FailureGroup, PathResult, Settings, Shrunk, Summary
 from otf.campaign.confirm import STRICT
 from otf.campaign.settings import header
+from otf.campaign.turns import SpentParts
 from otf.campaign.worth import learn, percent, rate_interval, stated
 from otf.cli.benches import is_shipped
 from otf.cli.output import columns, say
@@ -28,6 +29,7 @@ from otf.trace.verdict import Signature
 LONGEST: Final = 60  # bytes of a frame that are shown
 RULE: Final = 72  # columns of the rule above each of several failures
 SLOW: Final = 10.0  # seconds after which a user may ask where the time went
+SHOWN: Final = 0.05  # seconds that are named
 LEAST: Final = 0.005  # the least share of the time that is shown
 
 _SHARES: Final = {
@@ -102,6 +104,8 @@ class SummaryPrinter:
         say(f"{result.headline} ({result.totals}, {seconds:.1f} s, seed {self._settings.seed})")
         for line in (*_table(result), *self._known_issues(), *_notes(self._summary)):
             say(line)
+        if self._settings.spend:
+            say(f"spent: {spent_on(self._summary.parts, seconds)}")
         for line in _time_spent(self._summary, seconds, own=self._bench.system is not None):
             say(line)
         if worth := self._worth():
@@ -240,6 +244,30 @@ def time_spent(spent: TimeSpent, *, own: bool) -> str:
         return ""
     named = {name: _SHARES[name][0] for name in shares} | ({"otf": "otf and the system itself"} if own else {})
     return ", ".join(f"{share / whole:.0%} {named[name]}" for name, share in shares.items() if share >= LEAST * whole)
+
+
+def spent_on(parts: SpentParts, whole: float) -> str:
+    """Return on what a campaign spent the seconds that it took as a whole.
+
+    >>> spent_on(SpentParts({"saved failures": 1.25, "paths": 40.0}, changed={"s1 i1"}, paths=310, saved=3), 42.0)
+    '1.2 s on 3 saved failures, 40.0 s on 310 paths (0 of 1 changed transition tried), 0.8 s on getting ready'
+    """
+    tried = f" ({parts.done:,} of {counted(len(parts.changed), 'changed transition')} tried)" if parts.changed else ""
+    counts = {
+        "saved failures": counted(parts.saved, "saved failure"),
+        "paths": f"{counted(parts.paths, 'path')}{tried}",
+        "shrinking": "shrinking",
+        "": "getting ready",
+    }
+    seconds = {**parts.seconds, "": whole - sum(parts.seconds.values())}
+    shown = [name for name in counts if name == "paths" or seconds.get(name, 0.0) >= SHOWN]
+    return ", ".join(f"{seconds.get(name, 0.0):.1f} s on {counts[name]}" for name in shown)
+
+
+def parts_data(parts: SpentParts) -> dict[str, Any]:
+    """Return the same as JSON data."""
+    seconds = {name: round(each, 3) for name, each in parts.seconds.items()}
+    return {"seconds": seconds, "changed": len(parts.changed), "tried": parts.done}
 
 
 def _recurrence(group: FailureGroup) -> Iterator[str]:

@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from otf.adapter import Bench, Opener, Port
+from otf.adapter.labs import board_port
 from otf.adapters import can, isotp, process, serialport, tcp, udp, unix, visa
 from otf.errors import UsageError
 from otf.framing import Framing
@@ -29,6 +30,7 @@ FORMS: Final = """\
   can://INTERFACE/CHANNEL?bitrate=500000             a CAN bus as python-can names it
   isotp://INTERFACE/CHANNEL?tx=7e0&rx=7e8            ISO-TP messages on a CAN bus
   visa:TCPIP::10.0.0.5::INSTR                        an instrument as VISA names it
+  labgrid:FILE#TARGET, labgrid:PLACE, twister:FILE#ID  the serial port of a board in a lab
   exec:COMMAND, pty:COMMAND                          a program on pipes, or on a terminal of its own"""
 
 _SERIAL: Final = ("socket", "rfc2217", "loop", "spy", "hwgrep", "alt", "cp2110")
@@ -45,10 +47,17 @@ def _program(url: str, framing: Framing | None) -> Port:
     return make() if framing is None else make(framing=framing)
 
 
+def _lab(url: str, framing: Framing | None) -> Port:
+    board = board_port(url)
+    make = partial(serialport, board.url, baudrate=board.baudrate)
+    return make() if framing is None else make(framing=framing)
+
+
 _MAKERS: Final[Mapping[str, tuple[str, Callable[[str, Framing | None], Port]]]] = {
     **dict.fromkeys(("tcp", "tls", "tcp-listen"), ("tcp", _stream(tcp))),
     **dict.fromkeys(("exec", "pty"), ("process", _program)),
     **dict.fromkeys(_SERIAL, ("serialport", _stream(serialport))),
+    **dict.fromkeys(("labgrid", "twister"), ("lab", _lab)),
     "udp": ("udp", lambda url, _framing: udp(url)),
     "unix": ("unix", _stream(unix)),
     "can": ("can", lambda url, _framing: can(url)),

@@ -145,7 +145,7 @@ def bench_of(reader: TraceReader, named: str | None, sets: Mapping[str, object],
         bench = bench_as_recorded(header, reference, sets, drives=drives)
     except OtfError as error:
         raise type(error)(f"{reader.name}: {error}") from error
-    return replace(bench, inputs=header.inputs).at_speed(header.speed)
+    return replace(bench, inputs=header.inputs).at_speed(header.speed).with_malformed(header.malformed)
 
 
 def _standard_input() -> BinaryIO:

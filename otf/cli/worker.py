@@ -40,22 +40,26 @@ _WRITING: Final = Lock()
 
 
 class Greeting(msgspec.Struct):
-    """The first line: the options, the folder, the speed of the clocks; the header if the bench is as recorded."""
+    """The first line: the options, the folder, the speed of the clocks; the header if the bench is as recorded.
+
+    `lanes` are those of all workers.
+    """
 
     options: RunOptions
     out: str
     speed: float = 1.0
     header: Header | None = None
+    lanes: int = 1
 
 
 class Worker:
     """Drives leased paths with the executor of one process."""
 
-    def __init__(self, bench: Bench, settings: Settings) -> None:
+    def __init__(self, bench: Bench, settings: Settings, lanes: int) -> None:
         self._bench, self._settings = bench, settings
         self._ends = float("inf")
         self._seen = set[Signature]()
-        self._executor = InProcess(bench, settings, Listener(), lambda: self._ends, self._aftermath)
+        self._executor = InProcess(bench, settings, Listener(), lambda: self._ends, self._aftermath, lanes)
 
     async def do(self, line: JobLine) -> ResultLine:
         """Do what a line says; an error of otf becomes a result."""
@@ -125,7 +129,7 @@ def _begun(greeting: Greeting) -> Answers:
 
         return refuse
     make_room(settings.jobs)
-    return Worker(bench.at_speed(greeting.speed), settings).do
+    return Worker(bench.at_speed(greeting.speed), settings, greeting.lanes).do
 
 
 async def _serve(answers: Answers, out: int) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final, TypeAlias, cast
 
 from otf.core.belief import Belief, Beliefs, EventResult, counted
@@ -89,12 +90,14 @@ class Oracle:
         """
         found = belief.view
         if found is None:
-            found = belief.view = view(self.model, self.relation, self.limits, belief.hypotheses)
-            if not found.enabled.kept:
-                self._viewed.append(belief)
-                if len(self._viewed) > VIEWED:
-                    self._viewed.popleft().view = None
+            long = partial(self._long, belief)
+            found = belief.view = view(self.model, self.relation, self.limits, belief.hypotheses, long)
         return found
+
+    def _long(self, belief: Belief) -> None:
+        self._viewed.append(belief)
+        if len(self._viewed) > VIEWED:
+            self._viewed.popleft().view = None
 
 
 class Monitor:

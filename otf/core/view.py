@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from otf.core.hypothesis import Hypothesis
 from otf.core.memory import Symbol
@@ -30,7 +30,8 @@ class View:
     The model is asked about an input only when something depends on it: `specifies` asks about one, `specified` and
     `others` about all. `specified`: inputs that the model itself specifies wherever they may be taken. `others`: the
     rest (tried in the modes `all` and `mixed`, judged against the completed spec). `allows` decides on any input,
-    listed or not. `enabled` holds all of them unasked, to draw from.
+    listed or not. `enabled` holds all of them unasked, to draw from; the model lists them when they are first needed,
+    which a script never does.
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model, Oracle
@@ -44,18 +45,34 @@ class View:
     relation: Relation
     reached: tuple[Reach, ...]
     nodes: tuple[Node, ...]
-    enabled: EnabledInputs
+    # called with a list of inputs that is too long to be kept with each view
+    _long: Callable[[], None]
     # a node alone, with no input in flight that an input might have to wait for: nearly every view
     _alone: Node | None
     _targets: dict[Symbol, tuple[Node, ...]] = field(default_factory=dict[Symbol, tuple[Node, ...]], compare=False)
     _sorted: list[tuple[Symbol, ...]] = field(default_factory=list[tuple[Symbol, ...]], compare=False)
+    enabled: EnabledInputs = field(init=False, compare=False, repr=False)
 
     @staticmethod
-    def of(model: Model, relation: Relation, reached: tuple[Reach, ...]) -> View:
+    def of(
+        model: Model, relation: Relation, reached: tuple[Reach, ...], long: Callable[[], None] = lambda: None
+    ) -> View:
         """Return the view of a system that may take the next input in these nodes."""
         nodes = tuple(each.node for each in reached if not each.busy)
         alone = nodes[0] if len(nodes) == len(reached) == 1 else None
-        return View(model, relation, reached, nodes, _union([model.offered(node) for node in nodes]), alone)
+        return View(model, relation, reached, nodes, long, alone)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- a slot that is not set yet
+            """List the inputs: a slot that is filled when it is first read costs nothing afterwards."""
+            if name != "enabled":
+                raise AttributeError(name)
+            enabled = _union([self.model.offered(node) for node in self.nodes])
+            object.__setattr__(self, "enabled", enabled)
+            if not enabled.kept:
+                self._long()
+            return enabled
 
     @property
     def specified(self) -> tuple[Symbol, ...]:
@@ -120,8 +137,14 @@ def _enough(
     return bool(answers) and (all(answers) if relation == "uioco" else any(answers))
 
 
-def view(model: Model, relation: Relation, limits: Limits, hypotheses: Iterable[Hypothesis]) -> View:
-    """Return the view of a set of explanations.
+def view(
+    model: Model,
+    relation: Relation,
+    limits: Limits,
+    hypotheses: Iterable[Hypothesis],
+    long: Callable[[], None] = lambda: None,
+) -> View:
+    """Return the view of a set of explanations; `long` is called if it is found to have a long list of inputs.
 
     While an `Accept` is open, or may be when the input is taken, the state is not known: by uioco no input is enabled
     then.
@@ -129,7 +152,7 @@ def view(model: Model, relation: Relation, limits: Limits, hypotheses: Iterable[
     ends = list(reachable(Moves(model, limits=limits), hypotheses))
     if relation == "uioco" and any(each.position is UNKNOWN for each in ends):
         ends = []
-    return View.of(model, relation, tuple(dict.fromkeys(_reaches(ends))))
+    return View.of(model, relation, tuple(dict.fromkeys(_reaches(ends))), long)
 
 
 def _reaches(ends: Iterable[Hypothesis]) -> Iterator[Reach]:

@@ -14,6 +14,7 @@ from otf.draft.cutting import cut, is_text
 from otf.draft.dialogue import Utterance, read_dialogue
 from otf.draft.kinds import MessageKind, Parsed
 from otf.draft.model import Answer, exchanges, rules
+from otf.draft.objects import object_kinds
 from otf.draft.texts import text_kinds
 from otf.draft.writing import Draft
 
@@ -28,7 +29,10 @@ def drafted(file: BinaryIO, recording: str, name: str, url: str = "") -> Draft:
     """
     dialogue, framing = cut(read_dialogue(file, recording, url))
     utterances = dialogue.utterances
-    if all(is_text(each.data) for each in utterances):
+    objects = object_kinds(utterances)
+    if objects is not None:
+        parsed = objects
+    elif all(is_text(each.data) for each in utterances):
         parsed = text_kinds(utterances)
     else:
         utterances = [each for each in utterances if each.data]  # an empty binary message has no kind
@@ -37,7 +41,8 @@ def drafted(file: BinaryIO, recording: str, name: str, url: str = "") -> Draft:
     found = list(exchanges(utterances, parsed))
     slowest = max((each.seconds for each in found if each.seconds < _SLOWEST), default=0.0)
     greeting = _greeting(utterances, parsed)
-    return Draft(name, dialogue.url, kinds, rules(found), greeting, framing, slowest, dialogue.notes)
+    made = "from_json" if objects is not None else ""
+    return Draft(name, dialogue.url, kinds, rules(found), greeting, framing, slowest, dialogue.notes, made)
 
 
 def _counted(utterances: Sequence[Utterance], parsed: Sequence[Parsed]) -> list[MessageKind]:

@@ -20,7 +20,8 @@ _SEEN: Final = 200
 _TAKEN: Final = frozenset(
     {"Annotated", "Bench", "ClassVar", "Input", "Iterator", "Spec", "Transition", "Where", "TypeAlias"}
 )
-_NO_FIELDS: Final = frozenset({"goto", "inp", "out", "state"})
+NO_FIELDS: Final = frozenset({"goto", "inp", "out", "same", "state"})
+"""Names that a draft uses itself."""
 
 
 class FieldGuess(NamedTuple):
@@ -82,7 +83,7 @@ def field_name(text: str, taken: Iterable[str]) -> str:
     """
     found = _WORD.search(text)
     name = found[0][: _LONGEST // 2].lower() if found else "number"
-    is_taken = keyword.iskeyword(name) or name in _NO_FIELDS or hasattr(builtins, name)
+    is_taken = keyword.iskeyword(name) or name in NO_FIELDS or hasattr(builtins, name)
     return _fresh(f"{name}_" if is_taken else name, taken)
 
 

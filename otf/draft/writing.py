@@ -36,11 +36,12 @@ class Draft:
     framing: FramingGuess
     slowest: float
     notes: Sequence[str] = ()
+    library: str = ""
 
     @property
-    def is_binary(self) -> bool:
-        """Return whether its messages are binary."""
-        return any(kind.body for kind in self.kinds)
+    def maker(self) -> str:
+        """Return the function that makes its codec."""
+        return self.library or ("records" if any(kind.body for kind in self.kinds) else "lines")
 
     @property
     def adapter(self) -> str:
@@ -77,23 +78,30 @@ class Draft:
         used = "\n".join([*self._model(), *self._bench()])
         names = [name for name in ("Bench", "Spec", "Transition", "Where", "framing", "goto") if f"{name}" in used]
         yield ""
-        yield f"from otf import {', '.join([*names, *([] if self.is_binary else ['lines'])])}"
+        yield f"from otf import {', '.join([*names, *(['lines'] if self.maker == 'lines' else [])])}"
         yield f"from otf.adapters import {self.adapter.partition('(')[0]}"
+        body = body if self.maker == "records" else ""
         sums = re.findall(r"checksum(?=\()|(?<=checksum\()\w+|length(?=\()", body)
         yield from ([f"from otf.codec.checksums import {', '.join(sorted(set(sums)))}"] if sums else [])
         fields = sorted(set(re.findall(r"\bu\d+(?:be|le)?\b|\braw\b|\brest\b", body)), key=_in_order)
         yield from ([f"from otf.codec.fields import {', '.join(fields)}"] if fields else [])
-        yield from (["from otf.codec.records import records"] if self.is_binary else [])
+        yield from (["from otf.codec.records import records"] if self.maker == "records" else [])
+        yield from ([f"from otf.codec.libraries import {self.library}"] if self.library else [])
 
     def _messages(self) -> Iterator[str]:
         yield from ("", "# 1. The messages: inputs are sent to the system, outputs come from it.")
         for kind in self.kinds:
             yield from ("", "", "@dataclass(frozen=True)", f"class {kind.name}:")
-            yield f'    """{_counted(kind)}."""  # {_shown(kind)}'
+            yield f'    """{_counted(kind)}."""  # {self._shown(kind)}'
             body = kind.body or tuple(f"{each.name}: {each.hint}" for each in kind.fields)
             yield from ([""] if body else [])
             yield from (f"    {line}" for line in body)
         yield from ("", "")
+
+    def _shown(self, kind: MessageKind) -> str:
+        # in ASCII, on one line: it is inside a comment
+        is_binary = self.maker == "records"
+        return kind.sample[:_SAMPLE].hex(" ") if is_binary else quoted(kind.sample.decode()[: 2 * _SAMPLE])
 
     def _model(self) -> Iterator[str]:
         yield "# 2. The model. The recording shows what was answered, not why: give the system a state, and say which"
@@ -121,15 +129,15 @@ class Draft:
 
     def _codec(self) -> Iterator[str]:
         yield from ("# 3. The codec: messages as bytes.", "")
-        if self.is_binary:
-            yield "codec = records("
-            yield from (f"    {kind.name}," for kind in self.kinds if kind.seen)
+        ordered = sorted(self.kinds, key=lambda kind: (kind.seen > 0, kind.weight), reverse=True)
+        if self.maker != "lines":
+            yield f"codec = {self.maker}("
+            yield from (f"    {kind.name}," for kind in ordered if kind.seen)
             yield "    inputs=["
             yield from (f"        {kind.name}," for kind in self.kinds if not kind.seen)
             yield from ("    ],", ")")
         else:
             yield from ("codec = lines(", "    {")
-            ordered = sorted(self.kinds, key=lambda kind: (kind.seen > 0, kind.weight), reverse=True)
             yield from (f"        {kind.name}: {quoted(kind.pattern)}," for kind in ordered)
             yield from ("    }", ")")
         yield from ("", "")
@@ -154,11 +162,6 @@ def _in_order(name: str) -> tuple[bool, int, str]:
 def _counted(kind: MessageKind) -> str:
     counts = [f"{word} {_times(count)}" for word, count in (("sent", kind.sent), ("seen", kind.seen)) if count]
     return ", ".join(counts).capitalize()
-
-
-def _shown(kind: MessageKind) -> str:
-    # in ASCII, on one line: it is inside a comment
-    return kind.sample[:_SAMPLE].hex(" ") if kind.body else quoted(kind.sample.decode()[: 2 * _SAMPLE])
 
 
 def _case(rule: InputRule, kinds: dict[str, MessageKind]) -> Iterator[str]:

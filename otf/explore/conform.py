@@ -74,7 +74,14 @@ def conforms(
     if relation == "uioco" and (system.step, system.initial, system.emits) == (spec.step, spec.initial, spec.emits):
         # its state is always one of the possible ones, and it accepts each input that all of these specify
         return Finding(law, LawVerdict.PROVEN, "it is the spec itself")
-    oracle = Oracle(Model(spec, routes or Routes()), relation)
+    return compared(system, Oracle(Model(spec, routes or Routes()), relation), limit=limit, law=law)
+
+
+def compared(system: Spec[Any, Any], oracle: Oracle, *, limit: int = LIMIT, law: str = "it conforms") -> Finding:
+    """Check that a model, taken as an implementation, does only what an oracle allows; see `conforms`.
+
+    The oracle remembers: with one for many implementations of a model, most steps are look-ups.
+    """
     start = _Pair(system.initial, MacroSteps.start(oracle))
     seen: set[tuple[Hashable, int]] = {(name(system.initial), id(start.ways.belief))}
     queue, kept = deque([start]), [start.ways]

@@ -87,6 +87,8 @@ class Expiring:
         last = min([*ends, *(move.within[1] for move in spontaneous if move.within)], default=FOREVER)
         for inp in self.model.enabled_inputs(node):
             for move in self.model.moves(node, inp):
+                if move.target is node and not (move.starts or move.stops):
+                    continue  # only time passes: the next event says how much; followed, it would tear timers apart
                 yield TimedMove(TakenStep(inp.value, move.texts), move, (0.0, last))
         for move in spontaneous:
             if move.after:

@@ -95,9 +95,17 @@ class ForeignJudge:
         """Return whether no further event can change the verdict."""
         return self._session.verdict is not None or self._session.monitor.belief.done
 
-    def take(self, noted: Noted) -> None:
-        """Take an event, and the silence before it."""
+    def take(self, noted: Noted, unit: float = 0.0) -> None:
+        """Take an event, and the silence before it; `unit` is that of the log's times, in seconds, if it is coarse.
+
+        Raises UsageError if the model has times, which such a log cannot show.
+        """
         event = noted.event
+        self._unit = max(UNIT, unit)
+        self._take(noted, event)
+        self._check(unit)
+
+    def _take(self, noted: Noted, event: Event) -> None:
         self.until(event.at)
         if self.decided:
             return
@@ -108,12 +116,8 @@ class ForeignJudge:
             return
         self._tell(event)
 
-    def rounded(self, unit: float) -> None:
-        """Set the unit of the log's times in seconds, if it is more than is usual.
-
-        Raises UsageError if the model has times, which such a log cannot show.
-        """
-        self._unit = max(UNIT, unit)
+    def _check(self, unit: float) -> None:
+        # a model shows that it has times when it comes to them
         if unit > self._bench.latency and self._session.monitor.oracle.model.timed:
             has = "has no times" if unit == FOREVER else f"has times in units of {unit:g} s"
             raise UsageError(f"the model says when outputs come, and this log {has}; record it with finer ones")

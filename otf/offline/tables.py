@@ -104,7 +104,7 @@ def table(source: Iterable[bytes], name: str, baud: str = "") -> Iterator[LogEnt
     """
     rate, head, wires, place = 0.0, None, list[_Uart](), 0
     for place, line in numbered(source, name):
-        texts = _cells(line)
+        texts = _cells(line, name, place)
         if texts[0].startswith((";", "META ")):
             rate = _rate(line) or rate
         elif _ANNOTATION.fullmatch(line):
@@ -123,8 +123,11 @@ def table(source: Iterable[bytes], name: str, baud: str = "") -> Iterator[LogEnt
         yield from wire.take(UNTIMED, wire.level, place)
 
 
-def _cells(line: bytes) -> list[str]:
-    rows = csv.reader([line.decode("utf-8", "replace").rstrip("\r\n").replace("\0", "")])
+def _cells(line: bytes, name: str, place: int) -> list[str]:
+    try:
+        rows = list(csv.reader([line.decode("utf-8", "replace").rstrip("\r\n")]))
+    except csv.Error as error:
+        _refuse(name, place, str(error))
     return [text for row in rows for text in row][:_COLUMNS] or [""]
 
 

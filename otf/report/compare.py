@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from otf.core import Monitor, Node
 from otf.explore.naming import output_name
+from otf.report.drift import ResponseDrift
 from otf.report.markup import Markup, framed, joined, own, tag
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.record import Header
@@ -203,7 +204,7 @@ def _rows(a: ComparedTrace, b: ComparedTrace, same: int) -> Iterator[TraceRow]:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two traces or campaigns, by their names; of campaigns also their `figures`, and the paths of each kind.
+    """Two traces or campaigns, by their names; of campaigns also their `figures`, the paths of each kind, and times.
 
     `traces` is None if no two paths of the same number part.
     """
@@ -214,10 +215,16 @@ class Comparison:
     conditions: Sequence[ConditionPair]
     figures: Sequence[ConditionPair] = ()
     kinds: Sequence[ConditionPair] = ()
+    times: Sequence[ResponseDrift] = ()
 
     def data(self) -> dict[str, Any]:
         """Return it as JSON data."""
-        lists = {"conditions": self.conditions, "figures": self.figures, "kinds": self.kinds}
+        lists: dict[str, Sequence[ConditionPair] | Sequence[ResponseDrift]] = {
+            "conditions": self.conditions,
+            "figures": self.figures,
+            "kinds": self.kinds,
+            "times": self.times,
+        }
         return {
             "a": self.a,
             "b": self.b,
@@ -236,12 +243,19 @@ def comparison_page(found: Comparison) -> str:
         tag("p", "B: ", tag("code", found.b)),
         tag("nav", tag("button", "light or dark", id="theme", type="button")),
     )
-    titles = {
+    titles: dict[str, Sequence[ConditionPair] | Sequence[ResponseDrift]] = {
         "Figures": found.figures,
         "Paths of each kind of failure": found.kinds,
         "Conditions": found.conditions,
+        "Response times": found.times,
     }
-    parts = [part for title, pairs in titles.items() if pairs for part in (tag("h2", title), _table(SIDES, pairs))]
+    heads = {"Response times": (*SIDES, "drift")}
+    parts = [
+        part
+        for title, pairs in titles.items()
+        if pairs
+        for part in (tag("h2", title), _table(heads.get(title, SIDES), pairs))
+    ]
     if not found.conditions:
         parts.append(tag("p", "They were recorded under the same conditions."))
     events = _events(found.traces) if found.traces else tag("p", "No two paths of the same number part.")

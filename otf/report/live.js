@@ -20,7 +20,8 @@
   const show = (state) => {
     say("verdict", state.verdict);
     place("verdict").className = `verdict ${state.verdict}`;
-    say("paths", `${state.paths} of ${state.traces}`);
+    const number = (count) => count.toLocaleString("en");
+    say("paths", state.traces === null ? number(state.paths) : `${number(state.paths)} of ${number(state.traces)}`);
     for (const name of ["steps", "met", "kinds"]) say(name, state[name].toLocaleString("en"));
     say("rate", state.rate.toLocaleString("en", { maximumFractionDigits: state.rate < 10 ? 1 : 0 }));
     say("passed", clock(state.seconds));

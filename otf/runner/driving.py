@@ -13,7 +13,7 @@ from otf.adapter.exits import describe, is_interruption, where
 from otf.adapter.rest.orphans import adopt, starting
 from otf.core import Session
 from otf.errors import ContactError, OtfError, UsageError
-from otf.runner.observing import Known, observing
+from otf.runner.observing import OnSilence, observing
 from otf.runner.path import Conduct
 from otf.runner.time_spent import spent
 from otf.runner.wire import Wire
@@ -31,7 +31,7 @@ async def drive(
     bench: Bench,
     session: Session,
     record: EventRecord,
-    known: Known = lambda _: None,
+    known: OnSilence = lambda _: None,
     aftermath: Aftermath = lambda _: 0.0,
 ) -> Verdict:
     """Start a fresh copy of the system, conduct one run on it, stop it; return the verdict.

@@ -19,7 +19,7 @@ from otf.runner.wire import Wire
 if TYPE_CHECKING:
     from otf.adapter.rest.system import SystemProcesses
 
-Known: TypeAlias = Callable[[str], None]
+OnSilence: TypeAlias = Callable[[str], None]
 """Takes how the silences of a run are known: `OBSERVED`, or `timed` with the reason."""
 
 OBSERVED: Final = "observed"
@@ -121,7 +121,7 @@ class Observer:
 
 @asynccontextmanager
 async def observing(
-    bench: Bench, wire: Wire, started: Collection[int], known: Known
+    bench: Bench, wire: Wire, started: Collection[int], known: OnSilence
 ) -> AsyncGenerator[Observer | None, None]:
     """Observe the system behind a wire, if the bench wants that and it is possible; `known` gets which it is.
 

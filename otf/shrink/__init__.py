@@ -28,7 +28,7 @@ from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, Pausing
 from otf.shrink.ladder import climb
 from otf.shrink.plan import Ahead, StepPlan, again, repeats
 from otf.shrink.search import Attempts, ShrinkSearch
-from otf.shrink.values import renamed, simplified, uniform
+from otf.shrink.values import fewer_bytes, renamed, simplified, uniform
 from otf.shrink.ways import ModelMap
 from otf.strategy.pool import PlanPatience, endless
 from otf.trace.verdict import Signature
@@ -98,6 +98,7 @@ MEANS: Final[tuple[Callable[[ShrinkSearch], Attempts], ...]] = (
     bypassed,
     renamed,
     simplified,
+    fewer_bytes,
 )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterable, Sequence
 from enum import Enum, auto
 from typing import Final, TypeAlias
 
+from otf.codec.malformed import Malformed
 from otf.core import Symbol
 from otf.shrink.issue import Candidate, Issue, ModelStep, NodeSet, Thinking, Trait, Traits, kind
 from otf.shrink.plan import StepPlan
@@ -198,10 +199,15 @@ class ShrinkSearch:
         self.evidence.learn(issue.steps[:-1])
 
     def rank_of(self, step: ModelStep) -> int:
-        """Return how simple an input is: its rank in the order in which the model enables inputs at first, or there."""
+        """Return how simple an input is: its rank in the order in which the model enables inputs at first, or there.
+
+        Of malformed inputs, one with fewer bytes is simpler.
+        """
         known = self._ranks.get(step.input)
         if known is not None:
             return known
+        if isinstance(step.input.value, Malformed):
+            return len(step.input.value.raw)
         offered: tuple[object, ...] = self.ways.enabled_inputs(step.nodes)
         return offered.index(step.input) if step.input in offered else len(offered)
 

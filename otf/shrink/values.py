@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Final, TypeAlias
 
+from otf.codec.malformed import Malformed, shorter
 from otf.core import Symbol
 from otf.shrink.issue import ModelStep, kind, parts
 from otf.shrink.search import Attempts, ShrinkSearch
@@ -96,6 +97,26 @@ def _simpler(search: ShrinkSearch, step: ModelStep) -> Sequence[Symbol]:
 
 def _kin(search: ShrinkSearch, step: ModelStep) -> list[Symbol]:
     return [inp for inp in search.ways.enabled_inputs(step.nodes) if kind(inp) == kind(step.input)]
+
+
+def fewer_bytes(search: ShrinkSearch) -> Attempts:
+    """Leave out bytes of malformed inputs, in halves, quarters, … and single ones."""
+    search.begin("bytes")
+    best = search.best
+    for at in range(len(best)):
+        while (yield from _shorter(search, at)):
+            pass
+    return search.best is not best
+
+
+def _shorter(search: ShrinkSearch, at: int) -> Attempts:
+    if at >= len(search.best) or search.tired:
+        return False
+    value = search.best.steps[at].input.value
+    for each in shorter(value) if isinstance(value, Malformed) else ():
+        if (yield from search.fails(_put(search, search.ways.model.symbol(each), [at]), simpler=True)):
+            return True
+    return False
 
 
 Name: TypeAlias = Hashable

@@ -16,6 +16,8 @@ SEARCHED: Final = 3000  # nodes that a search for a way examines; beyond, a know
 ASKED: Final = 20_000  # steps that one search for a way asks the model about
 ASKED_IN_ALL: Final = 100_000  # the same for all searches of one map: a model takes 10 to 100 microseconds for each
 
+SOON: Final = 50  # steps in which a walk without one of its steps has to lead to where the walk with it goes on
+
 ModelSteps: TypeAlias = tuple[ModelStep, ...]
 """Steps through the model, each from where the one before led."""
 
@@ -177,13 +179,17 @@ class ModelMap:
         """
         nodes, walk = self.start, list[ModelStep]()
         for step in steps:
-            inp = self._renamed(step, nodes)
-            outcomes = self.outcomes(nodes, inp)
-            if outcomes:
-                target = self._expected(step, outcomes)
-                walk.append(ModelStep(nodes, inp, target))
-                nodes = target
+            taken = self._taken(step, nodes)
+            if taken is not None:
+                walk.append(taken)
+                nodes = taken.target
         return tuple(walk)
+
+    def _taken(self, step: ModelStep, nodes: NodeSet) -> ModelStep | None:
+        """Return the step as it is taken in other nodes; None if its input is not enabled there."""
+        inp = self._renamed(step, nodes)
+        outcomes = self.outcomes(nodes, inp)
+        return ModelStep(nodes, inp, self._expected(step, outcomes)) if outcomes else None
 
     def _renamed(self, step: ModelStep, nodes: NodeSet) -> Symbol:
         """Return the input of a step, with the names of other nodes.
@@ -212,19 +218,35 @@ class ModelMap:
 
     def shortened(self, steps: ModelSteps) -> Thinking[ModelSteps]:
         """Return a shorter walk from the start to where these steps lead, for nodes that are too far for a search."""
-        end = steps[-1].target if steps else self.start
         walk = _uncircled(self.along(steps))
         at = 0
         while at < len(walk) and not self.tired:
             yield None
-            shorter = self.along(walk[:at] + walk[at + 1 :])
-            if shorter and shorter[-1].target == end:
-                walk = shorter
-            else:
+            shorter = self._without(walk, at)
+            if shorter is None:
                 at += 1
+            else:
+                walk = shorter
         return walk
 
+    def _without(self, walk: ModelSteps, at: int) -> ModelSteps | None:
+        """Return a walk without a step, None if it does not soon lead to where the walk with it goes on.
+
+        Where the model counts (ids, for one), it never does: walking to the end each time took most of a search.
+        """
+        nodes, new = walk[at].nodes, list[ModelStep]()
+        for later in range(at + 1, min(at + SOON, len(walk))):
+            if nodes == walk[later].nodes:
+                return (*walk[:at], *new, *walk[later:])
+            taken = self._taken(walk[later], nodes)
+            if taken is not None:
+                new.append(taken)
+                nodes = taken.target
+        return (*walk[:at], *new) if at + SOON >= len(walk) and nodes == walk[-1].target else None
+
     def _expected(self, step: ModelStep, outcomes: tuple[Successor, ...]) -> NodeSet:
+        if len(outcomes) == 1:
+            return outcomes[0].target
         then = [each.seen for each in self.outcomes(step.nodes, step.input) if each.target == step.target]
         return next((each.target for each in outcomes if each.seen in then), outcomes[0].target)
 

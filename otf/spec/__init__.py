@@ -51,6 +51,9 @@ class Spec(Generic[State, Input]):
     for its input, and `values` may replace the values of types (see `bounded`). Functions as specifications are from
     Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.5.
 
+    `malformed(state, input)` yields what may happen on an input that is no message, a
+    `otf.codec.malformed.Malformed`; without it, any answer may come (see `otf run --malformed`).
+
     otf may call `step` with any of the inputs in any of the states. With `guarded`, `inputs(state)` is the guard: any
     other input is unspecified in that state, and `step` is not called for it.
 
@@ -68,6 +71,7 @@ class Spec(Generic[State, Input]):
     emits: Emits[State] | None
     name: str
     partial: Spec[State, Input] | None
+    malformed: Callable[[State, Any], Iterable[Transition[State] | Accept]] | None
 
     def __init__(  # noqa: PLR0913 -- the parts of a spec; from the third on they are given by name
         self,
@@ -80,6 +84,7 @@ class Spec(Generic[State, Input]):
         partial: Spec[State, Input] | None = None,
         values: Values | None = None,
         guarded: bool = False,
+        malformed: Callable[[State, Any], Iterable[Transition[State] | Accept]] | None = None,
     ) -> None:
         """Make a spec; `partial` is the spec that this one completes, and is set by `total`."""
         put, offered = object.__setattr__, offering(step, inputs, values)
@@ -89,6 +94,7 @@ class Spec(Generic[State, Input]):
         put(self, "emits", emits)
         put(self, "name", name or getattr(step, "__name__", "spec"))
         put(self, "partial", partial)
+        put(self, "malformed", malformed)
 
     def bounded(self, values: Values) -> Spec[State, Input]:
         """Return the spec with the inputs of its declared type, in which `values` replaces the values of types.
@@ -105,7 +111,16 @@ class Spec(Generic[State, Input]):
         inputs = offering(declared, None, values)
         guarded = isinstance(self.step, _Guarded)
         step = self.step.step if isinstance(self.step, _Guarded) else self.step
-        return Spec(step, self.initial, inputs, self.emits, name=self.name, partial=self.partial, guarded=guarded)
+        return Spec(
+            step,
+            self.initial,
+            inputs,
+            self.emits,
+            name=self.name,
+            partial=self.partial,
+            guarded=guarded,
+            malformed=self.malformed,
+        )
 
     def specifies(self, state: State, inp: Input) -> bool:
         """Return whether the model specifies `inp` in `state`, before any completion; an `Elapse` always is."""
@@ -123,7 +138,8 @@ class Spec(Generic[State, Input]):
             first = next(happens, None)
             return [Transition(state)] if first is None else chain([first], happens)
 
-        return Spec(step, self.initial, self.inputs, self.emits, name=self.name, partial=self.partial or self)
+        whole, again = self.partial or self, self.malformed
+        return Spec(step, self.initial, self.inputs, self.emits, name=self.name, partial=whole, malformed=again)
 
 
 def _listed(yields: object) -> bool:
@@ -153,7 +169,8 @@ def restrict(spec: Spec[State, Input], allow: Callable[[State, Input], bool]) ->
     def inputs(state: State) -> Iterable[Input]:
         return [inp for inp in spec.inputs(state) if allow(state, inp)]
 
-    return Spec(spec.step, spec.initial, inputs, spec.emits, name=spec.name, partial=spec.partial)
+    own, again = spec.emits, spec.malformed
+    return Spec(spec.step, spec.initial, inputs, own, name=spec.name, partial=spec.partial, malformed=again)
 
 
 _OWN: Final = ("otf.spec.", "otf.channels.", "otf.compose.", "otf.fronts.")
@@ -215,7 +232,8 @@ def at_speed(spec: Spec[State, Input], speed: float) -> Spec[State, Input]:
     def emits(state: State) -> Iterable[Transition[State] | Accept]:
         return () if spec.emits is None else _shortened(spec.emits(state), speed)
 
-    return Spec(step, spec.initial, spec.inputs, emits if spec.emits else None, name=spec.name, partial=spec.partial)
+    own, again = emits if spec.emits else None, spec.malformed
+    return Spec(step, spec.initial, spec.inputs, own, name=spec.name, partial=spec.partial, malformed=again)
 
 
 def _shortened(yields: Iterable[Any], speed: float) -> Iterable[Any]:

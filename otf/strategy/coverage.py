@@ -9,12 +9,14 @@ from typing import Final
 from otf.core import Chooser, Node, Symbol, View
 from otf.errors import UsageError
 from otf.explore import Graph
+from otf.explore.graph import SPONTANEOUS
 from otf.strategy.kinds import Maker, StrategyKind
 from otf.strategy.pool import Pool
 from otf.strategy.visits import VisitCounts
 from otf.values import show
 
 KINDS: Final = ("states", "transitions", "inputs", "outputs", "pairs")
+NOTHING_NEW: Final = "nothing-new"
 _Step = tuple[Node, Symbol, Node]
 
 
@@ -36,6 +38,11 @@ class Coverage:
     steps: set[_Step] = field(default_factory=set[_Step])
     pairs: set[tuple[Node, Symbol]] = field(default_factory=set[tuple[Node, Symbol]])
     texts: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
+
+    @property
+    def seen(self) -> int:
+        """Return how many states, transitions and outputs were covered in all: it grows with everything new."""
+        return len(self.states) + len(self.steps) + len(self.texts)
 
     def note(self, before: View | None, chosen: Symbol | None, now: View) -> None:
         """Note that `chosen` led from one view to another."""
@@ -73,9 +80,12 @@ class Coverage:
         return dict(zip(KINDS, (*counts, len(pairs)), strict=True))
 
     def never(self) -> list[str]:
-        """Return the inputs that never ran."""
-        ran = {inp for _, inp in self.pairs}
-        return [] if self.graph is None else [show(inp.value) for inp in self.graph.symbols if inp not in ran]
+        """Return the inputs that never ran, of those that the model specifies in some state."""
+        if self.graph is None:
+            return []
+        ran, symbols = {inp for _, inp in self.pairs}, self.graph.symbols
+        specified = sorted({number for number in self.graph.input if number != SPONTANEOUS})
+        return [show(symbols[number].value) for number in specified if symbols[number] not in ran]
 
     def __str__(self) -> str:
         """Return the numbers covered, with their totals if known, and the inputs that never ran."""
@@ -89,7 +99,8 @@ class Coverage:
 class Until:
     """The coverage at which a campaign ends: a share (up to 1) of one of `KINDS`, or a number of them.
 
-    Raises UsageError at once if it can never be reached.
+    With `nothing-new` it ends after that number of seconds without a new state, transition or output. Raises UsageError
+    at once if it can never be reached.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto
@@ -100,10 +111,12 @@ class Until:
 
     what: str
     share: float = 1.0
-    number: int | None = None
+    number: float | None = None
 
     def check(self, graph: Graph) -> None:
         """Raise UsageError if the model does not have that much."""
+        if self.what == NOTHING_NEW:
+            return
         if self.what not in KINDS or not 0 < self.share <= 1:
             message = f"until {self.what} {self.share}: a share above 0 and up to 1 of {', '.join(KINDS)}"
             raise UsageError(message)
@@ -123,10 +136,12 @@ class Until:
         return coverage.met()[self.what] >= needed
 
 
-def covering(kind: StrategyKind, coverage: Coverage, until: Until | None = None) -> StrategyKind:
+def covering(
+    kind: StrategyKind, coverage: Coverage, until: Until | None = None, clock: Callable[[], float] | None = None
+) -> StrategyKind:
     """Return the strategy with its coverage recorded; with `until` its paths end as soon as that is reached.
 
-    No path begins after that.
+    No path begins after that. `clock` returns seconds, for the goal `nothing-new`; that time begins with this call.
 
     >>> from otf.strategy.kinds import script
     >>> covering(script(["press"]), Coverage()).name
@@ -135,10 +150,31 @@ def covering(kind: StrategyKind, coverage: Coverage, until: Until | None = None)
     if until is not None and coverage.graph is not None:
         until.check(coverage.graph)
 
+    quiet = None if until is None or until.what != NOTHING_NEW else _NothingNew(coverage, until.number or 0.0, clock)
+
     def done() -> bool:
+        if quiet is not None:
+            return quiet.reached()
         return until is not None and until.reached(coverage)
 
     return StrategyKind(kind.name, kind.says, tuple(_noting(maker, coverage, done) for maker in kind.makers), done)
+
+
+class _NothingNew:
+    """Returns whether nothing new was covered for so many seconds."""
+
+    def __init__(self, coverage: Coverage, seconds: float, clock: Callable[[], float] | None) -> None:
+        if clock is None:
+            message = f"until {NOTHING_NEW}: it needs a clock, as in covering(…, clock=time.monotonic)"
+            raise UsageError(message)
+        self._coverage, self._seconds, self._clock = coverage, seconds, clock
+        self._seen, self._since = coverage.seen, clock()
+
+    def reached(self) -> bool:
+        now = self._clock()
+        if self._coverage.seen > self._seen:
+            self._seen, self._since = self._coverage.seen, now
+        return now - self._since >= self._seconds
 
 
 def _noting(maker: Maker, coverage: Coverage, stop: Callable[[], bool]) -> Maker:

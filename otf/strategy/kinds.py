@@ -10,9 +10,9 @@ from typing import Any, Final, TypeAlias
 
 from otf.core import Chooser, InputMode
 from otf.errors import UsageError
-from otf.strategy.planned import AfterWaits, Goal, Nearest
+from otf.strategy.planned import AfterWaits, Goal, Nearest, ToChanged
 from otf.strategy.pool import PlanPatience, Pool, Script, Uniform, Weighted, Weights, endless
-from otf.strategy.visits import LeastAction, LeastInput, LeastNext, LeastState, VisitCounts
+from otf.strategy.visits import ChangedFirst, LeastAction, LeastInput, LeastNext, LeastState, VisitCounts
 
 Maker: TypeAlias = Callable[[Pool, VisitCounts], Chooser]
 
@@ -97,12 +97,20 @@ def own(make: Callable[[], Chooser]) -> StrategyKind:
 
 
 def _covering(name: str, says: str, *makers: Maker) -> StrategyKind:
-    """Return a strategy that covers what it counts, and what only time changes."""
-    return StrategyKind(name, says, tuple(_after_waits(maker) for maker in makers))
+    """Return a strategy that covers what it counts, and what only time changes; what has changed comes first."""
+    return StrategyKind(name, says, tuple(_changed_first(_after_waits(maker)) for maker in makers))
 
 
 def _after_waits(maker: Maker) -> Maker:
     return lambda pool, visits: AfterWaits(maker(pool, visits), pool, visits)
+
+
+def _changed_first(maker: Maker) -> Maker:
+    def make(pool: Pool, visits: VisitCounts) -> Chooser:
+        chooser, changed = maker(pool, visits), visits.changed
+        return chooser if changed is None else ToChanged(chooser, pool, visits, changed)
+
+    return make
 
 
 _KINDS: Final = (
@@ -135,6 +143,8 @@ class Strategy:
     visits: VisitCounts = field(default_factory=VisitCounts)
     # how long a system may wait while a path is planned
     patience: PlanPatience = endless
+    # what the first paths look for; only strategies that cover what they count do
+    changed: ChangedFirst | None = None
     kind: StrategyKind = field(init=False)
 
     def __post_init__(self) -> None:
@@ -144,8 +154,9 @@ class Strategy:
     def path(self, number: int) -> Chooser:
         """Return the chooser of a path, counted from 1; the same seed and number give the same choices."""
         makers = self.kind.makers
-        random = Random(f"{self.seed}/{number}")
-        return makers[(number - 1) % len(makers)](Pool(self.mode, random, self.patience), self.visits)
+        pool = Pool(self.mode, Random(f"{self.seed}/{number}"), self.patience)
+        self.visits.changed = self.changed if self.changed is not None and number <= self.changed.paths else None
+        return makers[(number - 1) % len(makers)](pool, self.visits)
 
 
 def known(name: str | StrategyKind) -> StrategyKind:

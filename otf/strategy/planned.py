@@ -10,10 +10,11 @@ from typing import Any, Final
 from otf.core import Chooser, Node, Symbol, View
 from otf.spec import Elapse
 from otf.strategy.pool import Pool
-from otf.strategy.visits import LeastInput, VisitCounts
+from otf.strategy.visits import ChangedFirst, LeastInput, VisitCounts
 
 FAR: Final = 20_000  # states considered for one plan
 PASSES: Final = 1 / 16  # the chance that time passes, before a step in a state that time would change
+REPLANNED: Final = 3  # times that a path plans its way to a changed transition anew
 LISTED: Final = 1_000  # inputs up to which all are looked at for a wait, or for what shows its effect
 
 WantedStep = Callable[[Node], "Symbol | bool"]
@@ -142,16 +143,55 @@ def _shown(view: View, before: tuple[Node, ...], inp: Symbol) -> bool:
 
 
 @dataclass(slots=True)
+class ToChanged:
+    """Goes to the nearest changed transition while there is one, then chooses as another chooser does."""
+
+    chooser: Chooser
+    pool: Pool
+    visits: VisitCounts
+    changed: ChangedFirst
+    plan: _Plan = field(init=False)
+    over: bool = False
+
+    def __post_init__(self) -> None:
+        """Begin without a plan."""
+        self.plan = _Plan(self.pool)
+
+    def choose(self, view: View) -> Symbol | None:
+        """Return the next input, None if none is enabled."""
+        chosen = None if self.over else self._planned(view)
+        if chosen is None:
+            self.over = True
+            return self.chooser.choose(view)
+        self.visits.note(view, chosen)
+        return chosen
+
+    def _planned(self, view: View) -> Symbol | None:
+        if not self.changed.left or self.plan.left > REPLANNED:
+            return None
+        return self.plan.next(view, lambda node: self._untried(view, node))
+
+    def _untried(self, view: View, node: Node) -> Symbol | bool:
+        found = self.changed.untried(view, self.visits, node)
+        return self.pool.random.choice(found) if found else False
+
+
+@dataclass(slots=True)
 class _Plan:
-    """The rest of a planned way: inputs, each with the state in which to send it."""
+    """The rest of a planned way: inputs, each with the state in which to send it.
+
+    `left` counts how often the system left a way since one was gone to its end.
+    """
 
     pool: Pool
     steps: deque[tuple[Node, Symbol]] = field(default_factory=deque[tuple[Node, Symbol]])
+    left: int = 0
 
     def next(self, view: View, wanted: WantedStep) -> Symbol | None:
         """Return the next input on the way, planned anew if the system left it; None without a way."""
         if not self.steps or self.steps[0][0] not in view.nodes:
             over = self.pool.patience()
+            self.left = self.left + 1 if self.steps else 0
             self.steps = next(
                 (way for node in view.nodes if (way := _way(view, node, wanted, over))), deque[tuple[Node, Symbol]]()
             )

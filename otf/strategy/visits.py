@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import repeat
@@ -13,6 +13,7 @@ from otf.core import FEW, Node, Symbol, View
 from otf.strategy.pool import Pool
 
 STAYS: Final = 0.05  # the chance, before each step, that a path stops going deeper
+PATHS: Final = 10  # of a lane that look for changed transitions, and two more for each of these
 STATES: Final = 50_000  # states with counts; of more, those visited once are forgotten, since they may never come again
 WIDE: Final = 1_000  # states visited, of which few inputs are drawn too: most states do not come again then
 
@@ -45,6 +46,8 @@ class VisitCounts:
     waits: dict[Symbol, None] = field(default_factory=dict[Symbol, None])
     # each choice, for a journal that takes them
     log: list[tuple[Node, Symbol]] | None = None
+    # transitions that the path to come looks for before anything else
+    changed: ChangedFirst | None = None
     # how often a state was visited for the first time
     firsts: int = 0
     # the last state whose trials were looked up, and those: a choice is noted where its trials were compared
@@ -95,6 +98,38 @@ class VisitCounts:
         """Return the visits of the least visited state that each input may lead to."""
         times = self.states.get
         return [min(map(times, view.targets(inp), repeat(0)), default=0) for inp in enabled]
+
+
+class ChangedFirst:
+    """What comes first on the paths of a lane: transitions that changed, by names of states and inputs.
+
+    `name` names a state or input by its key; paths up to the number `paths` look for them, so that those which none
+    reaches cost little.
+
+    >>> changed = ChangedFirst([("s1", "i1"), ("s1", "i2")], str)
+    >>> sorted(changed.left["s1"]), changed.paths
+    (['i1', 'i2'], 14)
+    """
+
+    def __init__(self, changed: Iterable[tuple[str, str]], name: Callable[[Hashable], str], lanes: int = 1) -> None:
+        self.left: dict[str, set[str]] = {}
+        for state, inp in changed:
+            self.left.setdefault(state, set()).add(inp)
+        # by number alone: a campaign that is continued drives the same paths
+        self.paths: int = lanes * (PATHS + 2 * sum(map(len, self.left.values()))) if self.left else 0
+        self.name = name
+
+    def untried(self, view: View, visits: VisitCounts, node: Node) -> list[Symbol]:
+        """Return the changed inputs of a state that no path has tried there."""
+        wanted = self.left.get(self.name(node.key))
+        if not wanted:
+            return []
+        tried, model = visits.inputs[node], view.model
+        found = [inp for inp in model.enabled_inputs(node) if not tried[inp] and self.name(inp.key) in wanted]
+        found = [inp for inp in found if model.specified(node, inp)]
+        if not found:
+            del self.left[self.name(node.key)]
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from itertools import count
 from typing import Final, NamedTuple, NoReturn
 
 from otf.errors import TraceError
@@ -66,10 +65,9 @@ class Blocks:
     def __iter__(self) -> Iterator[RawPacket]:
         """Yield the packets. Raises TraceError that names the block at fault."""
         try:
-            for number in count(1):
-                head = self._read(8)
-                if not head:
-                    return
+            number = 0
+            while head := self._read(8):
+                number += 1
                 kind, body = self._block(head, number)
                 if kind == _INTERFACE:
                     self._add(body, number)

@@ -46,6 +46,8 @@ class Header:
     shrunk: bool = False
     # of a shrunk trace: the search for a smaller one is complete, so that this run only confirms its result
     minimal: bool = False
+    # the share of inputs in whose place bytes were sent that are no message
+    malformed: float = 0.0
     # "observed", or "timed" with the reason: how the silences of this run are known, its barriers aside
     silence: str = "timed"
     # of a shrunk trace: why the search ended early
@@ -58,8 +60,9 @@ def header_line(header: Header, timestamp: str) -> TraceLine:
     data = asdict(header)
     # L and R are the names that the documentation and the literature use for the two bounds
     data["L"], data["R"] = data.pop("latency"), data.pop("busy")
-    if not header.ended:
-        del data["ended"]
+    for name in ("ended", "malformed"):
+        if not data[name]:
+            del data[name]
     return {"event": "start", "level": "info", "timestamp": timestamp, **data}
 
 

@@ -194,6 +194,18 @@ def test_the_time_bounds_shrinking_too(tmp_path: Path, seconds: float) -> None:
     assert all((group.shrunk is None) is bool(group.unshrunk) for group in summary.failures.values())
 
 
+def test_the_time_counts_what_is_gone(tmp_path: Path) -> None:
+    """A third of the time was gone when the campaign began: fewer paths run."""
+
+    async def paths(spent: float) -> int:
+        campaign = Campaign(bench(), Settings(out=tmp_path / str(spent), time=30, traces=1000, steps=5))
+        campaign.spent = spent
+        return (await campaign.run()).paths
+
+    whole, rest = (virtually(partial(paths, spent)) for spent in (0.0, 10.0))
+    assert 1 < rest < 0.7 * whole
+
+
 def test_the_time_ends_lanes_too(tmp_path: Path) -> None:
     """No lane begins a path after the time."""
     assert run(bench(), tmp_path, time=7.5, traces=1000, steps=5, jobs=3).paths == 6

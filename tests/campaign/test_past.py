@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -126,7 +127,7 @@ def test_another_model_is_refused(tmp_path: Path) -> None:
     def step(_state: int, _inp: object) -> Iterator[Transition[int]]:
         yield goto(0)
 
-    other = on_function(lambda: lambda _frame: None, spec=Spec(step, 0, ["p.go"]))
+    other = replace(on_function(lambda: lambda _frame: None, spec=Spec(step, 0, ["p.go"])), name="machine")
     run(other, tmp_path, traces=1)
     with pytest.raises(UsageError, match="run with fingerprint"):
         run(bench(), tmp_path, traces=1, resume=True)

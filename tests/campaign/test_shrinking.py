@@ -152,6 +152,19 @@ def test_the_time_cuts_off_a_run(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["path-0001.jsonl"]
 
 
+def test_time_that_is_gone_is_not_used_again(tmp_path: Path) -> None:
+    """A search in the second half of its time runs fewer candidates; half of its time is left however much is gone."""
+    sent, budget = [*LONG[:-5], *[Coin()] * 20, Button()], Budget(seconds=3000.0)
+    runs = [
+        _shrunk(
+            bench(TEA), tmp_path / str(spent), sent, budget=budget, spent=spent, algorithm="elements", mode="strict"
+        )
+        for spent in (0.0, 1500.0, 9000.0)
+    ]
+    assert runs[0].resets > runs[1].resets == runs[2].resets > 1
+    assert {each.ended for each in runs} == {"the time of 3e+03 s was used up"}
+
+
 def test_a_budget_of_nothing(tmp_path: Path) -> None:
     """Without any budget the original is run once more, and that is all."""
     shrunk = _shrunk(bench(TEA), tmp_path, LONG, budget=Budget(resets=0))

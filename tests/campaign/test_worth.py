@@ -22,6 +22,7 @@ from otf.campaign.worth import (
     upper_bound,
 )
 from otf.core import Model, Monitor, Oracle
+from otf.errors import UsageError
 from otf.models import coffee
 from otf.spec import Spec, Transition, goto
 from otf.trace.events import Event, Quiet, Seen, Sent
@@ -127,6 +128,23 @@ def test_discoveries_are_predicted() -> None:
     assert abs(found.new - came) <= 0.2 * came
     assert found.low <= came <= found.high
     assert found.rate > 0.8
+
+
+def test_another_hour_is_predicted() -> None:
+    """A quarter of the paths shows less than all of them would; further ahead than these nothing is known."""
+    random = Random(3)
+    paths = [{random.randrange(400) for _ in range(3)} for _ in range(250)]
+    known = set[int]().union(*paths[:200])
+    came = len(set[int]().union(*paths) - known)
+    found = predicted(paths[:200], 0.25)
+    assert abs(found.new - came) <= 0.2 * came
+    assert found.low <= came <= found.high < predicted(paths[:200]).high
+    for more in (0.0, 1.5, float("nan")):
+        with pytest.raises(UsageError, match="further ahead nothing is known"):
+            predicted(paths, more)
+    discoveries = Discoveries([set(path) for path in paths])
+    assert " Another hour is expected to show about " in next(discoveries.lines(4 * 3600.0))
+    assert " 250 paths more are expected " in next(discoveries.lines(3599.0))
 
 
 def test_triples() -> None:

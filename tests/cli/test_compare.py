@@ -54,6 +54,7 @@ def test_two_campaigns(runs: Path, tmp_path: Path) -> None:
     assert done.out.splitlines()[2:4] == ["  verdict              A: pass", "                       B: fail"]
     assert "  unasked: int --Button--> expected silence, seen Coffee\n    A: 0\n    B: " in done.out
     assert "They part at event 47, in step 21." in done.out
+    assert "times from an input to its first output:\n  Button  A: half within " in done.out
     assert done.out.endswith(f"page: {page}\n")
     assert "<td><code>They" not in page.read_text(encoding="utf-8")
     assert "They part at event 47" in page.read_text(encoding="utf-8")

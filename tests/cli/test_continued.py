@@ -100,6 +100,29 @@ def test_adding_paths(folder: Path) -> None:
     assert "coverage is counted from the first path on" in failed(*call[:-1], "--until", "states")
 
 
+def test_a_folder_for_each_budget(folder: Path) -> None:
+    """What changed in the model comes first, in all processes; the summary says what the time was spent on."""
+    machine(folder)
+    call = ("run", "machine.py:make", "--spend", "1h", "--steps", 12, "--no-shrink", "--no-saved", "--into", "ci")
+    assert otf(*call, "--processes", 2, "--traces", 4, "--seed", 2).status == 0
+    earlier = _inputs(folder / "ci")
+    machine(folder, {"yield goto(paid - 10, Coffee())": "yield goto(max(paid - 10, 0), Coffee(), Coffee())"})
+    done = otf(*call, "--processes", 2, "--traces", 2, "--json").data
+    assert (done["verdict"], done["parts"]["changed"] > 0, done["parts"]["tried"] > 0) == ("fail", True, True)
+    assert set(done["parts"]["seconds"]) == {"saved failures", "paths", "shrinking"}
+    [aside] = (folder / "ci").glob("before-*")
+    assert _inputs(aside) == earlier
+    again = otf(*call, "--processes", 2, "--traces", 2)
+    assert again.status == 1
+    assert "changed transition" in next(line for line in again.out.splitlines() if line.startswith("spent: "))
+    for other, message in (
+        (("--time", "1h"), "--time and --spend are both the time of the campaign"),
+        (("--processes", 1), "run with jobs 2, not with 1"),
+    ):
+        assert message in failed(*call, *other)
+    assert "run with bench" in failed("run", "coffee", "--spend", "1s", "--into", "ci")
+
+
 def test_what_cannot_continue(folder: Path) -> None:
     """A folder without a campaign, and options that are those of the folder, are refused with what to do."""
     (folder / "empty").mkdir()

@@ -149,3 +149,25 @@ def test_a_log_that_grows(folder: Path, name: str) -> None:
         said, _ = replay.communicate(timeout=30)
     assert json.loads(said)[0]["verdict"] == "fail"
     assert json.loads(said)[0]["place"] == 2
+
+
+@pytest.mark.parametrize("data", [b"\x7fELF", b'{"level": "info"}\n', b'{"level": "in', b"hello\n"])
+def test_a_log_that_is_not_recognized(data: bytes) -> None:
+    """The error names the formats, rather than what is wrong with it as JSON."""
+    Path("some.log").write_bytes(data)
+    Path("some.jsonl").write_bytes(b'{"level": "info"}\n')
+    assert "jsonl (by `foreign`" in otf("replay", "some.jsonl", "--bench", "otf.models.coffee").err
+    result = otf("replay", "some.log", "--bench", "otf.models.coffee")
+    assert result.status == 2
+    assert "name its format with --format, one of pcap, pcapng, candump, asc, blf, script" in result.err
+    assert "jsonl (by `foreign` of the bench)" in result.err
+
+
+def test_the_format_is_named() -> None:
+    """Where it is not plain; a person reads how many messages were ignored."""
+    Path("some.log").write_bytes(b"coin 10\r\n\r\nbutton\r\ncoffee\r\ncoffee\r\n")
+    result = otf("replay", "some.log", "--bench", "mine.py", "--format", "picocom", "--port", "line")
+    assert result.status == 1
+    assert "the last message that was judged was number 5; 1 are neither an input nor an output" in result.out
+    assert otf("replay", "some.log", "--bench", "mine.py", "--format", "picocom", "--json").data[0]["strange"] == 1
+    assert "there is no such format" in otf("replay", "some.log", "--bench", "mine.py", "--format", "exe").err

@@ -14,6 +14,7 @@ import pytest
 
 from otf.campaign import Campaign, FailureGroup, Listener, PathResult, Settings, Summary
 from otf.campaign.listener import callback
+from otf.campaign.settings import UNLIMITED
 from otf.cli.live import CLIENTS, POINTS, LiveFigures, LivePage, live
 from otf.core import Model, Oracle, View
 from otf.errors import UsageError
@@ -55,6 +56,15 @@ def test_the_figures(campaign: Campaign) -> None:
     assert (state["steps"], state["met"], state["possible"], state["paths"]) == (1, 1, ["0"], 1)
     assert state["failures"] == [f"{signature} (1 of 1 paths)"]
     assert state["left"] > 0
+
+
+def test_figures_of_a_time(tmp_path: Path) -> None:
+    """Without a number of paths none is shown, and the time that is left is the estimate."""
+    timed = Campaign(bench(), Settings(out=tmp_path / "out", traces=UNLIMITED, time=3600.0))
+    timed.summary.add(result())
+    state = LiveFigures(timed, Listener()).state()
+    assert state["traces"] is None
+    assert 3500 < state["left"] <= 3600
 
 
 def test_the_curve_is_bounded(campaign: Campaign) -> None:

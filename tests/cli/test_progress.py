@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from otf.campaign import Budget, FailureGroup, Settings, Summary
+from otf.campaign.settings import UNLIMITED
 from otf.cli.benches import load
 from otf.cli.progress import Figures, Moving, Reporting, ShrinkFigures, board, heartbeat, listening, working
 from otf.cli.summary import SummaryPrinter
@@ -95,6 +96,15 @@ def test_the_time_given_ends_it_earlier() -> None:
     told = figures(time=11.0)
     told.event(1, Sent("count", "p", 0.0))
     assert told.left(10.0) == 1.0
+
+
+def test_time_alone_bounds_it() -> None:
+    """Without a number of paths the time that is left is the estimate, and no number of paths is shown."""
+    told = figures(time=600.0, traces=UNLIMITED)
+    told.event(1, Sent("count", "p", 0.0))
+    assert told.left(10.0) == 590.0
+    reporting = Reporting(replace(SETTINGS, traces=UNLIMITED), summary_of(), None)
+    assert reporting.line == "3 paths, 27 steps, 1 kind of failure"
 
 
 SETTINGS = Settings(out=Path("out"), reference="coffee", traces=20, budget=Budget(1000, seconds=600.0))

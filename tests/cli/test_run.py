@@ -3,8 +3,11 @@
 import shlex
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from otf.campaign.settings import UNLIMITED
+from otf.cli.continued import RunOptions, paths_within, resumed
 from tests.cli.command import failed, machine, otf, recorded
 
 KEYS = {"verdict", "paths", "steps", "failures"}
@@ -147,6 +150,33 @@ def test_time_ends_a_campaign(folder: Path) -> None:
     assert done.data["paths"] < 1_000_000
 
 
+def test_time_alone_bounds_a_campaign(folder: Path) -> None:
+    """Without --traces the time is the bound, with a unit or without; with it the first of the two is."""
+    machine(folder)
+    assert otf("run", "machine.py", "--time", "1h", "--traces", 3, "--json").data["paths"] == 3
+    assert [paths_within(*bound) for bound in (("60s", None), (None, "nothing-new=1h"))] == [UNLIMITED, UNLIMITED]
+    assert [paths_within(*bound) for bound in ((None, None), (None, "states=7"))] == [10, 10]
+
+
+def test_a_campaign_of_unlimited_paths_continues_for_its_time(folder: Path) -> None:
+    """--resume without a time takes that of the folder."""
+    machine(folder)
+    otf("run", "machine.py", "--time", "0.05s", "--steps", 5, "--seed", 1, "--out", "out")
+    given = RunOptions(bench="machine.py", largest=1, algorithm="model", budget=1)
+    options, _ = resumed(Path("out"), given)
+    assert (options.time, options.traces) == (0.05, UNLIMITED)
+    assert resumed(Path("out"), msgspec.structs.replace(given, time=7.0))[0].time == 7.0
+    assert otf("run", "machine.py", "--resume", "out", "--json").data["verdict"] == "pass"
+
+
+def test_a_campaign_ends_when_nothing_is_new(folder: Path) -> None:
+    """All of a small machine is seen at once."""
+    machine(folder)
+    done = otf("run", "machine.py", "--until", "nothing-new=0.2s", "--steps", 1, "--keep", "failures", "--json").data
+    assert done["verdict"] == "pass"
+    assert done["coverage"]["met"]["states"]
+
+
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_paths_at_a_time(folder: Path, jobs: int) -> None:
     """With --jobs paths run at once; all of them run."""
@@ -162,7 +192,10 @@ def test_paths_at_a_time(folder: Path, jobs: int) -> None:
         (("--keep", "some"), "--keep some: choose one of all, failures"),
         (("--traces", 0), "traces=0: at least 1 is needed"),
         (("--steps", -1), "steps=-1: at least 1 is needed"),
-        (("--time", 0), "time=0.0: a positive number of seconds is needed"),
+        (("--time", 0), "--time 0: a time above 0 is needed, in seconds, minutes or hours: 60s, 10m, 8h"),
+        (("--time", "1 day"), "--time 1 day: a time above 0 is needed"),
+        (("--time", "nan"), "--time nan: a time above 0 is needed"),
+        (("--until", "nothing-new"), "--until nothing-new nothing: a time above 0 is needed"),
         (("--quiescence", -1), "quiescence=-1.0: a time is a number of seconds, from 0 to 86400"),
     ],
 )

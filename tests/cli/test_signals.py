@@ -79,3 +79,13 @@ def test_what_cannot_be_written_after_a_signal() -> None:
         child.stdout.close()
         assert b"Broken pipe" in child.stderr.read()
     assert child.returncode != 0
+
+
+def test_the_time_of_a_command_counts_from_its_start() -> None:
+    """The process is older than its program: here by a third of a second; called from elsewhere it has no start."""
+    shown = "import otf.cli as c; c.called = lambda _: print(c.SIGNALS.spent) or 0; print(c.SIGNALS.spent); c.main()"
+    script = f'sleep 0.3; exec "{sys.executable}" -c "{shown}"'
+    done = subprocess.run(["/bin/sh", "-c", script], check=True, capture_output=True, text=True)
+    before, spent = map(float, done.stdout.split())
+    assert before == 0.0
+    assert 0.3 <= spent < 60

@@ -293,3 +293,10 @@ def test_a_wrong_declaration_is_refused(make: Callable[[], LibraryCodec], says: 
     """When the codec is made, with the name of the field."""
     with pytest.raises(UsageError, match=says):
         make()
+
+
+def test_a_union_that_nothing_fits() -> None:
+    """The reasons of all its types."""
+    codec = from_construct({Either: construct.Struct("value" / construct.Int8ub)}, exact=False)
+    with pytest.raises(CodecError, match=r"Level.value: .*; Answer.value: "):
+        codec.decode("", b"\5")

@@ -190,7 +190,7 @@ def test_so_are_the_inputs(inputs: Callable[[int], Iterable[object]], expected: 
     """What is worth trying is a function of the state, too."""
     judge = oracle(Spec[int, object](lambda state, _inp: [goto(state)], 0, inputs))
     with pytest.raises(ModelError) as raised:
-        judge.view(judge.start())
+        assert judge.view(judge.start()).specified
     assert str(raised.value).startswith(expected)
 
 

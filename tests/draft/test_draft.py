@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,13 @@ STORE = """\
 > frob
 < 500 what?
 > mute""".splitlines()
+CALC = """\
+> {"cmd": "add", "n": 2}
+< {"total": 2}
+> {"cmd": "add", "n": null}
+< {"error": "no number", "at": 1.5}
+> {"cmd": "reset"}
+< {"total": 0}""".splitlines()
 RUFF = ["--isolated", "--line-length", "120", "--target-version", "py311"]
 
 
@@ -139,7 +147,9 @@ def test_a_hundred_thousand_messages() -> None:
     assert len(draft.written().splitlines()) < 400
 
 
-@pytest.mark.parametrize("source", [log(*STORE), log("< 220 ready", *STORE), datagrams(*METER), stream(*METER)])
+@pytest.mark.parametrize(
+    "source", [log(*STORE), log("< 220 ready", *STORE), log(*CALC), datagrams(*METER), stream(*METER)]
+)
 def test_a_draft_is_well_written(source: io.BytesIO, tmp_path: Path) -> None:
     """It is formatted, has no remark from the linter, and two hundred lines at most."""
     text = text_of(source, "")
@@ -157,7 +167,8 @@ def test_a_draft_is_well_written(source: io.BytesIO, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_draft_is_typed(tmp_path: Path) -> None:
     """A strict type checker has no remark."""
-    files = [tmp_path / "text_draft.py", tmp_path / "binary_draft.py"]
+    files = [tmp_path / "text_draft.py", tmp_path / "binary_draft.py", tmp_path / "json_draft.py"]
+    files[2].write_text(text_of(log(*CALC)), encoding="utf-8")
     files[0].write_text(text_of(log("< 220 ready", *STORE)), encoding="utf-8")
     files[1].write_text(text_of(datagrams(*METER)), encoding="utf-8")
     command = [sys.executable, "-m", "mypy", "--strict", *map(str, files)]
@@ -205,3 +216,34 @@ def test_hostile_bytes_are_quoted(tmp_path_factory: pytest.TempPathFactory, mess
     for sent, data in messages:
         assert sent or made.codec.encode(made.codec.decode("line", data)) == data
     assert {made.codec.encode(inp) for inp in made.INPUTS} <= {data for sent, data in messages if sent}
+
+
+def test_objects_are_told_apart_by_a_name() -> None:
+    """A member such as `cmd` names the kind and is a constant; the others are fields, of the types that were seen."""
+    text = text_of(log(*CALC), "exec:./calc")
+    for line in ('cmd: ClassVar[str] = "add"', "n: int | None", "at: float", "class Reset:", "codec = from_json("):
+        assert line in text
+    assert "from_json" not in text_of(log(*CALC, '< {"total": [1]}'))
+    assert "from_json" not in text_of(log(*CALC, '< {"class": 1}'))
+
+
+PLAIN = st.one_of(
+    st.none(), st.booleans(), st.integers(-(2**40), 2**40), st.floats(allow_nan=False, allow_infinity=False)
+)
+MEMBERS = st.dictionaries(
+    st.sampled_from(["cmd", "goto", "n", "total", "str", "Any"]), PLAIN | st.text(max_size=5), max_size=3
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.booleans(), MEMBERS), min_size=1, max_size=8))
+def test_hostile_objects_are_quoted(
+    tmp_path_factory: pytest.TempPathFactory, messages: list[tuple[bool, dict[str, Any]]]
+) -> None:
+    """The draft of any objects is a module, and each that came decodes."""
+    lines = [f"{'>' if sent else '<'} {json.dumps(members)}" for sent, members in [(True, {"cmd": "x"}), *messages]]
+    made: Any = imported(log(*lines), tmp_path_factory.mktemp("draft"))
+    for sent, members in messages:
+        if not sent:
+            made.codec.decode("line", json.dumps(members).encode())
+    assert all(made.codec.encode(inp) for inp in made.INPUTS)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from otf.explore.expiring import LOST, UNKNOWN, expiring
+from otf.core import Model
+from otf.explore.expiring import LOST, UNKNOWN, Expiring, expiring
 from otf.explore.finding import Finding
+from otf.explore.graph import Portless
 from otf.spec import Accept, Spec, Transition, goto, start, stop
 from otf.spec.transition import TimerAction
 from tests.core.scripts import machine
@@ -105,3 +107,19 @@ def test_what_was_not_seen_is_not_proven() -> None:
     assert verdicts(accepted, {"off": [goto("off", "x", after="t")]}) == ["passed", "undecided"]
     steps = on(start("t", 1, 2))
     assert verdicts(steps, {"on": [goto("off", "x", after="t")]}, limit=1) == ["passed", "passed"]
+
+
+def test_an_input_that_changes_nothing_does_not_tear_timers_apart() -> None:
+    """Ticks of 2 seconds in a session of 7: four cannot come before its end, whatever is asked in between."""
+
+    def step(ticks: int, _inp: str) -> list[Transition[int]]:
+        return [goto(ticks, "refused")] if ticks else [goto(1, timers=[start("tick", 2, 3), start("end", 6, 7)])]
+
+    def emits(ticks: int) -> list[Transition[int]]:
+        again = [goto(ticks + 1, "tick", after="tick", timers=[start("tick", 2, 3)])]
+        return [*again, goto(0, "end", after="end", timers=[stop("tick")])] if ticks else []
+
+    walk = Expiring(Model(Spec(step, 0, ["go"], emits), Portless()))
+    walk.run()
+    assert walk.whole
+    assert {node.value for node, _ in walk.left} == {0, 1, 2, 3, 4}

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from otf.campaign import run
+from otf.campaign import NonconformanceError, run
 from otf.codec.can import CanFrame
-from otf.errors import NonconformanceError, UsageError
-from otf.models.ecu import MUTANTS, STATUS, EcuCodec, Uds, bench
+from otf.errors import UsageError
+from otf.models.ecu import MUTANTS, EcuCodec, Uds, bench
+from otf.models.ecu_server import STATUS
 from otf.testing import check_codec
 from tests.real.needs import needs_module
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, ClassVar
 
 import pytest
 
 from otf.adapter import Bench
 from otf.adapters import tcp
 from otf.cli.foreign import How, form_of, opinion
-from otf.codec.fields import raw, u8
-from otf.codec.records import RecordCodec, records
+from otf.errors import TraceError, UsageError
+from otf.framing import silence
 from otf.models import coffee
+from otf.offline.formats import guessed
 from otf.offline.logs import Opinion
-from otf.spec import Spec, Transition, goto
+from otf.spec import Spec, Transition
+from tests.offline.test_canlogs import BUS
 
 LOGS = Path(__file__).parent / "logs"
 BENCH = replace(
@@ -25,50 +27,6 @@ BENCH = replace(
     latency=0.002,
     busy=0.002,
     ports={"line": tcp("tcp://127.0.0.1:7000")},
-)
-
-
-@dataclass(frozen=True)
-class Coin:
-    """A coin, as a frame."""
-
-    head: ClassVar[Annotated[bytes, raw(8)]] = bytes.fromhex("0000010001000000")
-    cents: Annotated[int, u8]
-
-
-@dataclass(frozen=True)
-class Button:
-    """The button, as a frame."""
-
-    head: ClassVar[Annotated[bytes, raw(8)]] = bytes.fromhex("0000010100000000")
-
-
-@dataclass(frozen=True)
-class Coffee:
-    """A coffee, as a frame."""
-
-    head: ClassVar[Annotated[bytes, raw(8)]] = bytes.fromhex("0000020001000000")
-    cups: Annotated[int, u8]
-
-
-def machine(paid: int, inp: Coin | Button) -> Iterator[Transition[int]]:
-    """Yield what the machine may do."""
-    match inp:
-        case Coin(cents) if paid + cents <= 10:
-            yield goto(paid + cents)
-        case Button() if paid >= 10:
-            yield goto(paid - 10, Coffee(1))
-        case _:
-            return
-
-
-CODEC: RecordCodec = records(Coin, Button, Coffee)
-BUS = Bench.on_ports(
-    Spec(machine, 0, [Coin(5), Coin(10), Button()]),
-    CODEC,
-    {"bus": tcp("tcp://127.0.0.1:7000")},
-    quiescence=0.05,
-    latency=0.002,
 )
 
 
@@ -114,3 +72,139 @@ def test_a_log_of_each_tool(file: str, form: str, choice: str, place: int, stran
     assert (wrong.verdict.outcome, wrong.place) == ("fail", place)
     assert wrong.verdict.failure is not None
     assert wrong.verdict.failure.kind in {"wrong", "unasked"}
+
+
+def told(text: bytes, bench: Bench = BENCH, form: str = "text") -> Opinion:
+    """Return the opinion of a log with this text."""
+    return opinion("some.log", io.BytesIO(text), bench, How(form=form))
+
+
+ECHOED = b"10:00:00 coin 10\n10:00:05 button\n10:00:06 coffee\n"
+
+
+def test_a_pause_between_whole_seconds_is_no_silence() -> None:
+    """A coffee at 5.999 and one at 6.001 look a second apart: nothing is missing, but two seconds are a pause."""
+    assert told(ECHOED).verdict.outcome == "pass"
+    assert told(ECHOED.replace(b"10:00:06", b"10:00:09")).verdict.outcome == "fail"
+    assert told(ECHOED.replace(b":00:05", b":00:05.0").replace(b":06", b":06.0")).verdict.outcome == "pass"
+    assert told(ECHOED.replace(b"10:00:06", b"10:00:06.500").replace(b"05", b"05.000")).verdict.outcome == "fail"
+
+
+@pytest.mark.parametrize(
+    "stamp",
+    [
+        b"2026-11-22 10:00:%02d.000 ",
+        b"[2026-11-22T10:00:%02d,000Z] ",
+        b"2026-11-22T10:00:%02d.000000+02:00 ",
+        b"[10:00:%02d.000] ",
+        b"Nov 22 10:00:%02d.000 host machine[12]: ",
+        b"[%5d.000000] ",
+        b"(%d.0) ",
+        b"%d.000\t",
+    ],
+)
+def test_times(stamp: bytes) -> None:
+    """Of the forms that tools write; the clock of a log without dates goes on after midnight."""
+    said = [b"coin 10", b"button", b"coffee"]
+    lines = [stamp % at + line + b"\n" for at, line in zip((1, 2, 2), said, strict=True)]
+    assert guessed(lines[0]) == "text"
+    right = told(b"".join(lines))
+    assert (right.verdict.outcome, right.steps) == ("pass", 2)
+    late = told(b"".join([*lines[:2], stamp % 9 + b"coffee\n"]))
+    assert (late.verdict.outcome, late.place) == ("fail", 2)
+
+
+def test_midnight() -> None:
+    """A day is added, and not a pause of a day taken back."""
+    found = told(b"23:59:59.990 coin 10\n23:59:59.999 button\n00:00:00.001 coffee\n00:00:01.000 coin 5\n")
+    assert (found.verdict.outcome, found.steps) == ("pass", 3)
+    late = told(b"23:59:59.990 coin 10\n23:59:59.999 button\n00:00:01.001 coffee\n")
+    assert late.verdict.outcome == "fail"
+
+
+def test_marks_say_what_was_sent() -> None:
+    """With them bytes of an input may be received, and are wrong then."""
+    text = b"boot\n1.000 TX: coin 10\n2.000 -> button\n2.001 RX: coffee\n3.000 <- %b\n"
+    assert told(text % b"button").verdict.outcome == "fail"
+    assert told(text.replace(b"3.000 <- %b\n", b"")).verdict.outcome == "pass"
+    with pytest.raises(TraceError, match=r"some.log, number 1: no input of the model has these bytes: b'tea' was sent"):
+        told(b"1.000 TX: tea\n")
+
+
+def test_messages_that_are_neither_are_counted() -> None:
+    """A log has lines of others, which are ignored; an input that the model has not is an error."""
+    found = told(ECHOED + b"10:00:10 the fridge is open\n   and the door\n")
+    assert (found.verdict.outcome, found.strange) == ("pass", 2)
+    with pytest.raises(TraceError, match=r"Coin.cents=7. is no input of the model in its initial state"):
+        told(ECHOED + b"10:00:10 coin 7\n")
+
+
+def test_a_log_without_inputs_is_inconclusive() -> None:
+    """It says nothing of what was sent, so a coffee may be right."""
+    found = told(b"10:00:00 coffee\n")
+    assert found.verdict.outcome == "inconclusive"
+    assert "the log does not say what was sent" in found.verdict.why
+
+
+def test_a_log_of_something_else_is_inconclusive() -> None:
+    """It does not pass because it has nothing that could fail."""
+    found = told(b"10:00:00 the fridge is open\n")
+    assert (found.verdict.outcome, found.strange) == ("inconclusive", 1)
+    assert "no message in the log is an input or an output" in found.verdict.why
+
+
+def test_a_model_with_times_needs_them() -> None:
+    """Whole seconds do not show whether an output came within 10 ms, and a capture of a terminal shows nothing."""
+    timed = replace(BENCH, spec=Spec(hurried, 0, [coffee.Button()]))
+    for text, form in ((b"10:00:00 button\n10:00:00 coffee\n", "text"), (b"button\ncoffee\n", "raw")):
+        with pytest.raises(UsageError, match="the model says when outputs come, and this log has"):
+            told(text, timed, form)
+
+
+def hurried(state: int, _inp: coffee.Button) -> Iterator[Transition[int]]:
+    """Yield a coffee that comes at once."""
+    yield Transition(state, (coffee.Coffee(),), within=(0.0, 0.01))
+
+
+def test_silence_that_the_times_cannot_show() -> None:
+    """A framing that ends frames by silence needs finer times than the silence."""
+    bench = replace(BENCH, ports={"line": tcp("tcp://127.0.0.1:7000", framing=silence(0.01))})
+    with pytest.raises(UsageError, match="silence ends the frames of this port, and the log does not show it"):
+        told(b"button", bench, "raw")
+    text = b"1.000 TX coin 10\n2.000 RX tea\n"
+    assert told(text, bench).steps == 0
+
+
+def test_a_bench_in_this_process() -> None:
+    """Its messages have no bytes."""
+    with pytest.raises(UsageError, match="the bench has no codec"):
+        told(ECHOED, Bench.in_process(BENCH.spec, lambda: lambda _inp: ()))
+
+
+class Both:
+    """A codec whose answers have the bytes of requests."""
+
+    types = (coffee.Coin, coffee.Button, coffee.Coffee)
+
+    def port(self, value: object) -> str:
+        """Return the name of the port."""
+        del value
+        return "line"
+
+    def encode(self, value: object) -> bytes:
+        """Return the bytes of an input."""
+        return b"coin" if isinstance(value, coffee.Coin) else b"button"
+
+    def decode(self, port: str, data: bytes) -> object:
+        """Return an output."""
+        del port, data
+        return coffee.Coffee()
+
+
+def test_bytes_of_an_input_and_of_an_output() -> None:
+    """If the log does not say which they are, it cannot be judged."""
+    with pytest.raises(
+        TraceError, match=r"number 1: b'button' is the input Button\(\) as well as the output Coffee\(\)"
+    ):
+        told(b"1.0 button\n", replace(BENCH, codec=Both()))
+    assert told(b"1.0 TX: coin\n2.0 RX: button\n", replace(BENCH, codec=Both())).verdict.outcome == "fail"

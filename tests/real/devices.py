@@ -5,6 +5,7 @@ They are programs of their own and know nothing of otf. None has a timer, so otf
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import sys
@@ -111,6 +112,33 @@ def instrument(connection: socket.socket) -> None:
                 connection.sendall(answer + b"\n")
 
 
+def by_can(port: int) -> None:
+    """Be a node on a bus that stays on this machine, with a level. The wrong one forgets it."""
+    import can
+
+    level = 0
+    with can.Bus("239.74.163.3", "udp_multicast", port=port, hop_limit=0, ignore_config=True) as bus:
+        say("ready")
+        while True:
+            message = bus.recv()
+            if message is not None and message.arbitration_id == 0x200 and not BROKEN:
+                level = message.data[0]
+            if message is not None and message.arbitration_id == 0x201:
+                bus.send(can.Message(arbitration_id=0x281, data=[level], is_extended_id=False))
+
+
+def as_child(_port: int) -> None:
+    """Be a calculator on pipes. The wrong one answers with a text."""
+    total = 0
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if asked["cmd"] == "add" and asked["n"] < 0:
+            say(json.dumps({"error": "negative"}))
+        else:
+            total = total + asked["n"] if asked["cmd"] == "add" else 0
+            say(json.dumps({"total": str(total) if BROKEN else total}))
+
+
 GUESTS: list[socket.socket] = []
 
 
@@ -135,6 +163,8 @@ SYSTEMS: dict[str, Callable[[int], None]] = {
     "console": at_terminal,
     "meter": by_udp,
     "chat": lambda port: by_tcp(port, chatting),
+    "node": by_can,
+    "calc": as_child,
     "supply": lambda port: by_tcp(port, instrument),
 }
 

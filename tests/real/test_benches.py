@@ -26,6 +26,8 @@ SYSTEMS = [
     pytest.param("memcached", {"transport": "udp"}, 1, 60, marks=needs("memcached"), id="memcached-udp"),
     pytest.param("memcached", {"expiry": "true"}, 1, 30, marks=needs("memcached"), id="memcached-expiry"),
     pytest.param("redis", {}, 2, 200, marks=needs("redis-server")),
+    pytest.param("redis", {"server": "fakeredis"}, 2, 60, marks=needs_module("fakeredis"), id="redis-fakeredis"),
+    pytest.param("smtp", {}, 1, 60, marks=needs_module("aiosmtpd")),
     pytest.param("irc", {}, 2, 200, marks=needs("ngircd")),
     pytest.param("modbus", {}, 1, 30, marks=[needs("socat"), needs_module("pymodbus")]),
     pytest.param("chat", {}, 2, 60, marks=needs_module("websocket_server")),

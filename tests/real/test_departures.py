@@ -17,6 +17,7 @@ KNOWN_ISSUES = [
     pytest.param("tftp", "first", marks=needs("atftpd")),
     pytest.param("jobs", "number", marks=needs("beanstalkd")),
     pytest.param("memcached", "number", marks=needs("memcached")),
+    pytest.param("smtp", "bare", marks=needs_module("aiosmtpd")),
     pytest.param("irc", "nick", marks=needs("ngircd")),
     pytest.param("chat", "close", marks=needs_module("websocket_server")),
     pytest.param("supply", "compound", marks=needs_module("pyvisa_sim")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from enum import Enum
+from itertools import count
 from pathlib import Path
 from random import Random
 
@@ -179,10 +180,10 @@ def test_the_least_visited_state_is_never_left_behind(tmp_path: Path) -> None:
 
 
 def test_coverage_names_what_never_ran(tmp_path: Path) -> None:
-    """Of the explored machine, where it is finite."""
+    """Of the explored machine, where it is finite: no state specifies `shout`, so that it never can."""
     coverage = Coverage(explore(LINE))
     sent(covering(script(["on", "look", "on", "look"]), coverage), tmp_path)
-    said = "states 3/13, transitions 4/38, inputs 2/3, outputs 3/14, pairs 4/38; never ran: 'home', 'shout'"
+    said = "states 3/13, transitions 4/38, inputs 2/3, outputs 3/14, pairs 4/38; never ran: 'home'"
     assert str(coverage) == said
 
 
@@ -199,6 +200,17 @@ def test_a_campaign_ends_when_it_has_seen_enough(tmp_path: Path) -> None:
     paths = sent(covering(STRATEGIES["nearest"], coverage, Until("states")), tmp_path, steps=10_000)
     assert len(coverage.states) == LENGTH + 1
     assert len(paths[0]) < 200
+
+
+def test_a_campaign_ends_when_nothing_is_new(tmp_path: Path) -> None:
+    """What was covered is new once; the time since then counts, and it begins with the campaign."""
+    moments = count()
+    coverage = Coverage(explore(LINE))
+    kind = covering(script(["look"] * 50), coverage, Until("nothing-new", number=9), lambda: next(moments))
+    assert [len(path) for path in sent(kind, tmp_path, steps=50)] == [10]
+    assert kind.done()
+    with pytest.raises(UsageError, match="until nothing-new: it needs a clock"):
+        covering(script(["look"]), coverage, Until("nothing-new", number=9))
 
 
 @pytest.mark.parametrize(

@@ -159,3 +159,11 @@ def test_a_scan_of_the_net_does_not_fill_the_memory() -> None:
         writer.udp(1.0, (f"10.0.{number // 256}.{number % 256}", 1), THERE, b"")
     assert len(read(file.getvalue())) == 10_100
     assert len(pcap.TEXTS) < 10_100
+
+
+def test_a_fragment_is_counted() -> None:
+    """It is no whole datagram."""
+    data = bytearray(datagram())
+    data[46] = 0x20  # more fragments follow
+    capture = Capture(io.BytesIO(bytes(data)), "some.pcap")
+    assert (list(capture), capture.skipped) == ([], {"fragments": 1})

@@ -1,0 +1,121 @@
+"""Commands, mails and replies of SMTP, and their bytes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from otf.codec import PortAction
+from otf.errors import CodecError
+from otf.framing import Framing, measured
+from otf.models.texts import text_of
+from otf.values import show
+
+SESSION: Final = "session"
+SPOOL: Final = "spool"
+_REPLY: Final = re.compile(r"([2-5][0-9]{2})(?:([- ])(.*))?", re.ASCII)
+_MAIL: Final = re.compile(r"mail (\S+) (\S+) ([0-9a-f]*)", re.ASCII)
+_END: Final = b"\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Connect:
+    """The client connects."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A line that is no part of a mail."""
+
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The lines of a mail, sent after DATA; the codec doubles a dot at the beginning of a line, and ends the mail."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A reply: its code, and how many lines it has. Its text is for people."""
+
+    code: int
+    lines: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A mail that the server has taken responsibility for: sender ("" for none), recipients, and lines."""
+
+    sender: str
+    recipients: tuple[str, ...]
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SmtpCodec:
+    """The codec; the session is a connection, and the spool what the server prints."""
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """Return the types of all inputs and outputs."""
+        return (Connect, Command, Text, Reply, Accepted)
+
+    def port(self, value: object) -> str:
+        """Return the port of a value."""
+        return SPOOL if isinstance(value, Accepted) else SESSION
+
+    def encode(self, value: object) -> bytes | PortAction:
+        """Return the bytes of an input. Raises CodecError."""
+        match value:
+            case Connect():
+                return PortAction.CONNECT
+            case Command(line):
+                return f"{line}\r\n".encode()
+            case Text(lines):
+                stuffed = (f".{line}" if line.startswith(".") else line for line in lines)
+                return "".join(f"{line}\r\n" for line in [*stuffed, "."]).encode()
+            case _:
+                message = f"{show(value)} is no input of a mail server"
+                raise CodecError(message)
+
+    def decode(self, port: str, data: bytes) -> Reply | Accepted:
+        """Return the reply or the mail in a frame. Raises CodecError."""
+        return _accepted(text_of(data, "ascii")) if port == SPOOL else _reply(text_of(data, "ascii"))
+
+
+def _reply(text: str) -> Reply:
+    lines = text.removesuffix("\r\n").split("\r\n")
+    found = [_REPLY.fullmatch(line) for line in lines]
+    marks = [each[2] or " " for each in found if each is not None]
+    if len(marks) < len(lines) or marks != ["-"] * (len(lines) - 1) + [" "] or len({line[:3] for line in lines}) > 1:
+        message = f"{show(text)} is no reply: each line has the same code, and all but the last a hyphen after it"
+        raise CodecError(message)
+    return Reply(int(lines[0][:3]), len(lines))
+
+
+def _accepted(text: str) -> Accepted:
+    found = _MAIL.fullmatch(text)
+    if found is None:
+        message = f"{show(text)} is no mail as the server prints it"
+        raise CodecError(message)
+    content = text_of(bytes.fromhex(found[3]), "ascii").split("\r\n")
+    return Accepted(found[1].removeprefix("-"), tuple(found[2].split(",")), tuple(content[:-1]))
+
+
+def replies() -> Framing:
+    """Return the framing: a reply has lines up to one without a hyphen after its code."""
+    return measured(_size)
+
+
+def _size(begun: bytes) -> int | None:
+    """Return the size of the first reply; None while it is not known."""
+    at = 0
+    while (end := begun.find(_END, at)) >= 0:
+        if begun[at + 3 : at + 4] != b"-":
+            return end + len(_END)
+        at = end + len(_END)
+    return None

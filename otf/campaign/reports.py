@@ -1,0 +1,135 @@
+"""The kinds of failure that a campaign finds: each is shrunk, kept for the next campaign, and reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import Any, Final
+
+import anyio
+
+from otf.campaign.confirm import STRICT
+from otf.campaign.journal import Journal
+from otf.campaign.lanes import Executor, ShrinkWatch
+from otf.campaign.listener import Listener
+from otf.campaign.results import FailureGroup, Shrunk, Summary
+from otf.campaign.saved import Saved
+from otf.campaign.settings import Settings
+from otf.campaign.shrinking import INTERRUPTED
+from otf.errors import ContactError, OtfError
+from otf.trace.verdict import Signature
+
+SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
+LEAST: Final = 0.2  # seconds: in less, nothing is shrunk
+LOST: Final = "the contact to the system was lost"
+
+
+class FailureReports:
+    """Shrinks, keeps and reports the kinds of failure of a campaign: between its paths, or at its end.
+
+    `lost` is called if contact with the system is lost.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 -- what a campaign has, each once
+        self,
+        settings: Settings,
+        summary: Summary,
+        listener: Listener,
+        executor: Executor,
+        journal: Journal,
+        saved: Saved | None,
+        deadline: float,
+        lost: Callable[[ContactError], None],
+    ) -> None:
+        self._settings, self._summary, self._listener = settings, summary, listener
+        self._executor, self._journal, self._saved = executor, journal, saved
+        self._deadline, self._lost = deadline, lost
+        self._final = set[Signature]()
+
+    @property
+    def new(self) -> list[FailureGroup]:
+        """Return the kinds of failure that are neither shrunk yet nor left as they are."""
+        return [group for signature, group in self._summary.failures.items() if signature not in self._final]
+
+    def waiting(self) -> bool:
+        """Return whether a kind of failure is to be shrunk before the next path, and there is time for that."""
+        return self._settings.spend and bool(self.new) and self._between >= LEAST
+
+    @property
+    def _between(self) -> float:
+        """Return the seconds that shrinking between paths may take from now on."""
+        whole = SHARE * (self._settings.time or 0.0) - self._summary.parts.seconds.get("shrinking", 0.0)
+        return min(whole, self._deadline - anyio.current_time())
+
+    async def first(self) -> None:
+        """Shrink the first kind of failure that is new; some time is left for kinds that are found later."""
+        group = self.new[0]
+        with self._summary.parts.part("shrinking", within="paths"):
+            if self._settings.shrink and group.shrunk is None:
+                await self._shrink(group, self._between / (1 + len(self.new)))
+            self._report(group)
+
+    async def rest(self) -> None:
+        """Shrink all that are new, several at the same time if there are workers, and report them in their order."""
+        groups, at_once = self.new, self._executor.together
+        waiting, reported, done = iter(enumerate(groups)), 0, set[int]()
+
+        async def work() -> None:
+            nonlocal reported
+            for at, group in waiting:
+                if self._settings.shrink and group.shrunk is None:
+                    turns = -(-(len(groups) - at) // at_once)
+                    await self._shrink(group, (self._deadline - anyio.current_time()) / turns)
+                done.add(at)
+                while reported in done:
+                    self._report(groups[reported])
+                    reported += 1
+
+        await together(work, min(at_once, len(groups)))
+
+    def _report(self, group: FailureGroup) -> None:
+        self._final.add(group.signature)
+        shortest = group.shrunk or group.first
+        if self._saved is not None and (group.shrunk is None or group.shrunk.rate):
+            self._saved.keep(group.signature, shortest.trace)
+        self._listener.failure(group)
+
+    async def _shrink(self, group: FailureGroup, seconds: float) -> None:
+        """Shrink a failure, in at most so many seconds."""
+        if seconds < LEAST:
+            group.unshrunk = "the time of the run was used up"
+            return
+
+        def progress(length: int, transitions: int) -> None:
+            self._listener.shrinking(group, length, transitions)
+
+        def found(shrunk: Shrunk) -> None:
+            group.shrunk = shrunk
+
+        watch = ShrinkWatch(progress, found)
+        confirmed = group.tries == 1 and group.first.trace.name.endswith(STRICT)
+        group.unshrunk = INTERRUPTED
+        try:
+            shrunk = await self._executor.shrink(group.first, seconds, watch, confirmed=confirmed)
+            group.shrunk, group.unshrunk = (shrunk, "") if shrunk.tried else (None, shrunk.ended)
+        except ContactError as error:
+            # the failure stays found, as short as it is now
+            self._lost(error)
+            group.unshrunk = LOST
+            if group.shrunk is not None:
+                group.shrunk = replace(group.shrunk, ended=LOST)
+        self._journal.shrunk(group)
+
+
+async def together(work: Callable[[], Coroutine[Any, Any, None]], times: int) -> None:
+    """Do something several times at the same time."""
+    if times == 1:
+        await work()
+        return
+    try:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(times):
+                tasks.start_soon(work)
+    except* OtfError as group:
+        # all fail for the same reason; a group would hide the message with its advice
+        raise group.exceptions[0] from None

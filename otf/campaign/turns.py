@@ -1,0 +1,86 @@
+"""How a campaign that spends a time divides it: turns of paths and of shrinking, and what each part took."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+import anyio
+
+SpentPart = Literal["saved failures", "paths", "shrinking"]
+
+
+@dataclass(slots=True)
+class SpentParts:
+    """The seconds that each part of a campaign took, and how many changed transitions of the model were tried.
+
+    `paths` and `saved` count what was driven now, not what a campaign that continues had before. The time of shrinking
+    between paths is not that of the paths.
+
+    >>> spent = SpentParts(changed={"s1 i1", "s1 i2"})
+    >>> spent.tried(["s1 i2", "s3 i1"])
+    >>> spent.done, len(spent.changed)
+    (1, 2)
+    """
+
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+    changed: set[str] = field(default_factory=set[str])
+    paths: int = 0
+    saved: int = 0
+    _untried: set[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with all of them untried."""
+        self._untried = set(self.changed)
+
+    @property
+    def done(self) -> int:
+        """Return how many changed transitions were tried."""
+        return len(self.changed) - len(self._untried)
+
+    def tried(self, pairs: Iterable[str]) -> None:
+        """Note transitions that a path took, each as `STATE INPUT`."""
+        self._untried.difference_update(pairs)
+
+    @contextmanager
+    def part(self, name: SpentPart, within: SpentPart | None = None) -> Generator[None]:
+        """Count the time until the context is left to a part, and not to the one `within` which it lies."""
+        began = anyio.current_time()
+        try:
+            yield
+        finally:
+            took = anyio.current_time() - began
+            self.seconds[name] = self.seconds.get(name, 0.0) + took
+            if within is not None:
+                self.seconds[within] = self.seconds.get(within, 0.0) - took
+
+
+class Turns:
+    """Paths are driven together; before another one begins, what `waits` is done by `does` while none is under way.
+
+    Shrinking needs the copies of the system that the paths use.
+    """
+
+    def __init__(self, waits: Callable[[], bool], does: Callable[[], Awaitable[None]]) -> None:
+        self._waits, self._does = waits, does
+        self._driving = 0
+        self._turn = anyio.Condition()
+
+    @asynccontextmanager
+    async def path(self) -> AsyncGenerator[None]:
+        """Enter when a path may be driven; leave when it counts."""
+        async with self._turn:
+            while self._waits():
+                if self._driving:
+                    await self._turn.wait()
+                else:
+                    await self._does()  # the others wait for the lock meanwhile
+            self._driving += 1
+        try:
+            yield
+        finally:
+            self._driving -= 1
+            async with self._turn:
+                self._turn.notify_all()

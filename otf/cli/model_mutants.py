@@ -1,0 +1,193 @@
+"""`otf mutants` for a bench without mutants of its own: the model itself is mutated, and served as the system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+from otf.cli.output import document, say
+from otf.cli.signals import Done, interruptible
+from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
+
+if TYPE_CHECKING:
+    from otf.adapter import Bench
+    from otf.mutation import HuntMode, JudgedMutant, MutationReport
+    from otf.mutation.report import MutationAnalysis
+
+SHOWN: Final = 6  # inputs of a path
+LONG: Final = 120  # characters of a state
+ROWS: Final = 20  # mutants that are proved to conform, one by one
+
+
+@dataclass(frozen=True, slots=True)
+class MutationPlan:
+    """What the command line asks for: how many mutants, which, and what each of them, and all, may cost."""
+
+    most: int
+    steps: int
+    seconds: float
+    seed: int
+    mode: str
+    operators: tuple[str, ...] = ()
+    spend: float | None = None
+
+
+def mutate_model(bench: Bench, plan: MutationPlan, *, as_json: bool) -> int:
+    """Hunt mutants of a model, print their fates, and return the exit status: 0 if none is open."""
+    from otf.mutation import HuntBudget
+    from otf.mutation.operators import OPERATORS
+    from otf.mutation.report import MutationAnalysis
+
+    unknown = [name for name in plan.operators if name not in OPERATORS]
+    if unknown:
+        raise UsageError(f"--operator {unknown[0]}: choose among {', '.join(OPERATORS)}")
+    if plan.mode not in {"eager", "strict"}:
+        raise UsageError(f"--mode {plan.mode}: choose eager or strict")
+    mode: HuntMode = "strict" if plan.mode == "strict" else "eager"
+    analysis = MutationAnalysis(bench, plan.seed, HuntBudget(plan.steps, plan.seconds), mode)
+    done = _hunted(analysis, plan)
+    report = analysis.report
+    if as_json:
+        document(data(report, plan, interrupted=bool(done.signal)))
+    else:
+        _print(report, plan, interrupted=bool(done.signal))
+    return done.status(_status(report))
+
+
+def _status(report: MutationReport) -> int:
+    from otf.mutation import Fate
+
+    if report.control is not None:
+        return INCONCLUSIVE
+    return FAIL if report.of(Fate.OPEN) else PASS
+
+
+def _hunted(analysis: MutationAnalysis, plan: MutationPlan) -> Done[None]:
+    """Hunt one mutant after another; an interruption keeps the results so far."""
+    from anyio.lowlevel import checkpoint
+
+    from otf.cli.progress import working
+
+    begun, report = monotonic(), analysis.report
+
+    async def work() -> None:
+        with working(lambda: f"mutants: {len(report.results)} of {plan.most}, {report.counts['killed']} killed"):
+            for mutant in analysis.mutants(plan.most, plan.operators):
+                await checkpoint()
+                if plan.spend is not None and monotonic() - begun > plan.spend:
+                    return
+                report.results.append(analysis.judge.of(mutant))
+
+    return interruptible(work)
+
+
+# ---- for people ----------------------------------------------------------------------------------------------------
+
+
+def _print(report: MutationReport, plan: MutationPlan, *, interrupted: bool) -> None:
+    from otf.mutation import Fate
+
+    if report.control is not None:
+        _print_control(report)
+        return
+    _print_open(report.of(Fate.OPEN))
+    _print_equivalent(report.of(Fate.EQUIVALENT))
+    for each in report.unserved:
+        say(f"not tried: no output was found for {each!r}")
+    _print_end(report, plan, interrupted=interrupted)
+
+
+def _print_control(report: MutationReport) -> None:
+    failure = report.control
+    if failure is None:
+        return
+    step = f"({failure.kind}) at {failure.input or 'the start'}, seen: {failure.seen}"
+    say(f"{report.name}: the model, served as its own system, fails on its own bench {step}")
+    where = "the codec loses a part of the outputs" if report.through_codec else "two answers of the model contradict"
+    say(f"likeliest: {where}, or what `inputs` enables is answered in no way; no mutant was tried")
+
+
+def _print_open(found: Sequence[JudgedMutant]) -> None:
+    for each in found:
+        mutant = each.mutant
+        say(f"OPEN  {mutant.operator.says}{_at(mutant.place)}: {_short(mutant.when)}")
+        say(f"      {each.why}: {each.says}")
+        if each.path:
+            say(f"      {'; '.join(each.path[:SHOWN])}{' …' if len(each.path) > SHOWN else ''}")
+
+
+def _print_equivalent(found: Sequence[JudgedMutant]) -> None:
+    by_reason: dict[tuple[str, str], list[JudgedMutant]] = {}
+    for each in found:
+        by_reason.setdefault((str(each.why), each.says), []).append(each)
+    for (why, says), mutants in list(by_reason.items())[:ROWS]:
+        say(f"equivalent, {why}: {says}")
+        for each in mutants[:2]:
+            say(f"      {each.mutant.operator.says}{_at(each.mutant.place)}: {_short(each.mutant.when)}")
+        if mutants[2:]:
+            say(f"      and {len(mutants) - 2} more")
+    if len(by_reason) > ROWS:
+        say(f"equivalent: {len(by_reason) - ROWS} more reasons; --json has all")
+
+
+def _print_end(report: MutationReport, plan: MutationPlan, *, interrupted: bool) -> None:
+    from otf.trace.result import counted
+
+    counts, tried = report.counts, len(report.results)
+    kinds = ", ".join(f"{number} {fate}" for fate, number in counts.items() if number or fate == "open")
+    ended = " (interrupted)" if interrupted else ""
+    drawn = "" if tried == report.possible else f" of {report.possible} possible"
+    say(f"{report.name}: {counted(tried, 'mutant')}{drawn}: {kinds}{ended}")
+    bounds = f"{plan.steps:,} inputs or {plan.seconds:g} s of virtual time each"
+    wire = "outputs go through the codec" if report.through_codec else "outputs bypass the codec, which encodes none"
+    more = "" if report.whole else "; there are more states than were looked at"
+    say(f"{counted(report.rules, 'rule')} of the model{more}; {bounds}; {report.mode} mode; {wire}")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONG else f"{text[:LONG]} …"
+
+
+def _at(place: str) -> str:
+    return f" ({place})" if place else ""
+
+
+# ---- for machines --------------------------------------------------------------------------------------------------
+
+
+def data(report: MutationReport, plan: MutationPlan, *, interrupted: bool) -> dict[str, Any]:
+    """Return the JSON document of a mutation analysis."""
+    return {
+        "model": report.name,
+        "verdict": {PASS: "pass", FAIL: "fail"}.get(_status(report), "inconclusive"),
+        "control": None if report.control is None else report.control.kind,
+        "counts": report.counts,
+        "possible": report.possible,
+        "rules": report.rules,
+        "whole": report.whole,
+        "through_codec": report.through_codec,
+        "unserved": list(report.unserved),
+        "seed": plan.seed,
+        "mode": report.mode,
+        "seconds": report.seconds,
+        "interrupted": interrupted,
+        "mutants": [_json(each) for each in report.results],
+    }
+
+
+def _json(each: JudgedMutant) -> dict[str, Any]:
+    mutant = each.mutant
+    return {
+        "operator": mutant.operator.name,
+        "says": mutant.operator.says,
+        "place": mutant.place,
+        "when": mutant.when,
+        "fate": each.fate.value,
+        "why": None if each.why is None else each.why.value,
+        "reason": each.says,
+        "path": list(each.path),
+        "steps": each.steps,
+        "seconds": each.seconds,
+    }

@@ -1,0 +1,213 @@
+"""Which mutants of a model are tried: its rules are explored, each operator is applied to each, and some are drawn."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any, Final
+
+from otf.errors import USERS_OWN
+from otf.mutation.material import Material
+from otf.mutation.operators import OPERATORS, Operator, operators
+from otf.mutation.rules import ModelRule, ModelRules
+from otf.mutation.served import CodecWire, ServedModel, Ways, plain
+from otf.spec import AnyOrder, Elapse, Spec, Transition
+from otf.values import key, show
+
+ASKED: Final = 4_000  # questions to the model when its rules are looked for
+
+
+@dataclass(slots=True)
+class Survey:
+    """The explored part of a model: its rules, its values, and the inputs that lead to each state."""
+
+    served: ServedModel
+    rules: ModelRules
+    material: Material
+    paths: dict[Any, tuple[Any, ...]] = field(default_factory=dict[Any, tuple[Any, ...]])
+    whole: bool = True
+
+    def learn(self, state: object, inp: object, *, spontaneous: bool = False) -> Ways:
+        """Look at one question to the model, and return its answer."""
+        ways = self.served.emits(state) if spontaneous else self.served.step(state, inp)
+        self.rules.of(state, inp, spontaneous=spontaneous)
+        self.material.learn(state, inp, ways)
+        return ways
+
+    def explore(self, most: int = ASKED) -> None:
+        """Ask about the states near the initial one, breadth first, at most so many questions."""
+        spec, todo, asked = self.served.spec, deque([self.served.spec.initial]), 0
+        self.paths[key(spec.initial)] = ()
+        while todo:
+            if asked >= most:
+                self.whole = False
+                return
+            state = todo.popleft()
+            way = self.paths[key(state)]
+            for inp in spec.inputs(state):
+                asked += 1
+                self._go(todo, self.learn(state, inp), (*way, inp))
+            self._go(todo, self.learn(state, None, spontaneous=True), way)
+
+    def _go(self, todo: deque[Any], ways: Iterable[Transition[Any]], path: tuple[Any, ...]) -> None:
+        for way in ways:
+            name = key(way.state)
+            if name not in self.paths:
+                self.paths[name] = path
+                todo.append(way.state)
+
+    def path(self, rule: ModelRule) -> tuple[Any, ...]:
+        """Return the shortest known list of inputs after which a rule applies, its own input included."""
+        ways = [(self.paths.get(key(state)), inp) for state, inp, _ in rule.members]
+        known = [(*way, inp) if not rule.spontaneous else way for way, inp in ways if way is not None]
+        return min(known, key=len, default=())
+
+
+@dataclass(slots=True, eq=False)
+class ModelMutant:
+    """A model that is wrong in one rule.
+
+    `rule` is the class of its transitions, `operator` what is wrong there. `example` has a state and an input of the
+    rule, with the transitions of the model and its own. `applied` counts how often it was asked where it is wrong.
+
+    >>> from otf.mutation import bench_of, mutate
+    >>> from otf.spec import Spec, goto
+    >>> lamp = Spec(lambda lit, inp: [goto(not lit, "click")], False, ["press"], name="lamp")
+    >>> mutate(bench_of(lamp), most=1).results[0].mutant.operator.says
+    'the last output is not sent'
+    """
+
+    number: int
+    rule: ModelRule
+    operator: Operator
+    survey: Survey
+    example: tuple[Any, Any, Ways, Ways]
+    applied: int = 0
+
+    @property
+    def place(self) -> str:
+        """Return the rule as a line of the model, or an example of its input and state."""
+        return self.survey.rules.place(self.rule)
+
+    @property
+    def when(self) -> str:
+        """Return an example of the state and the input for which it is wrong."""
+        state, inp, _, _ = self.example
+        return f"in {show(state)}" if self.rule.spontaneous else f"{show(inp)} in {show(state)}"
+
+    def changed(self, state: object, inp: object, ways: Ways) -> Ways:
+        """Return the transitions of the mutant where the rule applies."""
+        return _changed(self.operator, state, inp, ways)
+
+    def spec(self, *, counted: bool = False) -> Spec[Any, Any]:
+        """Return the mutant as a model whose outputs are values; `counted`: its mistakes count in `applied`."""
+        served, rules, rule = self.survey.served, self.survey.rules, self.rule
+        made = self._counted if counted else self.changed
+
+        def step(state: Any, inp: Any) -> Ways:  # noqa: ANN401 -- of any model
+            ways = served.step(state, inp)
+            return made(state, inp, ways) if rules.of(state, inp) is rule else ways
+
+        def emits(state: Any) -> Ways:  # noqa: ANN401 -- as above
+            ways = served.emits(state)
+            return made(state, None, ways) if rules.of(state, None, spontaneous=True) is rule else ways
+
+        spec = served.spec
+        return Spec(step, spec.initial, spec.inputs, emits if rule.spontaneous or spec.emits else None, name=spec.name)
+
+    def _counted(self, state: object, inp: object, ways: Ways) -> Ways:
+        then = self.changed(state, inp, ways)
+        self.applied += then != ways
+        return then
+
+
+def _changed(operator: Operator, state: object, inp: object, ways: Ways) -> Ways:
+    try:
+        return operator.change(state, inp, ways)
+    except USERS_OWN:
+        raise
+    except Exception:  # noqa: BLE001 -- a class of the model may refuse a value
+        return ways
+
+
+def candidates(survey: Survey, wire: CodecWire, *, ignored: bool, instant: bool = False) -> Iterator[ModelMutant]:
+    """Yield all mutants that differ from the model, and from each other, on the explored part of it.
+
+    A mutant whose outputs no codec could send is none. `ignored`: inputs that the model leaves open are tried too.
+    `instant`: the system answers before it returns, so no output of it can come later.
+    """
+    seen = set[Any]()
+    for rule in list(survey.rules.known.values()):
+        if any(isinstance(inp, Elapse) for _, inp, _ in rule.members):
+            continue  # to wait is no input of the system
+        for operator in operators(rule, survey.rules, survey.material, ignored=ignored):
+            if instant and rule.spontaneous and operator.name == "extra":
+                continue
+            effects = _effects(rule, operator)
+            if not effects or not _sendable(effects, wire):
+                continue
+            port = survey.material.port
+            name = rule.number, tuple(_canonical(then, port) for _, _, _, then in effects)
+            unlike = [each for each in effects if _canonical(each[2], port) != _canonical(each[3], port)]
+            if unlike and name not in seen:
+                seen.add(name)
+                yield ModelMutant(0, rule, operator, survey, unlike[0])
+
+
+def _effects(rule: ModelRule, operator: Operator) -> list[tuple[Any, Any, Ways, Ways]]:
+    found = ((state, inp, ways, _changed(operator, state, inp, ways)) for state, inp, ways in rule.members)
+    return [(state, inp, ways, then) for state, inp, ways, then in found if key(ways) != key(then)]
+
+
+def _canonical(ways: Ways, port: Callable[[Any], str]) -> Any:  # noqa: ANN401 -- a key
+    """Return a key of transitions: the order of ports, the order in a bag, and an empty bag make no difference."""
+    return frozenset((key(replace(way, outputs=())), _by_port(way.outputs, port)) for way in ways)
+
+
+def _by_port(outputs: Iterable[Any], port: Callable[[Any], str]) -> Any:  # noqa: ANN401 -- as above
+    found: dict[Any, list[Any]] = {}
+    for item in outputs:
+        parts = _split(item, port) if isinstance(item, AnyOrder) else {_ports(item, port): key(item)}
+        for name, part in parts.items():
+            found.setdefault(name, []).append(part)
+    return frozenset((name, tuple(parts)) for name, parts in found.items())
+
+
+def _split(bag: AnyOrder, port: Callable[[Any], str]) -> dict[Any, Any]:
+    """Return the bags of the ports; one output alone is in order."""
+    parts: dict[Any, list[Any]] = {}
+    for item in bag.items:
+        parts.setdefault(_ports(item, port), []).append(key(item))
+    return {name: part[0] if len(part) == 1 else frozenset(Counter(part).items()) for name, part in parts.items()}
+
+
+def _ports(item: object, port: Callable[[Any], str]) -> Any:  # noqa: ANN401 -- a key
+    names = {named or port(value) for value, named in plain(item)}
+    return names.pop() if len(names) == 1 else frozenset(names)
+
+
+def _sendable(effects: Iterable[tuple[Any, Any, Ways, Ways]], wire: CodecWire) -> bool:
+    outputs = {
+        key(each): each for _, _, _, then in effects for way in then for item in way.outputs for each in plain(item)
+    }
+    return all(wire.carries(*each) for each in outputs.values())
+
+
+def drawn(found: Iterable[ModelMutant], most: int, seed: int) -> list[ModelMutant]:
+    """Return at most so many mutants: each operator in turn, its rules in an order drawn by the seed."""
+    random = Random(seed)
+    by_operator: dict[str, list[ModelMutant]] = {name: [] for name in OPERATORS}
+    for each in found:
+        by_operator[each.operator.name].append(each)
+    for several in by_operator.values():
+        random.shuffle(several)
+    chosen: list[ModelMutant] = []
+    while len(chosen) < most and any(by_operator.values()):
+        for several in by_operator.values():
+            if several and len(chosen) < most:
+                chosen.append(several.pop())
+    for number, each in enumerate(chosen, 1):
+        each.number = number
+    return chosen

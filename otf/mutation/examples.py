@@ -1,0 +1,138 @@
+"""Values for what a model only describes: a class, a test or an `Accept` becomes outputs that a system can send.
+
+A model served as a system needs real outputs. They are found by trial: the outputs that the model gives elsewhere, and
+values of the bench's types made of what is near: fields of the state and the input, and constants in the code of the
+test. Nothing is trusted: a value counts if the model's own test accepts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, is_dataclass, replace
+from itertools import chain, islice, product
+from typing import Any, Final, TypeVar
+
+from otf.errors import USERS_OWN
+from otf.mutation.near import DEPTH, WORDS, Near, leaves, values_of, variants
+from otf.spec import Accept, Where
+from otf.values import key
+
+TRIES: Final = 10_000  # values put to one test
+ENOUGH: Final = 2  # accepted values: a second one shows that the system may choose
+KNOWN: Final = 200  # outputs that are remembered
+LONGEST: Final = 4  # outputs in a row for an `Accept` that takes as many as it likes
+PLAIN: Final[tuple[type, ...]] = (int, str, float, bytes, bool)  # for a model of which no types are known
+PATIENCE: Final = 10
+Found = TypeVar("Found")
+Grown = tuple[tuple[Any, ...], list[Any]]
+
+
+@dataclass(slots=True)
+class Examples:
+    """Finds outputs for the items of one model; `known` are outputs that the model gives as values.
+
+    >>> from otf.spec import Where
+    >>> Examples((str,)).of(Where(lambda text: text.startswith("welcome")), "welcome back", None)
+    ['welcome', 'welcome back']
+    """
+
+    types: tuple[type, ...] = ()
+    known: dict[Any, object] = field(default_factory=dict[Any, object])
+    # for each description, how often nothing was found for it
+    _misses: dict[str, int] = field(default_factory=dict[str, int])
+
+    def learn(self, output: object) -> None:
+        """Remember an output of the model."""
+        if len(self.known) < KNOWN:
+            self.known.setdefault(key(output), output)
+
+    def of(self, item: Any, state: object, inp: object, beside: Iterable[object] = ()) -> list[Any]:  # noqa: ANN401 -- a class, a test, a Where
+        """Return values that an item of a transition accepts; empty if none was found.
+
+        `beside` are the outputs that the model gives as values in the same state.
+        """
+        test, says = _test(item), getattr(item, "says", "")
+        near = Near.of(state, inp, [item], says, beside)
+        if isinstance(item, type):
+            near = replace(near, kinds=near.kinds | {item})
+        found = islice((value for value in self._candidates(near, says) if passes(test, value)), ENOUGH)
+        return self._noted(says, list(found))
+
+    def accepted(self, way: Accept, state: object, inp: object, beside: Iterable[object] = ()) -> list[Grown]:
+        """Return outputs that an `Accept` takes, each with the states that they lead to; empty if none was found."""
+        if isinstance(way.port, tuple):
+            return []
+        near = Near.of(state, inp, [way.then, way.until], way.says, beside)
+        single: Iterable[tuple[Any, ...]] = ((each,) for each in self._candidates(near, way.says))
+        if isinstance(way.until, int) and way.until > 1:
+            few = list(islice(self._candidates(near, way.says), WORDS))
+            single = islice(product(few, repeat=way.until), TRIES)
+        elif not isinstance(way.until, int):
+            single = chain(single, self._rows(near))
+        grown = ((row, following(way, row)) for row in single if passes(way.complete, row))
+        return self._noted(way.says, list(islice(((row, states) for row, states in grown if states), ENOUGH)))
+
+    def _noted(self, says: str, found: list[Found]) -> list[Found]:
+        self._misses[says] = self._misses.get(says, 0) + (0 if found else 1)
+        return found
+
+    def _rows(self, near: Near) -> Iterator[tuple[Any, ...]]:
+        few = list(self._candidates(near, ""))
+        # what the code of the test names comes first: its constants are what it looks for
+        named = [
+            each
+            for each in few
+            if (not near.kinds or type(each) in near.kinds) and any(text in near.constants for text in leaves(each))
+        ][: WORDS // 4]
+        for length in range(2, LONGEST):
+            yield from islice(product(named, repeat=length), TRIES)
+
+    def _candidates(self, near: Near, says: str) -> Iterator[Any]:
+        seen = set[Any]()
+        # what was not found ten times is looked for with less effort: a long search in each state takes minutes
+        for value in islice(self._made(near), TRIES if self._misses.get(says, 0) < PATIENCE else TRIES // PATIENCE):
+            name = key(value)
+            if name not in seen:
+                seen.add(name)
+                yield value
+
+    def _made(self, near: Near) -> Iterator[Any]:
+        known = [*near.beside, *self.known.values()]
+        yield from known
+        classes = [value for value in known if is_dataclass(value)]
+        named = replace(near, texts=tuple(each for each in near.texts if each in near.constants))
+        for small, texts in ((True, near), (False, named), (False, near)):
+            yield from (variant for value in classes for variant in variants(value, texts, small=small))
+        kinds = dict.fromkeys([*near.kinds, *self.types, *PLAIN])
+        for kind in sorted(kinds, key=lambda kind: (kind not in near.kinds, _rank(kind), kind.__name__)):
+            yield from values_of(kind, near, DEPTH)
+
+
+def _rank(kind: type) -> int:
+    return PLAIN.index(kind) if kind in PLAIN else -1
+
+
+def _test(item: Any) -> Callable[[Any], object]:  # noqa: ANN401 -- a class, a test, a Where
+    if isinstance(item, Where):
+        return item.test
+    return (lambda value: isinstance(value, item)) if isinstance(item, type) else item
+
+
+def passes(test: Callable[[Any], object], value: object) -> bool:
+    """Return whether a test of the model accepts a value; one that raises does not."""
+    try:
+        return bool(test(value))
+    except USERS_OWN:
+        raise
+    except Exception:  # noqa: BLE001 -- a test may expect a value of another kind
+        return False
+
+
+def following(way: Accept, row: tuple[Any, ...]) -> list[Any]:
+    """Return the states that an `Accept` leads to with these outputs; none if it refuses them, or raises."""
+    try:
+        return list(way.then(row))
+    except USERS_OWN:
+        raise
+    except Exception:  # noqa: BLE001 -- as above
+        return []

@@ -1,0 +1,196 @@
+"""A campaign of a bench against a model served as the system, in virtual time: no process, no port, no waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any, Final, Literal, TypeAlias
+
+from otf.adapter import Bench
+from otf.core import Chooser, Oracle, Pacing, Session, Symbol, View
+from otf.core.pacing import Timers
+from otf.core.waits import Eager, Strict
+from otf.mutation.served import CodecWire
+from otf.simulate import Happening, System, TimeBounds, World, conduct
+from otf.simulate.system import Emission, SystemMove
+from otf.spec import Spec
+from otf.strategy import Script, Strategy
+from otf.trace.verdict import Failure, Verdict
+
+HuntMode: TypeAlias = Literal["eager", "strict"]
+FLOOD: Final = 1_000  # outputs without a pause
+SPARE: Final = 0.1  # seconds of silence, if the bench leaves the quiescence time to be learnt
+STEPS: Final = 100  # of a path
+DRAWS: Final = 20  # of an input that the served model can answer
+SOON, LONG, SHORT = 2.0, 30.0, 0.01  # the first two in quiescence times, the last in seconds
+
+
+@dataclass(frozen=True, slots=True)
+class HuntBudget:
+    """What each mutant may cost: inputs, and seconds of virtual time.
+
+    >>> HuntBudget(steps=100).seconds
+    300.0
+    """
+
+    steps: int = 20_000
+    seconds: float = 300.0
+
+
+@dataclass(slots=True)
+class Hunted:
+    """The result of a hunt: the failure that ended it, the inputs of its path, and the cost."""
+
+    failure: Failure | None = None
+    path: tuple[Any, ...] = ()
+    steps: int = 0
+    seconds: float = 0.0
+    paths: int = 0
+    known: dict[str, None] = field(default_factory=dict[str, None])
+    inconclusive: dict[str, None] = field(default_factory=dict[str, None])
+
+
+@dataclass(slots=True)
+class _OnWire(System):
+    """A system whose outputs go through the codec of the bench."""
+
+    wire: CodecWire | None = None
+    watch: Callable[[object, object], object] | None = None
+
+    def take(self, inp: object) -> Happening:
+        """Take an input."""
+        if self.watch is not None:
+            self.watch(self.state, inp)
+        return self._sent(System.take(self, inp))
+
+    def do(self, way: SystemMove) -> Happening:
+        """Make one spontaneous transition."""
+        return self._sent(System.do(self, way))
+
+    def _sent(self, done: Happening) -> Happening:
+        if self.wire is None or self.wire.codec is None:
+            return done
+        wire = self.wire
+        return done._replace(outputs=tuple(Emission(wire.seen(*each), each.port) for each in done.outputs))
+
+
+@dataclass(slots=True)
+class _Served:
+    """Leaves out inputs whose answers the served model has no example for; `None` ends a path that has no other."""
+
+    chooser: Chooser
+    serves: Callable[[Any, Any], bool]
+
+    def choose(self, view: View) -> Symbol | None:
+        """Return the next input."""
+        for _ in range(DRAWS):
+            chosen = self.chooser.choose(view)
+            if chosen is None or all(self.serves(node.value, chosen.value) for node in view.nodes):
+                return chosen
+        return None
+
+
+@dataclass(slots=True)
+class Hunt:
+    """A tester for one bench: its oracle is shared by all mutants, everything else is new for each."""
+
+    bench: Bench
+    wire: CodecWire
+    mode: HuntMode = "eager"
+    seed: int = 1
+    serves: Callable[[Any, Any], bool] | None = None
+    oracle: Oracle = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Fix the quiescence time: in virtual time there is nothing to learn."""
+        if self.bench.quiescence is None:
+            self.bench = replace(self.bench, quiescence=SPARE)
+        self.oracle = self.bench.oracle()
+
+    def against(
+        self,
+        made: Spec[Any, Any],
+        budget: HuntBudget,
+        watch: Callable[[object, object], object] | None = None,
+    ) -> Hunted:
+        """Drive paths against a served model until one fails, or the budget is spent."""
+        found = Hunted()
+        strategy = Strategy("alternating", self.bench.inputs, self.seed)
+        pace = self._pace(Timers())
+        while found.steps < budget.steps and found.seconds < budget.seconds:
+            before = found.steps
+            found.paths += 1
+            steps = min(STEPS, budget.steps - found.steps)
+            chooser = self._served(strategy.path(found.paths))
+            verdict, sent = self._path(made, found, chooser, pace(), steps, watch)
+            if self._counts(verdict, found):
+                found.failure, found.path = verdict.failure, sent
+                break
+            if found.steps == before:
+                break  # a model without inputs: a longer look sees no more
+        return found
+
+    def along(self, made: Spec[Any, Any], path: Iterable[object], tries: int = 20) -> Hunted:
+        """Drive one list of inputs, several times since the system may choose, and wait for timers at its end."""
+        found, inputs, pace = Hunted(), list(path), self._pace(Timers(last=True))
+        for _ in range(tries):
+            found.paths += 1
+            verdict, sent = self._path(made, found, Script(inputs, skip=True), pace(), len(inputs) + 1, None)
+            if self._counts(verdict, found):
+                found.failure, found.path = verdict.failure, sent
+                break
+        return found
+
+    def _pace(self, timers: Timers) -> Callable[[], Pacing]:
+        timing, proven = self.oracle.timing, set[Any]()
+        return lambda: Eager(timing, proven, timers) if self.mode == "eager" else Strict(timing, timers)
+
+    def _path(  # noqa: PLR0913, PLR0917 -- what a path needs, each once
+        self,
+        made: Spec[Any, Any],
+        found: Hunted,
+        chooser: Chooser,
+        pacing: Pacing,
+        steps: int,
+        watch: Callable[[object, object], object] | None,
+    ) -> tuple[Verdict, tuple[Any, ...]]:
+        bench, random = self.bench, Random(f"{self.seed}/{found.paths}")
+        system = _OnWire(made, self._port, random, wire=self.wire, watch=watch)
+        world = World(system, TimeBounds(bench.latency, bench.busy, self._pauses(found.paths)), random)
+        session = Session(self.oracle, chooser, pacing, steps=steps, flood=FLOOD)
+        sent: list[Any] = []
+
+        def port(inp: object) -> str:
+            sent.append(inp)
+            return bench.port(inp)
+
+        try:
+            return conduct(session, world, port), tuple(sent)
+        finally:
+            found.steps += session.monitor.sent
+            found.seconds += world.now
+
+    def _served(self, chooser: Chooser) -> Chooser:
+        return chooser if self.serves is None else _Served(chooser, self.serves)
+
+    def _pauses(self, path: int) -> float:
+        """Return the mean pause before an output that may come any time: short on one path, long on the next.
+
+        Where it always comes soon it hides that an answer is missing; where it comes late it is hardly ever seen.
+        """
+        return max(SHORT, self.oracle.timing.quiescence * (LONG if path % 2 else SOON))
+
+    def _port(self, output: object) -> str:
+        return self.oracle.model.routes.of(output)
+
+    def _counts(self, verdict: Verdict, found: Hunted) -> bool:
+        """Return whether a verdict ends the hunt: a failure that is no known issue."""
+        if verdict.outcome == "inconclusive":
+            found.inconclusive[verdict.why] = None
+        if verdict.failure is None:
+            return False
+        issue = next((each.says for each in self.bench.known_issues if each.shows(verdict.failure)), None)
+        if issue is not None:
+            found.known[issue] = None
+        return issue is None

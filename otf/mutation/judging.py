@@ -1,0 +1,220 @@
+"""The result of each mutant: killed, equivalent (proved), or open with its likeliest reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from otf.core.model import Model
+from otf.errors import ModelError, OtfError
+from otf.explore.conform import compared
+from otf.explore.expiring import Expiring
+from otf.explore.finding import Finding, LawVerdict
+from otf.explore.graph import Portless
+from otf.mutation.choice import ModelMutant, Survey
+from otf.mutation.hunt import Hunt, HuntBudget, Hunted
+from otf.mutation.operators import Operator
+from otf.mutation.proof import Simulation
+from otf.mutation.served import plain
+from otf.spec import Spec, total
+from otf.values import key, show
+
+Reason: TypeAlias = "tuple[Survival, str, tuple[Any, ...]]"
+PAIRS = 100  # of the product, in which a shortest way to a difference is looked for
+
+
+class Fate(StrEnum):
+    """The fate of a mutant.
+
+    `KILLED`: the bench fails it. `EQUIVALENT`: it is proved that it conforms. `OPEN`: neither. `BROKEN`: the model
+    cannot go on from a state that only the mutant reaches; it counts for nothing.
+
+    >>> Fate("open").name
+    'OPEN'
+    """
+
+    KILLED = "killed"
+    EQUIVALENT = "equivalent"
+    OPEN = "open"
+    BROKEN = "broken"
+
+
+class Survival(StrEnum):
+    """Why a mutant survives.
+
+    >>> Survival("not reached").name
+    'NOT_REACHED'
+    """
+
+    ALLOWED = "allowed by the model"
+    SAME = "no difference"
+    UNREACHABLE = "unreachable in time"
+    CODEC = "not observable through the codec"
+    ISSUE = "masked by a known issue"
+    NOT_REACHED = "not reached"
+    MISSED = "missed"
+    MODE = "masked by the mode"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedMutant:
+    """A mutant with its fate: `why` is the kind of reason of a survivor, `says` the reason in words.
+
+    `steps` and `seconds` are what the hunt cost, in inputs and virtual time. `path` has the inputs that show it: those
+    of the failing path, or of the shortest way to a difference.
+
+    >>> from otf.mutation import bench_of, mutate
+    >>> from otf.spec import Spec, goto
+    >>> lamp = Spec(lambda lit, inp: [goto(not lit, "click")], False, ["press"], name="lamp")
+    >>> mutate(bench_of(lamp), most=1).results[0].fate.value
+    'killed'
+    """
+
+    mutant: ModelMutant
+    fate: Fate
+    steps: int
+    seconds: float
+    why: Survival | None = None
+    says: str = ""
+    path: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Judge:
+    """Hunts mutants on one bench, and explains those that survive."""
+
+    hunt: Hunt
+    survey: Survey
+    budget: HuntBudget
+    _reachable: set[int] | None = None
+    _finite: bool | None = None
+
+    def of(self, mutant: ModelMutant) -> JudgedMutant:
+        """Return the fate of a mutant: a proof if it conforms, otherwise a hunt; then the reason why it survived."""
+        try:
+            return self._judged(mutant)
+        except ModelError as error:
+            return JudgedMutant(mutant, Fate.BROKEN, 0, 0.0, says=str(error))
+
+    def _judged(self, mutant: ModelMutant) -> JudgedMutant:
+        # a proof takes milliseconds where the model is small: hunts of mutants that conform would take most of the time
+        if (proved := self._proved(mutant)) is not None:
+            return JudgedMutant(mutant, Fate.EQUIVALENT, 0, 0.0, *proved)
+        made = mutant.spec(counted=True)
+        found = self.hunt.against(made, self.budget)
+        if found.failure is not None:
+            return _killed(mutant, found)
+        product = self._compared(mutant)
+        if product is not None and product.verdict is LawVerdict.PROVEN:
+            says = f"every trace of it is one of the model: {product.says}"
+            return JudgedMutant(mutant, Fate.EQUIVALENT, found.steps, found.seconds, Survival.SAME, says)
+        why, says, path = self._reason(mutant, made, found, product)
+        return JudgedMutant(mutant, Fate.OPEN, found.steps, found.seconds, why, says, tuple(map(show, path)))
+
+    def _proved(self, mutant: ModelMutant) -> tuple[Survival, str] | None:
+        simulation = Simulation(mutant, self.hunt)
+        if self._small(mutant) and simulation.proven():
+            says = _listed(simulation.allowed) or "no output that comes after it ever differs"
+            return Survival.ALLOWED if simulation.allowed else Survival.SAME, says
+        if self._unreachable(mutant):
+            return Survival.UNREACHABLE, "the times of the model exclude the states of its rule"
+        return None
+
+    def _small(self, mutant: ModelMutant) -> bool:
+        """Return whether the model simulates itself within the bounds: otherwise no mutant of it can be proved so."""
+        if self._finite is None:
+            none = Operator("none", "it is the model itself", lambda _state, _inp, ways: ways)
+            itself = ModelMutant(0, mutant.rule, none, self.survey, mutant.example)
+            self._finite = Simulation(itself, self.hunt).proven()
+        return self._finite
+
+    def _unreachable(self, mutant: ModelMutant) -> bool:
+        """Return whether the times of the model exclude all states of a rule."""
+        if self._reachable is None:
+            self._reachable = set(self._in_time())
+        return bool(self._reachable) and mutant.rule.number not in self._reachable
+
+    def _in_time(self) -> Iterator[int]:
+        served, rules = self.survey.served, self.survey.rules
+        spec = served.spec
+        walk = Expiring(Model(Spec(served.step, spec.initial, spec.inputs, served.emits), Portless()))
+        walk.run()
+        if not walk.whole or not self.survey.whole:
+            return
+        for node in {node for node, _ in walk.left}:
+            yield rules.of(node.value, None, spontaneous=True).number
+            yield from (rules.of(node.value, inp).number for inp in spec.inputs(node.value))
+
+    def _compared(self, mutant: ModelMutant) -> Finding | None:
+        """Compare the mutant with the oracle; None if the product cannot be made: it has no times, and few orders."""
+        made = mutant.spec()
+        try:
+            return compared(total(made), self.hunt.oracle, limit=PAIRS)
+        except OtfError:
+            return None
+
+    # ---- survivors that are not proved ---------------------------------------------------------------------------
+
+    def _reason(self, mutant: ModelMutant, made: Spec[Any, Any], hunted: Hunted, product: Finding | None) -> Reason:
+        path = self.survey.path(mutant.rule)
+        if self._same_bytes(mutant):
+            return Survival.CODEC, "the codec makes the same bytes of the wrong output and of the right one", path
+        if hunted.known:
+            return Survival.ISSUE, f"its failures count as known: {'; '.join(hunted.known)}", path
+        if not mutant.applied:
+            return Survival.NOT_REACHED, "no path came to its rule; these inputs lead there", path
+        if product is not None and product.verdict is LawVerdict.REFUTED:
+            return self._shown(made, product)
+        return self._guessed(mutant, made, hunted, path)
+
+    def _guessed(self, mutant: ModelMutant, made: Spec[Any, Any], hunted: Hunted, path: tuple[Any, ...]) -> Reason:
+        """Return the likeliest reason where neither a proof nor a trace that shows the mutant was found."""
+        places, allowed = Simulation(mutant, self.hunt).everywhere()
+        if allowed is not None:
+            says = f"{allowed or 'each answer is one of the model'}, in all {places} places that were compared"
+            return Survival.ALLOWED, says, path
+        if hunted.inconclusive:
+            return Survival.MODE, f"paths were inconclusive: {next(iter(hunted.inconclusive))}", path
+        if self.hunt.along(made, path).failure is not None:
+            return Survival.MISSED, "too few paths came to its rule; these inputs, and a wait after them, show it", path
+        if self.hunt.oracle.model.timed and self._strictly(made):
+            return Survival.MODE, f"{self.hunt.mode} mode does not wait where it shows; strict mode finds it", path
+        says = f"it was there {mutant.applied:,} times, and no output differed from what the model allows"
+        return Survival.UNKNOWN, f"{says}; a proof needs more states than were looked at", path
+
+    def _shown(self, made: Spec[Any, Any], found: Finding) -> Reason:
+        """Explain a mutant for which a trace is known that the model does not allow."""
+        path = tuple(step.input for step in found.way if not step.spontaneous)
+        if self.hunt.along(made, path).failure is not None:
+            return Survival.MISSED, "the budget did not come to these inputs, which show it", path
+        if self.hunt.mode == "eager" and self._strictly(made, path):
+            return Survival.MODE, "eager mode does not wait for silence there; strict mode finds it", path
+        return Survival.MODE, f"these inputs show it ({found.says}), but the run does not look there", path
+
+    def _strictly(self, made: Spec[Any, Any], path: tuple[Any, ...] = ()) -> bool:
+        strict = replace(self.hunt, mode="strict")
+        found = strict.along(made, path) if path else strict.against(made, self.budget)
+        return found.failure is not None
+
+    def _same_bytes(self, mutant: ModelMutant) -> bool:
+        wire = self.hunt.wire
+        _, _, ways, then = mutant.example
+        if wire.codec is None:
+            return False
+        before, after = (
+            tuple(value for way in each for item in way.outputs for value, _ in plain(item)) for each in (ways, then)
+        )
+        return key(before) != key(after) and [*map(wire.data, before)] == [*map(wire.data, after)]
+
+
+def _listed(reasons: Iterable[str]) -> str:
+    first, *rest = [*reasons] or [""]
+    return f"{first}, and {len(rest)} more like it" if rest else first
+
+
+def _killed(mutant: ModelMutant, found: Hunted) -> JudgedMutant:
+    kind = found.failure.kind if found.failure is not None else ""
+    return JudgedMutant(mutant, Fate.KILLED, found.steps, found.seconds, says=kind, path=tuple(map(show, found.path)))
