@@ -19,7 +19,7 @@ import msgspec
 
 from otf.adapter import Bench
 from otf.campaign.merged import Known
-from otf.campaign.relay import JobAnswer, Files, end_relay, relayed
+from otf.campaign.relay import Files, JobAnswer, end_relay, relayed
 from otf.campaign.remote import JobLine, Remote, ResultLine, WorkerDiedError
 from otf.campaign.settings import Settings, Workers
 from otf.errors import ContactError, UsageError
