@@ -139,8 +139,13 @@ class Relay:
         assert self._process.stdout is not None  # noqa: S101 -- as above
         with self._process.stdout as program:
             for line in program:
+                try:
+                    job = msgspec.json.decode(line, type=_Job).job
+                except msgspec.MsgspecError:
+                    # printed beside the answers; if it ended this thread, those who ask would wait for ever
+                    continue
                 with self._lock:
-                    done = self._waiting.pop(msgspec.json.decode(line, type=_Job).job, None)
+                    done = self._waiting.pop(job, None)
                 if done is not None:
                     done.set_result(line.rstrip(b"\n"))
         with self._lock:
