@@ -66,7 +66,7 @@ class FailureReports:
         group = self.new[0]
         with self._summary.parts.part("shrinking", within="paths"):
             if self._settings.shrink and group.shrunk is None:
-                await self._shrink(group, self._between / (1 + len(self.new)))
+                await self._shrink(group, max(LEAST, self._between / (1 + len(self.new))))
             self._report(group)
 
     async def rest(self) -> None:
