@@ -52,7 +52,7 @@ def mutate_model(bench: Bench, plan: MutationPlan, *, as_json: bool) -> int:
     if as_json:
         document(data(report, plan, interrupted=bool(done.signal)))
     else:
-        _print(report, plan, interrupted=bool(done.signal))
+        _print(report, plan, coded=bench.codec is not None, interrupted=bool(done.signal))
     return done.status(_status(report))
 
 
@@ -86,7 +86,7 @@ def _hunted(analysis: MutationAnalysis, plan: MutationPlan) -> Done[None]:
 # ---- for people ----------------------------------------------------------------------------------------------------
 
 
-def _print(report: MutationReport, plan: MutationPlan, *, interrupted: bool) -> None:
+def _print(report: MutationReport, plan: MutationPlan, *, coded: bool, interrupted: bool) -> None:
     from otf.mutation import Fate
 
     if report.control is not None:
@@ -96,7 +96,7 @@ def _print(report: MutationReport, plan: MutationPlan, *, interrupted: bool) -> 
     _print_equivalent(report.of(Fate.EQUIVALENT))
     for each in report.unserved:
         say(f"not tried: no output was found for {each!r}")
-    _print_end(report, plan, interrupted=interrupted)
+    _print_end(report, plan, coded=coded, interrupted=interrupted)
 
 
 def _print_control(report: MutationReport) -> None:
@@ -132,7 +132,7 @@ def _print_equivalent(found: Sequence[JudgedMutant]) -> None:
         say(f"equivalent: {len(by_reason) - ROWS} more reasons; --json has all")
 
 
-def _print_end(report: MutationReport, plan: MutationPlan, *, interrupted: bool) -> None:
+def _print_end(report: MutationReport, plan: MutationPlan, *, coded: bool, interrupted: bool) -> None:
     from otf.trace.result import counted
 
     counts, tried = report.counts, len(report.results)
@@ -141,7 +141,8 @@ def _print_end(report: MutationReport, plan: MutationPlan, *, interrupted: bool)
     drawn = "" if tried == report.possible else f" of {report.possible} possible"
     say(f"{report.name}: {counted(tried, 'mutant')}{drawn}: {kinds}{ended}")
     bounds = f"{plan.steps:,} inputs or {plan.seconds:g} s of virtual time each"
-    wire = "outputs go through the codec" if report.through_codec else "outputs bypass the codec, which encodes none"
+    bypassed = "outputs bypass the codec, which does not encode them" if coded else "there is no codec"
+    wire = "outputs go through the codec" if report.through_codec else bypassed
     more = "" if report.whole else "; there are more states than were looked at"
     say(f"{counted(report.rules, 'rule')} of the model{more}; {bounds}; {report.mode} mode; {wire}")
 
@@ -161,7 +162,7 @@ def data(report: MutationReport, plan: MutationPlan, *, interrupted: bool) -> di
     """Return the JSON document of a mutation analysis."""
     return {
         "model": report.name,
-        "verdict": {PASS: "pass", FAIL: "fail"}.get(_status(report), "inconclusive"),
+        "verdict": _verdict(report, interrupted=interrupted),
         "control": None if report.control is None else report.control.kind,
         "counts": report.counts,
         "possible": report.possible,
@@ -175,6 +176,11 @@ def data(report: MutationReport, plan: MutationPlan, *, interrupted: bool) -> di
         "interrupted": interrupted,
         "mutants": [_json(each) for each in report.results],
     }
+
+
+def _verdict(report: MutationReport, *, interrupted: bool) -> str:
+    status = _status(report)
+    return "fail" if status == FAIL else "pass" if status == PASS and not interrupted else "inconclusive"
 
 
 def _json(each: JudgedMutant) -> dict[str, Any]:

@@ -18,10 +18,12 @@ from otf.spec import Accept, Where
 from otf.values import key
 
 TRIES: Final = 10_000  # values put to one test
-ENOUGH: Final = 2  # accepted values: a second one shows that the system may choose
+ENOUGH: Final = 3  # accepted values: the first, one in the middle and the last, so that a bound shows if there is one
+LATER: Final = 60  # values that are tried after the first that was accepted
 KNOWN: Final = 200  # outputs that are remembered
 LONGEST: Final = 4  # outputs in a row for an `Accept` that takes as many as it likes
 PLAIN: Final[tuple[type, ...]] = (int, str, float, bytes, bool)  # for a model of which no types are known
+NOTHING: Final = object()
 PATIENCE: Final = 10
 Found = TypeVar("Found")
 Grown = tuple[tuple[Any, ...], list[Any]]
@@ -55,8 +57,7 @@ class Examples:
         near = Near.of(state, inp, [item], says, beside)
         if isinstance(item, type):
             near = replace(near, kinds=near.kinds | {item})
-        found = islice((value for value in self._candidates(near, says) if passes(test, value)), ENOUGH)
-        return self._noted(says, list(found))
+        return self._noted(says, _spread(self._candidates(near, says), test))
 
     def accepted(self, way: Accept, state: object, inp: object, beside: Iterable[object] = ()) -> list[Grown]:
         """Return outputs that an `Accept` takes, each with the states that they lead to; empty if none was found."""
@@ -106,6 +107,14 @@ class Examples:
         kinds = dict.fromkeys([*near.kinds, *self.types, *PLAIN])
         for kind in sorted(kinds, key=lambda kind: (kind not in near.kinds, _rank(kind), kind.__name__)):
             yield from values_of(kind, near, DEPTH)
+
+
+def _spread(values: Iterator[Any], test: Callable[[Any], object]) -> list[Any]:
+    first = next((value for value in values if passes(test, value)), NOTHING)
+    if first is NOTHING:
+        return []
+    found = [first, *(value for value in islice(values, LATER) if passes(test, value))]
+    return found if len(found) <= ENOUGH else [first, found[len(found) // 2], found[-1]]
 
 
 def _rank(kind: type) -> int:

@@ -23,7 +23,8 @@ FLOOD: Final = 1_000  # outputs without a pause
 SPARE: Final = 0.1  # seconds of silence, if the bench leaves the quiescence time to be learnt
 STEPS: Final = 100  # of a path
 DRAWS: Final = 20  # of an input that the served model can answer
-SOON, LONG, SHORT = 2.0, 30.0, 0.01  # the first two in quiescence times, the last in seconds
+SOON, LONG, NEVER = 2.0, 30.0, 1e6  # quiescence times
+SHORT = 0.01  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +176,11 @@ class Hunt:
         return chooser if self.serves is None else _Served(chooser, self.serves)
 
     def _pauses(self, path: int) -> float:
-        """Return the mean pause before an output that may come any time: short on one path, long on the next.
+        """Return the mean pause before an output that may come any time: long, short, and for ever, in turn.
 
         Where it always comes soon it hides that an answer is missing; where it comes late it is hardly ever seen.
         """
-        return max(SHORT, self.oracle.timing.quiescence * (LONG if path % 2 else SOON))
+        return max(SHORT, self.oracle.timing.quiescence * (NEVER, LONG, SOON)[path % 3])
 
     def _port(self, output: object) -> str:
         return self.oracle.model.routes.of(output)

@@ -14,6 +14,7 @@ from otf.explore.expiring import Expiring
 from otf.explore.finding import Finding, LawVerdict
 from otf.explore.graph import Portless
 from otf.mutation.choice import ModelMutant, Survey
+from otf.mutation.fitting import is_free
 from otf.mutation.hunt import Hunt, HuntBudget, Hunted
 from otf.mutation.operators import Operator
 from otf.mutation.proof import Simulation
@@ -182,8 +183,22 @@ class Judge:
             return Survival.MISSED, "too few paths came to its rule; these inputs, and a wait after them, show it", path
         if self.hunt.oracle.model.timed and self._strictly(made):
             return Survival.MODE, f"{self.hunt.mode} mode does not wait where it shows; strict mode finds it", path
+        if (restarted := self._restarted(mutant)) is not None:
+            return Survival.ALLOWED, restarted, path
         says = f"it was there {mutant.applied:,} times, and no output differed from what the model allows"
         return Survival.UNKNOWN, f"{says}; a proof needs more states than were looked at", path
+
+    def _restarted(self, mutant: ModelMutant) -> str | None:
+        """Return that an output which may come any time keeps a window from ending, if it is so near the mutant."""
+        state, _, before, after = mutant.example
+        for each in (state, *(way.state for way in (*before, *after))):
+            emits = self.survey.served.emits(each)
+            due = [way for way in emits if way.within is not None]
+            free = [way for way in emits if is_free(way) and key(way.state) == key(each)]
+            if due and free:
+                windowed, other = (show(way.outputs[:1]) for way in (due[0], free[0]))
+                return f"{other} may come any time and restarts the window of {windowed}, which is never due then"
+        return None
 
     def _shown(self, made: Spec[Any, Any], found: Finding) -> Reason:
         """Explain a mutant for which a trace is known that the model does not allow."""

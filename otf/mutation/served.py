@@ -31,7 +31,7 @@ class ServedModel:
     >>> lamp = Spec(lambda lit, inp: [goto(not lit, str if lit else "on")], False, ["press"])
     >>> served = ServedModel(lamp, Examples((str,), {"on": "on"}))
     >>> served.step(True, "press")
-    (Transition(state=False, outputs=(OneOf(items=('on', 'press')),), within=None),)
+    (Transition(state=False, outputs=(OneOf(items=('on', '', 'x')),), within=None),)
     """
 
     spec: Spec[Any, Any]
