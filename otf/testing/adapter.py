@@ -194,7 +194,7 @@ async def nothing_is_left_open(rig: Rig, paths: int = _PATHS) -> None:
 
 
 async def a_cancelled_opening_leaves_nothing(rig: Rig) -> None:
-    """Cancelled while it opens a line, or right after it, an adapter soon leaves neither descriptor nor child."""
+    """Cancelled while it opens a line, or right after it, an adapter soon has neither descriptor nor child left."""
     await _one_path(rig)
     before = descriptors(), children()
     with anyio.CancelScope() as scope:
