@@ -14,7 +14,6 @@ from otf.models.ecu_server import STATUS
 from otf.testing import check_codec
 from tests.real.needs import needs_module
 
-
 BUSY = "the machine is too busy for the times of the unit"
 
 
