@@ -146,7 +146,8 @@ def can(url: str, *, filters: Sequence[CanFilter] = (), patience: float = PATIEN
 async def open_can(where: CanBus, *, patience: float = PATIENCE) -> AsyncGenerator[Line, None]:
     """Open a line to a bus. Raises ContactError."""
     if not where.is_watched:
-        async with open_thread(partial(BusReader, where), BusReader.send, BusReader.close, patience=patience) as read:
+        opening = partial(BusReader, where)
+        async with open_thread(opening, BusReader.send, BusReader.close, patience=patience, name=where.name) as read:
             yield read
         return
     line = CanLine(await _opened(where, patience), patience)
@@ -162,4 +163,4 @@ async def _opened(where: CanBus, patience: float) -> Any:  # noqa: ANN401 -- a c
     except USERS_OWN:
         raise
     except Exception as error:
-        raise ContactError(f"the CAN bus {where.interface}/{where.channel} did not open: {describe(error)}") from error
+        raise ContactError(f"{where.name} did not open: it raised {describe(error)}") from error

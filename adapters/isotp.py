@@ -74,7 +74,7 @@ class IsoTpLayer:
         try:
             self._layer.send(data)
         except self._failure:
-            return  # the system let it not through: `_break` has handed that over as an output
+            return  # the system did not let it through, which `_break` has handed over as an output
 
     def close(self) -> None:
         """End the threads, and close the bus."""
@@ -162,7 +162,7 @@ def isotp(  # noqa: PLR0913 -- all but the first have defaults
     opening = partial(_open, CanBus(bus.interface, bus.channel, given), (sending, hearing), address, params)
     again = partial(isotp, tx=tx, rx=rx, address=address, padding=padding, stmin=stmin, blocksize=blocksize,
                     timeout=timeout, patience=patience, **options)  # fmt: skip
-    opened = partial(open_thread, opening, IsoTpLayer.send, IsoTpLayer.close, patience=patience)
+    opened = partial(open_thread, opening, IsoTpLayer.send, IsoTpLayer.close, patience=patience, name=bus.name)
     return Port(opened, "isotp", None, again, url)
 
 

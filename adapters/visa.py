@@ -158,5 +158,8 @@ def visa(  # noqa: PLR0913 -- all but the first have defaults
     where = VisaResource(name, library or backend, timeout, attributes)
     opening = partial(Instrument, where, query, end.encode())
     again = partial(visa, backend=backend, query=query, end=end, timeout=timeout, patience=patience, **attributes)
-    opened = partial(open_thread, opening, Instrument.send, Instrument.close, patience=max(patience, 2 * timeout))
+    waits = max(patience, 2 * timeout)
+    opened = partial(
+        open_thread, opening, Instrument.send, Instrument.close, patience=waits, name=f"the instrument {name}"
+    )
     return Port(opened, "visa", None, again, url)

@@ -12,14 +12,14 @@ from collections.abc import Callable
 from threading import Event, Thread
 from typing import Final
 
-CYCLE: Final = 0.2
-SESSION: Final = 0.9
+CYCLE: Final = 0.3
+SESSION: Final = 1.4
 """Seconds after which a session without a request ends; with a car it is 5."""
 REQUESTS, ANSWERS, STATUS = 0x7E0, 0x7E8, 0x100
 VIN: Final = b"W0L00000000000001"
 SEED: Final = b"\x12\x34"
 KEY: Final = b"\xed\xcb"
-ATTEMPTS: Final = 2
+ATTEMPTS: Final = 1
 VIN_ID: Final = b"\xf1\x90"
 
 DEFAULT, EXTENDED = 1, 3

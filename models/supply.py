@@ -173,9 +173,10 @@ def bench(*, resource: str = "", also: str = "") -> Bench:
         connect=_connect(resource),
         outputs=(PORT,),
         inputs="uioco",
-        quiescence=0.030,
-        latency=0.010,
-        busy=0.010,
+        # threads on both sides of the library, on a busy machine
+        quiescence=0.060,
+        latency=0.030,
+        busy=0.030,
     )
 
 

@@ -36,6 +36,11 @@ class CanBus:
         """Whether its descriptor is enough: where python-can filters by itself, a frame may wait behind others."""
         return self.interface in WATCHED and (self.interface == "socketcan" or not self.filters)
 
+    @property
+    def name(self) -> str:
+        """What an error calls it."""
+        return f"the CAN bus {self.interface}/{self.channel}"
+
     def open(self) -> Any:  # noqa: ANN401 -- a can.BusABC, imported late
         """Open it. Raises what python-can raises."""
         from can import Bus

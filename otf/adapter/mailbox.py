@@ -179,20 +179,22 @@ async def open_thread(  # noqa: PLR0913 -- those of `from_thread`
     held: int = HELD,
     largest: int = LARGEST,
     patience: float = PATIENCE,
+    name: str = "",
 ) -> AsyncGenerator[ThreadLine, None]:
-    """Open a line to a library. Raises ContactError if it cannot be opened or closed."""
+    """Open a line to a library. Raises ContactError, with the port by its `name`, if it cannot be opened or closed."""
+    shown = name or f"the library of a port, {open!r},"
     mailbox = Mailbox(held, largest)
     try:
         # a library that is open when this is cancelled is closed here, in bounded time
         undo = partial(_undone, close, patience)
-        library = await _called("open", partial(open, mailbox), patience, undo)
+        library = await _called(shown, "open", partial(open, mailbox), patience, undo)
         try:
             yield ThreadLine(mailbox, partial(send, library), patience)
         except BaseException:
             with suppress(ContactError):  # the first error is the one that counts
-                await _closed(close, library, patience)
+                await _closed(shown, partial(close, library), patience)
             raise
-        await _closed(close, library, patience)
+        await _closed(shown, partial(close, library), patience)
     finally:
         anyio.notify_closing(mailbox.descriptor)
         mailbox.close()
@@ -215,15 +217,17 @@ def _undone(close: Callable[[T], object], patience: float, library: T) -> None:
     answer(partial(close, library), patience)
 
 
-async def _closed(close: Callable[[T], object], library: T, patience: float) -> None:
+async def _closed(name: str, call: Callable[[], object], patience: float) -> None:
     with anyio.CancelScope(shield=True):
-        await _called("close", partial(close, library), patience)
+        await _called(name, "close", call, patience)
 
 
-async def _called(what: str, call: Callable[[], T], patience: float, undo: Callable[[T], object] | None = None) -> T:
+async def _called(
+    name: str, what: str, call: Callable[[], T], patience: float, undo: Callable[[T], object] | None = None
+) -> T:
     try:
         return await answered(partial(_reported, call), patience, undo)
     except TimeoutError as error:
-        raise ContactError(f"the library of a port did not {what} within {patience:g} s; see {call!r}") from error
+        raise ContactError(f"{name} did not {what} within {patience:g} s") from error
     except _Raised as error:
-        raise ContactError(f"the library of a port did not {what}: it raised {error}; see {call!r}") from error
+        raise ContactError(f"{name} did not {what}: it raised {error}") from error

@@ -25,6 +25,7 @@ from tests.adapters.harness import arrive, frames
 
 pytestmark = pytest.mark.anyio
 once = pytest.mark.parametrize("anyio_backend", ["asyncio"])
+both = pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])  # threads do the work: uvloop adds nothing
 
 
 @asynccontextmanager
@@ -90,6 +91,7 @@ async def over_a_descriptor() -> AsyncGenerator[Echo, None]:
 
 
 @pytest.mark.parametrize("rig", [over_can, over_a_descriptor])
+@both
 @pytest.mark.parametrize("check", ADAPTER_CHECKS)
 async def test_they_keep_the_contract_of_adapters(check: Callable[[Rig], object], rig: Rig) -> None:
     """Each promise, on each event loop; and no thread is left."""

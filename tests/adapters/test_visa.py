@@ -21,6 +21,7 @@ from tests.adapters.harness import arrive, frames
 
 pytestmark = pytest.mark.anyio
 once = pytest.mark.parametrize("anyio_backend", ["asyncio"])
+both = pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])  # threads do the work: uvloop adds nothing
 
 SUPPLY = """
 spec: "1.0"
@@ -73,6 +74,7 @@ async def echoing() -> AsyncGenerator[Echo, None]:
         yield Echo(line, None, bye=b"bye?", data=b"one?", frame=lambda text: text + b"?")
 
 
+@both
 @pytest.mark.parametrize("check", ADAPTER_CHECKS)
 async def test_it_keeps_the_contract_of_adapters(check: Callable[[Rig], object]) -> None:
     """Each promise, on each event loop; and no thread is left."""

@@ -41,7 +41,7 @@ def test_a_response_without_a_length_ends_with_the_connection() -> None:
 
 
 def test_what_is_no_response_is_marked_and_the_rest_is_left() -> None:
-    """Nobody knows where the next one would begin; a new connection is read again."""
+    """Where the next one begins is not known; a new connection is read again."""
     framer = http(largest=60)()
     (frame,) = framer.feed(b"nonsense\r\n\r\n")
     assert (frame.data, "RemoteProtocolError" in frame.trouble) == (b"nonsense\r\n\r\n", True)
@@ -115,7 +115,7 @@ def test_what_is_sent_is_masked_and_read_by_the_other_side() -> None:
 
 
 def test_a_close_is_the_last_message() -> None:
-    """With a code and a reason, or without; what comes after it is a trouble."""
+    """With a code and a reason, or without; a message after it is a trouble."""
     framer, server = opened()
     assert framer.feed(bytes(server.close(1001, "away"))) == [Frame(b"\x08\x03\xe9away")]
     assert "ValueError" in framer.feed(served(b"\x01x"))[0].trouble

@@ -6,13 +6,30 @@ from pathlib import Path
 
 import pytest
 
-from otf.campaign import NonconformanceError, run
+from otf.campaign import InconclusiveError, NonconformanceError, run
 from otf.codec.can import CanFrame
 from otf.errors import UsageError
 from otf.models.ecu import MUTANTS, EcuCodec, Uds, bench
 from otf.models.ecu_server import STATUS
 from otf.testing import check_codec
 from tests.real.needs import needs_module
+
+BUSY = "the machine is too busy for the times of the unit"
+
+
+@pytest.mark.real
+@needs_module("can")
+@needs_module("isotp")
+def test_the_unit_conforms(tmp_path: Path) -> None:
+    """Its answers and its status frames are those of the model; where the machine was too slow, it is asked again."""
+    for number in range(3):
+        try:
+            summary = run(bench(), traces=1, steps=8, seed=3, out=tmp_path / str(number))
+        except InconclusiveError:
+            continue
+        assert (summary.verdict, summary.steps) == ("pass", 8)
+        return
+    pytest.skip(BUSY)
 
 
 @pytest.mark.real
@@ -22,8 +39,10 @@ from tests.real.needs import needs_module
 @pytest.mark.parametrize("fault", MUTANTS)
 def test_each_mutant_is_found(fault: str, tmp_path: Path) -> None:
     """By a wrong answer, a frame that comes early, late or not at all, or a session that should have ended."""
-    with pytest.raises(NonconformanceError):
+    with pytest.raises((NonconformanceError, InconclusiveError)) as raised:
         run(bench(fault=fault), traces=40, steps=60, seed=1, stop_first=True, shrink=False, out=tmp_path)
+    if isinstance(raised.value, InconclusiveError):
+        pytest.skip(BUSY)
 
 
 def test_the_codec_keeps_the_contract() -> None:

@@ -31,8 +31,7 @@ SYSTEMS = [
     pytest.param("irc", {}, 2, 200, marks=needs("ngircd")),
     pytest.param("modbus", {}, 1, 30, marks=[needs("socat"), needs_module("pymodbus")]),
     pytest.param("chat", {}, 2, 60, marks=needs_module("websocket_server")),
-    pytest.param("supply", {}, 1, 30, marks=needs_module("pyvisa_sim")),
-    pytest.param("ecu", {}, 1, 8, marks=[needs_module("can"), needs_module("isotp")]),
+    pytest.param("supply", {}, 1, 12, marks=needs_module("pyvisa_sim")),
     pytest.param("uboot", {}, 1, 30, marks=needs("qemu-system-arm", "u-boot-qemu")),
     pytest.param("bootloader", {}, 1, 60, marks=[needs("simavr", "arduino-core-avr"), pytest.mark.slow]),
     pytest.param(

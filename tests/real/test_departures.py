@@ -24,7 +24,6 @@ KNOWN_ISSUES = [
     ),
     pytest.param("irc", "nick", marks=needs("ngircd")),
     pytest.param("chat", "close", marks=needs_module("websocket_server")),
-    pytest.param("supply", "compound", marks=needs_module("pyvisa_sim")),
     pytest.param("modbus", "value", marks=[needs("socat"), needs_module("pymodbus")]),
 ]
 
