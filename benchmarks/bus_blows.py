@@ -149,7 +149,11 @@ def on_a_bus(wire: str) -> Callable[[Random, str], tuple[str, str]]:
         async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
             channel = f"otf-blow-{next(_NUMBERS)}"
             with answering(wire, channel, BusHarm(how, at, delay, opened)):
-                port = can(f"can://virtual/{channel}") if wire == "can" else isotp(f"isotp://virtual/{channel}?tx=7e0&rx=7e8")
+                port = (
+                    can(f"can://virtual/{channel}")
+                    if wire == "can"
+                    else isotp(f"isotp://virtual/{channel}?tx=7e0&rx=7e8")
+                )
                 async with port() as line:
                     yield {"p": line}
 

@@ -3,7 +3,8 @@
 `python -m benchmarks.scale --json FILE`: two processes against one on a system in the same process; 200 connections to
 a server that takes 50 ms for each answer, against one; the share of CPU time that the journal takes; the time to read a
 folder with 100,000 paths; and a campaign whose workers are killed at random moments. Ratios are of wall time, starts of
-processes included, so an idle machine is needed.
+processes included, so an idle machine is needed; `cpu_2_processes` is the ratio of the CPU time, which depends less on
+the load. `--only PART …` measures some of them.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import Random
+from resource import RUSAGE_CHILDREN, getrusage
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time, sleep, thread_time
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.measure import command, positive, save
 from otf.campaign import Summary, run
@@ -29,6 +31,7 @@ from otf.campaign.merged import Merged
 from otf.campaign.past import Past
 from otf.models.coffee import bench as coffee
 
+PARTS = ("processes", "copies", "journal", "resume", "killed")
 SLOW = '''\
 """A server that answers after 50 ms, and its bench."""
 
@@ -76,20 +79,30 @@ if __name__ == "__main__":
 '''
 
 
-def otf(folder: Path, *arguments: object) -> float:
-    """Run the command in a folder; return its wall time. Raises CalledProcessError unless it passes."""
-    began = perf_counter()
+class Cost(NamedTuple):
+    """Wall time and CPU time of a command, in seconds."""
+
+    wall: float
+    cpu: float
+
+
+def otf(folder: Path, *arguments: object) -> Cost:
+    """Run the command in a folder; return its cost. Raises CalledProcessError unless it passes."""
+    began, before = perf_counter(), getrusage(RUSAGE_CHILDREN)
     subprocess.run(  # noqa: S603 -- our own command
         [sys.executable, "-m", "otf", *map(str, arguments)], cwd=folder, check=True, stdout=subprocess.DEVNULL
     )
-    return perf_counter() - began
+    after = getrusage(RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Cost(perf_counter() - began, cpu)
 
 
-def processes(folder: Path, paths: int) -> float:
-    """Return how many times as fast two processes are as one, on a system in the same process."""
+def processes(folder: Path, paths: int) -> dict[str, float]:
+    """Return how many times as fast two processes are as one, on a system in the same process, and their CPU time."""
     call = ("run", "coffee", "--seed", 1, "--traces", paths, "--steps", 2_000, "--no-saved")
     one = otf(folder, *call, "--out", "one")
-    return one / otf(folder, *call, "--processes", 2, "--out", "two")
+    two = otf(folder, *call, "--processes", 2, "--out", "two")
+    return {"speedup_2_processes": one.wall / two.wall, "cpu_2_processes": two.cpu / one.cpu}
 
 
 def copies(folder: Path, number: int, steps: int) -> float:
@@ -99,8 +112,8 @@ def copies(folder: Path, number: int, steps: int) -> float:
         assert server.stdout is not None
         port = int(server.stdout.readline())
         call = ("run", "slow.py", "--set", f"port={port}", "--seed", 1, "--steps", steps, "--no-saved")
-        one = otf(folder, *call, "--traces", 1, "--out", "copy")
-        many = otf(folder, *call, "--traces", number, "--jobs", number, "--out", f"copies-{number}")
+        one = otf(folder, *call, "--traces", 1, "--out", "copy").wall
+        many = otf(folder, *call, "--traces", number, "--jobs", number, "--out", f"copies-{number}").wall
         server.terminate()
     return number * one / many
 
@@ -205,17 +218,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--paths", type=positive, default=400, help="paths of the campaign in two processes")
     parser.add_argument("--copies", type=positive, default=200, help="connections at the same time")
     parser.add_argument("--kills", type=positive, default=100, help="how many workers are killed")
+    parser.add_argument("--only", nargs="*", choices=PARTS, default=PARTS, help="what is measured")
     chosen = parser.parse_args(arguments)
     with TemporaryDirectory() as name:
         folder = Path(name)
-        found = {
-            "load": os.getloadavg()[0],
-            "speedup_2_processes": processes(folder, chosen.paths),
-            f"speedup_{chosen.copies}_copies": copies(folder, chosen.copies, 100),
-            "journal_share_of_cpu": share(folder, 1_000, 50),
-            "resume_100000_s": resume(folder, 100_000),
-            "killed": killed(folder, chosen.kills, 30 * chosen.kills),
+        parts: dict[str, Callable[[], dict[str, Any]]] = {
+            "processes": lambda: processes(folder, chosen.paths),
+            "copies": lambda: {f"speedup_{chosen.copies}_copies": copies(folder, chosen.copies, 100)},
+            "journal": lambda: {"journal_share_of_cpu": share(folder, 1_000, 50)},
+            "resume": lambda: {"resume_100000_s": resume(folder, 100_000)},
+            "killed": lambda: {"killed": killed(folder, chosen.kills, 30 * chosen.kills)},
         }
+        found: dict[str, Any] = {"load": os.getloadavg()[0]}
+        for part in chosen.only:
+            found.update(parts[part]())
     for what, figure in found.items():
         print(f"{what:24} {figure if isinstance(figure, dict) else format(figure, '.3f')}")
     save(found, chosen.json)

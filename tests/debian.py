@@ -14,10 +14,12 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from otf.models.bootloader import FIRMWARE
 from otf.models.serving import UNPACKED, found
 
 PROGRAMS = {
     "qemu-system-arm": "qemu-system-arm",
+    "simavr": "simavr",
     "coap-server-notls": "libcoap3-bin",
     "atftpd": "atftpd",
     "ngircd": "ngircd",
@@ -32,12 +34,14 @@ PROGRAMS = {
 }
 FILES = {
     "/usr/lib/u-boot/qemu_arm/u-boot.bin": "u-boot-qemu",
+    "/usr/share/firmware-microbit-micropython/firmware.hex": "firmware-microbit-micropython",
     str(UNPACKED / "usr/sbin/in.tftpd"): "tftpd-hpa",
+    FIRMWARE: "arduino-core-avr",
 }
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 """Programs for the tests of pages, any of which will do; on Debian the package has the name of the first."""
-BESIDE = ("tftpd-hpa",)
-"""Packages that are unpacked only: they conflict with others."""
+BESIDE = ("tftpd-hpa", "arduino-core-avr")
+"""Packages that are unpacked only: they conflict with others, or would bring a compiler along."""
 
 SERVICES = ("atftpd", "beanstalkd", "memcached", "ngircd", "redis-server")
 POLICY = Path("/usr/sbin/policy-rc.d")

@@ -45,7 +45,7 @@ def board_port(board: object, name: str | None = None) -> BoardPort:
         return _of_target(board, name)
     if hasattr(board, "speed"):
         return _of_resource(board)
-    serial = getattr(board, "serial", board)
+    serial: Any = getattr(board, "serial", board)
     if not hasattr(serial, "port") or not hasattr(serial, "close"):
         raise UsageError(
             f"{board!r} is no board; give a target, a resource, a dut, an entry of a hardware map, or {FORM}"

@@ -83,8 +83,10 @@ class Executor(Protocol):
         """Drive a failing path of a lane again, as `otf.campaign.confirm.confirm` does. Raises ContactError."""
         ...
 
-    async def shrink(self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, confirmed: bool) -> Shrunk:
-        """Shrink a failing path, in at most so many seconds. Raises ContactError."""
+    async def shrink(
+        self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool
+    ) -> Shrunk:
+        """Shrink a failing path as a lane would drive it, in at most so many seconds. Raises ContactError."""
         ...
 
     @property
@@ -187,22 +189,26 @@ class InProcess:
 
     async def confirm(self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool) -> ConfirmedPath:
         """Drive a failing path again, strictly and at the system's own speed."""
-        own, settings = self._bench.at_speed(1), self._settings
-        oracle = self._oracles[lane] if self._bench is own else own.oracle()
+        bench, settings = self._on(lane), self._settings
+        own = bench.at_speed(1)
+        oracle = self._oracles[lane] if bench is own else own.oracle()
         head = header(own, replace(settings, mode="strict"), failing.number, strategy="script")
         after = settings.aftermath
         return await confirm(own, oracle, head, failing, strict=strict, first=first, until=until, aftermath=after)
 
-    async def shrink(self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, confirmed: bool) -> Shrunk:
+    async def shrink(
+        self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool
+    ) -> Shrunk:
         """Shrink a failing path, at the system's own speed."""
-        own, settings = self._bench.at_speed(1), self._settings
+        bench, settings = self._on(lane), self._settings
+        own = bench.at_speed(1)
         shrinker = Shrinker(
             bench=own,
-            oracle=self._oracles[0] if self._bench is own else own.oracle(),
+            oracle=self._oracles[lane] if bench is own else own.oracle(),
             header=header(own, replace(settings, mode="strict"), failing.number, strategy="script"),
             algorithm=settings.algorithm,
             budget=replace(settings.budget, seconds=min(settings.budget.seconds, seconds)),
-            jobs=settings.jobs,
+            jobs=settings.jobs if settings.device is None else 1,
             mode=settings.mode,
             where=settings.where,
             confirmed=confirmed,
@@ -219,7 +225,7 @@ class InProcess:
         """Drive a path against a fresh copy of the system."""
         if not self.takes(lease.known):
             raise AssertionError
-        bench, settings, lane = self._bench, self._settings, self._lane(lease)
+        bench, settings, lane = self._on(lease.lane), self._settings, self._lane(lease)
         run = PathRun(
             bench,
             lane.oracle,
@@ -234,13 +240,16 @@ class InProcess:
         result = await run.run(chooser, settings.steps, lane.pace.pacing())
         return Leased(result, lane.learning.path(), lane.oracle.model.cut)
 
+    def _on(self, lane: int) -> Bench:
+        return self._bench if self._settings.device is None else self._settings.device(lane)
+
     def _lane(self, lease: Lease) -> Lane:
         if self._alone is not None:
             return self._alone
         oracle, layers = self._oracles[lease.lane], self._rounds.layers(lease.known)
         if lease.lane not in self._first:
             self._first[lease.lane] = self._changed.first(lease.lane, self._number)
-        lane = Lane.of(self._bench, self._settings, oracle, layers, self._first[lease.lane])
+        lane = Lane.of(self._on(lease.lane), self._settings, oracle, layers, self._first[lease.lane])
         if lease.known.alone:
             self._alone = lane
         return lane

@@ -76,11 +76,13 @@ class _Recalled(defaultdict[Key, int]):
         self._recall = recall
 
     def __missing__(self, key: Key) -> int:
-        times = self[key] = self._recall(named(key))
+        times = self._recall(named(key))
+        super().__setitem__(key, times)
         return times
 
     def get(self, key: Key, default: Any = None) -> Any:  # noqa: ANN401 -- as a dict has it
-        return self[key] if key in self else self._recall(named(key)) or default
+        times = super().get(key)
+        return (self.__missing__(key) if times is None else times) or default
 
     def copy(self) -> Any:  # noqa: ANN401 -- what is copied needs no digests
         return dict(self)

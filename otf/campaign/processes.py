@@ -119,8 +119,8 @@ class Processes(Remote):
         return len(self._workers)
 
     async def ask(self, line: JobLine) -> ResultLine:
-        """Have the worker of the lane do it; a failure is shrunk by each in turn."""
-        worker = await self._worker((line.job if line.does == "shrink" else line.lane) % len(self._workers))
+        """Have the worker of the lane do it."""
+        worker = await self._worker(line.lane % len(self._workers))
         return await worker.ask(line)
 
     async def _worker(self, at: int) -> _Worker:

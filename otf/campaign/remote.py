@@ -148,10 +148,12 @@ class Remote(ABC):
         found, _ = await self._asked(line, until - anyio.current_time())
         return ConfirmedPath(found.result(self.settings, self.bench), found.tries, again=found.again)
 
-    async def shrink(self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, confirmed: bool) -> Shrunk:
+    async def shrink(
+        self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool
+    ) -> Shrunk:
         """Shrink a failing path in a worker; there is no progress to see."""
         del watch
-        job = JobLine(0, "shrink", failing.number, failing=ResultLine.of(0, failing), confirmed=confirmed)
+        job = JobLine(0, "shrink", failing.number, lane, failing=ResultLine.of(0, failing), confirmed=confirmed)
         found, _ = await self._asked(job, seconds)
         line = found.shrunk
         shrunk = None if line is None else shrunk_of(self.settings.out, line, failing.number, self.bench)

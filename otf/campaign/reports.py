@@ -66,20 +66,22 @@ class FailureReports:
         group = self.new[0]
         with self._summary.parts.part("shrinking", within="paths"):
             if self._settings.shrink and group.shrunk is None:
-                await self._shrink(group, self._between / (1 + len(self.new)))
+                await self._shrink(group, max(LEAST, self._between / (1 + len(self.new))))
             self._report(group)
 
     async def rest(self) -> None:
         """Shrink all that are new, several at the same time if there are workers, and report them in their order."""
         groups, at_once = self.new, self._executor.together
         waiting, reported, done = iter(enumerate(groups)), 0, set[int]()
+        lanes = iter(range(at_once))
 
         async def work() -> None:
             nonlocal reported
+            lane = next(lanes)
             for at, group in waiting:
                 if self._settings.shrink and group.shrunk is None:
                     turns = -(-(len(groups) - at) // at_once)
-                    await self._shrink(group, (self._deadline - anyio.current_time()) / turns)
+                    await self._shrink(group, (self._deadline - anyio.current_time()) / turns, lane)
                 done.add(at)
                 while reported in done:
                     self._report(groups[reported])
@@ -94,8 +96,8 @@ class FailureReports:
             self._saved.keep(group.signature, shortest.trace)
         self._listener.failure(group)
 
-    async def _shrink(self, group: FailureGroup, seconds: float) -> None:
-        """Shrink a failure, in at most so many seconds."""
+    async def _shrink(self, group: FailureGroup, seconds: float, lane: int = 0) -> None:
+        """Shrink a failure where a lane drives its paths, in at most so many seconds."""
         if seconds < LEAST:
             group.unshrunk = "the time of the run was used up"
             return
@@ -110,7 +112,7 @@ class FailureReports:
         confirmed = group.tries == 1 and group.first.trace.name.endswith(STRICT)
         group.unshrunk = INTERRUPTED
         try:
-            shrunk = await self._executor.shrink(group.first, seconds, watch, confirmed=confirmed)
+            shrunk = await self._executor.shrink(group.first, seconds, watch, lane=lane, confirmed=confirmed)
             group.shrunk, group.unshrunk = (shrunk, "") if shrunk.tried else (None, shrunk.ended)
         except ContactError as error:
             # the failure stays found, as short as it is now

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
@@ -84,6 +84,7 @@ class Settings:
     | `resume` | whether the campaign in `out` continues: paths that it counted are not driven again |
     | `spend` | whether `time` goes to what changed in the model first; a campaign of its earlier form is set aside |
     | `workers` | the processes that drive the paths, each `jobs` at the same time; None: this process alone |
+    | `device` | returns the bench on the device of a lane, counted from 0; None: all lanes have one bench |
     | `options` | the options of the command line, for the journal: it continues without them |
 
     Raises UsageError for values that mean nothing.
@@ -118,6 +119,7 @@ class Settings:
     resume: bool = False
     spend: bool = False
     workers: Workers | None = None
+    device: Callable[[int], Bench] | None = None
     options: Mapping[str, object] = field(default_factory=dict[str, object])
 
     @property
@@ -169,6 +171,7 @@ class SettingsKeywords(TypedDict, total=False):
     resume: bool
     spend: bool
     workers: Workers | None
+    device: Callable[[int], Bench] | None
     options: Mapping[str, object]
 
 

@@ -6,7 +6,6 @@ the parameters that a trace may choose; a file, an address, a process or a strat
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,14 +15,11 @@ import msgspec
 
 from otf.adapter import Bench
 from otf.campaign import Budget, Settings
-from otf.campaign.cluster import LARGEST
-from otf.campaign.lanes import make_room
 from otf.campaign.past import About, Past
-from otf.campaign.settings import UNLIMITED, Workers
+from otf.campaign.settings import UNLIMITED
 from otf.cli.benches import is_shipped, load, parsed
 from otf.cli.choices import KEPT, MODES
 from otf.cli.options import ROOT
-from otf.cli.output import warn
 from otf.cli.run_options import chosen, under, watched
 from otf.cli.suts import addressed
 from otf.cli.traces import bench_as_recorded
@@ -33,10 +29,23 @@ from otf.strategy.coverage import NOTHING_NEW
 from otf.trace.record import Header
 from otf.values import show
 
-MOST: Final = 256  # processes
 PATHS: Final = 10  # if nothing bounds a campaign
 AGAIN: Final = {
-    *("resume", "cluster", "bench", "sets", "sut", "pids", "strategy", "time", "spend", "page", "as_json", "debug")
+    *(
+        "resume",
+        "cluster",
+        "bench",
+        "sets",
+        "sut",
+        "device",
+        "pids",
+        "strategy",
+        "time",
+        "spend",
+        "page",
+        "as_json",
+        "debug",
+    )
 }
 """Options that may be given beside --resume: all others are those of the folder."""
 
@@ -46,6 +55,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     bench: str
     sets: list[str] = []
+    devices: list[list[str]] = []
     traces: int = 10
     steps: int = 50
     time: float | None = None
@@ -130,50 +140,6 @@ def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:  # noqa: AN
     return value
 
 
-def with_workers(
-    settings: Settings, options: RunOptions, bench: Bench, cluster: str | None, *, recorded: bool
-) -> Settings:
-    """Return the settings with the workers of these options; `recorded`: the bench is that of the folder."""
-    number = _processes(options.processes)
-    if cluster is None and (note := make_room(options.jobs)):
-        warn(f"note: {note}")
-    if cluster is None and number == 1:
-        return settings
-    what = "--processes" if cluster is None else "--cluster"
-    if options.until is not None:
-        message = f"--until counts coverage in one process: leave out {what}, and give --jobs"
-        raise UsageError(message)
-    if cluster is None:
-        return replace(settings, workers=_workers(settings, options, bench, number, recorded=recorded))
-    if bench.speed > 1:
-        raise UsageError("--speed measures how fast this machine's system may run: leave it out with --cluster")
-    # failures that were saved here may be of a system that only the workers reach
-    settings = replace(settings, jobs=settings.jobs * number, saved=None, largest=min(settings.largest, LARGEST))
-    options = msgspec.structs.replace(options, jobs=1, largest=settings.largest >> 20)
-    workers = _workers(settings, options, bench, 1, recorded=recorded)
-    return replace(settings, workers=replace(workers, cluster=cluster))
-
-
-def _processes(text: str) -> int:
-    number = len(os.sched_getaffinity(0)) if text == "auto" else int(text) if text.isdecimal() else 0
-    if not 1 <= number <= MOST:
-        message = f"--processes {text}: write a number from 1 to {MOST}, or auto, which is one for each processor"
-        raise UsageError(message)
-    return number
-
-
-def _workers(settings: Settings, options: RunOptions, bench: Bench, number: int, *, recorded: bool) -> Workers:
-    about = Past(settings.out).about if recorded else None
-    greeting = {
-        "options": msgspec.to_builtins(options),
-        "out": str(settings.out),
-        "speed": bench.speed,
-        "lanes": settings.jobs * number,
-        "header": None if about is None else {"run": "", **about.header},
-    }
-    return Workers(number, ("-m", "otf.cli.worker"), msgspec.json.encode(greeting))
-
-
 def as_recorded(head: Header, options: RunOptions, sets: list[str]) -> Bench:
     """Return the shipped bench of a folder, as the header of its traces has it."""
     recorded = bench_as_recorded(head, options.bench, parsed(sets), drives=True)
@@ -190,7 +156,7 @@ def resumed(folder: Path, given: RunOptions) -> tuple[RunOptions, Bench]:
     spend = given.spend or (options.spend and not given.time)
     options = msgspec.structs.replace(options, seed=head.seed, traces=about.traces, time=time, spend=spend)
     if given.bench:
-        own = {"bench": given.bench, "sets": given.sets, "sut": given.sut, "pids": given.pids}
+        own = {"bench": given.bench, "sets": given.sets, "sut": given.sut, "devices": given.devices, "pids": given.pids}
         options = msgspec.structs.replace(options, **own, strategy=_own(options.strategy, given.strategy))
         return options, made(options).at_speed(head.speed)
     _check_harmless(folder, options)
@@ -251,6 +217,7 @@ def _check_harmless(folder: Path, options: RunOptions) -> None:
     own = {
         "the bench": "" if is_shipped(options.bench) else options.bench,
         "--sut": " ".join(options.sut),
+        "--device": ", ".join(map(" ".join, options.devices)),
         "--pid": " ".join(options.pids),
         "--strategy": options.strategy if ":" in options.strategy else "",
     }

@@ -105,6 +105,10 @@ def run(
         str | None,
         typer.Option(metavar="ADDRESS", help="Drive --jobs paths at the same time on a dask cluster: tcp://host:8786."),
     ] = None,
+    device: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A pool of devices: a line for each with its addresses, as for --sut."),
+    ] = None,
     out: Out = None,
     keep: Annotated[
         str, typer.Option(metavar="|".join(KEPT), help="Which traces are kept.", autocompletion=among(*KEPT))
@@ -182,7 +186,7 @@ def run(
     Each path starts a fresh copy of the system. A path that fails ends; the others go on. Each failure is explained in
     the words of the model, and shrunk to the few inputs that matter.
     """
-    from otf.cli import continued
+    from otf.cli import continued, workers
     from otf.cli.benches import parsed
     from otf.cli.run_options import bounded, faster, measured
     from otf.cli.summary import given
@@ -216,6 +220,7 @@ def run(
         until=until,
         speed=speed,
         sut=sut or [],
+        devices=[] if device is None else workers.devices_in(device),
     )
     if resume is not None:
         continued.refuse_others([name for name in ctx.params if _is_given(ctx, name)])
@@ -234,7 +239,7 @@ def run(
     if calibrate:
         return measured(loaded, replace(settings, traces=min(settings.traces, 2)), as_json=as_json)
     recorded = resume is not None and not bench
-    settings = continued.with_workers(settings, options, loaded, cluster, recorded=recorded)
+    settings, loaded = workers.placed(settings, options, loaded, cluster, recorded=recorded)
     own = given(options.sut, options.silence, options.pids)
     shown = partial(_shown, page, parsed(options.sets, options.quiescence))
     return _judged(loaded, settings, options.until, own, shown, as_json=as_json)

@@ -30,6 +30,7 @@ from otf.campaign.past import ShrunkLine
 from otf.campaign.remote import JobLine, ResultLine
 from otf.campaign.results import PathResult
 from otf.cli.continued import RunOptions, as_recorded, made, settings_of
+from otf.cli.workers import on_devices
 from otf.errors import OtfError
 from otf.explore.steady import ask_again
 from otf.trace.record import Header
@@ -77,7 +78,7 @@ class Worker:
             until = anyio.current_time() + seconds
             found = await self._executor.confirm(line.lane, failing, line.first, until, strict=line.strict)
             return msgspec.structs.replace(ResultLine.of(line.job, found.result), tries=found.tries, again=found.again)
-        shrunk = await self._executor.shrink(failing, seconds, ShrinkWatch(), confirmed=line.confirmed)
+        shrunk = await self._executor.shrink(failing, seconds, ShrinkWatch(), lane=line.lane, confirmed=line.confirmed)
         return ResultLine(line.job, line.number, shrunk=ShrunkLine.of("", shrunk))
 
     async def _drive(self, line: JobLine) -> ResultLine:
@@ -120,6 +121,8 @@ def _begun(greeting: Greeting) -> Answers:
     try:
         settings = settings_of(options, Path(greeting.out))
         bench = made(options) if head is None else as_recorded(head, options, options.sets)
+        bench = bench.at_speed(greeting.speed)
+        settings = on_devices(settings, options, bench)
     except OtfError as error:
         why = f"a worker on {gethostname()} cannot begin: {error}"
         kind = type(error).__name__
@@ -129,7 +132,7 @@ def _begun(greeting: Greeting) -> Answers:
 
         return refuse
     make_room(settings.jobs)
-    return Worker(bench.at_speed(greeting.speed), settings, greeting.lanes).do
+    return Worker(bench, settings, greeting.lanes).do
 
 
 async def _serve(answers: Answers, out: int) -> None:

@@ -153,7 +153,7 @@ def _parts(fields: Mapping[str, Any]) -> Iterator[Any]:
     for each in fields.values():
         if hasattr(each, _PARTS):
             yield each
-        elif type(each) is list:
+        elif hasattr(each, "append"):
             yield from (part for part in each if hasattr(part, _PARTS))
 
 

@@ -62,13 +62,19 @@ class Shaper:
 
     def _union(self, hints: list[Any], optional: bool, outer: tuple[type, ...]) -> Shape:  # noqa: FBT001 -- a part of it
         shapes = [self.shape(each, outer) for each in hints]
-        dumps = {hint: shape.dump for hint, shape in zip(hints, shapes, strict=True)}
+        dumps = {get_origin(hint) or hint: shape.dump for hint, shape in zip(hints, shapes, strict=True)}
 
         def load(found: Any) -> Any:
             return None if optional and found is None else first_that_fits(loads, found)
 
         def dump(value: Any) -> Any:
-            return None if optional and value is None else dumps[type(value)](value)
+            if optional and value is None:
+                return None
+            if len(shapes) == 1:
+                return shapes[0].dump(value)
+            if type(value) not in dumps:
+                raise TypeError(f"{show(value)} is none of {', '.join(each.__name__ for each in dumps)}")
+            return dumps[type(value)](value)
 
         loads = [shape.load for shape in shapes]
         return Shape(load, dump)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import islice
 from typing import Any, Final, TypeVar
 
@@ -204,11 +204,16 @@ class Model:
 
     def _each_once(self, node: Node) -> tuple[Symbol, ...]:
         return _guard(
-            lambda: tuple(dict.fromkeys(map(self.symbol, limited(self.spec.inputs(node.value), INPUTS, "inputs")))),
+            lambda: tuple(dict.fromkeys(map(self.symbol, limited(self._given(node), INPUTS, "inputs")))),
             self.spec.inputs,
             "inputs",
             node.value,
         )
+
+    def _given(self, node: Node) -> Iterable[object]:
+        # no more than its length: a sequence that never raises IndexError would be iterated for ever
+        given = self.spec.inputs(node.value)
+        return islice(given, len(given)) if isinstance(given, Sequence) else given
 
     def _drawable(self, node: Node) -> EnabledInputs:
         given = self.spec.inputs(node.value)
@@ -217,7 +222,6 @@ class Model:
         if values is not given and size > ITERATED:
             size, self.cut = ITERATED, True
         if size <= FEW:
-            # no more than its length: a sequence that never raises IndexError would be iterated for ever
             return EnabledInputs.fixed(dict.fromkeys(map(self.symbol, islice(values, size))))
 
         def drawn(at: int) -> Symbol:

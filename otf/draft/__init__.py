@@ -13,7 +13,7 @@ from otf.draft.binary import binary_kinds
 from otf.draft.cutting import cut, is_text
 from otf.draft.dialogue import Utterance, read_dialogue
 from otf.draft.kinds import MessageKind, Parsed
-from otf.draft.model import Answer, exchanges, rules
+from otf.draft.model import AnswerKinds, exchanges, rules
 from otf.draft.objects import object_kinds
 from otf.draft.texts import text_kinds
 from otf.draft.writing import Draft
@@ -58,7 +58,7 @@ def _counted(utterances: Sequence[Utterance], parsed: Sequence[Parsed]) -> list[
     return sorted(kinds.values(), key=lambda kind: not kind.sent)
 
 
-def _greeting(utterances: Sequence[Utterance], parsed: Sequence[Parsed]) -> Answer:
+def _greeting(utterances: Sequence[Utterance], parsed: Sequence[Parsed]) -> AnswerKinds:
     """Return what each client heard before it said anything, if that was the same for all of them."""
     heard: dict[int, list[str]] = {}
     begun = set[int]()

@@ -20,8 +20,12 @@ MOST_ANSWERS: Final = 4
 _LONGEST_ANSWER: Final = 8
 _ENOUGH: Final = 2
 
-Answer: TypeAlias = tuple[str, ...]
+AnswerKinds: TypeAlias = tuple[str, ...]
 """The names of the kinds of messages that follow an input, in their order."""
+
+
+Echoes: TypeAlias = tuple[tuple[str, str], ...]
+"""Pairs of fields: one of the answer, and the one of the input whose value it always had."""
 
 
 class Exchanged(NamedTuple):
@@ -34,14 +38,13 @@ class Exchanged(NamedTuple):
 
 @dataclass
 class InputRule:
-    """What follows an input of a kind: each answer with how often it came, and the fields that were the same.
-
-    `echoes` are pairs of fields: that of the answer, and that of the input whose value it always had.
-    """
+    """What follows an input of a kind: each answer with how often it came, and the fields that were the same."""
 
     kind: MessageKind
-    answers: dict[Answer, int]
-    echoes: dict[Answer, tuple[tuple[str, str], ...]] = field(default_factory=dict[Answer, tuple[tuple[str, str], ...]])
+    answers: dict[AnswerKinds, int]
+    echoes: dict[AnswerKinds, tuple[tuple[str, str], ...]] = field(
+        default_factory=dict[AnswerKinds, tuple[tuple[str, str], ...]]
+    )
 
     @property
     def varies(self) -> bool:
@@ -68,8 +71,8 @@ def exchanges(utterances: Sequence[Utterance], parsed: Sequence[Parsed]) -> Iter
 def rules(found: Iterable[Exchanged]) -> list[InputRule]:
     """Return what follows each kind of input, in the order of their first appearance."""
     kinds: dict[str, MessageKind] = {}
-    answers = defaultdict[str, Counter[Answer]](Counter)
-    samples = defaultdict[tuple[str, Answer], list[Exchanged]](list)
+    answers = defaultdict[str, Counter[AnswerKinds]](Counter)
+    samples = defaultdict[tuple[str, AnswerKinds], list[Exchanged]](list)
     for each in found:
         name, answer = each.inp.kind.name, tuple(output.kind.name for output in each.outputs)
         kinds[name] = each.inp.kind
@@ -82,7 +85,7 @@ def rules(found: Iterable[Exchanged]) -> list[InputRule]:
     return made
 
 
-def _echoes(samples: Sequence[Exchanged]) -> tuple[tuple[str, str], ...]:
+def _echoes(samples: Sequence[Exchanged]) -> Echoes:
     inputs, outputs = samples[0].inp.kind.fields, samples[0].outputs[0].kind.fields
     return tuple(
         (theirs.name, own.name)

@@ -13,7 +13,7 @@ from typing import Final
 
 from otf.draft.cutting import FramingGuess
 from otf.draft.kinds import MessageKind, literal, quoted
-from otf.draft.model import Answer, InputRule
+from otf.draft.model import AnswerKinds, InputRule
 
 MOST_INPUTS: Final = 5
 """Inputs of each kind that the draft tries: those that were sent most often."""
@@ -32,7 +32,7 @@ class Draft:
     url: str
     kinds: Sequence[MessageKind]
     rules: Sequence[InputRule]
-    greeting: Answer
+    greeting: AnswerKinds
     framing: FramingGuess
     slowest: float
     notes: Sequence[str] = ()
@@ -181,12 +181,12 @@ def _case(rule: InputRule, kinds: dict[str, MessageKind]) -> Iterator[str]:
         yield f"            yield goto({', '.join(['state', *outputs])})  # {_times(count)}{silent}"
 
 
-def _items(answer: Answer, kinds: dict[str, MessageKind]) -> list[str]:
+def _items(answer: AnswerKinds, kinds: dict[str, MessageKind]) -> list[str]:
     # a class is any of its values; one without fields has a single value
     return [name if kinds[name].fields else f"{name}()" for name in answer]
 
 
-def _same(answer: Answer, rule: InputRule) -> list[str]:
+def _same(answer: AnswerKinds, rule: InputRule) -> list[str]:
     """Return the code of an answer in which some fields are those of the input; nothing if there are none."""
     pairs, tests = list[str](), f"    lambda out: isinstance(out, {''.join(answer)})"
     for theirs, own in rule.echoes.get(answer, ()):

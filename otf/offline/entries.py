@@ -104,7 +104,7 @@ class Entries:
         self.unit: float = 0.0
         self.cut: bool = False
         self.guessed: bool = False
-        self._last = 0.0
+        self._waiting = dict[tuple[str, bool], LogEntry]()
         self._entries, self._name = entries, name
         self._codec, self._finder = bench.codec, InputFinder(bench)
         self._port = _chosen(bench, port, name)
@@ -116,16 +116,31 @@ class Entries:
         """Yield the events with their places. Raises TraceError for bytes that were sent and are no known input."""
         for entry in self._entries:
             yield from self.events(entry)
-        # the log may end before its last message does; whether it does is unknown, and so it is not judged
-        self.cut = any(incoming.begun.strip() for incoming, _ in self._framers.values())
+        for noted in self._ended(UNTIMED):
+            # the log may end before its last message does, and then it is not judged
+            if isinstance(noted.event, Seen) and isinstance(noted.event.output, Undecodable):
+                self.cut = True
+            else:
+                yield noted
+        self.cut = self.cut or any(incoming.begun.strip() for incoming, _ in self._framers.values())
 
     def events(self, entry: LogEntry) -> Iterator[Noted]:
         """Yield the events of the next entry."""
         self.unit = max(self.unit, entry.unit)
         self.guessed = self.guessed or entry.way in {"shown", "unknown"}
+        if self._waiting:
+            yield from self._ended(entry.at)
         for frame in self._frames(entry):
             yield from self._event(frame, entry)
-        self._last = entry.at
+
+    def _ended(self, at: float) -> Iterator[Noted]:
+        """Yield the events of the frames that silence has ended before this time, in their order."""
+        for key, last in sorted(self._waiting.items(), key=lambda item: item[1].at):
+            framer = self._framers[key[0]][key[1]]
+            if at - last.at > framer.gap:
+                del self._waiting[key]
+                for frame in framer.rest():
+                    yield from self._event(frame, last)
 
     def _framer(self, entry: LogEntry) -> Framer:
         if entry.channel not in self._framers:
@@ -144,8 +159,9 @@ class Entries:
         if entry.way == "sent" and isinstance(framer, LineFraming):
             # a terminal sends another line end than the one that a system sees
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        ended = framer.rest() if framer.gap and entry.at - self._last > framer.gap else []
-        return ended + framer.feed(data)
+        if framer.gap:
+            self._waiting[entry.channel, entry.way == "sent"] = entry
+        return framer.feed(data)
 
     def _event(self, frame: Frame, entry: LogEntry) -> Iterator[Noted]:
         event = self._found(frame, entry)
@@ -219,7 +235,7 @@ def _framers(bench: Bench, port: str) -> tuple[Framer, Framer]:
     opener = bench.ports.get(port)
     framing = (opener.framing if isinstance(opener, Port) else None) or lines()
     incoming = framing()
-    # a prompt ends what a system says; what it is told are lines
+    # a prompt ends an answer of a system; what is sent to it are lines
     outgoing = lines()() if isinstance(incoming, (LineFraming, Prompt)) else framing()
     return incoming, outgoing
 

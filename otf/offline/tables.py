@@ -75,6 +75,9 @@ def _begun(files: dict[str, BinaryIO], path: Path) -> BinaryIO:
     for file in files.values():
         if file.name == str(path):
             return file
+    if path.exists() and not path.is_file():
+        # a pipe would block for ever
+        raise TraceError(f"{path}: this is no file; it is to be a part of the log of `script`")
     try:
         opened = path.open("rb")
     except OSError as error:

@@ -12,7 +12,7 @@ for (const tools of document.querySelectorAll("[data-rows]")) {
       row.hidden = !(right && words.every((word) => texts[at].includes(word)));
       shown += !row.hidden;
     });
-    count.textContent = `${shown} of ${rows.length} shown`;
+    count.textContent = `${shown.toLocaleString("en")} of ${rows.length.toLocaleString("en")} shown`;
   };
   search.addEventListener("input", filter);
   if (choice) choice.addEventListener("change", filter);

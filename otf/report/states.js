@@ -5,6 +5,7 @@
   if (!place) return;
   const SVG = "http://www.w3.org/2000/svg";
   const [DRAWN, NEAR, LISTED, ACROSS, WIDE, LINES, TOKEN] = [80, 24, 100, 6, 26, 4, 40];
+  const many = (count) => count.toLocaleString("en");
   const make = (name, attributes, ...inner) => fill(document.createElement(name), attributes, inner);
   const svg = (name, attributes, ...inner) => fill(document.createElementNS(SVG, name), attributes, inner);
   const fill = (element, attributes, inner) => {
@@ -258,7 +259,7 @@
   const bounded = (row, all, what) => {
     const shown = row.slice(0, DRAWN);
     if (!shown.length) return [[], [], `no ${what}`];
-    return [...boxes(shown.map(([state]) => state), shown.map(([, at]) => at)), all > shown.length ? `the nearest ${shown.length} of ${all} ${what}` : ""];
+    return [...boxes(shown.map(([state]) => state), shown.map(([, at]) => at)), all > shown.length ? `the nearest ${many(shown.length)} of ${many(all)} ${what}` : ""];
   };
 
   // --- the page
@@ -302,7 +303,7 @@
       if (rows.length < LISTED) rows.push(make("li", {}, step(state, `${state}  ${whole(state)}`)));
     }
     list.replaceChildren(...rows);
-    count.textContent = `${found} of ${size} states${found > rows.length ? `, the first ${rows.length} are listed` : ""}`;
+    count.textContent = `${many(found)} of ${many(size)} states${found > rows.length ? `, the first ${many(rows.length)} are listed` : ""}`;
   };
   const step = (state, text) => make("button", { type: "button", class: state === here ? "to here" : "to", click: () => go(state) }, text);
   const toward = (arc) => {
@@ -325,7 +326,7 @@
     const back = into[here].filter((arc) => data.source[arc] !== here), steps = way(here);
     const passed = steps.map((arc) => make("li", {}, make("code", {}, `${taken(arc)} `), step(data.target[arc], `${data.target[arc]}  ${differing(data.target[arc], data.source[arc]).join(" ")}`)));
     panel.replaceChildren(...[
-      make("h3", {}, `State ${here} of ${size}: ${kind(here)}`), make("p", { class: "soft" }, marks.filter(Boolean).join(", ") || "\u00a0"),
+      make("h3", {}, `State ${many(here)} of ${many(size)}: ${kind(here)}`), make("p", { class: "soft" }, marks.filter(Boolean).join(", ") || "\u00a0"),
       shown.length ? table(["field", "value", ""], shown) : null, make("h3", {}, "From here"),
       out.length > ahead.length ? make("p", { class: "soft" }, `the first ${ahead.length} of ${out.length} transitions`) : null,
       !out.length ? make("p", {}, "No transition leaves it.") : make("div", { class: "wide", tabindex: 0 }, table(["input", "outputs", "leads to", ...(went ? [""] : [])], ahead)),

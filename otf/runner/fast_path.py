@@ -75,7 +75,7 @@ class FastPath:
             await self._go(cached_run, go)
         finally:
             self._wire.acknowledge(later=False)
-            self._wire.passed_by()
+            self._wire.known_empty.clear()
             cached_run.finish()
             self._spent.wire += max(0.0, monotonic() - thread_time() - waited)
 

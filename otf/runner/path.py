@@ -13,6 +13,7 @@ from otf.adapter import Ending, Frame, Line, LineLost
 from otf.adapter.exits import blaming, describe, where
 from otf.adapter.line import Acting
 from otf.codec import Codec, PortAction
+from otf.codec.malformed import Malformed
 from otf.core import Ping, Send, Session, Wait
 from otf.core.calls import own_frames
 from otf.errors import CodecError, ModelError, OtfError, UsageError, WriteError
@@ -190,6 +191,10 @@ class Conduct:
             line = self.wire.lines[port]
             await (line.send(data) if isinstance(data, bytes) else _performed(line, data))
         except CodecError as error:
+            if isinstance(value, Malformed):
+                # no framing carries all bytes: another input is chosen
+                self.session.plan(None)
+                return False
             message = f"the port {port!r} cannot take the input {show(value)}: {error}"
             raise ModelError(message) from error
         except LineLost as lost:

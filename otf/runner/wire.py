@@ -62,8 +62,8 @@ class Wire:
         self._tasks: TaskGroup
         self._watching: Watching
         self.watched: dict[int, str] = {}  # the descriptors, with their ports
-        # ports that had nothing when they were read last: their descriptors show when that changes
-        self._empty: set[str] = set()
+        # ports that had nothing when they were read last, through the wire: their descriptors show when that changes
+        self.known_empty: set[str] = set()
         # the only port with descriptors; None if several have some, or none
         self.port: str | None = None
         self._woken = anyio.Event()
@@ -153,23 +153,14 @@ class Wire:
         nothing = self._poll is not None and not self._poll.poll(0) and self.stirred == NEVER
         at = self.clock() - self.zero
         for port, line in self.lines.items():
-            if self._paused or (nothing and port in self._empty):
+            if self._paused or (nothing and port in self.known_empty):
                 continue
             if arrivals := line.receive():
                 self.keep(port, arrivals, at)
                 self._drain(port)
-            elif self._polled(port):
-                self._empty.add(port)
+            elif (wanted := line.descriptors()) and not any(map(os.isatty, wanted)):  # of these only a read is sure
+                self.known_empty.add(port)
         return not self.waiting
-
-    def _polled(self, port: str) -> bool:
-        """Return whether the kernel polls the descriptors of a port rightly; of a terminal only a read is sure."""
-        wanted = self.lines[port].descriptors()
-        return bool(wanted) and not any(map(os.isatty, wanted))
-
-    def passed_by(self) -> None:
-        """Record that arrivals were taken from lines directly, so that more may be there that no poll shows."""
-        self._empty.clear()
 
     def arrived(self) -> list[Arrived]:
         """Return the arrivals that were not returned yet, in their order."""
@@ -184,7 +175,7 @@ class Wire:
         self.inbox.clear()
         self._bytes = 0
         if self._paused:
-            self._resume()
+            self._pause(paused=False)
         return arrived
 
     def over(self, until: float) -> bool:
@@ -267,7 +258,7 @@ class Wire:
     def keep(self, port: str, arrivals: list[Arrival], at: float) -> None:
         """Put arrivals that were read from a port at that time into the inbox."""
         inbox, ended = self.inbox, not arrivals
-        self._empty.discard(port)
+        self.known_empty.discard(port)
         for arrival in arrivals:
             ended = not isinstance(arrival, Frame)
             self._bytes += len(arrival.data) if isinstance(arrival, Frame) else 0
@@ -305,12 +296,7 @@ class Wire:
         ports = set(self.watched.values())
         self.port = ports.pop() if len(ports) == 1 else None
 
-    def _pause(self) -> None:
-        self._paused = True
-        for port in self.lines:
-            self._agree(port)
-
-    def _resume(self) -> None:
-        self._paused = False
+    def _pause(self, *, paused: bool = True) -> None:
+        self._paused = paused
         for port in self.lines:
             self._agree(port)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from otf.core import Chooser, Node, Symbol, View
+from otf.core import FEW, Chooser, Node, Symbol, View
 from otf.spec import Elapse
-from otf.strategy.pool import Pool
+from otf.strategy.pool import DRAWN, Pool
 from otf.strategy.visits import ChangedFirst, LeastInput, VisitCounts
 
 FAR: Final = 20_000  # states considered for one plan
@@ -44,9 +44,19 @@ class Nearest:
         return chosen
 
     def _untried(self, view: View, node: Node) -> Symbol | bool:
-        tried = self.visits.inputs[node]
-        fresh = [inp for inp in view.model.enabled_inputs(node) if not tried[inp] and self._may(view, node, inp)]
-        return self.pool.random.choice(fresh) if fresh else False
+        tried, over = self.visits.inputs[node].get, self.pool.patience()
+        enabled, random = view.model.offered(node), self.pool.random
+        for _ in range(DRAWN if enabled.size > FEW else 0):
+            inp = enabled.at(int(random.random() * enabled.size))
+            if not tried(inp) and self._may(view, node, inp):
+                return inp
+        fresh: list[Symbol] = []
+        for inp in view.model.enabled_inputs(node):
+            if not tried(inp) and self._may(view, node, inp):
+                fresh.append(inp)
+            if over():
+                break
+        return random.choice(fresh) if fresh else False
 
     def _may(self, view: View, node: Node, inp: Symbol) -> bool:
         specified = view.model.specified(node, inp)

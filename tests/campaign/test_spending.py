@@ -253,6 +253,14 @@ def test_shrinking_leaves_time_for_paths(tmp_path: Path) -> None:
     assert all((group.shrunk is None) is bool(group.unshrunk) for group in found.failures.values())
 
 
+def test_a_short_time_shrinks_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where half of what is left for shrinking is too short, the first kind gets the least that is enough."""
+    monkeypatch.setattr("otf.campaign.reports.LEAST", 20.0)
+    found = run(bench(TEA), tmp_path, traces=100_000, steps=10, time=100, spend=True)
+    [group] = found.failures.values()
+    assert group.shrunk is not None
+
+
 def test_all_of_the_time_is_spent(tmp_path: Path) -> None:
     """Also after a failure, and not much more."""
 

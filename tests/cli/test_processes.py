@@ -133,3 +133,52 @@ def test_a_worker_that_cannot_begin(folder: Path, guard: str, status: int, messa
     done = otf("run", "bench.py:make", "--seed", 1, "--processes", 2, "--no-saved", "--out", "out")
     assert done.status == status
     assert message in done.said
+
+
+BOARDS = """
+import os
+import sys
+
+here = sys.argv[1]
+os.close(os.open(here, os.O_CREAT | os.O_EXCL))  # two paths on one board: the second cannot begin
+print("ready", flush=True)
+try:
+    for _ in sys.stdin:
+        print("pong", flush=True)
+finally:
+    os.remove(here)
+"""
+BENCH = """
+from dataclasses import dataclass
+from otf.adapter import Bench
+from otf.adapters import process
+from otf.codec import lines
+from otf.spec import Spec, goto
+
+@dataclass(frozen=True)
+class Ping:
+    pass
+
+@dataclass(frozen=True)
+class Pong:
+    pass
+
+def make():
+    spec = Spec(lambda state, inp: [goto(state, Pong())], 0, [Ping()])
+    codec = lines({Ping: "ping", Pong: "pong"})
+    return Bench(spec, ports={"p": process("false")}, codec=codec, quiescence=0.05)
+"""
+
+
+@pytest.mark.parametrize("more", [(), ("--processes", "2")])
+def test_a_pool_of_devices(folder: Path, more: tuple[str, ...]) -> None:
+    """No two paths meet on one device, and all devices are used; more paths at a time than devices are refused."""
+    (folder / "board.py").write_text(BOARDS, encoding="utf-8")
+    (folder / "boards.py").write_text(BENCH, encoding="utf-8")
+    urls = [f"p='exec:{sys.executable} {folder / 'board.py'} {folder / name}'" for name in ("red", "blue")]
+    (folder / "pool").write_text("# two boards\n" + "\n".join(urls) + "\n", encoding="utf-8")
+    jobs = () if more else ("--jobs", "2")
+    call = ("run", "boards.py:make", "--seed", 1, "--steps", 3, "--traces", 8, "--no-saved", "--device", "pool")
+    done = otf(*call, *jobs, *more, "--out", "out", "--json")
+    assert (done.status, done.data["paths"]) == (0, 8), done.said
+    assert "3 paths at the same time, and --device has 2 devices" in failed(*call, "--jobs", 3, "--out", "more")

@@ -153,9 +153,9 @@ SAMPLES: list[object] = [
 ]
 
 
-def law(make: Make, values: st.SearchStrategy[object], examples: int) -> None:
+def law(make: Make, values: st.SearchStrategy[object], examples: int, modes: tuple[bool, ...] = (True, False)) -> None:
     """What is encoded is decoded as the same value, in either mode."""
-    codecs = make(exact=True), make(exact=False)
+    codecs = [make(exact=each) for each in modes]
 
     @given(values)
     @settings(max_examples=examples, deadline=None, derandomize=True, database=None)
@@ -168,17 +168,17 @@ def law(make: Make, values: st.SearchStrategy[object], examples: int) -> None:
     survives()
 
 
-def frames_of(codec: LibraryCodec, samples: list[object], many: int) -> list[bytes]:
+def frames_of(codec: LibraryCodec, samples: list[object], many: int, seed: int) -> list[bytes]:
     """Return random frames, and as many damaged ones."""
     own = [data for data in map(codec.encode, samples) if isinstance(data, bytes)]
-    return [*own, *noise(Random(0), many), *damaged(Random(1), own, many)]
+    return [*own, *noise(Random(seed), many), *damaged(Random(seed), own, many)]
 
 
-def bytes_law(make: Make, samples: list[object], many: int) -> None:
+def bytes_law(make: Make, samples: list[object], many: int, seed: int = 0) -> None:
     """Bytes are undecodable, or exactly those of their value; without `exact` the value at least is the same again."""
     exact, free = make(exact=True), make(exact=False)
     count = 0
-    for data in frames_of(exact, samples, many):
+    for data in frames_of(exact, samples, many, seed):
         value = decoded(exact, data)
         count += value is not None
         assert value is None or exact.encode(value) == data

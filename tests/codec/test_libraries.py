@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import pytest
 
@@ -300,3 +300,29 @@ def test_a_union_that_nothing_fits() -> None:
     codec = from_construct({Either: construct.Struct("value" / construct.Int8ub)}, exact=False)
     with pytest.raises(CodecError, match=r"Level.value: .*; Answer.value: "):
         codec.decode("", b"\5")
+
+
+@dataclass(frozen=True)
+class Optionals:
+    """Fields that may be absent, of types without a class of their own."""
+
+    values: tuple[int, ...] | None
+    word: Literal["a", "b"] | None
+    mixed: tuple[int, ...] | str
+
+
+class Absent(Fixed):
+    """A declaration of such a message."""
+
+    def parse_stream(self, stream: object) -> dict[str, object]:
+        del stream
+        return {"values": [1], "word": None, "mixed": "x"}
+
+
+def test_what_may_be_absent() -> None:
+    """A list, a literal, and one of two types; a value of a third is refused."""
+    codec = from_construct({Optionals: Absent()}, exact=False)
+    value = Optionals((1,), None, "x")
+    assert (codec.decode("", b""), codec.encode(value)) == (value, b"")
+    with pytest.raises(CodecError, match="5 is none of tuple, str"):
+        codec.encode(Optionals(None, "a", 5))  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] -- a user's mistake

@@ -87,8 +87,13 @@ def test_structures() -> None:
 
 @pytest.mark.slow
 def test_many_structures() -> None:
-    """The same for 10,000 values, 10,000 random frames and as many damaged ones."""
+    """The same for 10,000 values."""
     law(kaitais, METERS, 10_000)
+
+
+@pytest.mark.slow
+def test_many_frames_of_structures() -> None:
+    """The same for 10,000 random frames and 10,000 damaged ones."""
     bytes_law(kaitais, METER_SAMPLES, FRAMES)
 
 
@@ -167,19 +172,26 @@ def test_layers() -> None:
     assert layers(exact=False).decode("", b"\x03Ihi") == samples[0]
 
 
-@pytest.mark.slow
-def test_layers_of_scapy() -> None:
-    """The same of scapy itself, where it is installed: 10,000 values, and 10,000 random and damaged frames."""
+def scapys(*, exact: bool) -> LibraryCodec:
+    """Return the codec of layers of scapy, where it is installed."""
     inet = pytest.importorskip("scapy.layers.inet", reason="scapy is not installed")
+    return from_scapy({Echo: inet.ICMP, Datagram: inet.UDP}, parts={Data: inet.ICMP}, exact=exact, port="line")
 
-    def scapys(*, exact: bool) -> LibraryCodec:
-        return from_scapy({Echo: inet.ICMP, Datagram: inet.UDP}, parts={Data: inet.ICMP}, exact=exact, port="line")
 
-    values: st.SearchStrategy[object] = st.builds(
-        Echo, st.sampled_from([0, 8]), st.integers(0, 65_535), st.integers(0, 65_535), st.binary(max_size=5)
-    )
-    law(scapys, values, 10_000)
-    bytes_law(scapys, [Echo(8, 1, 2, b"abc"), Echo(0, 1, 2, b"")], FRAMES)
+@pytest.mark.slow
+@pytest.mark.parametrize("exact", [True, False])
+def test_layers_of_scapy(*, exact: bool) -> None:
+    """The same of scapy itself: 10,000 values."""
+    numbers = st.integers(0, 65_535)
+    values = st.builds(Echo, st.sampled_from([0, 8]), numbers, numbers, st.binary(max_size=5))
+    law(scapys, values, 10_000, (exact,))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_frames_of_scapy(seed: int) -> None:
+    """A tenth of 10,000 random and 10,000 damaged frames, which take a millisecond each."""
+    bytes_law(scapys, [Echo(8, 1, 2, b"abc"), Echo(0, 1, 2, b"")], FRAMES // 10, seed)
 
 
 @dataclass(frozen=True)

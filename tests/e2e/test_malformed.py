@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -11,7 +12,7 @@ from typing import TypeAlias
 
 import pytest
 
-from otf.adapter import Bench, Ending
+from otf.adapter import Bench, Ending, Line
 from otf.adapters import inprocess
 from otf.campaign import run
 from otf.campaign.run import NonconformanceError
@@ -261,3 +262,23 @@ def test_a_codec_must_know_its_inputs() -> None:
     with pytest.raises(UsageError, match="no bytes"):
         Bench.in_process(SPEC, lambda: lambda _: []).with_malformed(0.1)
     assert isinstance(bench().codec, MalformedCodec)
+
+
+def test_bytes_that_the_port_cannot_carry_are_left_out(tmp_path: Path) -> None:
+    """Where a framing refuses the bytes of a malformed input, another input is chosen."""
+
+    @asynccontextmanager
+    async def narrow() -> AsyncGenerator[Line, None]:
+        async with inprocess(Store)() as line:
+            send = line.send
+
+            async def checked(data: bytes) -> None:
+                if not data or data[0] > 0x7F:
+                    raise CodecError("the first byte says how long the frame is")
+                await send(data)
+
+            line.send = checked  # type: ignore[method-assign]
+            yield line
+
+    made = replace(bench(), ports={"": narrow})
+    assert run(made, out=tmp_path / "out", traces=12, steps=50, seed=1).verdict == "pass"

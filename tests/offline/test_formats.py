@@ -15,6 +15,7 @@ from otf.cli.foreign import How, form_of, opinion
 from otf.errors import TraceError, UsageError
 from otf.framing import silence
 from otf.models import coffee
+from otf.offline.entries import Entries, LogEntry
 from otf.offline.formats import guessed
 from otf.offline.logs import Opinion
 from otf.spec import Spec, Transition
@@ -171,8 +172,17 @@ def test_silence_that_the_times_cannot_show() -> None:
     bench = replace(BENCH, ports={"line": tcp("tcp://127.0.0.1:7000", framing=silence(0.01))})
     with pytest.raises(UsageError, match="silence ends the frames of this port, and the log does not show it"):
         told(b"button", bench, "raw")
-    text = b"1.000 TX coin 10\n2.000 RX tea\n"
-    assert told(text, bench).steps == 0
+    # each frame has the time of its last byte, and not that of the next entry, which came after an input
+    rows = [(1.0, "sent", b"coin 10"), (2.0, "sent", b"but"), (2.001, "sent", b"ton"), (2.002, "seen", b"coffee")]
+    rows += [(3.0, "sent", b"coin 10"), (4.0, "seen", b"cof")]
+    entries = Entries([LogEntry(at, data, way) for at, way, data in rows], bench, "a.log")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] -- words
+    assert [(type(each.event).__name__, each.event.at) for each in entries] == [
+        ("Sent", 1.0),
+        ("Sent", 2.001),
+        ("Seen", 2.002),
+        ("Sent", 3.0),
+    ]
+    assert entries.cut
 
 
 def test_a_bench_in_this_process() -> None:

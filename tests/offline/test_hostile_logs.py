@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from random import Random
 import pytest
 
 from otf.cli.foreign import How, opinion
-from otf.errors import OtfError, UsageError
+from otf.errors import OtfError, TraceError, UsageError
 from otf.offline.formats import FORMATS, guessed, named, unknown
 from otf.testing.framing import damaged, noise
 from tests.offline.test_canlogs import BUS
@@ -95,8 +96,18 @@ def test_what_is_wrong_has_a_place(form: str, data: bytes, says: str, tmp_path: 
         opinion(str(tmp_path / "log"), io.BytesIO(data), bench, how)
 
 
+def test_a_log_does_not_choose_what_is_read(tmp_path: Path) -> None:
+    """The files that a timing file names are beside it, and are files: a pipe would block for ever."""
+    os.mkfifo(tmp_path / "out")
+    how = How(form="script")
+    with pytest.raises(TraceError, match="out: this is no file"):
+        opinion(str(tmp_path / "log"), io.BytesIO(b"H 0 OUTPUT_LOG /tmp/out\n"), BENCH, how)
+    with pytest.raises(TraceError, match=r"\.\.: this is no file"):
+        opinion(str(tmp_path / "log"), io.BytesIO(b"H 0 OUTPUT_LOG ..\n"), BENCH, how)
+
+
 def test_the_name_of_a_format() -> None:
-    """An unknown one is told those that there are; only some take something after a colon."""
+    """The error for an unknown one lists those that there are; only some take something after a colon."""
     assert (named("candump"), named("picocom"), named("script:out")) == (
         ("candump", ""),
         ("raw", ""),

@@ -13,7 +13,6 @@ import threading
 import tty
 from collections.abc import Callable
 from functools import reduce
-from operator import xor
 
 HOST = "127.0.0.1"
 BROKEN = sys.argv[-1] == "broken"
@@ -68,7 +67,7 @@ def metered(registers: dict[int, int], data: bytes) -> bytes:
         answer = bytes([0x82, counter])
     else:
         answer = bytes([0x81, counter, 0, register]) + registers.get(register, 0).to_bytes(2, "big")
-    return answer + bytes([reduce(xor, answer)])
+    return answer + bytes([reduce(lambda one, other: one ^ other, answer)])
 
 
 def at_terminal(_port: int) -> None:

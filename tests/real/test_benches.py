@@ -34,6 +34,10 @@ SYSTEMS = [
     pytest.param("supply", {}, 1, 30, marks=needs_module("pyvisa_sim")),
     pytest.param("ecu", {}, 1, 8, marks=[needs_module("can"), needs_module("isotp")]),
     pytest.param("uboot", {}, 1, 30, marks=needs("qemu-system-arm", "u-boot-qemu")),
+    pytest.param("bootloader", {}, 1, 60, marks=[needs("simavr", "arduino-core-avr"), pytest.mark.slow]),
+    pytest.param(
+        "microbit", {}, 1, 60, marks=[needs("qemu-system-arm", "firmware-microbit-micropython"), pytest.mark.slow]
+    ),
 ]
 
 

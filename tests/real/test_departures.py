@@ -18,6 +18,10 @@ KNOWN_ISSUES = [
     pytest.param("jobs", "number", marks=needs("beanstalkd")),
     pytest.param("memcached", "number", marks=needs("memcached")),
     pytest.param("smtp", "bare", marks=needs_module("aiosmtpd")),
+    pytest.param("bootloader", "sync", marks=[needs("simavr", "arduino-core-avr"), pytest.mark.slow]),
+    pytest.param(
+        "microbit", "del", marks=[needs("qemu-system-arm", "firmware-microbit-micropython"), pytest.mark.slow]
+    ),
     pytest.param("irc", "nick", marks=needs("ngircd")),
     pytest.param("chat", "close", marks=needs_module("websocket_server")),
     pytest.param("supply", "compound", marks=needs_module("pyvisa_sim")),

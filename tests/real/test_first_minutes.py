@@ -58,6 +58,14 @@ def sections() -> dict[str, Typed]:
     }
 
 
+def test_what_is_copied_is_short() -> None:
+    """Each bench to copy from is one file of 250 lines at most."""
+    files: list[str] = re.findall(r"^\|.*\]\((\.\./models/\w+\.py)\)", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(files) == 6
+    for file in files:
+        assert len((PAGE.parent / file).read_text(encoding="utf-8").splitlines()) <= 250, file
+
+
 @contextmanager
 def started(kind: str, *, broken: bool = False) -> Generator[str]:
     """Start a system as a program; its place is a terminal, or a port of this machine."""
@@ -110,6 +118,7 @@ def test_a_newcomer_has_a_verdict(kind: str, tmp_path: Path, monkeypatch: pytest
     """The commands of the page end with PASS, and the last one again with FAIL when the system is wrong."""
     typed, (_, place) = sections()[kind], SYSTEMS[kind]
     monkeypatch.chdir(tmp_path)
+    done = None
     with started(kind) as real:
         for name, text in typed.files.items():
             (tmp_path / name).write_text(text.replace(place, real), encoding="utf-8")
@@ -119,6 +128,7 @@ def test_a_newcomer_has_a_verdict(kind: str, tmp_path: Path, monkeypatch: pytest
                 continue
             done = otf(*(word.replace(place, real) for word in shlex.split(command)[1:]))
             assert (done.status, done.err) == (0, ""), done.out
+    assert done is not None
     assert "PASS" in done.out
     with started(kind, broken=True) as wrong:
         file = tmp_path / typed.commands[-1].split()[-1]

@@ -1,0 +1,179 @@
+"""A boot loader with the STK500 protocol, after Atmel's application note AVR061: pages of the flash, read and written.
+
+`otf run bootloader` tests optiboot, from Debian's arduino-core-avr, on an ATmega328P that simavr plays. Each byte of an
+answer is an output: an answer has no length, and no time of its own tells where it ends.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from otf.adapter import Bench, Line, trace_may_set
+from otf.adapters.process import open_process
+from otf.errors import CodecError, ContactError
+from otf.framing import measured
+from otf.models import bootloader_board
+from otf.models.serving import GRACE, UNPACKED, chosen, expected, known_issue, program
+from otf.spec import Spec, Transition, goto
+from otf.values import show
+
+FIRMWARE: Final = str(UNPACKED / "usr/share/arduino/hardware/arduino/avr/bootloaders/optiboot/optiboot_atmega328.hex")
+READY: Final = 20.0
+IN_SYNC, NO_SYNC, OK, END = 0x14, 0x15, 0x10, 0x20
+SIGNATURE: Final = (0x1E, 0x95, 0x0F)
+"""The signature of an ATmega328P, from its data sheet."""
+
+ERASED: Final = 0xFF
+PAGES: Final = (0x1000, 0x1080, 0x2000)
+"""Addresses of the pages that are written, in bytes."""
+
+FILLS: Final = (0x00, 0x10, 0x14, 0xA5)
+SIZE: Final = 4
+"""Bytes that are read and written at a time, from the beginning of a page."""
+
+ALSO: Final = ("sync",)
+"""A group of inputs that brings a departure to light."""
+
+KNOWN: Final = {"sync": known_issue("optiboot 4.4 is silent on a command that does not end with 0x20", "unended")}
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command: sync, enter, signature, load (of an address), program (with a byte), read, universal, unended."""
+
+    name: str
+    argument: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Byte:
+    """A byte of an answer."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Flash:
+    """The bytes at the beginning of each page, and the address that was loaded; None: no command may rely on it."""
+
+    pages: tuple[int, ...] = (ERASED,) * len(PAGES)
+    page: int | None = None
+
+
+def inputs(also: str, state: Flash) -> Iterator[Command]:
+    """Yield the commands that make sense; with `also="sync"` one without its end, too."""
+    yield from map(Command, ("sync", "enter", "signature", "universal"))
+    yield from (Command("load", page) for page in range(len(PAGES)))
+    if state.page is not None:
+        yield Command("read")
+        yield from (Command("program", fill) for fill in FILLS)
+    if also:
+        yield Command("unended")
+
+
+def step(state: Flash, inp: Command) -> Iterator[Transition[Flash]]:
+    """Yield what a command causes: its answer is between two marks."""
+    # after reading and writing, a boot loader may or may not count the address on
+    after = replace(state, page=None)
+    match inp:
+        case Command("load", page):
+            yield _answered(replace(state, page=page))
+        case Command("program", fill) if state.page is not None:
+            pages = list(state.pages)
+            pages[state.page] = fill
+            yield _answered(replace(after, pages=tuple(pages)))
+        case Command("read") if state.page is not None:
+            yield _answered(after, *[state.pages[state.page]] * SIZE)
+        case Command("signature"):
+            yield _answered(state, *SIGNATURE)
+        case Command("universal"):
+            yield _answered(state, 0)
+        case Command("unended"):
+            yield goto(state, Byte(NO_SYNC))
+        case _:
+            yield _answered(state)
+
+
+def _answered(state: Flash, *values: int) -> Transition[Flash]:
+    return goto(state, *map(Byte, (IN_SYNC, *values, OK)))
+
+
+@dataclass(frozen=True, slots=True)
+class Stk500Codec:
+    """The codec; commands are whole, answers come byte by byte."""
+
+    types: tuple[type, ...] = (Command, Byte)
+
+    def port(self, value: object) -> str:
+        """Return the only port."""
+        del value
+        return "serial"
+
+    def encode(self, value: object) -> bytes:
+        """Return the bytes of a command. Raises CodecError."""
+        match value:
+            case Command("load", page):
+                return b"U" + (PAGES[page] // 2).to_bytes(2, "little") + bytes([END])  # words, not bytes
+            case Command("program", fill):
+                return b"d" + SIZE.to_bytes(2, "big") + b"F" + bytes([fill] * SIZE) + bytes([END])
+            case Command("read"):
+                return b"t" + SIZE.to_bytes(2, "big") + b"F" + bytes([END])
+            case Command("universal"):
+                return b"V" + bytes(4) + bytes([END])
+            case Command("unended"):
+                return b"0" + bytes([END + 1])
+            case Command(("sync" | "enter" | "signature") as name):
+                return {"sync": b"0", "enter": b"P", "signature": b"u"}[name] + bytes([END])
+            case _:
+                message = f"{show(value)} is no command of a boot loader"
+                raise CodecError(message)
+
+    def decode(self, port: str, data: bytes) -> Byte:
+        """Return a byte of an answer."""
+        del port
+        return Byte(data[0])
+
+
+@trace_may_set(also=ALSO)
+def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
+    """Return the bench of a boot loader; `firmware` is its program in Intel HEX. `also` is one of `ALSO`.
+
+    >>> bench().name
+    'bootloader'
+    """
+    chosen(also, ALSO)
+    return Bench.on_ports(
+        name="bootloader",
+        known_issues=expected(KNOWN, also),
+        spec=Spec(step, Flash(), partial(inputs, also), name="bootloader", guarded=True),
+        codec=Stk500Codec(),
+        connect=lambda: _connect(firmware),
+        outputs=("serial",),
+        inputs="uioco",
+        # the board computes 30 ms for a command
+        quiescence=0.100,
+        latency=0.010,
+        busy=0.100,
+    )
+
+
+def commanded(firmware: str) -> list[str]:
+    """Return the command that starts the board. Raises ContactError if simavr or the program is not there."""
+    program("simavr", "simavr")
+    if not Path(firmware).is_file():
+        message = f"{firmware}: there is no such program for simavr; Debian's package arduino-core-avr has one"
+        raise ContactError(message)
+    return [sys.executable, "-I", bootloader_board.__file__, firmware]
+
+
+@asynccontextmanager
+async def _connect(firmware: str) -> AsyncGenerator[Mapping[str, Line], None]:
+    argv, single = commanded(firmware), measured(lambda _begun: 1)
+    async with open_process(argv, ready="R", ready_timeout=READY, grace=GRACE, framing=single) as line:
+        yield {"serial": line}

@@ -1,0 +1,247 @@
+"""A micro:bit with MicroPython at its prompt: names, whole numbers, errors, blocks, Ctrl-C and the soft reboot.
+
+`otf run microbit` tests the firmware of Debian's firmware-microbit-micropython on the board that QEMU plays. The model
+follows the Python language reference (sections 4.2, 6.7, 7.2 and 7.5). Of an error only its type is judged: the rest of
+its text is the implementation's own.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from otf.adapter import Bench, Line, trace_may_set
+from otf.adapters.process import open_process
+from otf.adapters.tcp import open_tcp
+from otf.errors import CodecError, ContactError
+from otf.framing import prompt
+from otf.models.serving import GRACE, HOST, chosen, expected, free_port, known_issue, program, until_told
+from otf.models.texts import text_of
+from otf.spec import Spec, Transition, Where, goto
+from otf.values import show
+
+FIRMWARE: Final = "/usr/share/firmware-microbit-micropython/firmware.hex"
+READY: Final = 20.0
+PROMPT, MORE = b">>> ", b"... "
+NAMES: Final = ("a", "b")
+NUMBERS: Final = (0, -7, 3, 2**30 - 1)
+LARGEST: Final = 2**90
+"""Numbers are multiplied up to here: the firmware has another kind of number from 2**30 on."""
+ALSO: Final = ("del",)
+"""A group of inputs that brings a departure to light."""
+
+KNOWN: Final = {"del": known_issue("MicroPython 1.9.2 has a KeyError where a name is not bound", "del ", "KeyError")}
+BANNER: Final = 2
+"""Lines that the firmware prints when it has started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A line that is typed; empty: only the return key."""
+
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Ctrl-C or Ctrl-D, and then the return key."""
+
+    letter: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The output up to the next prompt: the echo, the lines after it, and whether the prompt asks for more."""
+
+    echo: str
+    lines: tuple[str, ...] = ()
+    more: bool = False
+
+
+Input: TypeAlias = Type | Key
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The values of the names that are bound, and how often the block that is being typed will print, 0 for none."""
+
+    values: tuple[tuple[str, int], ...] = ()
+    block: int = 0
+
+    def bound(self, name: str, value: int) -> Names:
+        """Return the names with another value for one of them."""
+        return replace(self, values=tuple(sorted({**dict(self.values), name: value}.items())))
+
+
+def inputs(also: str, state: Names) -> Iterator[Input]:
+    """Yield what is worth typing; with `also="del"`, names are deleted that are not bound."""
+    yield Key("c")
+    yield Type("")
+    if state.block:
+        return
+    yield Key("d")
+    yield from (Type(f"for i in range({times}): print(i)") for times in (1, 3))
+    for name, other in zip(NAMES, reversed(NAMES), strict=True):
+        yield from (Type(f"{name} = {number}") for number in NUMBERS)
+        yield from (Type(line) for line in (name, f"{name} += 1"))
+        if also or name in dict(state.values):
+            yield Type(f"del {name}")
+        yield from (Type(f"{name} {sign} {other}") for sign in ("//", "%", "-", "<"))
+        if abs(dict(state.values).get(name, 0)) < LARGEST:
+            yield Type(f"{name} *= {other}")
+
+
+def step(state: Names, inp: Input) -> Iterator[Transition[Names]]:
+    """Yield what an input causes; each is answered with a prompt, and Ctrl-C with two."""
+    again = Answer("")
+    match inp:
+        case Key("c"):
+            yield goto(replace(state, block=0), again, again)
+        case Key():
+            # what is typed while it starts may be lost
+            started = Where(_is_start, says="the lines of a start")
+            yield goto(Names(), started)
+            yield goto(Names(), started, again)
+        case Type("") if state.block:
+            yield goto(replace(state, block=0), Answer("", tuple(map(str, range(state.block)))))
+        case Type(line) if line.startswith("for "):
+            times = int(line.partition("(")[2].partition(")")[0])
+            yield goto(replace(state, block=times), Answer(line, more=True))
+        case Type(line):
+            yield _evaluated(state, line)
+
+
+def _is_start(answer: object) -> bool:
+    return isinstance(answer, Answer) and len(answer.lines) == BANNER + 1 and answer.lines[0] == "soft reboot"
+
+
+def _evaluated(state: Names, line: str) -> Transition[Names]:
+    try:
+        then, shown = _effect(state, line.split())
+    except (KeyError, ZeroDivisionError) as error:
+        return goto(state, _failed(line, "NameError" if isinstance(error, KeyError) else "ZeroDivisionError"))
+    return goto(then, Answer(line, shown))
+
+
+def _effect(state: Names, words: list[str]) -> tuple[Names, tuple[str, ...]]:  # noqa: PLR0911 -- one for each form of a line
+    values = dict(state.values)
+    match words:
+        case [name, "=", number]:
+            return state.bound(name, int(number)), ()
+        case [name, "+=", _]:
+            return state.bound(name, values[name] + 1), ()
+        case [name, "*=", other]:
+            return state.bound(name, values[name] * values[other]), ()
+        case ["del", name]:
+            del values[name]
+            return replace(state, values=tuple(sorted(values.items()))), ()
+        case [name]:
+            return state, (str(values[name]),)
+        case [name, sign, other]:
+            return state, (str(_result(values[name], sign, values[other])),)
+        case _:
+            return state, ()
+
+
+def _result(one: int, sign: str, other: int) -> int:
+    match sign:
+        case "//":
+            return one // other
+        case "%":
+            return one % other
+        case "<":
+            return one < other
+        case _:
+            return one - other
+
+
+def _failed(line: str, error: str) -> Where:
+    def fits(answer: object) -> bool:
+        if not isinstance(answer, Answer) or (answer.echo, answer.more) != (line, False) or not answer.lines:
+            return False
+        return answer.lines[0].startswith("Traceback") and answer.lines[-1].partition(":")[0] == error
+
+    return Where(fits, says=f"the echo of {line!r}, and a traceback that ends with {error}")
+
+
+@dataclass(frozen=True, slots=True)
+class MicrobitCodec:
+    """The codec; a frame is the output up to a prompt."""
+
+    types: tuple[type, ...] = (Type, Key, Answer)
+
+    def port(self, value: object) -> str:
+        """Return the only port."""
+        del value
+        return "serial"
+
+    def encode(self, value: object) -> bytes:
+        """Return what is typed. Raises CodecError."""
+        match value:
+            case Type(line):
+                return line.encode()
+            case Key(letter):
+                return bytes([ord(letter) & 31])
+            case _:
+                message = f"{show(value)} cannot be typed"
+                raise CodecError(message)
+
+    def decode(self, port: str, data: bytes) -> Answer:
+        """Return the answer in what came up to a prompt. Raises CodecError."""
+        del port
+        text = text_of(data[: -len(PROMPT)], "ascii")
+        echo, *lines = text.removesuffix("\r\n").split("\r\n")
+        return Answer(echo, tuple(lines), data.endswith(MORE))
+
+
+@trace_may_set(also=ALSO)
+def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
+    """Return the bench of a micro:bit; `firmware` is the image that QEMU's board `microbit` starts.
+
+    `also` is one of `ALSO`: such inputs are tried as well.
+
+    >>> bench().name
+    'microbit'
+    """
+    chosen(also, ALSO)
+    return Bench.on_ports(
+        name="microbit",
+        known_issues=expected(KNOWN, also),
+        spec=Spec(step, Names(), partial(inputs, also), name="microbit", guarded=True),
+        codec=MicrobitCodec(),
+        connect=lambda: _connect(firmware),
+        outputs=("serial",),
+        inputs="uioco",
+        # each line is answered, and the prompt ends the answer: any later output would be wrong anyway
+        quiescence=0.030,
+        latency=0.010,
+        busy=0.010,
+    )
+
+
+def board(firmware: str, port: int) -> list[str]:
+    """Return the command that starts the board, with its serial port behind TCP. Raises ContactError for no image."""
+    if not Path(firmware).is_file():
+        message = (
+            f"{firmware}: there is no such image; on Debian, `apt-get install firmware-microbit-micropython` has it"
+        )
+        raise ContactError(message)
+    qemu = program("qemu-system-arm", "qemu-system-arm")
+    machine = ["-M", "microbit", "-nographic", "-monitor", "none", "-device", f"loader,file={firmware}"]
+    # wait=on: the board starts when the connection is there, so that nothing is lost
+    return [qemu, *machine, "-serial", f"tcp:{HOST}:{port},server=on,wait=on"]
+
+
+@asynccontextmanager
+async def _connect(firmware: str) -> AsyncGenerator[Mapping[str, Line], None]:
+    port, framing = free_port(socket.SOCK_STREAM), prompt(PROMPT, MORE, end=b"\r", keep=True)
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(open_process(board(firmware, port), ready=None, grace=GRACE))
+        line = await stack.enter_async_context(open_tcp((HOST, port), framing, within=READY))
+        await until_told(line, lambda data: data.endswith(PROMPT), READY)
+        yield {"serial": line}

@@ -1,0 +1,112 @@
+"""Where the paths of `otf run` are driven: worker processes, a cluster, and a pool of devices.
+
+A device belongs to one lane, and a lane drives one path at a time: so no two paths ever meet on one board, in whichever
+process they are. Addresses of a lab (`labgrid:PLACE`) are resolved where the path runs.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from otf.adapter import Bench
+from otf.campaign import Settings
+from otf.campaign.cluster import LARGEST
+from otf.campaign.lanes import make_room
+from otf.campaign.past import Past
+from otf.campaign.settings import Workers
+from otf.cli.continued import RunOptions
+from otf.cli.output import warn
+from otf.cli.suts import addressed
+from otf.errors import UsageError
+
+MOST: Final = 256  # processes
+
+
+def placed(
+    settings: Settings, options: RunOptions, bench: Bench, cluster: str | None, *, recorded: bool
+) -> tuple[Settings, Bench]:
+    """Return the settings with workers and devices, and the bench on the first of these.
+
+    `recorded`: the bench is that of the folder. Raises UsageError for more paths at the same time than devices.
+    """
+    settings = on_devices(_with_workers(settings, options, bench, cluster, recorded=recorded), options, bench)
+    if settings.device is None:
+        return settings, bench
+    if settings.lanes > len(options.devices):
+        message = f"{settings.lanes} paths at the same time, and --device has {len(options.devices)} devices"
+        raise UsageError(f"{message}: each belongs to one path at a time; lower --jobs or --processes")
+    return settings, settings.device(0)
+
+
+def devices_in(file: Path) -> list[list[str]]:
+    """Return the devices of a file: a line for each, with its addresses as for --sut."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        found = [shlex.split(line, comments=True) for line in lines]
+    except (OSError, ValueError) as error:
+        message = f"--device {file}: {error}; write a line for each device: PORT=URL, or a URL if there is one port"
+        raise UsageError(message) from error
+    return [device for device in found if device]
+
+
+def on_devices(settings: Settings, options: RunOptions, bench: Bench) -> Settings:
+    """Return the settings with the devices of these options: each belongs to one lane, and so to one path at a time."""
+    if not options.devices:
+        return settings
+
+    @cache
+    def device(lane: int) -> Bench:
+        return addressed(bench, options.devices[lane])
+
+    return replace(settings, device=device)
+
+
+def _with_workers(
+    settings: Settings, options: RunOptions, bench: Bench, cluster: str | None, *, recorded: bool
+) -> Settings:
+    """Return the settings with the workers of these options; `recorded`: the bench is that of the folder."""
+    number = _processes(options.processes)
+    if cluster is None and (note := make_room(options.jobs)):
+        warn(f"note: {note}")
+    if cluster is None and number == 1:
+        return settings
+    what = "--processes" if cluster is None else "--cluster"
+    if options.until is not None:
+        message = f"--until counts coverage in one process: leave out {what}, and give --jobs"
+        raise UsageError(message)
+    if cluster is None:
+        return replace(settings, workers=_workers(settings, options, bench, number, recorded=recorded))
+    if bench.speed > 1:
+        raise UsageError("--speed measures how fast this machine's system may run: leave it out with --cluster")
+    # failures that were saved here may be of a system that only the workers reach
+    settings = replace(settings, jobs=settings.jobs * number, saved=None, largest=min(settings.largest, LARGEST))
+    options = msgspec.structs.replace(options, jobs=1, largest=settings.largest >> 20)
+    workers = _workers(settings, options, bench, 1, recorded=recorded)
+    return replace(settings, workers=replace(workers, cluster=cluster))
+
+
+def _processes(text: str) -> int:
+    number = len(os.sched_getaffinity(0)) if text == "auto" else int(text) if text.isdecimal() else 0
+    if not 1 <= number <= MOST:
+        message = f"--processes {text}: write a number from 1 to {MOST}, or auto, which is one for each processor"
+        raise UsageError(message)
+    return number
+
+
+def _workers(settings: Settings, options: RunOptions, bench: Bench, number: int, *, recorded: bool) -> Workers:
+    about = Past(settings.out).about if recorded else None
+    greeting = {
+        "options": msgspec.to_builtins(options),
+        "out": str(settings.out),
+        "speed": bench.speed,
+        "lanes": settings.jobs * number,
+        "header": None if about is None else {"run": "", **about.header},
+    }
+    return Workers(number, ("-m", "otf.cli.worker"), msgspec.json.encode(greeting))
