@@ -41,7 +41,7 @@ class _Job(msgspec.Struct):
 class Relay:
     """A worker program, its folder, and what it has been asked.
 
-    >>> echo = "import sys; sys.stdin.readline(); print(sys.stdin.readline(), flush=True)"
+    >>> echo = "import sys; sys.stdin.readline(); print(sys.stdin.readline(), end='')"
     >>> relay = Relay(("-c", echo), b'{"out": ""}')
     >>> relay.ask(7, b'{"job": 7}', {}, ()).line
     b'{"job": 7}'
@@ -137,12 +137,19 @@ class Relay:
 
     def _read(self) -> None:
         assert self._process.stdout is not None  # noqa: S101 -- as above
-        with self._process.stdout as program:
+        # a line that is none of its answers: what it says next may be cut in the middle
+        with suppress(msgspec.DecodeError), self._process.stdout as program:
             for line in program:
+                try:
+                    job = msgspec.json.decode(line, type=_Job).job
+                except msgspec.MsgspecError:
+                    # printed beside the answers; if it ended this thread, those who ask would wait for ever
+                    continue
                 with self._lock:
-                    done = self._waiting.pop(msgspec.json.decode(line, type=_Job).job, None)
+                    done = self._waiting.pop(job, None)
                 if done is not None:
                     done.set_result(line.rstrip(b"\n"))
+        self._process.kill()
         with self._lock:
             self._dead = True
             left, self._waiting = self._waiting, {}

@@ -37,7 +37,7 @@ _SHARES: Final = {
     "wire": ("waiting for outputs", "the system takes this time to answer; --jobs N runs N copies of it at once"),
     "starts": ("starting and stopping the system", "fewer, longer paths (--traces, --steps), or a reset instead"),
     "model": ("the model's functions", "make them faster, or let states recur: each is called once for each state"),
-    "otf": ("otf itself", "states that recur cost least; to use more cores, run other seeds at the same time"),
+    "otf": ("otf itself", "states that recur cost least; --processes auto uses all cores"),
 }
 
 

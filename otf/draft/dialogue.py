@@ -14,6 +14,7 @@ from typing import BinaryIO, Final, NamedTuple, TypeVar
 
 from otf.errors import UsageError
 from otf.trace.pcap import MAGIC, Capture, Endpoint, Packet, Stream
+from otf.trace.pcapng import MAGIC as NEXT_MAGIC
 
 Item = TypeVar("Item")
 MOST: Final = 100_000
@@ -32,7 +33,7 @@ _MARKED: Final = re.compile(
 _TO_SYSTEM: Final = (">", "-", "t", "s")
 _HEX: Final = re.compile(r"[0-9a-fA-F]{2}(?: ?[0-9a-fA-F]{2})*[ \t]*")
 FORMS: Final = (
-    "a capture (`tcpdump -w FILE`) of UDP or TCP, or a text in which each line begins with its direction: "
+    "a capture of UDP or TCP (pcap, pcapng), or a text in which each line begins with its direction: "
     "`> text` was sent to the system, `< text` came from it (TX and RX do as well, and a time in seconds before them)"
 )
 
@@ -67,7 +68,7 @@ def read_dialogue(file: BinaryIO, name: str, url: str = "") -> Dialogue:
     """
     head = file.read(4)
     file.seek(0)
-    found = _captured(Capture(file, name), url) if head in MAGIC else _marked(file, name, url)
+    found = _captured(Capture(file, name), url) if head in {*MAGIC, NEXT_MAGIC} else _marked(file, name, url)
     if not any(each.sent for each in found.utterances):
         message = f"{name}: no message to a system was found in it; it must be {FORMS}"
         raise UsageError(message)

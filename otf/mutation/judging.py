@@ -23,6 +23,7 @@ from otf.spec import Spec, total
 from otf.values import key, show
 
 Reason: TypeAlias = "tuple[Survival, str, tuple[Any, ...]]"
+FIRST = 200  # inputs before a proof is tried
 PAIRS = 100  # of the product, in which a shortest way to a difference is looked for
 
 
@@ -94,17 +95,20 @@ class Judge:
     _finite: bool | None = None
 
     def of(self, mutant: ModelMutant) -> JudgedMutant:
-        """Return the fate of a mutant: a proof if it conforms, otherwise a hunt; then the reason why it survived."""
+        """Return the fate of a mutant: a short hunt, a proof if it conforms, a whole hunt, and why it survived that."""
         try:
             return self._judged(mutant)
         except ModelError as error:
             return JudgedMutant(mutant, Fate.BROKEN, 0, 0.0, says=str(error))
 
     def _judged(self, mutant: ModelMutant) -> JudgedMutant:
-        # a proof takes milliseconds where the model is small: hunts of mutants that conform would take most of the time
-        if (proved := self._proved(mutant)) is not None:
-            return JudgedMutant(mutant, Fate.EQUIVALENT, 0, 0.0, *proved)
         made = mutant.spec(counted=True)
+        # most are killed by a few inputs; whole hunts of those that conform would take most of the time
+        found = self.hunt.against(made, HuntBudget(min(FIRST, self.budget.steps), self.budget.seconds))
+        if found.failure is not None:
+            return _killed(mutant, found)
+        if (proved := self._proved(mutant)) is not None:
+            return JudgedMutant(mutant, Fate.EQUIVALENT, found.steps, found.seconds, *proved)
         found = self.hunt.against(made, self.budget)
         if found.failure is not None:
             return _killed(mutant, found)
@@ -173,10 +177,12 @@ class Judge:
 
     def _guessed(self, mutant: ModelMutant, made: Spec[Any, Any], hunted: Hunted, path: tuple[Any, ...]) -> Reason:
         """Return the likeliest reason where neither a proof nor a trace that shows the mutant was found."""
-        places, allowed = Simulation(mutant, self.hunt).everywhere()
-        if allowed is not None:
-            says = f"{allowed or 'each answer is one of the model'}, in all {places} places that were compared"
-            return Survival.ALLOWED, says, path
+        simulation = Simulation(mutant, self.hunt)
+        places, allowed = simulation.everywhere()
+        if allowed:
+            why = Survival.ALLOWED if simulation.allowed else Survival.SAME
+            says = _listed(simulation.allowed) or "what follows is what the model allows"
+            return why, f"{says}, in all {places} places that were compared; there may be more", path
         if hunted.inconclusive:
             return Survival.MODE, f"paths were inconclusive: {next(iter(hunted.inconclusive))}", path
         if self.hunt.along(made, path).failure is not None:

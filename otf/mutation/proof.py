@@ -24,9 +24,11 @@ from otf.spec import Accept, Spec, Transition
 from otf.values import key, show
 
 WORK: Final = 15_000  # transitions that are compared: some seconds
+LITTLE: Final = 5_000  # the same for places of one rule
 CHAIN: Final = 3  # spontaneous transitions of the model that one of the mutant may be
 
 Pair: TypeAlias = tuple[Hashable, Hashable]
+PLACES: Final[Pair] = ("the places of a rule", "")
 
 
 @dataclass(slots=True)
@@ -42,40 +44,44 @@ class Simulation:
 
     def proven(self) -> bool:
         """Return whether a simulation was found: the mutant conforms."""
-        spec, made = self.hunt.bench.spec, self.mutant.spec()
-        first = self._pair(spec.initial, spec.initial)
-        todo = deque([first])
-        while todo:
-            pair = todo.popleft()
+        first = self._pair(self.hunt.bench.spec.initial, self.hunt.bench.spec.initial)
+        return self._grown([first], WORK, same=False) and self._stable(first)
+
+    def everywhere(self) -> tuple[int, bool]:
+        """Look at the known places of the rule alone, and return their number, and whether the model allows all.
+
+        What follows is compared until both are in the same state again. It is no proof: there may be more places.
+        """
+        made, rule = self.mutant.spec(), self.mutant.rule
+        places = [each for each in rule.members if self.mutant.changed(*each) != each[2]]
+        duties: list[list[Pair]] = []
+        for state, inp, _ in places:
+            here = self._unasked(made, state, state, wrong=True)
+            duties += here if rule.spontaneous else self._asked(made, state, state, inp, wrong=True)
+        self._duties[PLACES] = duties
+        grown = self._grown([each for duty in duties for each in duty], LITTLE, same=True)
+        return len(places), grown and self._stable(PLACES)
+
+    def _grown(self, todo: Iterable[Pair], most: int, *, same: bool) -> bool:
+        """Find the duties of these pairs, and of all that they lead to; return whether that was little enough work.
+
+        `same`: pairs of the same state are taken as good.
+        """
+        made, waiting = self.mutant.spec(), deque(todo)
+        while waiting:
+            pair = waiting.popleft()
             if pair in self._duties:
                 continue
             try:
-                duties = list(self._owed(made, self._states[pair[0]], self._states[pair[1]]))
+                known = same and pair[0] == pair[1]
+                duties = [] if known else list(self._owed(made, self._states[pair[0]], self._states[pair[1]]))
             except ModelError:  # it cannot be asked about a state that only the mutant reaches
                 duties = [list[Pair]()]
-            if self.work > WORK:
+            if self.work > most:
                 return False
             self._duties[pair] = duties
-            todo.extend(each for duty in duties for each in duty)
-        return self._stable(first)
-
-    def everywhere(self) -> tuple[int, str | None]:
-        """Look at the places of the rule one by one, and return their number, and what allows the changes there.
-
-        None if the model does not allow one of them as it is, with its next state. No proof: there may be more places.
-        """
-        places = [each for each in self.mutant.rule.members if self.mutant.changed(*each) != each[2]]
-        made = self.mutant.spec()
-        for state, inp, _ in places:
-            spontaneous = self.mutant.rule.spontaneous
-            duties = (
-                self._unasked(made, state, state, wrong=True)
-                if spontaneous
-                else self._asked(made, state, state, inp, wrong=True)
-            )
-            if not all(any(pair[0] == pair[1] for pair in duty) for duty in duties):
-                return len(places), None
-        return len(places), "; ".join(list(self.allowed)[:1])
+            waiting.extend(each for duty in duties for each in duty)
+        return True
 
     def _stable(self, first: Pair) -> bool:
         """Drop pairs in which a duty cannot be met until none is left, and return whether the first remains."""

@@ -26,7 +26,7 @@ _OTF: Final = str(Path(__file__).parents[1])
 _MODELS: Final = f"{_OTF}/models"
 _PYTHON: Final = sysconfig.get_path("stdlib")
 ENTRIES: Final = 1_000  # entries of tables; of a larger model without lines, entries that are answered alike are one
-MEMBERS: Final = 40  # examples of a rule that are kept
+MEMBERS: Final = 12  # examples of a rule that are kept
 
 
 @dataclass(slots=True, eq=False)

@@ -183,6 +183,13 @@ def test_a_program_that_died_is_started_again() -> None:
     end_relay("a")
 
 
+def test_a_program_that_writes_something_else() -> None:
+    """A line that is no answer ends the program: no one waits for an answer that was cut in two."""
+    relay = Relay(("-c", "print('warning', flush=True); input()"), b'{"out": ""}')
+    assert relay.ask(1, b'{"job": 1, "does": "drive"}', {}, ()).line == b""
+    relay.end()
+
+
 def test_an_idle_program_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program without work for a minute ends: its coordinator may have been killed."""
     assert IDLE == 60

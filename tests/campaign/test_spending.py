@@ -219,9 +219,10 @@ def test_independent_paths_stay_independent(tmp_path: Path, prints: Callable[[st
     assert spent(door("dull"), tmp_path, strategy="random", traces=3).verdict == "pass"
 
 
-def test_a_killed_campaign_looks_for_the_same(tmp_path: Path, prints: Callable[[str], None]) -> None:
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_killed_campaign_looks_for_the_same(tmp_path: Path, prints: Callable[[str], None], jobs: int) -> None:
     """Continued, it drives the paths of an undisturbed one."""
-    steps = {"steps": 20, "traces": 12}
+    steps = {"steps": 20, "traces": 24, "jobs": jobs}
     for name in ("whole", "cut"):
         prints("one")
         spent(door(), tmp_path / name, **steps)

@@ -18,6 +18,7 @@ from otf.codec.checksums import crc16_modbus
 from otf.draft import drafted
 from otf.errors import UsageError
 from tests.draft.recordings import datagrams, imported, log, stream, text_of
+from tests.trace.test_pcapng import interface, packet, section
 
 STORE = """\
 > set a 5
@@ -116,6 +117,19 @@ def test_logs_with_hexadecimal_bytes_are_binary() -> None:
     assert "Of the recording, 1 line without a direction was left out." in text
     assert "the slowest answer of the recording took 0.200 s" in text
     assert "serialport(url, baudrate=115200, framing=framing.fixed(2))" in text
+
+
+def test_the_captures_of_wireshark_are_read() -> None:
+    """The same packets in pcapng are the same draft."""
+    classic = datagrams(*METER).getvalue()
+    packets, at = list[bytes](), 24
+    while at < len(classic):
+        size = int.from_bytes(classic[at + 8 : at + 12], "little")
+        packets.append(classic[at + 16 : at + 16 + size])
+        at += 16 + size
+    blocks = [packet((100_000_000 + number * 10_000), data) for number, data in enumerate(packets)]
+    capture = io.BytesIO(b"".join([section(), interface(link=101), *blocks]))
+    assert text_of(capture) == text_of(datagrams(*METER))
 
 
 def test_other_systems_in_a_capture_are_left_out() -> None:
