@@ -9,8 +9,9 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from io import BytesIO
 from typing import Any
@@ -73,7 +74,7 @@ def of_construct() -> Iterator[Case]:
     fields = {"unit": 7, "is_on": True, "name": "t1", "values": [20, 21, 22]}
     for name, each in (("construct", declared), ("construct, compiled", declared.compile())):
         codec = from_construct({Reading: each})
-        yield Case(name, codec, READING, lambda each=each: each.build(fields), lambda data, each=each: each.parse(data))
+        yield Case(name, codec, READING, partial(each.build, fields), each.parse)
 
 
 def of_protobuf() -> Iterator[Case]:
@@ -101,7 +102,7 @@ def of_msgspec() -> Iterator[Case]:
     """Yield JSON and MessagePack."""
     for name, make, library in (("JSON", from_json, msgspec.json), ("MessagePack", from_msgpack, msgspec.msgpack)):
         decoder: Any = library.Decoder(Reading)
-        yield Case(name, make(Reading), READING, lambda library=library: library.encode(READING), decoder.decode)
+        yield Case(name, make(Reading), READING, partial(library.encode, READING), decoder.decode)
 
 
 def of_kaitai() -> Iterator[Case]:
@@ -172,11 +173,11 @@ def spent(job: Callable[[], object], calls: int) -> float:
     return (time.process_time() - before) / calls * 1e6
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print a line for each library."""
     parser = command("codecs", __doc__)
     parser.add_argument("--calls", type=positive, default=CALLS)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     found = dict[str, dict[str, float]]()
     for source in (of_construct, of_protobuf, of_msgspec, of_kaitai, of_scapy):
         for case in source():

@@ -141,8 +141,10 @@ class Stk500Codec:
 
 
 @trace_may_set(also=ALSO)
-def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
-    """Return the bench of a boot loader; `firmware` is its program in Intel HEX. `also` is one of `ALSO`.
+def bench(*, firmware: str = "", also: str = "") -> Bench:
+    """Return the bench of a boot loader; `also` is one of `ALSO`.
+
+    `firmware` is its program in Intel HEX; if none is named, that of Debian's package.
 
     >>> bench().name
     'bootloader'
@@ -153,7 +155,7 @@ def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
         known_issues=expected(KNOWN, also),
         spec=Spec(step, Flash(), partial(inputs, also), name="bootloader", guarded=True),
         codec=Stk500Codec(),
-        connect=lambda: _connect(firmware),
+        connect=lambda: _connect(firmware or FIRMWARE),
         outputs=("serial",),
         inputs="uioco",
         # the board computes 30 ms for a command

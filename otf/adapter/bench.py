@@ -129,6 +129,7 @@ class Bench:
         if self.system is None and self.codec is None:
             message = "a bench needs a codec and ports, or a system in this process"
             raise UsageError(f"{message}: Bench.on_ports(spec, codec, ports) or Bench.in_process(spec, system)")
+        self._damage()
 
     @classmethod
     def on_ports(
@@ -223,21 +224,25 @@ class Bench:
 
     def with_malformed(self, share: float) -> Bench:
         """Return the bench with bytes that are no message in place of this share of the inputs. Raises UsageError."""
-        if not 0 <= share <= 1:
-            message = f"malformed={share}: a share of the inputs is needed, from 0 to 1"
+        return replace(self, malformed=share)
+
+    def _damage(self) -> None:
+        """Put the codec of malformed inputs around the codec. Raises UsageError if that cannot tell messages."""
+        if not 0 <= self.malformed <= 1:
+            message = f"malformed={self.malformed}: a share of the inputs is needed, from 0 to 1"
             raise UsageError(message)
-        if not share:
-            return self
+        if not self.malformed or isinstance(self.codec, MalformedCodec):
+            return
         if self.codec is None:
             raise UsageError("malformed inputs need a codec: a Python object is given values, and no bytes")
-        codec = self.codec if isinstance(self.codec, MalformedCodec) else MalformedCodec(self.codec)
+        codec = MalformedCodec(self.codec)
         inputs: Iterable[object] = self.spec.inputs(self.spec.initial)
         unread = next((each for each in islice(inputs, SAMPLE) if not codec.reads(each)), None)
         if unread is not None:
             message = f"malformed inputs: the codec does not decode the bytes of {show(unread)} as this input, so that"
             advice = "give it a method decode_input(port, data) that returns an input or raises CodecError"
             raise UsageError(f"{message} it cannot tell which bytes are no message; {advice}")
-        return replace(self, malformed=share, codec=codec)
+        object.__setattr__(self, "codec", codec)
 
     def oracle(self) -> Oracle:
         """Return the oracle that judges this bench in its input mode."""

@@ -76,6 +76,7 @@ class PortOptions(BenchOptions, total=False):
     silence_key: Callable[[Any, Any], Hashable] | None
     retries: int
     silence: Silence
+    malformed: float
     pids: tuple[int, ...]
 
 

@@ -23,9 +23,14 @@ _SLOWEST: Final = 5.0
 
 
 def drafted(file: BinaryIO, recording: str, name: str, url: str = "") -> Draft:
-    """Return the draft of a bench of the system in a recording; `url` is its address if the recording has none.
+    r"""Return the draft of a bench of the system in a recording; `url` is its address if the recording has none.
 
     Raises UsageError if the recording has no messages.
+
+    >>> from io import BytesIO
+    >>> made = drafted(BytesIO(b"> press\n< on\n> press\n< off\n"), "lamp.log", "lamp", "tcp://127.0.0.1:7000")
+    >>> [kind.name for kind in made.kinds]
+    ['Press', 'On', 'Off']
     """
     dialogue, framing = cut(read_dialogue(file, recording, url))
     utterances = dialogue.utterances

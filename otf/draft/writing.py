@@ -26,7 +26,14 @@ _SERIAL: Final = "serialport(url, baudrate=115200)"
 
 @dataclass(frozen=True)
 class Draft:
-    """What was guessed about a system, ready to be written: `greeting` is what it says before the first input."""
+    r"""What was guessed about a system, ready to be written: `greeting` is what it says before the first input.
+
+    >>> from io import BytesIO
+    >>> from otf.draft import drafted
+    >>> made = drafted(BytesIO(b"< hello\n> press\n< on\n"), "lamp.log", "lamp", "tcp://127.0.0.1:7000")
+    >>> made.greeting, made.maker
+    (('Hello',), 'lines')
+    """
 
     name: str
     url: str

@@ -14,6 +14,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 REQUIRED: list[str] = PROJECT["optional-dependencies"]["benchmarks"]
 FILES = sorted((ROOT / "benchmarks").glob("*.py"))
 HERE = {"benchmarks", "otf", "tests"}
+IMPORTED = {"python-can": "can", "can-isotp": "isotp"}
+"""Packages that are imported under another name."""
 BEHIND = {"otf.cli.explore": "pictures", "use_uvloop": "uvloop"}
 """What makes otf import something by name while it runs, and the extra of otf that has it."""
 
@@ -41,7 +43,12 @@ def reached() -> dict[str, Path]:
 
 def test_each_import_is_required() -> None:
     """What is neither Python's nor ours is a dependency of otf or of the extra, under the name that is imported."""
-    required = {re.split(r"[^\w-]", line)[0] for line in [*PROJECT["dependencies"], *REQUIRED]}
+    (ours,) = [line for line in REQUIRED if line.startswith("otf[")]
+    extras = [
+        line for extra in re.findall(r"\w+", ours.partition("[")[2]) for line in PROJECT["optional-dependencies"][extra]
+    ]
+    required = {re.split(r"[^\w-]", line)[0] for line in [*PROJECT["dependencies"], *REQUIRED, *extras]}
+    required |= {IMPORTED.get(name, "") for name in required}
     foreign = {name.partition(".")[0] for name in reached()} - sys.stdlib_module_names - HERE
     assert foreign >= {"aalpy", "anyio", "hypothesis", "leancheck"}
     assert foreign - required == set()
