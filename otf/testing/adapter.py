@@ -193,16 +193,16 @@ async def nothing_is_left_open(rig: Rig, paths: int = _PATHS) -> None:
     _same((descriptors(), children()), before)
 
 
-async def a_cancelled_opening_leaves_nothing(rig: Rig) -> None:
-    """Cancelled while it opens a line, or right after it, an adapter soon has neither descriptor nor child left."""
+async def a_cancelled_opening_leaves_nothing(rig: Rig, lingers: float = 0.0) -> None:
+    """Cancelled while it opens a line, or right after it, an adapter leaves neither descriptor nor child."""
     await _one_path(rig)
     before = descriptors(), children()
     with anyio.CancelScope() as scope:
         scope.cancel()
         async with rig():
             await anyio.sleep_forever()
-    with anyio.move_on_after(SECONDS):
-        # a call that cannot be interrupted, such as that of a library which opens a device, ends a little later
+    # `lingers`: the seconds for which a call of a library goes on that cannot be interrupted
+    with anyio.move_on_after(lingers):
         while (descriptors(), children()) != before:  # noqa: ASYNC110 -- no event tells of it
             await anyio.sleep(_LOOK)
     _same((descriptors(), children()), before)

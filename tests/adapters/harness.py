@@ -9,12 +9,24 @@ import termios
 import tty
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 
 import anyio
 
-from otf.testing.adapter import SECONDS, arrive, children, descriptors, frames, over, woken
+from otf.testing import ADAPTER_CHECKS
+from otf.testing.adapter import (
+    SECONDS,
+    a_cancelled_opening_leaves_nothing,
+    arrive,
+    children,
+    descriptors,
+    frames,
+    over,
+    woken,
+)
 
 __all__ = [  # with what the contract tests themselves use
+    "LIBRARY_CHECKS",
     "SECONDS",
     "arrive",
     "bare_errors",
@@ -32,6 +44,11 @@ __all__ = [  # with what the contract tests themselves use
     "unread",
     "woken",
 ]
+
+
+_LINGERING = partial(a_cancelled_opening_leaves_nothing, lingers=SECONDS)
+LIBRARY_CHECKS = [_LINGERING if each is a_cancelled_opening_leaves_nothing else each for each in ADAPTER_CHECKS]
+"""The checks of an adapter that opens its line by a call of a library, which goes on after it is cancelled."""
 
 
 def python(program: str) -> list[str]:

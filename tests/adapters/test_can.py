@@ -19,9 +19,9 @@ from otf.adapter.canbus import CanBus, read_bus
 from otf.adapters.can import CanLine, can, open_can
 from otf.codec.can import CanFrame, encode_can
 from otf.errors import ContactError, UsageError
-from otf.testing import ADAPTER_CHECKS, Echo, Rig
+from otf.testing import Echo, Rig
 from tests.adapters.canbus import framed, fresh, node
-from tests.adapters.harness import arrive, frames
+from tests.adapters.harness import LIBRARY_CHECKS, arrive, frames
 
 pytestmark = pytest.mark.anyio
 once = pytest.mark.parametrize("anyio_backend", ["asyncio"])
@@ -92,7 +92,7 @@ async def over_a_descriptor() -> AsyncGenerator[Echo, None]:
 
 @pytest.mark.parametrize("rig", [over_can, over_a_descriptor])
 @both
-@pytest.mark.parametrize("check", ADAPTER_CHECKS)
+@pytest.mark.parametrize("check", LIBRARY_CHECKS)
 async def test_they_keep_the_contract_of_adapters(check: Callable[[Rig], object], rig: Rig) -> None:
     """Each promise, on each event loop; and no thread is left."""
     await check(rig)  # type: ignore[misc] # pyright: ignore[reportGeneralTypeIssues] -- a coroutine function

@@ -15,9 +15,9 @@ from can import Bus, BusABC, Message
 from otf.adapter import CodecError, Trouble
 from otf.adapters.isotp import isotp
 from otf.errors import UsageError
-from otf.testing import ADAPTER_CHECKS, Echo, Rig
+from otf.testing import Echo, Rig
 from tests.adapters.canbus import fresh, node
-from tests.adapters.harness import arrive, frames
+from tests.adapters.harness import LIBRARY_CHECKS, arrive, frames
 
 pytestmark = pytest.mark.anyio
 once = pytest.mark.parametrize("anyio_backend", ["asyncio"])
@@ -56,7 +56,7 @@ async def over_isotp() -> AsyncGenerator[Echo, None]:
 
 
 @both
-@pytest.mark.parametrize("check", ADAPTER_CHECKS)
+@pytest.mark.parametrize("check", LIBRARY_CHECKS)
 async def test_it_keeps_the_contract_of_adapters(check: Callable[[Rig], object]) -> None:
     """Each promise, on each event loop; and no thread is left."""
     await check(over_isotp)  # type: ignore[misc] # pyright: ignore[reportGeneralTypeIssues] -- a coroutine function

@@ -16,8 +16,8 @@ from pyvisa.errors import VisaIOError
 from otf.adapter import Arrival, Ending, Frame, LineLost, Trouble
 from otf.adapters import visa
 from otf.errors import ContactError, UsageError
-from otf.testing import ADAPTER_CHECKS, Echo, Rig
-from tests.adapters.harness import arrive, frames
+from otf.testing import Echo, Rig
+from tests.adapters.harness import LIBRARY_CHECKS, arrive, frames
 
 pytestmark = pytest.mark.anyio
 once = pytest.mark.parametrize("anyio_backend", ["asyncio"])
@@ -75,7 +75,7 @@ async def echoing() -> AsyncGenerator[Echo, None]:
 
 
 @both
-@pytest.mark.parametrize("check", ADAPTER_CHECKS)
+@pytest.mark.parametrize("check", LIBRARY_CHECKS)
 async def test_it_keeps_the_contract_of_adapters(check: Callable[[Rig], object]) -> None:
     """Each promise, on each event loop; and no thread is left."""
     await check(echoing)  # type: ignore[misc] # pyright: ignore[reportGeneralTypeIssues] -- a coroutine function
