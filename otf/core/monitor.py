@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Final, TypeAlias, cast
 
 from otf.core.belief import Belief, Beliefs, EventResult, counted
@@ -59,7 +58,7 @@ class Oracle:
     silence_key: Callable[[Any, Any], Hashable] | None = None
     requirements: Mapping[str, Requirement] = field(default_factory=Requirements)
     beliefs: Beliefs = field(init=False)
-    _viewed: deque[Belief] = field(init=False, default_factory=deque["Belief"], repr=False, compare=False)
+    _viewed: deque[View] = field(init=False, default_factory=deque["View"], repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Remember beliefs in the memory of the model."""
@@ -86,18 +85,17 @@ class Oracle:
     def view(self, belief: Belief) -> View:
         """Return what a chooser sees in a belief, found once for each.
 
-        A view with a long list of inputs is dropped when many others came after it.
+        A view forgets its long list of inputs when many others came after it.
         """
         found = belief.view
         if found is None:
-            long = partial(self._long, belief)
-            found = belief.view = view(self.model, self.relation, self.limits, belief.hypotheses, long)
+            found = belief.view = view(self.model, self.relation, self.limits, belief.hypotheses, self._long)
         return found
 
-    def _long(self, belief: Belief) -> None:
-        self._viewed.append(belief)
+    def _long(self, found: View) -> None:
+        self._viewed.append(found)
         if len(self._viewed) > VIEWED:
-            self._viewed.popleft().view = None
+            self._viewed.popleft().forget()
 
 
 class Monitor:

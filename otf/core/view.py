@@ -45,8 +45,9 @@ class View:
     relation: Relation
     reached: tuple[Reach, ...]
     nodes: tuple[Node, ...]
-    # called with a list of inputs that is too long to be kept with each view
-    _long: Callable[[], None]
+    # called with a view whose list of inputs is too long to be kept with each. It must not hold the view's belief: with a
+    # cycle between the two, a walk through states that never recur would keep them all until the collector runs
+    _long: Callable[[View], None]
     # a node alone, with no input in flight that an input might have to wait for: nearly every view
     _alone: Node | None
     _targets: dict[Symbol, tuple[Node, ...]] = field(default_factory=dict[Symbol, tuple[Node, ...]], compare=False)
@@ -55,7 +56,7 @@ class View:
 
     @staticmethod
     def of(
-        model: Model, relation: Relation, reached: tuple[Reach, ...], long: Callable[[], None] = lambda: None
+        model: Model, relation: Relation, reached: tuple[Reach, ...], long: Callable[[View], None] = lambda _: None
     ) -> View:
         """Return the view of a system that may take the next input in these nodes."""
         nodes = tuple(each.node for each in reached if not each.busy)
@@ -71,8 +72,13 @@ class View:
             enabled = _union([self.model.offered(node) for node in self.nodes])
             object.__setattr__(self, "enabled", enabled)
             if not enabled.kept:
-                self._long()
+                self._long(self)
             return enabled
+
+    def forget(self) -> None:
+        """Drop the list of inputs; it is made again when it is needed."""
+        object.__delattr__(self, "enabled")
+        self._sorted.clear()
 
     @property
     def specified(self) -> tuple[Symbol, ...]:
@@ -142,7 +148,7 @@ def view(
     relation: Relation,
     limits: Limits,
     hypotheses: Iterable[Hypothesis],
-    long: Callable[[], None] = lambda: None,
+    long: Callable[[View], None] = lambda _: None,
 ) -> View:
     """Return the view of a set of explanations; `long` is called if it is found to have a long list of inputs.
 
