@@ -45,8 +45,8 @@ class View:
     relation: Relation
     reached: tuple[Reach, ...]
     nodes: tuple[Node, ...]
-    # called with a view whose list of inputs is too long to be kept with each. It must not hold the view's belief: with a
-    # cycle between the two, a walk through states that never recur would keep them all until the collector runs
+    # called with a view whose list of inputs is too long to be kept with each. It must not hold the view's belief: with
+    # a cycle between the two, a walk through states that never recur would keep them all until the collector runs
     _long: Callable[[View], None]
     # a node alone, with no input in flight that an input might have to wait for: nearly every view
     _alone: Node | None
