@@ -78,7 +78,7 @@ class Campaign:
         self._confirmer = Confirmer(bench, self.summary)
         if bench.speed > 1 and settings.burst > 1:
             raise refused(bench.speed, "a failure in a burst cannot be driven again at the system's own speed")
-        self._done = known(settings.strategy).done
+        self._reached = known(settings.strategy).done
         self._stop = False
         self._deadline = float("inf")
         self._reports: FailureReports
@@ -195,7 +195,7 @@ class Campaign:
         for number in (each for each in numbers if each not in self._past.counted):
             known = await self._merged.known(number)
             async with self._turns.path():
-                if known is None or self._stop or self._done() or anyio.current_time() >= self._paths_end:
+                if known is None or self._stop or self._done or anyio.current_time() >= self._paths_end:
                     break
                 try:
                     await self._counted(number, lane, known, journal)
@@ -221,6 +221,10 @@ class Campaign:
             return self._executor.confirm(lane, failing, first, self._deadline, strict=strict)
 
         return again
+
+    @property
+    def _done(self) -> bool:
+        return self._reached() or (self.settings.decides and not self.summary.requirements.open())
 
     @property
     def _doubtful(self) -> bool:

@@ -85,6 +85,7 @@ class Settings:
     | `spend` | whether `time` goes to what changed in the model first; a campaign of its earlier form is set aside |
     | `workers` | the processes that drive the paths, each `jobs` at the same time; None: this process alone |
     | `device` | returns the bench on the device of a lane, counted from 0; None: all lanes have one bench |
+    | `decides` | whether the campaign ends once every requirement of the bench is decided |
     | `options` | the options of the command line, for the journal: it continues without them |
 
     Raises UsageError for values that mean nothing.
@@ -120,6 +121,7 @@ class Settings:
     spend: bool = False
     workers: Workers | None = None
     device: Callable[[int], Bench] | None = None
+    decides: bool = False
     options: Mapping[str, object] = field(default_factory=dict[str, object])
 
     @property
@@ -172,6 +174,7 @@ class SettingsKeywords(TypedDict, total=False):
     spend: bool
     workers: Workers | None
     device: Callable[[int], Bench] | None
+    decides: bool
     options: Mapping[str, object]
 
 

@@ -27,6 +27,7 @@ from otf.strategy.kinds import known
 from otf.trace.result import counted
 
 _NUMBER: Final = 20  # bytes of a file that holds the number of a process
+REQUIREMENTS: Final = "requirements"
 LOOKED: Final = 20_000  # states of a model, to count coverage
 UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 _DURATION: Final = re.compile(r"(\d{1,12}(?:\.\d{1,12})?|\.\d{1,12})([smh]?)")
@@ -132,6 +133,11 @@ def counting(bench: Bench, settings: Settings, until: str | None) -> tuple[Setti
     """Return the settings with a strategy that counts coverage, and ends the campaign when it is reached."""
     if until is None:
         return settings, Covered()
+    if until == REQUIREMENTS:
+        if not bench.requirements:
+            message = f"--until {until}: the bench has no table of requirements; give it requirements=…"
+            raise UsageError(message)
+        return replace(settings, decides=True), Covered()
     coverage = Coverage(explore(bench.spec, LOOKED))
     strategy = covering(known(settings.strategy), coverage, parsed(until), monotonic)
     return replace(settings, strategy=strategy), Covered(coverage)
@@ -148,7 +154,8 @@ def parsed(until: str) -> Until:
         return Until(what, number=int(amount)) if amount.isdecimal() and int(amount) > 1 else Until(what, float(amount))
     except ValueError as error:
         kinds = f"{', '.join(KINDS)}, optionally with a share or a number: states=0.9"
-        message = f"--until {until}: write one of {kinds}; or {NOTHING_NEW} with a time: {NOTHING_NEW}=10m"
+        others = f"{REQUIREMENTS}; or {NOTHING_NEW} with a time: {NOTHING_NEW}=10m"
+        message = f"--until {until}: write one of {kinds}; {others}"
         raise UsageError(message) from error
 
 

@@ -62,6 +62,16 @@ def known():
     return replace(lamp(True), known_issues=(issue,))
 
 
+class Sure(Enum):
+    ON = "MUST", "A press lights it."
+    WARM = "SHOULD", "It is warm.", "the text gives no degrees"
+
+
+def sure():
+    spec = Spec(lambda state, inp: [goto(state, "on", req=Sure.ON)], 0, ["press"])
+    return Bench(spec, system=lambda: Device(False), types=(str,), requirements=Requirements.from_enum(Sure))
+
+
 def bare():
     return replace(lamp(), requirements=Requirements())
 '''
@@ -129,6 +139,15 @@ def test_without_a_table_the_model_names_its_requirements() -> None:
     assert run("bare")[1] == {"DARKENS": "covered", "LIGHTS": "covered", "SHORT": "not decided"}
     otf("report", "out", "--bench", "lamps.py:bare", "--requirements", "x.csv")
     assert "the model refers to it, and the table does not have it" in Path("x.csv").read_text(encoding="utf-8")
+
+
+def test_a_campaign_ends_once_all_requirements_are_decided() -> None:
+    """With `--until requirements` no path begins after that; what cannot be decided is not waited for."""
+    result = otf("run", "lamps.py:sure", "--until", "requirements", "--steps", "1", "--traces", "1000", "--json")
+    assert (result.status, result.data["paths"]) == (0, 1)
+    assert [each["status"] for each in result.data["requirements"]] == ["covered", "undecidable"]
+    assert otf("run", "lamps.py:lamp", "--until", "requirements", "--traces", "3", "--json").data["paths"] == 3
+    assert "has no table of requirements" in failed("run", "lamps.py:bare", "--until", "requirements")
 
 
 def test_two_processes_say_the_same() -> None:
