@@ -147,8 +147,8 @@ def run(
         str | None,
         typer.Option(
             metavar="WHAT",
-            help="Count coverage, and stop when it is reached: states, transitions, pairs=100; or when requirements are "
-            "decided: requirements; or after a time without anything new: nothing-new=10m.",
+            help="Count coverage, and stop when it is reached: states, transitions, pairs=100; or when all "
+            "requirements are decided: requirements; or after a time without anything new: nothing-new=10m.",
         ),
     ] = None,
     calibrate: Annotated[
