@@ -30,6 +30,7 @@ def most(go: Go, steps: int) -> int:
     return found
 
 
+@pytest.mark.slow
 def test_walking_on_in_few_states_needs_no_memory() -> None:
     """After a hundred thousand steps through the vending machine, a hundred thousand more need no more."""
     go = vending()
