@@ -15,68 +15,19 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.fresh_client import Peer, measured, show
+from benchmarks.fresh_messages import Held, LineCodec, Request
 from benchmarks.fresh_servers import SERVERS
 from benchmarks.measure import command, pinned, positive, save
 from otf.adapter import Bench
 from otf.adapters import tcp
 from otf.framing import lines
-from otf.spec import Spec, Transition, goto
+from otf.spec import Spec, Transition
 
 JOBS: Final = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A request of one line."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Its answer."""
-
-    text: str
-
-
-class LineCodec:
-    """A line each."""
-
-    types = (Request, Answer)
-
-    def port(self, value: object) -> str:
-        """Return the only port."""
-        del value
-        return "line"
-
-    def encode(self, value: object) -> bytes:
-        """Return the line of a request, without its end."""
-        assert isinstance(value, Request)
-        return value.text.encode()
-
-    def decode(self, port: str, data: bytes) -> object:
-        """Return an answer."""
-        del port
-        return Answer(data.decode())
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """Two values of the store, or the states of the jobs, and the number of the last reply if replies are numbered."""
-
-    numbers: tuple[int, ...]
-    serial: int = -1
-
-    def said(self, text: str, numbers: tuple[int, ...] | None = None) -> list[Transition[Held]]:
-        """Return the transition with this answer."""
-        serial = self.serial + (self.serial >= 0)
-        answer = Answer(f"{text} {serial}" if serial > 0 else text)
-        return [goto(Held(self.numbers if numbers is None else numbers, serial), answer)]
 
 
 def store(state: Held, inp: Request) -> list[Transition[Held]]:

@@ -12,7 +12,8 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final, TypeAlias
 
-from benchmarks.fresh_client import Answer, Held, LineCodec, Peer, Request, measured, show
+from benchmarks.fresh_client import Peer, measured, show
+from benchmarks.fresh_messages import Answer, Held, LineCodec, Request
 from otf.adapter import Bench, Line
 from otf.adapters.tcp import open_tcp
 from otf.framing import Framing, lines
