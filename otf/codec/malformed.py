@@ -20,7 +20,7 @@ class Malformed:
     """An input that is no message: its bytes, the port, the message that it was made of, and how.
 
     >>> Malformed(b"gett", "", b"get", "longer")
-    Malformed('gett', longer than 'get')
+    Malformed('gett', made of 'get')
     """
 
     raw: bytes
@@ -29,8 +29,8 @@ class Malformed:
     how: str = ""
 
     def __repr__(self) -> str:
-        """Return the bytes as text, and what was done."""
-        return f"Malformed({_text(self.raw)}, {self.how} than {_text(self.of)})"
+        """Return the bytes as text, and the message; shrunk bytes are no longer what was done to it at first."""
+        return f"Malformed({_text(self.raw)}, made of {_text(self.of)})"
 
 
 @dataclass(frozen=True, slots=True)
