@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
+from threading import Lock
 from typing import Any
 
 from websocket_server import WebsocketServer  # pyright: ignore[reportMissingTypeStubs]
+
+_ONE_AFTER_THE_OTHER = Lock()
+"""Each client has a thread of its own: without this, two clients may get two messages in two orders."""
 
 
 def serve() -> None:
@@ -18,7 +22,8 @@ def serve() -> None:
 
 
 def _tell(_client: object, server: Any, message: str) -> None:  # noqa: ANN401 -- it has no types
-    server.send_message_to_all(message)
+    with _ONE_AFTER_THE_OTHER:
+        server.send_message_to_all(message)
 
 
 if __name__ == "__main__":

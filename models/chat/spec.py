@@ -53,9 +53,14 @@ class ChatCodec:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Who takes part, and who has left."""
+    """Who takes part, who of these may still miss what others say, and who has left.
+
+    The server may answer an opening before it enters the client in its list of recipients. Messages of one client are
+    handled one after the other, so a client whose first message has been handled is in that list.
+    """
 
     inside: frozenset[Client] = frozenset()
+    entering: frozenset[Client] = frozenset()
     gone: frozenset[Client] = frozenset()
 
 
@@ -70,12 +75,14 @@ def chat(also: str = "") -> Spec[Room, ChatMessage]:
 
 def _step(room: Room, inp: ChatMessage) -> Iterator[Transition[Room]]:
     client = inp.client
+    room = room if isinstance(inp.message, WsOpen) else replace(room, entering=room.entering - {client})
     left = replace(room, inside=room.inside - {client}, gone=room.gone | {client})
     match inp.message:
         case WsOpen() if client not in room.inside | room.gone:
-            yield goto(replace(room, inside=room.inside | {client}), ChatMessage(client, WsOpened()))
+            both = replace(room, inside=room.inside | {client}, entering=room.entering | {client})
+            yield goto(both, ChatMessage(client, WsOpened()))
         case WsText() as said if client in room.inside:
-            yield goto(room, *(ChatMessage(each, said) for each in sorted(room.inside)))
+            yield from _to_all(room, said)
         case WsPing(data) if client in room.inside:
             yield goto(room, ChatMessage(client, WsPong(data)))
         case WsPong() if client in room.inside:
@@ -87,10 +94,17 @@ def _step(room: Room, inp: ChatMessage) -> Iterator[Transition[Room]]:
         case WsBytes(data) if client in room.inside:
             # a chat of text may refuse bytes (7.4.1); it may not take them for something else
             yield goto(left, ChatMessage(client, WsClose(UNSUPPORTED)), on(client, Ended))
-            yield goto(room, *(ChatMessage(each, WsBytes(data)) for each in sorted(room.inside)))
+            yield from _to_all(room, WsBytes(data))
             yield goto(room)
         case _:
             return
+
+
+def _to_all(room: Room, said: WsMessage) -> Iterator[Transition[Room]]:
+    """Yield that all inside get a message, but that those who are entering may miss it."""
+    yield goto(replace(room, entering=frozenset()), *(ChatMessage(each, said) for each in sorted(room.inside)))
+    if room.entering:
+        yield goto(room, *(ChatMessage(each, said) for each in sorted(room.inside - room.entering)))
 
 
 _INPUTS: Final[tuple[WsMessage, ...]] = (
