@@ -16,7 +16,7 @@ from time import monotonic, sleep
 import pytest
 
 from tests.cli.command import machine, otf
-from tests.cli.test_processes import begun, counted, sent, workers
+from tests.cli.test_processes import begun, counted, learned, sent, workers
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed (the extra `cluster`)")
 pytestmark = [pytest.mark.real, pytest.mark.slow]
@@ -96,6 +96,7 @@ def test_the_paths_of_one_process(folder: Path, cluster: Cluster) -> None:
         assert run.wait() == 0
     assert counted(folder / "out") == [*range(1, 301)]
     assert sent(folder / "out") == sent(folder / "one")
+    assert learned(folder / "out") == learned(folder / "one")
     text = (folder / "worker.log").read_text(encoding="utf-8")
     assert text.count("end_relay") == 2, text  # both had a program of this campaign
 
@@ -151,7 +152,7 @@ def test_no_scheduler(folder: Path) -> None:
 
 @pytest.mark.parametrize(("kills", "paths"), [(4, 300), (100, 3000)])
 def test_killed_workers(folder: Path, cluster: Cluster, kills: int, paths: int) -> None:
-    """Each path counts once, with the inputs of an undisturbed campaign."""
+    """Each path counts once, with the inputs and the coverage of an undisturbed campaign."""
     size = ("--traces", str(paths), "--steps", "30", "--jobs", "4")
     otf("run", *COFFEE, *size, "--out", "one")
     cluster.join(2)
@@ -166,11 +167,12 @@ def test_killed_workers(folder: Path, cluster: Cluster, kills: int, paths: int) 
     assert run.returncode == 0, text
     assert counted(folder / "out") == [*range(1, paths + 1)]
     assert sent(folder / "out") == sent(folder / "one")
+    assert learned(folder / "out") == learned(folder / "one")
 
 
 @pytest.mark.parametrize(("kills", "paths"), [(2, 300), (20, 1200)])
 def test_a_killed_coordinator(folder: Path, cluster: Cluster, kills: int, paths: int) -> None:
-    """The folder continues on the same cluster: each path counts once, with the inputs of an undisturbed campaign."""
+    """The folder continues on the same cluster: each path counts once, with inputs and coverage as if undisturbed."""
     size = ("--traces", str(paths), "--steps", "30", "--jobs", "4")
     otf("run", *COFFEE, *size, "--out", "one")
     cluster.join(2)
@@ -185,3 +187,4 @@ def test_a_killed_coordinator(folder: Path, cluster: Cluster, kills: int, paths:
     assert otf("run", "--resume", "out", "--json").data["paths"] == paths
     assert counted(folder / "out") == [*range(1, paths + 1)]
     assert sent(folder / "out") == sent(folder / "one")
+    assert learned(folder / "out") == learned(folder / "one")

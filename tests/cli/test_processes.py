@@ -15,6 +15,7 @@ from time import sleep
 
 import pytest
 
+from otf.campaign.past import Past
 from tests.cli.command import failed, machine, otf
 
 pytestmark = pytest.mark.real
@@ -37,6 +38,13 @@ def sent(out: Path) -> dict[str, list[object]]:
     """Return the inputs of each path."""
     events = {file.name: map(json.loads, file.read_bytes().splitlines()) for file in out.glob("path-????.jsonl")}
     return {name: [line["value"] for line in lines if line["event"] == "sent"] for name, lines in events.items()}
+
+
+def learned(out: Path) -> list[object]:
+    """Return what the paths that count covered together: visits of states with each input, silences, timers."""
+    past = Past(out)
+    found = past.knowledge(past.counted)
+    return [found.visits, found.actions, found.timers, sorted(found.quiet), sorted(found.waits)]
 
 
 def workers(pid: int) -> list[int]:
@@ -72,7 +80,7 @@ def _run(folder: Path, arguments: list[str], random: Random, moments: list[int],
 
 @pytest.mark.parametrize(("kills", "paths"), [(2, 40), pytest.param(100, 3000, marks=pytest.mark.slow)])
 def test_killed_workers(folder: Path, kills: int, paths: int) -> None:
-    """Each path counts once, with the inputs of one process; at most those under way are driven again for each kill."""
+    """Each path counts once, with the inputs and the coverage of one process, whatever was driven again."""
     size = ("--traces", str(paths), "--steps", "30")
     otf("run", *COFFEE, *size, "--jobs", "4", "--out", "one")
     random = Random(kills)
@@ -81,11 +89,12 @@ def test_killed_workers(folder: Path, kills: int, paths: int) -> None:
     assert _run(folder, arguments, random, moments, _kill_a_worker) == 0
     assert counted(folder / "out") == [*range(1, paths + 1)]
     assert sent(folder / "out") == sent(folder / "one")
+    assert learned(folder / "out") == learned(folder / "one")
 
 
 @pytest.mark.parametrize(("kills", "paths"), [(1, 40), pytest.param(20, 1200, marks=pytest.mark.slow)])
 def test_a_killed_coordinator(folder: Path, kills: int, paths: int) -> None:
-    """Its workers end with it, and the folder continues: each path counts once, with the same inputs."""
+    """Its workers end with it, and the folder continues: each path counts once, with the same inputs and coverage."""
     size = ("--traces", str(paths), "--steps", "30")
     otf("run", *COFFEE, *size, "--jobs", "4", "--out", "one")
     random, arguments = Random(kills), ["run", *COFFEE, *size, "--jobs", "2", "--processes", "2", "--out", "out"]
@@ -96,6 +105,7 @@ def test_a_killed_coordinator(folder: Path, kills: int, paths: int) -> None:
     assert otf("run", "--resume", "out", "--json").data["paths"] == paths
     assert counted(folder / "out") == [*range(1, paths + 1)]
     assert sent(folder / "out") == sent(folder / "one")
+    assert learned(folder / "out") == learned(folder / "one")
 
 
 def test_failures_of_workers(folder: Path) -> None:
