@@ -29,7 +29,7 @@ from otf.campaign.paths import Pace
 from otf.campaign.processes import Processes
 from otf.campaign.renewed import keep_transitions, renew
 from otf.campaign.reports import SHARE, FailureReports, together
-from otf.campaign.requirements import note_requirements
+from otf.campaign.requirements import new_evidence
 from otf.campaign.results import KnownIssueCount, PathResult, Summary
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings, Workers, header
@@ -213,8 +213,8 @@ class Campaign:
             counts = partial(self._finish, driven=result, learned=learned, journal=journal)
             oracle, again = self._executor.oracle(lane), self._again(lane)
             path = await self._confirmer.confirmed(result, oracle, again, counts, doubtful=self._doubtful)
-            await note_requirements(self.summary.requirements, path.result, self.bench, oracle)
-        counts(path)
+            shows = await new_evidence(self.summary.requirements, path.result, self.bench, oracle)
+        counts(path, shows=shows)
 
     def _again(self, lane: int) -> DriveAgain:
         def again(failing: PathResult, first: str, *, strict: bool) -> Awaitable[ConfirmedPath]:
@@ -263,14 +263,22 @@ class Campaign:
         known = verdict.failure is None or verdict.failure.signature in self.summary.failures
         return 0.0 if known else self.settings.aftermath
 
-    def _finish(self, path: ConfirmedPath, driven: PathResult, learned: Knowledge, journal: Journal) -> None:
+    def _finish(
+        self,
+        path: ConfirmedPath,
+        driven: PathResult,
+        learned: Knowledge,
+        journal: Journal,
+        shows: RequirementRecord | None = None,
+    ) -> None:
         if path.trouble is not None:
             self._lost(path.trouble)
         result, known_issue = path.result, self._confirmer.known_issue(path.result)
         self.summary.add(result, path.tries, path.known, known_issue, driven)
         self.summary.parts.tried(learned.visits)
         self.summary.parts.paths += 1
-        journal.counted(path, driven, "" if known_issue is None else known_issue.says, learned)
+        journal.counted(path, driven, "" if known_issue is None else known_issue.says, learned, shows)
+        self.summary.requirements.add(shows or RequirementRecord())
         self._merged.add(result.number, learned)
         self.listener.path(result, self.summary)
         if result.verdict.outcome == "pass" and self.settings.keep == "failures":

@@ -19,24 +19,29 @@ from otf.trace.tagged import Registry
 EVENTS: Final = 200  # after which other paths have their turn
 
 
-async def note_requirements(record: RequirementRecord, path: PathResult, bench: Bench, oracle: Oracle) -> None:
-    """Add what a path says of the requirements: those that it violates, and what its trace gives evidence of.
+async def new_evidence(record: RequirementRecord, path: PathResult, bench: Bench, oracle: Oracle) -> RequirementRecord:
+    """Return what a path adds to a record: the requirements that it violates, and those that its trace shows.
 
     Nothing is read where the model refers to no requirement, or where all are decided.
     """
-    failure = path.verdict.failure
+    found, failure = RequirementRecord(), path.verdict.failure
     if failure is not None:
         known = next((issue for issue in bench.known_issues if issue.shows(failure)), None)
-        record.failed(failure, str(path.trace))
-        record.violates(requirements(known.req) if known else (), str(path.trace))
+        found.failed(failure, str(path.trace))
+        found.violates(requirements(known.req) if known else (), str(path.trace))
     if record.open(oracle.model.requirements):
+        evidence = RequirementEvidence(found.reached, set(record.decided))
         # a trace that cannot be read says nothing; its path counts all the same
         with suppress(OSError, TraceError):
-            await _follow(record, path, bench, oracle)
+            await _follow(evidence, path, bench, oracle)
+        found.decided = evidence.decided - record.decided
+    found.reached = found.reached - record.reached
+    found.violated = {name: trace for name, trace in found.violated.items() if name not in record.violated}
+    return found
 
 
-async def _follow(record: RequirementRecord, path: PathResult, bench: Bench, oracle: Oracle) -> None:
-    monitor, evidence = Monitor(oracle), RequirementEvidence(record.reached, record.decided)
+async def _follow(evidence: RequirementEvidence, path: PathResult, bench: Bench, oracle: Oracle) -> None:
+    monitor = Monitor(oracle)
     with path.trace.open("rb") as file:
         reader = TraceReader(bounded(file), str(path.trace))
         for number, read in enumerate(reader.events(Registry(bench.known_types))):
