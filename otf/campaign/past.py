@@ -326,6 +326,7 @@ def shrunk_of(folder: Path, line: ShrunkLine, number: int, bench: Bench) -> Shru
         before=line.before,
         tried=line.tried,
         others=others,
+        ended=line.ended,
         program=None if line.program is None else folder / Path(line.program).name,
     )
 

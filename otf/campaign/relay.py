@@ -93,6 +93,12 @@ class Relay:
         self._rest()
         return JobAnswer(answer, self._taken(wanted) if answer else {})
 
+    def stop(self, job: int, line: bytes) -> None:
+        """Have the program stop what it was asked: its answer comes soon."""
+        with self._lock:
+            if job in self._waiting:
+                self._lines.put(line)
+
     def wait(self) -> None:
         """Wait until the program has ended, and its folder is removed."""
         self._process.wait()
@@ -180,6 +186,13 @@ def relayed(  # noqa: PLR0913, PLR0917 -- what a cluster sends to a worker
                 relay.end()
             relay = _RELAYS[campaign] = Relay(command, greeting)
     return relay.ask(job, line, files, wanted)
+
+
+def stop_relayed(campaign: str, job: int, line: bytes) -> None:
+    """Have the worker program of a campaign stop a job, if it is one of this machine."""
+    relay = _RELAYS.get(campaign)
+    if relay is not None:
+        relay.stop(job, line)
 
 
 def end_relay(campaign: str) -> None:

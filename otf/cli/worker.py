@@ -28,7 +28,7 @@ from otf.campaign.lanes import InProcess, Lease, ShrinkWatch, make_room
 from otf.campaign.listener import Listener
 from otf.campaign.past import ShrunkLine
 from otf.campaign.remote import JobLine, ResultLine
-from otf.campaign.results import PathResult
+from otf.campaign.results import PathResult, Shrunk
 from otf.cli.continued import RunOptions, as_recorded, made, settings_of
 from otf.cli.workers import on_devices
 from otf.errors import OtfError
@@ -36,7 +36,7 @@ from otf.explore.steady import ask_again
 from otf.trace.record import Header
 from otf.trace.verdict import Signature, Verdict
 
-Answers = Callable[[JobLine], Awaitable[ResultLine]]
+Answers = Callable[[JobLine], Awaitable[ResultLine | None]]
 _WRITING: Final = Lock()
 
 
@@ -60,10 +60,15 @@ class Worker:
         self._bench, self._settings = bench, settings
         self._ends = float("inf")
         self._seen = set[Signature]()
+        self._searches: dict[int, anyio.CancelScope] = {}
         self._executor = InProcess(bench, settings, Listener(), lambda: self._ends, self._aftermath, lanes)
 
-    async def do(self, line: JobLine) -> ResultLine:
-        """Do what a line says; an error of otf becomes a result."""
+    async def do(self, line: JobLine) -> ResultLine | None:
+        """Do what a line says; an error of otf becomes a result. A search that is stopped answers by itself."""
+        if line.does == "stop":
+            if line.job in self._searches:
+                self._searches[line.job].cancel()
+            return None
         try:
             with blaming():
                 if line.failing is not None:
@@ -78,8 +83,22 @@ class Worker:
             until = anyio.current_time() + seconds
             found = await self._executor.confirm(line.lane, failing, line.first, until, strict=line.strict)
             return msgspec.structs.replace(ResultLine.of(line.job, found.result), tries=found.tries, again=found.again)
-        shrunk = await self._executor.shrink(failing, seconds, ShrinkWatch(), lane=line.lane, confirmed=line.confirmed)
-        return ResultLine(line.job, line.number, shrunk=ShrunkLine.of("", shrunk))
+        shrunk = await self._shrunk(line, failing, seconds)
+        return ResultLine(line.job, line.number, shrunk=None if shrunk is None else ShrunkLine.of("", shrunk))
+
+    async def _shrunk(self, line: JobLine, failing: PathResult, seconds: float) -> Shrunk | None:
+        """Return the result of a search; of one that is stopped the shortest so far, None if it has none yet."""
+        best: Shrunk | None = None
+
+        def found(shrunk: Shrunk) -> None:
+            nonlocal best
+            best = shrunk
+
+        watch = ShrinkWatch(found=found)
+        with anyio.CancelScope() as self._searches[line.job]:
+            best = await self._executor.shrink(failing, seconds, watch, lane=line.lane, confirmed=line.confirmed)
+        del self._searches[line.job]
+        return best
 
     async def _drive(self, line: JobLine) -> ResultLine:
         """Drive a path."""
@@ -137,8 +156,9 @@ def _begun(greeting: Greeting) -> Answers:
 
 async def _serve(answers: Answers, out: int) -> None:
     async def answer(line: JobLine) -> None:
-        result = msgspec.json.encode(await answers(line), enc_hook=str) + b"\n"
-        await run_sync(_written, out, result)
+        result = await answers(line)
+        if result is not None:
+            await run_sync(_written, out, msgspec.json.encode(result, enc_hook=str) + b"\n")
 
     with undisturbed(), watched():
         async with keeping(), anyio.create_task_group() as tasks:

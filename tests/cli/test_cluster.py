@@ -17,6 +17,8 @@ import pytest
 
 from tests.cli.command import machine, otf
 from tests.cli.test_processes import begun, counted, learned, sent, workers
+from tests.e2e.entities import entity
+from tests.e2e.tester import started
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed (the extra `cluster`)")
 pytestmark = [pytest.mark.real, pytest.mark.slow]
@@ -113,6 +115,33 @@ def test_failures(folder: Path, cluster: Cluster) -> None:
         (each["signature"], each["count"], each["shrunk"]["steps"]) for each in one.data["failures"]
     ]
     assert otf("run", "machine.py:make", "--set", "broken=true", "--resume", "two", "--json").data["paths"] == 8
+
+
+STARTS = """
+here = os.path.dirname(__file__)
+with open(here + '/starts', 'a') as starts:
+    starts.write('.')
+    number = starts.tell()
+if number > 7:
+    tell('found')
+    silent()
+sys.argv += ['--fault', 'O3']
+correct()
+"""
+
+
+def test_an_interrupted_search(folder: Path, cluster: Cluster) -> None:
+    """The shortest trace that a worker has found so far is what is reported; an eighth copy never begins."""
+    cluster.join()
+    program = entity(folder, STARTS)
+    options = ("--stop-first", "--seed", 2, "--cluster", cluster.address, "--out", "out", "--json")
+    with started(folder, "run", "conference", "--set", f"entity={program}", *options) as running:
+        running.told()
+        done = running.ends(signal.SIGINT, status=1)
+    [failure] = done.data["failures"]
+    assert failure["shrunk"]["ended"] == "it was interrupted"
+    assert failure["shrunk"]["steps"] < failure["steps"]
+    assert (folder / failure["shrunk"]["trace"]).is_file()
 
 
 def test_no_bench_on_the_workers(folder: Path, cluster: Cluster) -> None:
