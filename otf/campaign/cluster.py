@@ -21,6 +21,7 @@ from otf.adapter import Bench
 from otf.campaign.merged import Known
 from otf.campaign.relay import Files, JobAnswer, end_relay, relayed, stop_relayed
 from otf.campaign.remote import JobLine, Remote, ResultLine, WorkerDiedError
+from otf.campaign.saved import DriveSaved, SavedRun, saved_trace
 from otf.campaign.settings import Settings, Workers
 from otf.errors import ContactError, UsageError
 from otf.runner.writer import put
@@ -50,11 +51,28 @@ class Cluster(Remote):
         self._campaign = uuid4().hex
         self._client: Any = None
         self._futures: dict[int, Any] = {}
+        self._kept: dict[int, Path] = {}
 
     @property
     def together(self) -> int:
         """Return the number of lanes."""
         return self.settings.jobs
+
+    @property
+    def drive_saved(self) -> DriveSaved | None:
+        """Return what drives a saved failure on a worker: only from there the system may be reached."""
+        return self._saved
+
+    async def _saved(self, kept: Path, number: int, until: float) -> SavedRun:
+        self._kept[number] = kept
+        line = JobLine(0, "retry", number, failing=ResultLine(0, trace=f"kept-{number:04}.jsonl"))
+        found, _ = await self._asked(line, until - anyio.current_time())
+        if found.verdict.outcome == "fail":
+            return found.result(self.settings, self.bench.at_speed(1)), ""
+        return None, "" if found.verdict.outcome == "pass" else found.verdict.why
+
+    async def check_speed(self, until: float) -> None:
+        """Measure nothing here: each worker does so before its first path."""
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
@@ -91,7 +109,7 @@ class Cluster(Remote):
         return None
 
     def _submitted(self, line: JobLine) -> Any:  # noqa: ANN401 -- a future of a library without types
-        stem = f"path-{line.number:04}" if line.failing is None else Path(line.failing.trace).name.partition(".")[0]
+        stem = _stem(line)
         # the trace and all that is named after it; a test of pytest has a name that Python can import
         wanted = (f"{stem}.", f"{stem.replace('-', '_')}_")
         return self._client.submit(
@@ -142,15 +160,23 @@ class Cluster(Remote):
     def _files(self, line: JobLine) -> Files:
         if line.failing is None:
             return {}
-        trace = self.trace(self.settings, line.failing.trace)
+        name = Path(line.failing.trace).name
+        trace = self._kept[line.number] if line.does == "retry" else self.settings.out / name
         with suppress(OSError):
-            return {trace.name: trace.read_bytes()}
+            return {name: trace.read_bytes()}
         return {}
 
     @staticmethod
     def trace(settings: Settings, name: str) -> Path:
         """Return a file in the folder of the campaign, whatever a worker calls it."""
         return settings.out / Path(name).name
+
+
+def _stem(line: JobLine) -> str:
+    """Return how the names of the files begin that a job writes."""
+    if line.does == "retry":
+        return saved_trace(Path(), line.number).stem
+    return f"path-{line.number:04}" if line.failing is None else Path(line.failing.trace).name.partition(".")[0]
 
 
 def _distributed() -> Any:  # noqa: ANN401 -- it has no types

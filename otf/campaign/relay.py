@@ -85,10 +85,11 @@ class Relay:
             done = Future[bytes]()
             if self._dead:
                 return JobAnswer(b"", {})
+            for name, text in files.items():
+                (self.folder / Path(name).name).write_bytes(text)
             self._waiting[job] = done
-        for name, text in files.items():
-            (self.folder / Path(name).name).write_bytes(text)
-        self._lines.put(line)
+            # under the lock: what stops it must come after it
+            self._lines.put(line)
         answer = done.result()
         self._rest()
         return JobAnswer(answer, self._taken(wanted) if answer else {})

@@ -24,7 +24,9 @@ from otf.campaign.merged import Known
 from otf.campaign.past import ShrunkLine, shrunk_of
 from otf.campaign.recorder import reread
 from otf.campaign.results import PathResult, Shrunk
+from otf.campaign.saved import DriveSaved
 from otf.campaign.settings import Settings
+from otf.campaign.speed import check_speed
 from otf.core import Oracle
 from otf.errors import ContactError, ModelError, OtfError, TraceError, UsageError, WriteError
 from otf.trace.verdict import Verdict
@@ -76,14 +78,15 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
 
 
 class JobLine(msgspec.Struct, omit_defaults=True):
-    """What a worker is to do, as it reads it: drive a leased path, or confirm or shrink the `failing` one.
+    """What a worker is to do, as it reads it: drive a leased path, confirm or shrink the `failing` one, or retry that.
 
-    `stop` ends the search that is the same `job`, which is answered with the shortest trace so far. `seconds` are those
-    left for it; `strict`, `first` and `confirmed` say of the failing run what `confirm` and `Shrinker` need.
+    `retry` is for a failure of an earlier campaign; its answer is a pass if all runs pass. `stop` ends the search of
+    this `job`, which is answered with the shortest trace so far. `seconds` are those left for it; `strict`, `first` and
+    `confirmed` say of the failing run what `confirm` and `Shrinker` need.
     """
 
     job: int
-    does: Literal["drive", "confirm", "shrink", "stop"] = "drive"
+    does: Literal["drive", "confirm", "shrink", "stop", "retry"] = "drive"
     number: int = 0
     lane: int = 0
     run: str = ""
@@ -117,6 +120,15 @@ class Remote(ABC):
     @abstractmethod
     def running(self) -> AbstractAsyncContextManager[None]:
         """Return the context in which workers run; leaving it ends them."""
+
+    @property
+    def drive_saved(self) -> DriveSaved | None:
+        """Return None: processes of this machine do it no better than this one."""
+        return None
+
+    async def check_speed(self, until: float) -> None:
+        """Measure it with paths of this process, whose clock is that of the workers."""
+        await check_speed(self.bench, self.settings, until)
 
     @property
     @abstractmethod

@@ -15,10 +15,11 @@ from time import monotonic, sleep
 
 import pytest
 
-from tests.cli.command import machine, otf
+from tests.cli.command import failed, machine, otf
 from tests.cli.test_processes import begun, counted, learned, sent, workers
 from tests.e2e.entities import entity
 from tests.e2e.tester import started
+from tests.real.needs import needs
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed (the extra `cluster`)")
 pytestmark = [pytest.mark.real, pytest.mark.slow]
@@ -115,6 +116,44 @@ def test_failures(folder: Path, cluster: Cluster) -> None:
         (each["signature"], each["count"], each["shrunk"]["steps"]) for each in one.data["failures"]
     ]
     assert otf("run", "machine.py:make", "--set", "broken=true", "--resume", "two", "--json").data["paths"] == 8
+
+
+def test_coverage(folder: Path, cluster: Cluster) -> None:
+    """A goal of coverage ends the campaign once the traces that arrive have reached it."""
+    assert folder.exists()
+    cluster.join()
+    call = (*COFFEE, "--traces", 5000, "--steps", 9, "--until", "pairs", "--cluster", cluster.address, "--json")
+    goal = otf("run", *call).data
+    assert goal["paths"] < 5000
+    assert goal["coverage"]["met"]["pairs"] == goal["coverage"]["all"]["pairs"]
+
+
+def test_saved_failures(folder: Path, cluster: Cluster) -> None:
+    """Failures of earlier campaigns are driven first, on a worker: what is fixed is so, what is not is reported."""
+    machine(folder, {"if broken else": "if True else"})
+    cluster.join()
+    call = ("run", "machine.py:make", "--seed", 1, "--traces", 8, "--cluster", cluster.address, "--json")
+    assert otf(*call, "--out", "one").data["saved"] == []
+    two = otf(*call, "--out", "two").data
+    assert {each["came"] for each in two["saved"]} == {"still there"}
+    assert [Path(each["trace"]).parent.name for each in two["saved"]] == ["failures"] * len(two["failures"])
+    assert (folder / "two" / "saved-0001.jsonl").is_file()
+    machine(folder)
+    three = otf(*call, "--out", "three").data
+    assert {each["came"] for each in three["saved"]} == {"fixed"}
+    assert [*(folder / "otf-runs" / "failures").iterdir()] == []
+
+
+@needs("faketime")
+def test_faster_clocks(folder: Path, cluster: Cluster) -> None:
+    """Each worker looks whether the system follows; `auto` would measure another machine."""
+    assert folder.exists()
+    cluster.join()
+    call = ("session_device", "--traces", 4, "--steps", 10, "--seed", 1, "--no-saved", "--cluster", cluster.address)
+    done = otf("run", *call, "--speed", 5, "--out", "out", "--json")
+    assert (done.status, done.data["paths"]) == (0, 4), done.said
+    assert '"speed":5.0' in (folder / "out" / "path-0001.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    assert "with --cluster, write a number" in failed("run", *call, "--speed", "auto")
 
 
 STARTS = """
