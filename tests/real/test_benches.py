@@ -13,7 +13,7 @@ from otf.models.serving import free_port
 from otf.models.uboot.bench import FIRMWARE
 from otf.models.uboot.messages import COUNTDOWN, PORT, PROMPT, UbootCodec, prompts
 from otf.models.uboot.spec import BASE, uboot
-from tests.real.needs import needs, needs_module
+from tests.real.needs import decided, needs, needs_module
 
 SYSTEMS = [
     pytest.param("gtp", {}, 2, 60, marks=needs("gnugo")),
@@ -44,7 +44,7 @@ SYSTEMS = [
 @pytest.mark.parametrize(("name", "parameters", "traces", "steps"), SYSTEMS)
 def test_a_real_system_conforms(name: str, parameters: dict[str, str], traces: int, steps: int, tmp_path: Path) -> None:
     """A few paths against a fresh copy each: every answer, and every silence, is one that the standard allows."""
-    summary = run(load(name, parameters), traces=traces, steps=steps, seed=3, out=tmp_path)
+    summary = decided(load(name, parameters), tmp_path, traces=traces, steps=steps, seed=3)
     assert summary.verdict == "pass"
     # a path ends at a known issue
     assert summary.steps == traces * steps or any(each.count for each in summary.known_issues)

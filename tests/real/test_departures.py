@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from otf import run
 from otf.cli.benches import load
-from tests.real.needs import needs, needs_module
+from tests.real.needs import decided, needs, needs_module
 
 KNOWN_ISSUES = [
     pytest.param("gtp", "many", marks=needs("gnugo")),
@@ -32,7 +31,7 @@ KNOWN_ISSUES = [
 @pytest.mark.parametrize(("name", "also"), KNOWN_ISSUES)
 def test_a_known_departure_shows(name: str, also: str, tmp_path: Path) -> None:
     """With the inputs that bring it to light the departure is seen, told, and counted; nothing else is wrong."""
-    summary = run(load(name, {"also": also}), traces=2, steps=100, time=4.0, seed=1, out=tmp_path)
+    summary = decided(load(name, {"also": also}), tmp_path, traces=2, steps=100, time=4.0, seed=1)
     assert summary.verdict == "pass"
     # the one that was asked for stands last; others may show at any time
     assert summary.known_issues[-1].count > 0
