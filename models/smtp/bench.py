@@ -21,6 +21,9 @@ KNOWN: Final = {
     "bare": known_issue("aiosmtpd 1.4.6 takes a sender without angle brackets", "MAIL FROM:a", "Reply(code=250"),
     "empty": known_issue("aiosmtpd 1.4.6 takes the empty path for a recipient", "RCPT TO:<>", "Reply(code=250"),
     "help": known_issue("aiosmtpd 1.4.6 answers HELP with 250", "HELP", "Reply(code=250", req=Smtp.RFC5321_4_3_2_HELP),
+    "login": known_issue(
+        "aiosmtpd 1.4.6 logs in during a mail transaction", "AUTH PLAIN", "Reply(code=235", req=Smtp.RFC4954_4_MAIL
+    ),
 }
 """The known issues that each of `ALSO` brings to light."""
 SERVER: Final = Path(__file__).with_name("server.py")

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from otf.models.smtp.messages import Command, Commands, Connect, Handshake, Part, Text
 
-ALSO: Final = ("bare", "empty", "help", "newline", "route")
+ALSO: Final = ("bare", "empty", "help", "login", "newline", "route")
 """Groups of inputs that bring a departure to light."""
 
 MOST: Final = 2
@@ -23,8 +23,9 @@ RECIPIENTS: Final = {
     "RCPT TO:<b@example.org>": "b@example.org",
     "rcpt to:<c@example.org>": "c@example.org",
     "RCPT TO:<Postmaster>": "Postmaster",
+    **{f"RCPT TO:<b{number}@example.org>": f"b{number}@example.org" for number in range(100)},
 }
-MANY: Final = Commands(("RCPT TO:<b@example.org>",) * 100)
+MANY: Final = Commands(tuple(RECIPIENTS)[3:])
 MAILS: Final = (Text(()), Text(("hello",)), Text((".", "..x", "", ". y")), Text(("." + "x" * 997,)))
 ODD_ENDS: Final = ("\n.\n", "\n.\r\n", "\r\n.\n", "\r.\r", "\r.\r\n", "\r\n.\r")
 """What ends a mail for some servers. Only CRLF.CRLF does."""
@@ -100,14 +101,15 @@ def inputs(also: str, state: Session | None) -> Iterator[Input]:
 def _commands(also: str, state: Session) -> Iterator[Input]:
     yield from map(Command, (*_ANYTIME, *SENDERS, "DATA"))
     if len(state.recipients) < MOST:
-        yield from map(Command, RECIPIENTS)
+        yield from map(Command, tuple(RECIPIENTS)[:3])
     if "PIPELINING" in state.offers:
         yield from _GROUPS
         if state.sender is not None and not state.recipients:
             yield MANY
     if state.unknown < MOST_UNKNOWN:
         yield Command("FROB")
-        yield from map(Command, LOGINS if "AUTH" in state.offers else ())
+        if "AUTH" in state.offers and (state.sender is None or state.user or also == "login"):
+            yield from map(Command, LOGINS)
     if "STARTTLS" in state.offers:
         yield Command("STARTTLS")
         yield from INJECTED
@@ -117,5 +119,5 @@ def _commands(also: str, state: Session) -> Iterator[Input]:
 def _others(also: str) -> Iterator[Input]:
     if also == "newline":
         yield Part("NOOP\n")
-    elif also:
+    elif also and also != "login":
         yield Command({"bare": WORDS[3], "empty": WORDS[4], "help": "HELP", "route": ROUTE}[also])

@@ -78,7 +78,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A mail that the server has taken responsibility for: sender ("" for none), recipients, and lines."""
+    """A mail that the server has taken responsibility for: sender ("" for none), recipients, each once, and lines."""
 
     sender: str
     recipients: tuple[str, ...]
@@ -142,7 +142,7 @@ def _accepted(text: str) -> Accepted:
         message = f"{show(text)} is no mail as the server prints it"
         raise CodecError(message)
     content = text_of(bytes.fromhex(found[3]), "ascii").split("\r\n")
-    return Accepted(found[1].removeprefix("-"), tuple(found[2].split(",")), tuple(content[:-1]))
+    return Accepted(found[1].removeprefix("-"), tuple(dict.fromkeys(found[2].split(","))), tuple(content[:-1]))
 
 
 def replies() -> Framing:

@@ -206,16 +206,18 @@ def _data(state: Session) -> Yields:
 
 def _ended(state: Session, mail: Text) -> Yields:
     then, sender = _fresh(state), state.sender or ""
+    # a recipient who was named twice may get it once
+    recipients = tuple(dict.fromkeys(state.recipients))
     if not state.recipients:
         yield goto(then, _code(*ANY_FAILURE), req=Smtp.RFC2920_3_2_EMPTY)
     elif state.odd:
         # the lines of such a mail are whatever the server makes of them, but it is one mail
-        accepted = on(SPOOL, Where(partial(_is_from, sender, state.recipients), says="this mail"))
+        accepted = on(SPOOL, Where(partial(_is_from, sender, recipients), says="this mail"))
         yield goto(then, AnyOrder(_code(250), accepted), req=Smtp.RFC5321_4_1_1_4_END)
         yield goto(then, _code(*ANY_FAILURE), req=Smtp.RFC5321_4_1_1_4_END)
         yield goto(None, _code(*ANY_FAILURE), END, req=Smtp.RFC5321_4_1_1_4_END)
     else:
-        kept = Accepted(sender, state.recipients, mail.lines)
+        kept = Accepted(sender, recipients, mail.lines)
         yield goto(then, AnyOrder(_code(250), kept), req=[Smtp.RFC5321_4_1_1_4_OK, *_of_text(state, mail)])
 
 
@@ -259,9 +261,9 @@ def _injected(state: Session, count: int) -> Yields:
 
 def _secured(state: Session) -> Yields:
     then = Session(unknown=state.unknown, tls=True, polite=state.polite)
-    yield goto(then, Secured(), req=[Smtp.RFC3207_4_READY, Smtp.RFC3207_4_2_DISCARD])
+    yield goto(then, Secured(), req=Smtp.RFC3207_4_2_DISCARD)
     if state.mode == "injected":
-        yield goto(None, END)
+        yield goto(None, END, req=Smtp.RFC3207_4_2_DISCARD)
 
 
 def _auth(state: Session, line: str) -> Yields:
