@@ -31,7 +31,7 @@ from otf.core import Oracle
 from otf.errors import ContactError, ModelError, OtfError, TraceError, UsageError, WriteError
 from otf.trace.verdict import Verdict
 
-STOPPING: Final = 2.0  # seconds in which a worker says what an interrupted search has found
+STOPPING: Final = 5.0  # seconds in which a worker says what an interrupted search has found
 DEATHS: Final = 10
 """Workers that may die of one path before the campaign ends: a path that kills its tester would do so for ever."""
 ERRORS: Final = {kind.__name__: kind for kind in (ContactError, ModelError, TraceError, UsageError, WriteError)}
