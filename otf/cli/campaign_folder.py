@@ -23,6 +23,7 @@ from otf.errors import UsageError
 from otf.offline import Judgement, judge
 from otf.report import Gathered, ReportedFailure
 from otf.report import PathSummary as Walked
+from otf.report.mutants import read_mutation
 from otf.runner.time_spent import TimeSpent
 from otf.spec.transition import requirements
 from otf.trace.reading import TracedEvent, bounded
@@ -151,6 +152,7 @@ def gathered(folder: Path, named: str | None, sets: Mapping[str, object], show: 
     found.known_issues = tuple(dict.fromkeys(issue.says for issue in bench.known_issues))
     found.requirements = RequirementRecord(bench.requirements)
     found.bench = bench
+    found.mutation = read_mutation(folder, found.notes)
     found.source = source(bench.spec.step, Path.cwd())
     gathering = _Gathering(bench, found, CampaignLog.of(folder))
     for file in show(files):
