@@ -5,7 +5,7 @@ import pytest
 from otf.core import Monitor
 from otf.models.jobs import bench
 from otf.models.jobs.messages import Command, JobsCodec, Reply, replies
-from otf.trace.events import Quiet, Seen, Sent
+from otf.trace.events import Event, Quiet, Seen, Sent
 from tests.models.scripts import judged
 
 CODEC = JobsCodec()
@@ -60,7 +60,7 @@ def test_a_job_that_is_not_given_away_when_its_time_is_over_is_a_known_issue() -
     """The client that waits for it is blamed on the queue, as what it is known for."""
     made = bench()
     monitor = Monitor(made.oracle())
-    events = [
+    events: list[Event] = [
         *(Sent(Command("a", "put", (2, 0, 1), "x"), "a", 0.0), Seen(FIRST, "a", 0.1), Quiet(0.2)),
         *(Sent(Command("a", "reserve"), "a", 0.3), Seen(Reply("a", "RESERVED", (1, 1), "x"), "a", 0.4), Quiet(0.5)),
         *(Sent(BLOCKS, "b", 0.6), Quiet(0.7), Quiet(5.0)),
