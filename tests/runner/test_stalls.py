@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from otf.adapter import Bench
-from otf.core.stalls import CpuUse
+from otf.core.stalls import CpuUse, unless_delayed
 from otf.runner import lookout
 from otf.runner.cpu_use import cpu_use, in_real_time
 from otf.spec import Transition, goto
@@ -91,6 +91,16 @@ def test_a_window_that_was_missed_by_more_than_a_stall() -> None:
     """An output that is later than the stall fails, and so does one that never comes."""
     assert _timed(1.5).failure.kind == "late"
     assert _timed(100.0).failure.kind == "missing"
+
+
+@pytest.mark.usefixtures("stalled")
+def test_an_output_that_never_comes_is_missing_whatever_the_machine_did() -> None:
+    """The tester waits so long that the output is overdue also with L and R longer by the stall."""
+    bench = _late(100.0, spec=spec(_within_a_second), quiescence=0.01)
+    played = play(bench, "p.ping")
+    assert played.verdict.delay > STALL / 2
+    assert unless_delayed(played.verdict, bench.oracle(), played.events).failed
+    assert played.events[-1].at < 1.0 + 0.1 + 4 * STALL + 0.1
 
 
 def test_what_the_kernel_shows_of_processes() -> None:
