@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from otf.models.uci.messages import PORT, About, BestMove, Go, Info, Position, Say, Word
+from otf.models.uci.requirements import UciRule
 from otf.spec import Accept, Spec, TimerStart, Transition, Where, goto, start
 
 PATIENCE: Final = 5.0
@@ -42,6 +43,18 @@ LEGAL: Final[dict[str, frozenset[str]]] = {
     "stalemate": frozenset[str](),
 }
 """The positions, and the legal moves in each, found by hand."""
+
+_BEGUN: Final = {"": UciRule.UCI_GO, "stop": UciRule.UCI_INFINITE, "ponderhit": UciRule.UCI_PONDER}
+"""The sentence on a search that ends by itself, or only after a command."""
+
+_SILENT: Final[dict[str, tuple[UciRule, ...]]] = {
+    "stop": (UciRule.UCI_NOT_EXPECTED,),
+    "ponderhit": (UciRule.UCI_NOT_EXPECTED,),
+    "debug": (UciRule.UCI_DEBUG,),
+    "register": (UciRule.UCI_REGISTER,),
+    "setoption": (),
+}
+"""The sentences on commands without an answer; others are unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,29 +92,33 @@ def chess(also: str = "") -> Spec[State, Input]:
 def _step(state: State, inp: Input) -> Iterator[Transition[State] | Accept]:
     match state, inp:
         case _, Say(line):
-            yield from _said(state, line.split())
+            yield from _said(state, line.split(), spaced=line != " ".join(line.split()))
         case Idle(), Position(name):
-            yield goto(Idle(name))
+            yield goto(Idle(name), req=UciRule.UCI_FORCED)
         case Idle(position), Go(words):
             search = _search(position, words)
-            yield goto(search, timers=_ending(search.until))
+            yield goto(search, timers=_ending(search.until), req=_BEGUN[search.until])
         case _:
             return  # the description does not say what a new position, or a new search, does to a search
 
 
-def _said(state: State, words: list[str]) -> Iterator[Transition[State] | Accept]:
+def _said(state: State, words: list[str], *, spaced: bool) -> Iterator[Transition[State] | Accept]:
     match words, state:
         case ["uci"], Idle():
-            yield Accept(lambda seen: [state] if _introduced(seen) else [], PORT, _is_introduced)
+            yield Accept(lambda seen: [state] if _introduced(seen) else [], PORT, _is_introduced, req=UciRule.UCI_UCI)
         case ["ucinewgame"], Idle(position):
             yield goto(Idle(position))
-        case (["stop"], Searching(until="stop" | "ponderhit")) | (["ponderhit"], Searching(until="ponderhit")):
-            yield goto(replace(state, until=""), timers=_ending(""))
+        case ["stop"], Searching(until=until):
+            required = UciRule.UCI_WHITE_SPACE if spaced else UciRule.UCI_STOP
+            # a search that ends by itself goes on to do so: its timer runs
+            yield goto(replace(state, until=""), timers=_ending("") if until else (), req=required)
+        case ["ponderhit"], Searching(until="ponderhit"):
+            yield goto(replace(state, until=""), timers=_ending(""), req=UciRule.UCI_PONDERHIT)
         case ["uci" | "ucinewgame" | "setoption", *_], Searching():
             return  # that is for engines that wait
         case _:
             # a search that is not there cannot be ended; what is unknown is ignored, and so is an empty line
-            yield goto(state)
+            yield goto(state, req=_SILENT.get(words[0] if words else "", (UciRule.UCI_UNKNOWN,)))
 
 
 def _ending(until: str) -> list[TimerStart]:
@@ -124,11 +141,17 @@ def _emits(state: State) -> Iterator[Transition[State]]:
         yield goto(state, Info("string"))  # any text for people, any time
         return
     searched = Where(lambda said: _is_info(state, said), f"info, of depth {state.plies or 'any'}")
-    yield goto(state, searched)
+    yield goto(state, searched, req=UciRule.UCI_DEPTH if state.plies else UciRule.UCI_INFO)
     if not state.until:
         says = f"bestmove, one of {', '.join(sorted(state.moves))}" if state.moves else "bestmove 0000"
         best = Where(lambda said: isinstance(said, BestMove) and _is_legal(state, said), says)
-        yield goto(Idle(state.position), best, after="bestmove")
+        yield goto(Idle(state.position), best, after="bestmove", req=_of_best(state))
+
+
+def _of_best(state: Searching) -> UciRule:
+    if not state.moves:
+        return UciRule.UCI_NULLMOVE
+    return UciRule.UCI_BESTMOVE if state.moves == LEGAL[state.position] else UciRule.UCI_SEARCHMOVES
 
 
 def _is_info(state: Searching, said: object) -> bool:

@@ -72,6 +72,8 @@ class PathRecord(msgspec.Struct, frozen=True):
     why: str = ""
     signature: str = ""
     known_issue: str = ""
+    reached: list[str] = []
+    decided: list[str] = []
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -192,6 +194,7 @@ class _Gathering:
         for record in self._left.values():
             if record.verdict == "pass" and not record.known_issue:
                 self._found.done(Walked(record.path, "", "pass", record.steps, 0.0, "its trace was not kept"))
+                self._found.requirements.add(RequirementRecord(reached={*record.reached}, decided={*record.decided}))
         for at, found in self._others:
             path = self._found.paths[at]
             signature = path.signature if path.signature in self._found.failures else str(found.failure.signature)

@@ -28,6 +28,7 @@ SYSTEMS = [
     pytest.param("redis", {}, 2, 200, marks=needs("redis-server")),
     pytest.param("redis", {"server": "fakeredis"}, 2, 60, marks=needs_module("fakeredis"), id="redis-fakeredis"),
     pytest.param("smtp", {}, 1, 60, marks=needs_module("aiosmtpd")),
+    pytest.param("dns", {}, 1, 60, marks=needs_module("dnslib")),
     pytest.param("irc", {}, 2, 200, marks=needs("ngircd")),
     pytest.param("modbus", {}, 1, 30, marks=[needs("socat"), needs_module("pymodbus")]),
     pytest.param("chat", {}, 2, 60, marks=needs_module("websocket_server")),

@@ -17,6 +17,7 @@ KNOWN_ISSUES = [
     pytest.param("jobs", "number", marks=needs("beanstalkd")),
     pytest.param("memcached", "number", marks=needs("memcached")),
     pytest.param("smtp", "bare", marks=needs_module("aiosmtpd")),
+    pytest.param("dns", "tcp", marks=needs_module("dnslib")),
     pytest.param("bootloader", "sync", marks=[needs("simavr", "arduino-core-avr"), pytest.mark.slow]),
     pytest.param(
         "microbit", "del", marks=[needs("qemu-system-arm", "firmware-microbit-micropython"), pytest.mark.slow]
