@@ -1,8 +1,10 @@
 """The Universal Chess Interface as a function from a state and a line to the possible answers.
 
 After Meyer-Kahlen, "Description of the universal chess interface (UCI)", April 2006. A search runs beside the
-conversation, so its end answers no command: it is spontaneous, and comes within a time. The description does not
-mention empty lines: they are allowed in the answer to "uci", where Stockfish has one.
+conversation, so its end answers no command: it is spontaneous, and comes when a timer expires. The timer runs from the
+moment at which the search has to end, whatever the engine says until then: an engine that informs for ever and never
+moves is wrong. The description does not mention empty lines: they are allowed in the answer to "uci", where Stockfish
+has one.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import Any, Final, TypeAlias
 
 from otf.models.uci.messages import PORT, About, BestMove, Go, Info, Position, Say, Word
 from otf.models.uci.requirements import UciRule
-from otf.spec import Accept, Spec, Transition, Where, goto
+from otf.spec import Accept, Spec, TimerStart, Transition, Where, goto, start
 
 PATIENCE: Final = 5.0
 """Seconds within which the best move comes once the search has to end: generous, the machine may be busy."""
@@ -72,6 +74,8 @@ class Searching:
     plies: int = 0
 
 
+ENDS: Final = start("bestmove", 0.0, PATIENCE)
+
 State: TypeAlias = Idle | Searching
 Input: TypeAlias = Say | Position | Go
 
@@ -93,7 +97,7 @@ def _step(state: State, inp: Input) -> Iterator[Transition[State] | Accept]:
             yield goto(Idle(name), req=UciRule.UCI_FORCED)
         case Idle(position), Go(words):
             search = _search(position, words)
-            yield goto(search, req=_BEGUN[search.until])
+            yield goto(search, timers=_ending(search.until), req=_BEGUN[search.until])
         case _:
             return  # the description does not say what a new position, or a new search, does to a search
 
@@ -104,15 +108,22 @@ def _said(state: State, words: list[str], *, spaced: bool) -> Iterator[Transitio
             yield Accept(lambda seen: [state] if _introduced(seen) else [], PORT, _is_introduced, req=UciRule.UCI_UCI)
         case ["ucinewgame"], Idle(position):
             yield goto(Idle(position))
-        case ["stop"], Searching():
-            yield goto(replace(state, until=""), req=UciRule.UCI_WHITE_SPACE if spaced else UciRule.UCI_STOP)
+        case ["stop"], Searching(until=until):
+            required = UciRule.UCI_WHITE_SPACE if spaced else UciRule.UCI_STOP
+            # a search that ends by itself goes on to do so: its timer runs
+            yield goto(replace(state, until=""), timers=_ending("") if until else (), req=required)
         case ["ponderhit"], Searching(until="ponderhit"):
-            yield goto(replace(state, until=""), req=UciRule.UCI_PONDERHIT)
+            yield goto(replace(state, until=""), timers=_ending(""), req=UciRule.UCI_PONDERHIT)
         case ["uci" | "ucinewgame" | "setoption", *_], Searching():
             return  # that is for engines that wait
         case _:
             # a search that is not there cannot be ended; what is unknown is ignored, and so is an empty line
             yield goto(state, req=_SILENT.get(words[0] if words else "", (UciRule.UCI_UNKNOWN,)))
+
+
+def _ending(until: str) -> list[TimerStart]:
+    """Return the start of the timer, unless the search waits for a command."""
+    return [] if until else [ENDS]
 
 
 def _search(position: str, words: tuple[str, ...]) -> Searching:
@@ -134,7 +145,7 @@ def _emits(state: State) -> Iterator[Transition[State]]:
     if not state.until:
         says = f"bestmove, one of {', '.join(sorted(state.moves))}" if state.moves else "bestmove 0000"
         best = Where(lambda said: isinstance(said, BestMove) and _is_legal(state, said), says)
-        yield goto(Idle(state.position), best, within=(0.0, PATIENCE), req=_of_best(state))
+        yield goto(Idle(state.position), best, after="bestmove", req=_of_best(state))
 
 
 def _of_best(state: Searching) -> UciRule:

@@ -24,8 +24,10 @@ from otf.campaign.listener import Listener, callback, listened
 from otf.campaign.merged import Known, Rounds
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult, Shrunk
+from otf.campaign.saved import DriveSaved
 from otf.campaign.settings import Settings, header
 from otf.campaign.shrinking import OnShrunk, Shrinker, ShrinkProgress
+from otf.campaign.speed import check_speed
 from otf.codec.malformed import MalformedCodec
 from otf.core import Oracle
 from otf.core.pacing import Timers
@@ -73,6 +75,15 @@ class Executor(Protocol):
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Return the context in which paths are driven; leaving it ends all that was started for that."""
+        ...
+
+    @property
+    def drive_saved(self) -> DriveSaved | None:
+        """Return what drives a saved failure where the paths are driven; None if this process does it itself."""
+        ...
+
+    async def check_speed(self, until: float) -> None:
+        """Refuse a faster clock that the system does not follow; runs end at the time `until`. Raises UsageError."""
         ...
 
     async def drive(self, lease: Lease) -> Leased:
@@ -177,6 +188,15 @@ class InProcess:
     def running(self) -> AbstractAsyncContextManager[None]:
         """Return a context that does nothing."""
         return nullcontext()
+
+    @property
+    def drive_saved(self) -> DriveSaved | None:
+        """Return None."""
+        return None
+
+    async def check_speed(self, until: float) -> None:
+        """Measure it with paths of its own."""
+        await check_speed(self._bench, self._settings, until)
 
     @property
     def together(self) -> int:
