@@ -49,6 +49,7 @@ class Answer:
 
 
 OK, NO = 250, 251
+BEHIND = bytes([0, 42])
 Input: TypeAlias = Open | Shut | Put | Get
 
 
@@ -153,15 +154,12 @@ class Server:
     def __init__(self, fault: str = "", *, streamed: bool = False) -> None:
         self.state = State()
         self.fault, self.streamed = fault, streamed
-        self.buffer = bytearray(64)
 
     def __call__(self, data: bytes) -> list[bytes]:
         """Return the answers to a datagram, or to what came of a stream."""
         if self.fault == "a wrong length that is believed" and 3 <= len(data) < SIZE and sealed(data[:-1]) == data:
-            # what is missing is what an earlier datagram left there
-            data = bytes([*data[:2], *self.buffer[2:4]])
-            data = sealed(bytes([data[0], data[1], data[2] & 1, data[3]]))
-        self.buffer[: len(data)] = data[:64]
+            # what is missing is whatever lies behind the datagram
+            data = sealed(data[:2] + BEHIND)
         several = self.streamed or self.fault == "two messages in a frame"
         frames = [data[at : at + SIZE] for at in range(0, len(data), SIZE)] if several else [data]
         if self.fault == "the second of two frames is lost":
@@ -185,6 +183,7 @@ class Server:
 
 
 FAULTS = {
+    "a wrong length that is believed": 3,
     "two messages in a frame": 2 * SIZE,
     "the second of two frames is lost": 2 * SIZE,
     "a message of another state": SIZE,
