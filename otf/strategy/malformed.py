@@ -8,6 +8,7 @@ from random import Random
 from typing import Final, Protocol
 
 from otf.core import Chooser, Symbol, View
+from otf.spec import Elapse
 from otf.strategy.kinds import Maker, StrategyKind
 from otf.strategy.pool import Pool
 from otf.strategy.visits import VisitCounts
@@ -63,8 +64,8 @@ class _Malforming:
     def choose(self, view: View) -> Symbol | None:
         """Return the choice of the other strategy, or a malformed input made of it."""
         chosen = self.chooser.choose(view)
-        if chosen is None:
-            return None
+        if chosen is None or isinstance(chosen.value, Elapse):
+            return chosen
         if self.random.random() >= self.share:
             self._remember(chosen)
             return chosen
