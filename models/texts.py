@@ -42,7 +42,9 @@ def with_blocks(data: bytes, end_of_line: bytes, block: Callable[[list[bytes]], 
     """
     found, at = list[bytes](), 0
     while at < len(data):
-        found_at = data.find(end_of_line, at)
+        found_at = data.find(end_of_line[:1], at)
+        if not data.startswith(end_of_line, found_at):
+            found_at = -1  # beanstalkd looks no further than the first carriage return
         end = found_at + len(end_of_line)
         size = block([word for word in data[at:end].rstrip(_END).split(b" ") if word]) if found_at >= 0 else None
         stop = end if size is None else end + size + len(_END)

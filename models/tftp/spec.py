@@ -136,7 +136,7 @@ def _step(state: State, inp: Input) -> Iterator[Transition[State]]:
 
 def _malformed(state: State, inp: Malformed) -> Iterator[Transition[Any]] | None:
     """Yield that a transfer may end, as any error ends it (RFC 1350, section 7); between transfers, the default."""
-    if isinstance(state.transfer, Idle):
+    if isinstance(state.transfer, Idle) or inp.raw == inp.of:
         return None
     return _disturbed(state, inp)
 

@@ -105,10 +105,10 @@ class Hardened:
         meant = [self.codec.message(inp.port, frame) for frame in frames]
         if len(frames) == 1 and meant[0] is not None and self._ways(state, meant[0]):
             return ()
-        own = None if self.spec.malformed is None else self.spec.malformed(state, inp)
-        if own is None or (len(frames) > 1 and None not in meant):
-            return self._one_after_the_other(state, meant, inp)
-        return own if len(frames) == 1 else ()
+        # of a message that is none of its inputs the model knows nothing, unless it was one in another state
+        says = self.spec.malformed if None in meant or inp.raw == inp.of else None
+        own = None if says is None else says(state, inp)
+        return self._one_after_the_other(state, meant, inp) if own is None or len(frames) > 1 else own
 
     def _one_after_the_other(self, state: object, meant: Sequence[object | None], inp: Malformed) -> list[Any]:
         ways: list[Transition[Any]] = [goto(state)] if meant else []
@@ -126,15 +126,18 @@ class Hardened:
         if isinstance(state, Anywhere):
             yield goto(state)
             return
-        if message is None:
+        own = self.spec.malformed(state, inp) if message is None and self.spec.malformed is not None else None
+        if message is None and own is None:
             yield goto(state)
             yield goto(self.spec.initial, timers=[stop(name) for name in sorted(self._timers)])
             message = self.codec.message(inp.port, inp.of)
-        ways = self._ways(state, message) if message is not None else []
+        ways = [*own] if own is not None else self._ways(state, message) if message is not None else []
         # where the model says nothing, or only after it has seen the outputs, the state is unknown
         if not ways or not all(map(_is_transition, ways)):
             yield goto(Anywhere())
-        yield from (replace(way, outputs=(), within=None, after="") for way in ways if _is_transition(way))
+        for way in filter(_is_transition, ways):
+            then = way.state.state if isinstance(way.state, Disturbed) else way.state
+            yield replace(way, state=then, outputs=(), within=None, after="")
 
     def _ways(self, state: object, message: object) -> list[Any]:
         """Return what may happen on a message; nothing is known of one that is no input of the model."""
