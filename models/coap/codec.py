@@ -62,7 +62,7 @@ class CoapCodec:
     def decode_input(self, port: str, data: bytes) -> Request | Ping | Ack | Reset:
         """Return the input in a datagram. Raises CodecError for what a server takes for none."""
         packet = unpacked(data)
-        method = next((each for each in METHODS if METHODS[each] == packet.code), None)
+        method: Method | None = next((each for each in METHODS if METHODS[each] == packet.code), None)
         if packet.code == 0 and packet.kind != "NON" and len(data) == _HEADER:
             return Ping(port) if packet.kind == "CON" else Ack(port) if packet.kind == "ACK" else Reset(port)
         if packet.kind not in {"CON", "NON"} or method is None:

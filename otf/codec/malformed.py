@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
@@ -105,7 +105,7 @@ class MalformedCodec:
 
     def frames(self, port: str, raw: bytes) -> Sequence[bytes]:
         """Return the frames that the system reads in these bytes; none if it would wait for more, or there are many."""
-        split = getattr(self.codec, "split_input", None)
+        split: Callable[[str, bytes], Iterable[bytes]] | None = getattr(self.codec, "split_input", None)
         if split is None:
             return (raw,)
         try:
