@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
+from otf.codec.mqtt import MqttVersion
 from otf.spec import Requirements
-
-MqttVersion: TypeAlias = Literal[4, 5]
-"""A version by its number on the wire: 4 is MQTT 3.1.1."""
 
 _TABLES: Final[dict[MqttVersion, str]] = {4: "mqtt311.csv", 5: "mqtt5.csv"}
 
