@@ -6,7 +6,8 @@ import os
 import shutil
 import socket
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,7 @@ import anyio
 
 from otf.adapter import Ending, Frame, KnownIssue, Line, Opener, Trouble
 from otf.adapter.waiting import any_readable
-from otf.adapters.process import ProcessLine
+from otf.adapters.process import ProcessLine, open_process
 from otf.errors import ContactError, UsageError
 from otf.spec.transition import RequirementIds
 
@@ -95,6 +96,15 @@ async def _is_answered(opener: Opener, question: bytes) -> bool:
             await any_readable(probe.descriptors())
         # where no program listens yet, the network reports that, which is an answer of another kind
         return any(isinstance(arrival, Frame) for arrival in probe.receive())
+
+
+async def served(stack: AsyncExitStack, argv: Sequence[str]) -> int:
+    """Start a server that prints its port as a line of digits, until the stack ends; return the port.
+
+    Raises ContactError if it does not.
+    """
+    process = await stack.enter_async_context(open_process(argv, ready=None, grace=GRACE))
+    return int(await until_told(process, bytes.isdigit))
 
 
 async def until_told(line: Line, test: Callable[[bytes], bool], seconds: float = 5.0) -> bytes:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
 from otf.adapter import Bench, Connect, Line, trace_may_set
 from otf.adapter.socket.address import read_address
-from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp
 from otf.framing.web import websocket
 from otf.models.chat.spec import ALSO, CLIENTS, ChatCodec, chat
-from otf.models.serving import GRACE, HOST, chosen, expected, known_issue, until_told
+from otf.models.serving import HOST, chosen, expected, known_issue, served
 
 KNOWN: Final = {
     "close": known_issue("websocket-server 0.6.4 answers no close with a close", "WsClose("),
@@ -22,7 +21,7 @@ KNOWN: Final = {
     "ping": known_issue("websocket-server 0.6.4 takes the bytes of a ping for text", "WsPing(data=b'\\xff')"),
 }
 """The known issues that each of `ALSO` shows."""
-SERVER: Final = Path(__file__).with_name("server.py")
+SERVED: Final = (sys.executable, "-I", str(Path(__file__).with_name("server.py")))
 
 
 @trace_may_set(also=ALSO)
@@ -35,12 +34,25 @@ def bench(*, server: str = "", also: str = "") -> Bench:
     'chat'
     """
     chosen(also, ALSO)
+    return _bench(server, SERVED, also)
+
+
+def served_by(argv: Sequence[str], also: str = "") -> Bench:
+    """Return the bench of servers that a command starts, one for each path: it prints its port and serves such a chat.
+
+    >>> served_by(["./server"]).name
+    'chat'
+    """
+    return _bench("", argv, also)
+
+
+def _bench(server: str, argv: Sequence[str], also: str) -> Bench:
     return Bench.on_ports(
         name="chat",
         known_issues=expected(KNOWN, also),
         spec=chat(also),
         codec=ChatCodec(),
-        connect=_connect(server),
+        connect=_connect(server, argv),
         outputs=CLIENTS,
         inputs="uioco",
         quiescence=0.030,
@@ -49,20 +61,12 @@ def bench(*, server: str = "", also: str = "") -> Bench:
     )
 
 
-def _connect(server: str) -> Connect:
+def _connect(server: str, argv: Sequence[str]) -> Connect:
     @asynccontextmanager
     async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
         async with AsyncExitStack() as stack:
-            address = read_address(server, "HOST:PORT") if server else (HOST, await _served(stack))
+            address = read_address(server, "HOST:PORT") if server else (HOST, await served(stack, argv))
             framing = websocket(f"{address[0]}:{address[1]}")
             yield {each: await stack.enter_async_context(open_tcp(address, framing)) for each in CLIENTS}
 
     return connect
-
-
-async def _served(stack: AsyncExitStack) -> int:
-    """Start a server; return its port."""
-    process = await stack.enter_async_context(
-        open_process([sys.executable, "-I", str(SERVER)], ready=None, grace=GRACE)
-    )
-    return int(await until_told(process, bytes.isdigit))

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import socket
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from otf.adapter import Bench, Line, trace_may_set
+from otf.adapter import Bench, Connect, KnownIssue, Line, trace_may_set
 from otf.adapters.process import open_process
-from otf.adapters.tcp import open_tcp
-from otf.models.serving import GRACE, HOST, chosen, expected, free_port, known_issue
-from otf.models.smtp.messages import SESSION, SPOOL, SmtpCodec, replies
-from otf.models.smtp.spec import ALSO, smtp
+from otf.models.serving import GRACE, HOST, chosen, expected, known_issue, until_told
+from otf.models.smtp.inputs import ALSO
+from otf.models.smtp.messages import SESSION, SPOOL, SmtpCodec
+from otf.models.smtp.requirements import SMTP_REQUIREMENTS, Smtp
+from otf.models.smtp.spec import smtp
+from otf.models.smtp.upgrade import open_upgrade
 
 KNOWN: Final = {
     "bare": known_issue("aiosmtpd 1.4.6 takes a sender without angle brackets", "MAIL FROM:a", "Reply(code=250"),
     "empty": known_issue("aiosmtpd 1.4.6 takes the empty path for a recipient", "RCPT TO:<>", "Reply(code=250"),
-    "help": known_issue("aiosmtpd 1.4.6 answers HELP with 250", "HELP", "Reply(code=250"),
+    "help": known_issue("aiosmtpd 1.4.6 answers HELP with 250", "HELP", "Reply(code=250", req=Smtp.RFC5321_4_3_2_HELP),
+    "login": known_issue(
+        "aiosmtpd 1.4.6 logs in during a mail transaction", "AUTH PLAIN", "Reply(code=235", req=Smtp.RFC4954_4_MAIL
+    ),
 }
 """The known issues that each of `ALSO` brings to light."""
 SERVER: Final = Path(__file__).with_name("server.py")
@@ -34,26 +38,40 @@ def bench(*, also: str = "") -> Bench:
     'smtp'
     """
     chosen(also, ALSO)
+    return served_by([sys.executable, "-I", str(SERVER)], also=also, known=KNOWN)
+
+
+def served_by(argv: Sequence[str], *, also: str = "", known: Mapping[str, KnownIssue] | None = None) -> Bench:
+    """Return the bench of a server that prints its port as a line of digits, and then each mail that it accepts.
+
+    A mail is the line `mail SENDER RECIPIENT,… HEX`, with `-` for no sender, and the text of the mail in hexadecimal.
+
+    >>> served_by(["server"]).outputs
+    ('session', 'spool')
+    """
     return Bench.on_ports(
         name="smtp",
-        known_issues=expected(KNOWN, also),
+        known_issues=expected(known or {}, also),
         spec=smtp(also),
         codec=SmtpCodec(),
-        connect=_connect,
+        connect=_connect(argv),
         outputs=(SESSION, SPOOL),
         inputs="uioco",
         # a server in Python on a busy machine
         quiescence=0.030,
         latency=0.005,
         busy=0.010,
+        requirements=SMTP_REQUIREMENTS,
     )
 
 
-@asynccontextmanager
-async def _connect() -> AsyncGenerator[Mapping[str, Line], None]:
-    port = free_port(socket.SOCK_STREAM)
-    argv = [sys.executable, "-I", str(SERVER), str(port)]
-    async with AsyncExitStack() as stack:
-        spool = await stack.enter_async_context(open_process(argv, ready="ready", ready_timeout=READY, grace=GRACE))
-        session = await stack.enter_async_context(open_tcp((HOST, port), replies(), connect=False))
-        yield {SESSION: session, SPOOL: spool}
+def _connect(argv: Sequence[str]) -> Connect:
+    @asynccontextmanager
+    async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
+        async with AsyncExitStack() as stack:
+            spool = await stack.enter_async_context(open_process(argv, ready=None, grace=GRACE))
+            port = int(await until_told(spool, bytes.isdigit, READY))
+            session = await stack.enter_async_context(open_upgrade((HOST, port)))
+            yield {SESSION: session, SPOOL: spool}
+
+    return connect

@@ -14,6 +14,11 @@ from otf.values import show
 
 SESSION: Final = "session"
 SPOOL: Final = "spool"
+HANDSHAKE: Final = b"\0handshake"
+"""What the codec gives for the client's part of TLS; the line carries it out."""
+SECURED: Final = b"\0secured"
+"""The frame of a line on which both sides have agreed on TLS."""
+KEYWORDS: Final = ("AUTH", "PIPELINING", "STARTTLS")
 _REPLY: Final = re.compile(r"([2-5][0-9]{2})(?:([- ])(.*))?", re.ASCII)
 _MAIL: Final = re.compile(r"mail (\S+) (\S+) ([0-9a-f]*)", re.ASCII)
 _END: Final = b"\r\n"
@@ -32,6 +37,13 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
+class Commands:
+    """Several lines in one segment."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Text:
     """The lines of a mail, sent after DATA; the codec doubles a dot at the beginning of a line, and ends the mail."""
 
@@ -39,16 +51,34 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """The beginning of a mail, as it is: its bytes hold no end of a mail."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Handshake:
+    """The client negotiates TLS, after the server was ready for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secured:
+    """Both sides have agreed on TLS."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply: its code, and how many lines it has. Its text is for people."""
+    """A reply: its code, how many lines it has, and the extensions that it offers. Its text is for people."""
 
     code: int
     lines: int = 1
+    offers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A mail that the server has taken responsibility for: sender ("" for none), recipients, and lines."""
+    """A mail that the server has taken responsibility for: sender ("" for none), recipients, each once, and lines."""
 
     sender: str
     recipients: tuple[str, ...]
@@ -62,7 +92,7 @@ class SmtpCodec:
     @property
     def types(self) -> tuple[type, ...]:
         """Return the types of all inputs and outputs."""
-        return (Connect, Command, Text, Reply, Accepted)
+        return (Connect, Command, Commands, Text, Part, Handshake, Secured, Reply, Accepted)
 
     def port(self, value: object) -> str:
         """Return the port of a value."""
@@ -73,18 +103,26 @@ class SmtpCodec:
         match value:
             case Connect():
                 return PortAction.CONNECT
+            case Handshake():
+                return HANDSHAKE
             case Command(line):
                 return f"{line}\r\n".encode()
+            case Commands(lines):
+                return "".join(f"{line}\r\n" for line in lines).encode()
             case Text(lines):
                 stuffed = (f".{line}" if line.startswith(".") else line for line in lines)
                 return "".join(f"{line}\r\n" for line in [*stuffed, "."]).encode()
+            case Part(text):
+                return text.encode()
             case _:
                 message = f"{show(value)} is no input of a mail server"
                 raise CodecError(message)
 
-    def decode(self, port: str, data: bytes) -> Reply | Accepted:
+    def decode(self, port: str, data: bytes) -> Reply | Accepted | Secured:
         """Return the reply or the mail in a frame. Raises CodecError."""
-        return _accepted(text_of(data, "ascii")) if port == SPOOL else _reply(text_of(data, "ascii"))
+        if port == SPOOL:
+            return _accepted(text_of(data, "ascii"))
+        return Secured() if data == SECURED else _reply(text_of(data, "ascii"))
 
 
 def _reply(text: str) -> Reply:
@@ -94,7 +132,8 @@ def _reply(text: str) -> Reply:
     if len(marks) < len(lines) or marks != ["-"] * (len(lines) - 1) + [" "] or len({line[:3] for line in lines}) > 1:
         message = f"{show(text)} is no reply: each line has the same code, and all but the last a hyphen after it"
         raise CodecError(message)
-    return Reply(int(lines[0][:3]), len(lines))
+    words = {line[4:].partition(" ")[0].upper() for line in lines[1:]}
+    return Reply(int(lines[0][:3]), len(lines), tuple(each for each in KEYWORDS if each in words))
 
 
 def _accepted(text: str) -> Accepted:
@@ -103,7 +142,7 @@ def _accepted(text: str) -> Accepted:
         message = f"{show(text)} is no mail as the server prints it"
         raise CodecError(message)
     content = text_of(bytes.fromhex(found[3]), "ascii").split("\r\n")
-    return Accepted(found[1].removeprefix("-"), tuple(found[2].split(",")), tuple(content[:-1]))
+    return Accepted(found[1].removeprefix("-"), tuple(dict.fromkeys(found[2].split(","))), tuple(content[:-1]))
 
 
 def replies() -> Framing:

@@ -1,65 +1,56 @@
 """A mail server as a function; after RFC 5321, with the codes that section 4.3.2 allows for each command.
 
 Only codes are judged, since the texts after them are for people. A mail that was accepted must appear in the spool with
-the sender, the recipients and the lines of this transaction.
+the sender, the recipients and the lines of this transaction. Extensions are used as the server offers them: pipelining
+(RFC 2920), TLS (RFC 3207) and logins (RFC 4954).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Final, TypeAlias
 
-from otf.models.smtp.messages import SESSION, Accepted, Command, Connect, Reply, Text
-from otf.spec import AnyOrder, Spec, Transition, Where, goto, on
+from otf.models.smtp.inputs import (
+    ALSO,
+    BAD,
+    CANCEL,
+    GARBLED,
+    GOOD,
+    LOGIN,
+    LOGINS,
+    RECIPIENTS,
+    ROUTE,
+    SENDERS,
+    WORDS,
+    Input,
+    Session,
+    inputs,
+)
+from otf.models.smtp.messages import (
+    SESSION,
+    SPOOL,
+    Accepted,
+    Command,
+    Commands,
+    Connect,
+    Handshake,
+    Part,
+    Reply,
+    Secured,
+    Text,
+)
+from otf.models.smtp.requirements import Smtp
+from otf.spec import Accept, AnyOrder, Spec, Transition, Where, goto, on
 from otf.trace.events import Ended
 
-ALSO: Final = ("bare", "empty", "help")
-"""Groups of inputs that bring a departure to light."""
-
-MOST: Final = 2
-"""Recipients of a mail."""
-
-MOST_UNKNOWN: Final = 3
-"""Unknown commands in a session: a server may take more of them for an attack, and hang up."""
-
-SENDERS: Final = {"MAIL FROM:<a@example.org>": "a@example.org", "mail from:<>": ""}
-RECIPIENTS: Final = {"RCPT TO:<b@example.org>": "b@example.org", "rcpt to:<c@example.org>": "c@example.org"}
-MAILS: Final = (Text(()), Text(("hello",)), Text((".", "..x", "", ". y")))
-_ANYTIME: Final = (
-    "NOOP",
-    "VRFY b",
-    "RSET",
-    "QUIT",
-    "EHLO me.example",
-    "HELO me.example",
-    "EHLO",
-    "MAIL",
-    "RCPT",
-)
-_BARE: Final = "MAIL FROM:a@example.org"
-_EMPTY: Final = "RCPT TO:<>"
-
-Input: TypeAlias = Connect | Command | Text
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """A session with a server: whether the client said who it is, and the mail so far (`sender` None: there is none).
-
-    `data`: the server waits for the text of the mail. `unknown` counts the unknown commands.
-    """
-
-    greeted: bool = False
-    sender: str | None = None
-    recipients: tuple[str, ...] = ()
-    data: bool = False
-    unknown: int = 0
-
+ANY_FAILURE: Final = tuple(range(400, 600))
+END: Final = on(SESSION, Ended)
 
 State: TypeAlias = Session | None
-Yields: TypeAlias = Iterator[Transition[State]]
+Way: TypeAlias = Transition[State]
+Yields: TypeAlias = Iterator[Way]
 
 
 def smtp(also: str = "") -> Spec[State, Input]:
@@ -68,79 +59,244 @@ def smtp(also: str = "") -> Spec[State, Input]:
     >>> smtp().name
     'smtp'
     """
-    return Spec(_step, None, partial(_inputs, also), name="smtp", guarded=True)
+    return Spec(_step, None, partial(inputs, also), name="smtp", guarded=True)
 
 
-def _inputs(also: str, state: State) -> Iterator[Input]:
-    match state:
-        case None:
-            yield Connect()
-        case Session(data=True):
-            yield from MAILS
-        case Session(recipients=recipients, unknown=unknown):
-            yield from map(Command, (*_ANYTIME, *SENDERS, "DATA"))
-            if unknown < MOST_UNKNOWN:
-                yield Command("FROB")
-            if len(recipients) < MOST:
-                yield from map(Command, RECIPIENTS)
-            if also:
-                yield Command({"bare": _BARE, "empty": _EMPTY, "help": "HELP"}[also])
-
-
-def _step(state: State, inp: Input) -> Yields:
+def _step(state: State, inp: Input) -> Iterator[Way | Accept]:
     match state, inp:
         case None, Connect():
-            yield goto(Session(), _code(220))
-        case Session(data=True), Text(lines):
-            accepted = Accepted(state.sender or "", state.recipients, lines)
-            yield goto(_fresh(state, greeted=True), AnyOrder(_code(250), accepted))
-        case Session(), Command("QUIT"):
-            yield goto(None, _code(221), on(SESSION, Ended))
-        case Session(), Command(line):
-            yield from _command(state, line)
+            yield goto(Session(), _code(220), req=Smtp.RFC5321_4_3_1_GREETING)
+        case Session(mode="data"), Text():
+            yield from _ended(state, inp)
+        case Session(mode="data"), Part():
+            # it is no end of a mail; a server may refuse such a mail, and then hang up
+            yield goto(replace(state, odd=True), req=Smtp.RFC5321_4_1_1_4_END)
+            yield goto(None, _code(*ANY_FAILURE), END)
+        case Session(mode="tls" | "injected"), Handshake():
+            yield from _secured(state)
+        case Session(mode="login"), Command(line):
+            yield from _login(replace(state, mode="commands"), line)
+        case Session(), _:
+            yield from _line(state, inp)
         case _:
             return
 
 
+def _line(state: Session, inp: Input) -> Iterator[Way | Accept]:
+    match inp:
+        case Part():
+            yield goto(state, req=Smtp.RFC5321_2_3_8)
+        case Command("EHLO me.example"):
+            yield _greeted(state)
+        case Command(line):
+            yield from _command(state, line)
+        case Commands(("STARTTLS", *more)):
+            yield from _injected(state, len(more))
+        case Commands(lines):
+            yield from _group(state, lines)
+        case _:
+            return
+
+
+def _greeted(state: Session) -> Accept:
+    def then(seen: tuple[object, ...]) -> Iterable[State]:
+        match seen[0]:
+            case Reply(250, _, offers) if not (state.tls and "STARTTLS" in offers):
+                return [replace(_fresh(state), hello="EHLO", offers=offers)]
+            case _:
+                return []
+
+    first = [] if state.hello else [Smtp.RFC5321_4_5_1_EHLO]
+    again = [Smtp.RFC5321_4_1_4_EHLO] if state.sender is not None else []
+    hidden = [Smtp.RFC3207_4_2_OFFER] if state.tls else []
+    says = "a reply with 250 that does not offer STARTTLS" if state.tls else "a reply with 250"
+    return Accept(then, SESSION, says=says, req=(*first, *again, *hidden))
+
+
 def _command(state: Session, line: str) -> Yields:
     match line:
-        case "EHLO me.example" | "HELO me.example":
-            yield goto(_fresh(state, greeted=True), _code(250))
-        case "RSET":
-            yield goto(_fresh(state, greeted=state.greeted), _code(250))
-        case "NOOP":
-            yield goto(state, _code(250))
-        case "VRFY b":
-            yield goto(state, _code(250, 251, 252, 502, 504, 550, 551, 553))
-        case "HELP":
-            yield goto(state, _code(211, 214, 502, 504))
-        case "FROB":
-            yield goto(replace(state, unknown=state.unknown + 1), _code(500, 502))
-        case "EHLO" | "MAIL" | "RCPT" | "MAIL FROM:a@example.org" | "RCPT TO:<>":
-            # nonsense, perhaps out of order as well: the RFC does not say which is told
-            yield goto(state, _code(500, 501, 503, 553, 555))
-        case _:
+        case "QUIT":
+            yield goto(None, _code(221), END, req=Smtp.RFC5321_4_1_1_10_QUIT)
+        case "STARTTLS":
+            yield goto(replace(state, mode="tls"), _code(220), req=Smtp.RFC3207_4_READY)
+        case _ if line in LOGINS:
+            yield from _auth(state, line)
+        case _ if line in SENDERS or line in RECIPIENTS or line in {"DATA", ROUTE}:
             yield from _transaction(state, line)
+        case _ if line in WORDS:
+            # nonsense, perhaps out of order as well: the RFC does not say which is reported
+            yield goto(state, _code(500, 501, 503, 553, 555), req=Smtp.RFC5321_4_1_4_SYNTAX)
+        case _:
+            yield _simple(state, line)
 
 
-def _fresh(state: Session, *, greeted: bool) -> Session:
+def _simple(state: Session, line: str) -> Way:  # noqa: PLR0911 -- one for each command
+    early = [] if state.hello else [Smtp.RFC5321_4_1_4_ANYTIME]
+    match line:
+        case "HELO me.example":
+            return goto(replace(_fresh(state), hello="HELO", offers=()), _code(250), req=Smtp.RFC5321_4_1_1_1_HELO)
+        case "RSET":
+            return goto(_fresh(state), _code(250), req=[Smtp.RFC5321_4_1_1_5_RSET, *early])
+        case "NOOP":
+            return goto(state, _code(250), req=[Smtp.RFC5321_4_1_1_9_NOOP, *early])
+        case "VRFY b":
+            codes = (250, 251, 252, 502, 504, 550, 551, 553)
+            return goto(state, _code(*codes), req=[Smtp.RFC5321_4_3_2_VRFY, *early])
+        case "HELP":
+            return goto(state, _code(211, 214, 502, 504), req=Smtp.RFC5321_4_3_2_HELP)
+        case "FROB":
+            return goto(_worse(state), _code(500, 502), req=Smtp.RFC5321_4_2_4_UNKNOWN)
+        case _:
+            return goto(state, _code(250, 501), req=Smtp.RFC5321_4_5_3_1_4)
+
+
+def _fresh(state: Session) -> Session:
     """Return the session without a transaction."""
-    return Session(greeted, unknown=state.unknown)
+    return replace(state, sender=None, recipients=(), mode="commands", odd=False)
+
+
+def _worse(state: Session) -> Session:
+    return replace(state, unknown=state.unknown + 1)
+
+
+# ---- mails ---------------------------------------------------------------------------------------------------------
 
 
 def _transaction(state: Session, line: str) -> Yields:
-    if line in SENDERS and state.greeted and state.sender is None:
-        yield goto(replace(state, sender=SENDERS[line]), _code(250))
-    elif line in RECIPIENTS and state.sender is not None:
-        yield goto(replace(state, recipients=(*state.recipients, RECIPIENTS[line])), _code(250, 251))
-    elif line == "DATA" and state.recipients:
-        yield goto(replace(state, data=True), _code(354))
-    elif line == "DATA" and state.sender is not None:
-        yield goto(state, _code(503, 554))
+    if line in SENDERS:
+        yield from _mail(state, SENDERS[line])
+    elif line == "DATA":
+        yield from _data(state)
+    elif state.sender is None:
+        yield goto(state, _code(503), req=Smtp.RFC5321_3_3_RCPT_ORDER)
+    elif line == ROUTE:
+        for recipient in ("d@example.org", "@relay.example:d@example.org"):
+            then = replace(state, recipients=(*state.recipients, recipient))
+            yield goto(then, _code(250, 251), req=Smtp.RFC5321_4_1_1_3_ROUTE)
+        yield goto(state, _code(550, 551, 553), req=Smtp.RFC5321_4_1_1_3_ROUTE)
     else:
-        yield goto(state, _code(503))
+        req = [Smtp.RFC5321_4_5_1_POSTMASTER] if "Postmaster" in line else []
+        then = replace(state, recipients=(*state.recipients, RECIPIENTS[line]))
+        yield goto(then, _code(250, 251), req=[Smtp.RFC5321_3_3_RCPT, *req])
+
+
+def _mail(state: Session, sender: str) -> Yields:
+    """A server that can process a MAIL out of order may do so: section 3.3 has it reset all tables and buffers."""
+    begun = replace(_fresh(state), sender=sender)
+    if not state.hello:
+        # whether it does is a habit of the server, which TLS does not change
+        if state.polite is not True:
+            yield goto(replace(begun, polite=False), _code(250), req=Smtp.RFC5321_3_3_MAIL)
+        if state.polite is not False:
+            req = [Smtp.RFC5321_4_1_4_ORDER, *([Smtp.RFC3207_4_2_DISCARD] if state.tls else [])]
+            yield goto(replace(state, polite=True), _code(503), req=req)
+    else:
+        yield goto(begun, _code(250), req=Smtp.RFC5321_3_3_MAIL)
+        if state.sender is not None:
+            yield goto(state, _code(503), req=Smtp.RFC5321_4_1_4_ORDER)
+
+
+def _data(state: Session) -> Yields:
+    if state.recipients:
+        yield goto(replace(state, mode="data"), _code(354), req=Smtp.RFC5321_3_3_DATA)
+    else:
+        yield goto(state, _code(503, 554), req=Smtp.RFC5321_3_3_DATA_EARLY)
+        yield goto(replace(state, mode="data"), _code(354), req=Smtp.RFC2920_3_2_EMPTY)
+
+
+def _ended(state: Session, mail: Text) -> Yields:
+    then, sender = _fresh(state), state.sender or ""
+    # a recipient who was named twice may get it once
+    recipients = tuple(dict.fromkeys(state.recipients))
+    if not state.recipients:
+        yield goto(then, _code(*ANY_FAILURE), req=Smtp.RFC2920_3_2_EMPTY)
+    elif state.odd:
+        # the lines of such a mail are whatever the server makes of them, but it is one mail
+        accepted = on(SPOOL, Where(partial(_is_from, sender, recipients), says="this mail"))
+        yield goto(then, AnyOrder(_code(250), accepted), req=Smtp.RFC5321_4_1_1_4_END)
+        yield goto(then, _code(*ANY_FAILURE), req=Smtp.RFC5321_4_1_1_4_END)
+        yield goto(None, _code(*ANY_FAILURE), END, req=Smtp.RFC5321_4_1_1_4_END)
+    else:
+        kept = Accepted(sender, recipients, mail.lines)
+        yield goto(then, AnyOrder(_code(250), kept), req=[Smtp.RFC5321_4_1_1_4_OK, *_of_text(state, mail)])
+
+
+def _of_text(state: Session, mail: Text) -> Iterator[Smtp]:
+    if any(line.startswith(".") for line in mail.lines):
+        yield Smtp.RFC5321_4_5_2_DOT
+    if any(len(line) > 900 for line in mail.lines):  # noqa: PLR2004 -- the only long line
+        yield Smtp.RFC5321_4_5_3_1_6
+    if len(state.recipients) >= 100:  # noqa: PLR2004 -- as in the sentence
+        yield Smtp.RFC5321_4_5_3_1_8
+
+
+def _is_from(sender: str, recipients: tuple[str, ...], output: object) -> bool:
+    return isinstance(output, Accepted) and (output.sender, output.recipients) == (sender, recipients)
+
+
+# ---- extensions ----------------------------------------------------------------------------------------------------
+
+
+def _group(state: Session, lines: tuple[str, ...]) -> Yields:
+    ways: list[Way] = [goto(state)]
+    for line in lines:
+        ways = [_then(way, after) for way in ways if way.state for after in _command(way.state, line)]
+    yield from (
+        replace(way, req=(*dict.fromkeys((*way.req, "RFC2920_3_2_ORDER", "RFC2920_3_2_LOSE")),)) for way in ways
+    )
+
+
+def _then(way: Way, after: Way) -> Way:
+    return goto(after.state, *way.outputs, *after.outputs, req=[*way.req, *after.req])
+
+
+def _injected(state: Session, count: int) -> Yields:
+    """A server may answer in the clear what came in the clear; or hang up, since this is no TLS."""
+    ready = _code(220)
+    for answers in range(count + 1):
+        clear = (on(SESSION, Where(lambda output: isinstance(output, Reply), says="a reply")),) * answers
+        yield goto(replace(state, mode="injected"), ready, *clear, req=Smtp.RFC3207_4_READY)
+        yield goto(None, ready, *clear, END)
+
+
+def _secured(state: Session) -> Yields:
+    then = Session(unknown=state.unknown, tls=True, polite=state.polite)
+    yield goto(then, Secured(), req=Smtp.RFC3207_4_2_DISCARD)
+    if state.mode == "injected":
+        yield goto(None, END, req=Smtp.RFC3207_4_2_DISCARD)
+
+
+def _auth(state: Session, line: str) -> Yields:
+    if state.user:
+        yield goto(state, _code(503), req=Smtp.RFC4954_4_TWICE)
+    elif state.sender is not None:
+        yield goto(state, _code(503), req=Smtp.RFC4954_4_MAIL)
+    elif line == "AUTH FROB":
+        yield goto(_worse(state), _code(504), req=Smtp.RFC4954_4_MECHANISM)
+    elif line == "AUTH PLAIN":
+        yield goto(replace(state, mode="login"), _code(334), req=Smtp.RFC4954_4_CHALLENGE)
+    else:
+        yield from _login(state, line.removeprefix("AUTH PLAIN "))
+
+
+def _login(state: Session, response: str) -> Yields:
+    match response:
+        case _ if response == GOOD:
+            yield goto(replace(state, user=True), _code(235), req=Smtp.RFC4954_4_OK)
+        case _ if response == BAD:
+            yield goto(_worse(state), _code(535, 534, 454, 500, 501), req=Smtp.RFC4954_4_FAILED)
+        case _ if response == CANCEL:
+            yield goto(_worse(state), _code(501), req=Smtp.RFC4954_4_CANCEL)
+        case _ if response == GARBLED:
+            yield goto(_worse(state), _code(501), req=Smtp.RFC4954_4_BASE64)
+        case _:
+            return
 
 
 def _code(*codes: int) -> object:
-    says = f"a reply with {' or '.join(map(str, codes))}"
+    named = "4xx or 5xx" if codes == ANY_FAILURE else " or ".join(map(str, codes))
+    says = f"a reply with {named}"
     return on(SESSION, Where(lambda output: isinstance(output, Reply) and output.code in codes, says=says))
+
+
+__all__ = ["ALSO", "LOGIN", "smtp"]

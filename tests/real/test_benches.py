@@ -13,7 +13,7 @@ from otf.models.serving import free_port
 from otf.models.uboot.bench import FIRMWARE
 from otf.models.uboot.messages import COUNTDOWN, PORT, PROMPT, UbootCodec, prompts
 from otf.models.uboot.spec import BASE, uboot
-from tests.real.needs import needs, needs_module
+from tests.real.needs import decided, needs, needs_module
 
 SYSTEMS = [
     pytest.param("gtp", {}, 2, 60, marks=needs("gnugo")),
@@ -28,10 +28,13 @@ SYSTEMS = [
     pytest.param("redis", {}, 2, 200, marks=needs("redis-server")),
     pytest.param("redis", {"server": "fakeredis"}, 2, 60, marks=needs_module("fakeredis"), id="redis-fakeredis"),
     pytest.param("smtp", {}, 1, 60, marks=needs_module("aiosmtpd")),
+    pytest.param("dns", {}, 1, 60, marks=needs_module("dnslib")),
     pytest.param("irc", {}, 2, 200, marks=needs("ngircd")),
     pytest.param("modbus", {}, 1, 30, marks=[needs("socat"), needs_module("pymodbus")]),
     pytest.param("chat", {}, 2, 60, marks=needs_module("websocket_server")),
     pytest.param("supply", {}, 1, 12, marks=needs_module("pyvisa_sim")),
+    # under CC BY-NC-SA: users install it themselves
+    pytest.param("elm327", {}, 1, 60, marks=[needs_module("elm"), pytest.mark.slow]),
     pytest.param("uboot", {}, 1, 30, marks=needs("qemu-system-arm", "u-boot-qemu")),
     pytest.param("bootloader", {}, 1, 60, marks=[needs("simavr", "arduino-core-avr"), pytest.mark.slow]),
     pytest.param(
@@ -44,7 +47,7 @@ SYSTEMS = [
 @pytest.mark.parametrize(("name", "parameters", "traces", "steps"), SYSTEMS)
 def test_a_real_system_conforms(name: str, parameters: dict[str, str], traces: int, steps: int, tmp_path: Path) -> None:
     """A few paths against a fresh copy each: every answer, and every silence, is one that the standard allows."""
-    summary = run(load(name, parameters), traces=traces, steps=steps, seed=3, out=tmp_path)
+    summary = decided(load(name, parameters), tmp_path, traces=traces, steps=steps, seed=3)
     assert summary.verdict == "pass"
     # a path ends at a known issue
     assert summary.steps == traces * steps or any(each.count for each in summary.known_issues)

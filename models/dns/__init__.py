@@ -1,0 +1,9 @@
+"""A name server with one zone as a model, by UDP and TCP: RFC 1035, with RFC 4343, 6891 (EDNS) and 7766 (TCP).
+
+Run it with `otf run dns`, against dnslib from PyPI.
+"""
+
+from otf.models.dns.bench import bench
+from otf.models.dns.spec import dns
+
+__all__ = ["bench", "dns"]

@@ -1,0 +1,47 @@
+"""The search for published defects, on two versions of a machine that stand for a package."""
+
+from pathlib import Path
+
+from benchmarks.defects.blind import Hunt
+from benchmarks.defects.environments import MADE
+from benchmarks.defects.published import Defect
+from otf.models.coffee import bench
+
+
+def _hunt(folder: Path, bad: str, fixed: str, *violates: str) -> Hunt:
+    """Return the search in a machine whose version is the fault that it has."""
+    for version in (bad, fixed):
+        (folder / f"pypi-coffee-{version}").mkdir(exist_ok=True)
+        (folder / f"pypi-coffee-{version}" / MADE).touch()
+    defect = Defect(
+        package="coffee",
+        bad=bad,
+        fixed=fixed,
+        bench=lambda argv: bench(fault=Path(argv[0]).parents[1].name.removeprefix("pypi-coffee-")),
+        server="coffee.py",
+        advisory="GHSA-1",
+        says="no coffee for two coins",
+        violates=violates,
+    )
+    return Hunt(defect, folder, seconds=1.3, steps=10)
+
+
+def test_what_fails_on_the_bad_version_alone_is_the_defect(tmp_path: Path) -> None:
+    """It is shrunk, and the fixed version passes the same run."""
+    row = _hunt(tmp_path, "dry", "none").run()
+    assert (row["found"], row["common"]) == (True, [])
+    assert [each["shrunk"] for each in row["differences"]] == [2]
+
+
+def test_what_fails_on_both_versions_is_not_the_defect(tmp_path: Path) -> None:
+    """It is named as common to both, and the search goes on without it."""
+    row = _hunt(tmp_path, "dry", "dry").run()
+    assert (row["found"], row["differences"]) == (False, [])
+    assert len(row["common"]) == 1
+
+
+def test_a_difference_of_another_kind_is_not_the_defect(tmp_path: Path) -> None:
+    """A defect that says what it violates is found only by a failure that cites it."""
+    row = _hunt(tmp_path, "dry", "none", "R1").run()
+    assert row["found"] is False
+    assert {each["is it"] for each in row["differences"]} == {False}
