@@ -62,6 +62,8 @@ _PORTS: Final = struct.Struct("!HH")
 _PLACE: Final = struct.Struct("=III")
 _QUEUES: Final = struct.Struct("=III")  # until when, unread bytes, unsent bytes
 _QUEUES_AT: Final = _HEADER.size + 4 + 48
+_STATE_AT: Final = _HEADER.size + 1
+_LISTEN: Final = 10
 _ERROR: Final = 2
 _ADDRESS: Final = 16  # bytes, for both families
 
@@ -100,6 +102,9 @@ class Unsent:
             if -code == 2:  # noqa: PLR2004 -- ENOENT: it has been closed
                 return 0
             raise OSError(-code, "the kernel does not tell about its sockets")
+        if answer[_STATE_AT] == _LISTEN:
+            # the connection is gone, and the kernel found the listener at its address: that number is its backlog
+            return 0
         return int(_QUEUES.unpack_from(answer, _QUEUES_AT)[2])
 
     def close(self) -> None:

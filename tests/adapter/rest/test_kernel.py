@@ -196,6 +196,18 @@ def test_what_the_system_has_written_and_did_not_arrive_is_counted() -> None:
         unsent.close()
 
 
+def test_nothing_is_unsent_once_both_sides_have_closed() -> None:
+    """The kernel then describes the listener at that address, whose number there is its backlog."""
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as ours:
+        theirs, _ = server.accept()
+        unsent = Unsent(ours)
+        ours.shutdown(socket.SHUT_WR)
+        theirs.close()
+        assert ours.recv(1) == b""
+        assert unsent.bytes() == 0
+        unsent.close()
+
+
 class _At:
     """A line whose other end is at a place."""
 
