@@ -104,7 +104,9 @@ def _head(lines: list[str], size: int, faults: list[MessageFault]) -> RequestHea
 def _request_line(line: str) -> RequestHead:
     if found := _LINE.fullmatch(line):
         head = RequestHead(found[1], found[2], (int(found[3]), int(found[4])))
-        return head if head.version[0] == 1 else head.with_fault(MessageFault(ANY_ERROR, R.RFC9110_2_5_MAJOR))
+        if head.version[0] != 1:
+            return head.with_fault(MessageFault(ANY_ERROR, R.RFC9110_6_2_MAJOR))
+        return head if head.version[1] < 2 else head.with_fault(MessageFault(ANY_ERROR, R.RFC9110_6_2_MINOR))  # noqa: PLR2004 -- after 1.1
     words = _SPACES.sub(" ", line).strip()
     if found := _LINE.fullmatch(words):
         # the server may also take it for what it is: no request line

@@ -86,6 +86,7 @@ class RawResponse:
     """A response: its status and content, and what matters beside them.
 
     `closes`: it says that the connection ends, by its fields or its version. `coded`: it has a transfer coding.
+    `dated`: it has a date. `version`: what it says of the version, if that is neither HTTP/1.1 nor HTTP/1.0.
     """
 
     status: int
@@ -93,6 +94,7 @@ class RawResponse:
     closes: bool = False
     coded: bool = False
     dated: bool = field(default=True, kw_only=True)
+    version: str = field(default="", kw_only=True)
 
 
 Bytes: TypeAlias = RawRequest | Pipelined | FirstPart | NextPart
@@ -140,6 +142,7 @@ class RawHttpCodec:
             closes and found.status >= 200,  # noqa: PLR2004 -- an interim response ends nothing
             bool(found.field("transfer-encoding")),
             dated=bool(found.field("date")),
+            version="" if found.version in {"HTTP/1.0", "HTTP/1.1"} else found.version,
         )
 
 

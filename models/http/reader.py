@@ -13,6 +13,7 @@ from otf.models.http.requirements import HttpRule as R
 LONGEST: Final = 1_000_000
 """A body of more bytes may be refused: no standard says how many a server takes."""
 _TARGET: Final = 8_000 - len("POST  HTTP/1.1")
+_SHORT: Final = 1_000
 _FIELDS: Final = 4_000
 _LENGTH: Final = re.compile(r"[0-9]+", re.ASCII)
 _SIZE: Final = re.compile(r"([0-9A-Fa-f]+)(.*)", re.ASCII | re.DOTALL)
@@ -108,6 +109,8 @@ def _checked(head: RequestHead) -> RequestHead:
         head = head.with_fault(MessageFault(frozenset({400, 405, 501}), R.RFC9110_9_1_UNKNOWN))
     if len(head.target) > _TARGET:
         head = head.with_fault(MessageFault(frozenset({414}), R.RFC9112_3_TARGET))
+    elif len(head.target) > _SHORT:
+        head = head.with_fault(MessageFault(frozenset({414}), R.RFC9112_3_8000))
     if sum(len(name) + len(value) for name, value in head.fields) > _FIELDS:
         head = head.with_fault(MessageFault(frozenset(range(400, 500)), R.RFC9110_5_4_LONG))
     if any(each.lower() != "100-continue" for each in head.values("expect")):

@@ -212,8 +212,8 @@ class HttpRule(Enum):
             "response. It must not process any further requests received on that connection."
         ),
     )
-    RFC9110_2_5_MAJOR = "MAY", "A server can send a 505 if it refuses service of the client's major protocol version."
-    RFC9110_2_5_MINOR = (
+    RFC9110_6_2_MAJOR = "MAY", "A server can send a 505 if it refuses service of the client's major protocol version."
+    RFC9110_6_2_MINOR = (
         "SHOULD",
         (
             "A recipient of a message with a higher minor version should process it as if it was in the highest minor "
@@ -281,11 +281,7 @@ class HttpRule(Enum):
         "MAY",
         "A server that receives another expectation than 100-continue may respond with a 417.",
     )
-    RFC9110_15_VERSION = (
-        "MUST",
-        "A server must not send a version to which it is not conformant.",
-        "what it conforms to is what is tested",
-    )
+    RFC9110_6_2_VERSION = "MUST", "A server must not send a version to which it is not conformant."
 
 
 HTTP_RULES: Final = Requirements.from_enum(HttpRule)

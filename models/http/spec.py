@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, TypeAlias
 
+from otf.models.http.heads import BAD
 from otf.models.http.inputs import inputs
 from otf.models.http.messages import (
     PORT,
@@ -74,6 +75,7 @@ class ServedTest:
             and (not self.contents or _BLANKS.sub(" ", output.content) in self.contents)
             and (self.coded or not output.coded)
             and self.closes == output.closes
+            and not output.version
             and (output.dated or not self.dated)
         )
 
@@ -92,6 +94,7 @@ class RefusedTest:
             isinstance(output, RawResponse)
             and output.status in self.codes
             and self.closes in {None, output.closes}
+            and not output.version
             and (output.dated or not self.dated or output.status >= 500)  # noqa: PLR2004 -- the first server error
         )
 
@@ -180,7 +183,7 @@ def _ways(also: str, so_far: Onward) -> Iterator[Onward | None]:
     for each in read_requests(so_far.left):
         match each:
             case UnfinishedRequest(asks):
-                yield from _unfinished(so_far, each) if asks and not so_far.continued else [so_far]
+                yield from _unfinished(so_far, each, asks=asks and not so_far.continued)
             case RefusedRequest(codes, size, should, rules):
                 if should and also != "should":
                     yield None
@@ -190,19 +193,24 @@ def _ways(also: str, so_far: Onward) -> Iterator[Onward | None]:
                 yield from _served(also, so_far, each)
 
 
-def _unfinished(so_far: Onward, request: UnfinishedRequest) -> Iterator[Onward]:
-    rules = (*so_far.rules, R.RFC9110_10_1_1_SEND)
-    yield replace(so_far, outputs=(*so_far.outputs, INTERIM), rules=rules, continued=True)
-    if request.begun:
-        yield replace(so_far, rules=(*so_far.rules, R.RFC9110_10_1_1_OMIT), continued=True)
-    refused = on(PORT, Where(RefusedTest(request.refusal, None, dated=False), "an error"))
-    yield replace(so_far, outputs=(*so_far.outputs, refused), rules=rules, ended=True)
+def _unfinished(so_far: Onward, request: UnfinishedRequest, *, asks: bool) -> Iterator[Onward]:
+    rules = (*so_far.rules, *([R.RFC9110_10_1_1_SEND] if asks else []))
+    if asks:
+        yield replace(so_far, outputs=(*so_far.outputs, INTERIM), rules=rules, continued=True)
+        if request.begun:
+            yield replace(so_far, rules=(*so_far.rules, R.RFC9110_10_1_1_OMIT), continued=True)
+    else:
+        yield so_far
+    if request.refusal:
+        refused = on(PORT, Where(RefusedTest(request.refusal, None, dated=False), _range(request.refusal)))
+        yield replace(so_far, outputs=(*so_far.outputs, refused), rules=rules, ended=True)
 
 
 def _refused(
     also: str, so_far: Onward, codes: frozenset[int], rules: tuple[R, ...], size: int | None
 ) -> Iterator[Onward | None]:
     says = f"{_range(codes)}, by {', '.join(each.name for each in rules)}"
+    rules = (*rules, R.RFC9112_9_3_2_ORDER) if so_far.outputs else rules
     for closes in (True, False):
         refused = on(PORT, Where(RefusedTest(codes, None if closes else False, also == "date"), says))
         outputs, cited = (*so_far.outputs, refused), (*so_far.rules, *rules)
@@ -217,9 +225,12 @@ def _served(also: str, so_far: Onward, request: ServedRequest) -> Iterator[Onwar
     if request.refusal:
         size = None if request.ends else request.size
         yield from _refused(also, so_far, request.refusal, request.refusing, size)
+    elif request.ends and so_far.left[request.size :]:
+        # the client itself must not send more than that (section 9.6)
+        yield from _refused(also, so_far, BAD, (R.RFC9112_9_6_CLOSE,), None)
     for outputs, rules in _interim(so_far, request):
         left = so_far.left[request.size :]
-        cited = (*rules, *_cited(request))
+        cited = (*rules, *_cited(request), *([R.RFC9112_9_3_2_ORDER] if so_far.outputs else []))
         says, silent = (_response(also, request, closes=closes) for closes in (True, False))
         yield Onward((*outputs, says), (*cited, R.RFC9112_9_6_SENT), left, ended=True)
         yield Onward((*outputs, silent), (*cited, *([] if request.ends else [R.RFC9112_9_5_ANY])), left, ended=True)
@@ -245,6 +256,8 @@ def _cited(request: ServedRequest) -> Iterator[R]:
         yield from [R.RFC9110_10_1_1_OLD] if request.head.values("expect") else []
     if request.head.method in {"GET", "HEAD"}:
         yield R.RFC9110_9_3_2_HEAD if request.head.method == "HEAD" else R.RFC9110_9_1_GET
+    if request.head.version not in {(1, 0), (1, 1)}:
+        yield R.RFC9110_6_2_VERSION
     if "://" in request.head.target:
         yield R.RFC9112_3_2_2_ABSOLUTE
     if request.head.target == "/skip":

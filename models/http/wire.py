@@ -10,7 +10,7 @@ from otf.errors import CodecError
 from otf.framing import LARGEST, Frame, Framing
 from otf.framing.frame import TORN, too_long
 
-_STATUS_LINE: Final = re.compile(rb"(HTTP/1\.[01]) ([1-5][0-9]{2}) ([^\r\n]*)", re.ASCII)
+_STATUS_LINE: Final = re.compile(rb"(HTTP/[0-9]\.[0-9]) ([1-5][0-9]{2}) ([^\r\n]*)", re.ASCII)
 _FIELD: Final = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n]*?)[ \t]*", re.ASCII)
 _SIZE: Final = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(;[^\r\n]*)?", re.ASCII)
 _LENGTH: Final = re.compile(r"[0-9]{1,15}", re.ASCII)
@@ -41,7 +41,7 @@ def read_response(data: bytes, *, ended: bool = False) -> ReadResponse | None:
     """
     head, found, rest = data.partition(_END + _END)
     if not found:
-        if not data.startswith(b"HTTP/1."[: len(data)]):
+        if not data.startswith(b"HTTP/"[: len(data)]):
             message = "it does not begin with a status line"
             raise ValueError(message)
         return None
@@ -101,7 +101,7 @@ class ResponseFramer:
 
     gap: float = 0.0
 
-    def __init__(self, largest: int = LARGEST) -> None:
+    def __init__(self, largest: int = 16 * LARGEST) -> None:
         self._largest = largest
         self._raw = b""
         self._lost = False
