@@ -131,9 +131,11 @@ class Campaign:
 
     async def _driven(self, journal: Journal) -> None:
         part = self.summary.parts.part
-        with part("saved failures"):
-            await self._retry(journal)
-        await self._executor.check_speed(self._deadline)
+        # here as well: around the executor's tasks an error of a bench would be one of a group
+        with blaming():
+            with part("saved failures"):
+                await self._retry(journal)
+            await self._executor.check_speed(self._deadline)
         self._reports = FailureReports(
             self.settings,
             self.summary,

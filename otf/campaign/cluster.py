@@ -18,6 +18,7 @@ import anyio
 import msgspec
 
 from otf.adapter import Bench
+from otf.campaign.changes import ChangedTransitions
 from otf.campaign.merged import Known
 from otf.campaign.relay import Files, JobAnswer, end_relay, relayed, stop_relayed
 from otf.campaign.remote import JobLine, Remote, ResultLine, WorkerDiedError
@@ -52,6 +53,7 @@ class Cluster(Remote):
         self._client: Any = None
         self._futures: dict[int, Any] = {}
         self._kept: dict[int, Path] = {}
+        self._of_lanes: dict[int, list[str]] = {}
 
     @property
     def together(self) -> int:
@@ -70,6 +72,11 @@ class Cluster(Remote):
         if found.verdict.outcome == "fail":
             return found.result(self.settings, self.bench.at_speed(1)), ""
         return None, "" if found.verdict.outcome == "pass" else found.verdict.why
+
+    def _changed(self, lane: int) -> list[str]:
+        if lane not in self._of_lanes:
+            self._of_lanes[lane] = ChangedTransitions.of(self.settings.out).of_lane(lane, self.settings.lanes)
+        return self._of_lanes[lane]
 
     async def check_speed(self, until: float) -> None:
         """Measure nothing here: each worker does so before its first path."""

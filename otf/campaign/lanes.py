@@ -9,7 +9,7 @@ which copy of the system is faster, and so would the choices. So what a path kno
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -236,6 +236,14 @@ class InProcess:
             found=watch.found,
         )
         return await shrinker.run(failing)
+
+    def look_for(self, lane: int, changed: Sequence[str]) -> None:
+        """Have the paths of a lane look for changed transitions first, where the folder does not have them."""
+        self._first[lane] = ChangedTransitions([*changed]).first(lane, self._number)
+
+    def looks(self, lane: int) -> bool:
+        """Return whether the paths of a lane look for changed transitions."""
+        return self._first.get(lane) is not None
 
     def takes(self, known: Known) -> bool:
         """Take what a path knows; return False if this process lacks some of it."""

@@ -31,7 +31,7 @@ from otf.core import Oracle
 from otf.errors import ContactError, ModelError, OtfError, TraceError, UsageError, WriteError
 from otf.trace.verdict import Verdict
 
-STOPPING: Final = 2.0  # seconds in which a worker says what an interrupted search has found
+STOPPING: Final = 5.0  # seconds in which a worker says what an interrupted search has found
 DEATHS: Final = 10
 """Workers that may die of one path before the campaign ends: a path that kills its tester would do so for ever."""
 ERRORS: Final = {kind.__name__: kind for kind in (ContactError, ModelError, TraceError, UsageError, WriteError)}
@@ -40,8 +40,8 @@ ERRORS: Final = {kind.__name__: kind for kind in (ContactError, ModelError, Trac
 class ResultLine(msgspec.Struct, omit_defaults=True):
     """What a worker did, as it writes it; `error` and its `kind` if it has no result. `trace` is the name of the file.
 
-    `lacks`: the worker has not driven the path, since it lacks some of what that knows. `tries` are the runs that
-    confirmed a failure, or did not decide it (`again`).
+    `lacks`: the worker has not driven the path, since it lacks some of what that knows or looks for. `tries` are the
+    runs that confirmed a failure, or did not decide it (`again`).
     """
 
     job: int
@@ -82,7 +82,8 @@ class JobLine(msgspec.Struct, omit_defaults=True):
 
     `retry` is for a failure of an earlier campaign; its answer is a pass if all runs pass. `stop` ends the search of
     this `job`, which is answered with the shortest trace so far. `seconds` are those left for it; `strict`, `first` and
-    `confirmed` say of the failing run what `confirm` and `Shrinker` need.
+    `confirmed` say of the failing run what `confirm` and `Shrinker` need. `looks`: the path looks first for transitions
+    that changed; these are `changed`, for a worker that lacks them.
     """
 
     job: int
@@ -96,6 +97,8 @@ class JobLine(msgspec.Struct, omit_defaults=True):
     strict: bool = False
     first: str = ""
     confirmed: bool = False
+    looks: bool = False
+    changed: list[str] = []
 
 
 class WorkerDiedError(Exception):
@@ -150,12 +153,19 @@ class Remote(ABC):
 
     async def drive(self, lease: Lease) -> Leased:
         """Drive a path in a worker."""
-        line = JobLine(0, "drive", *lease)
+        changed = self._changed(lease.lane)
+        line = JobLine(0, "drive", *lease, looks=bool(changed))
         found, deaths = await self._asked(line)
         if found.lacks:
-            found, more = await self._asked(msgspec.structs.replace(line, known=self._whole(lease.known)))
+            whole = msgspec.structs.replace(line, known=self._whole(lease.known), changed=changed)
+            found, more = await self._asked(whole)
             deaths += more
         return Leased(found.result(self.settings, self.bench), found.learned, found.cut, deaths)
+
+    def _changed(self, lane: int) -> list[str]:
+        """Return the changed transitions of a lane that workers do not see; those of this machine see the folder."""
+        del lane
+        return []
 
     async def confirm(self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool) -> ConfirmedPath:
         """Drive a failing path again in a worker."""

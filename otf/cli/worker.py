@@ -124,7 +124,9 @@ class Worker:
     async def _drive(self, line: JobLine) -> ResultLine:
         """Drive a path."""
         await self._check_speed(line.seconds)
-        if not self._executor.takes(line.known):
+        if line.changed:
+            self._executor.look_for(line.lane, line.changed)
+        if not self._executor.takes(line.known) or (line.looks and not self._executor.looks(line.lane)):
             return ResultLine(line.job, line.number, lacks=True)
         self._ends = float("inf") if line.seconds is None else anyio.current_time() + line.seconds
         lease = Lease(line.number, line.lane, line.run, line.known)

@@ -259,7 +259,7 @@ def test_a_failure_counts_at_the_own_speed_only(
 
     monkeypatch.setattr("otf.campaign.lanes.check_speed", missed)
     summary = anyio.run(Campaign(bench(wait, 10), settings(tmp_path)).run)
-    if any("the system could not run" in each.verdict.why for each in summary.inconclusive):
+    if any(word in each.verdict.why for each in summary.inconclusive for word in ("could not run", "stall")):
         pytest.skip("the machine was too busy: for a part of the window the system could not run")
     assert summary.verdict == verdict
     assert all("10 times as fast" in each.verdict.why for each in summary.inconclusive)

@@ -144,6 +144,20 @@ def test_saved_failures(folder: Path, cluster: Cluster) -> None:
     assert [*(folder / "otf-runs" / "failures").iterdir()] == []
 
 
+def test_what_changed_comes_first(folder: Path, cluster: Cluster) -> None:
+    """The workers do not see the folder, and send the inputs of one process all the same."""
+    machine(folder)
+    cluster.join()
+    call = ("run", "machine.py:make", "--spend", "1h", "--steps", 3, "--jobs", 4, "--no-shrink", "--no-saved", "--json")
+    one, two = ("--into", "one"), ("--into", "two", "--cluster", cluster.address)
+    for where in (one, two):
+        otf(*call, *where, "--seed", 2, "--traces", 8)
+    machine(folder, {"yield goto(paid - 10, Coffee())": "yield goto(max(paid - 10, 0), Coffee(), Coffee())"})
+    tried = [otf(*call, *where, "--seed", 2, "--traces", 8).data["parts"]["tried"] for where in (one, two)]
+    assert tried[0] == tried[1] > 0
+    assert sent(folder / "two") == sent(folder / "one")
+
+
 @needs("faketime")
 def test_faster_clocks(folder: Path, cluster: Cluster) -> None:
     """Each worker looks whether the system follows; `auto` would measure another machine."""

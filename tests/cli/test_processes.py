@@ -121,15 +121,12 @@ def test_failures_of_workers(folder: Path) -> None:
 
 
 def test_coverage_of_workers(folder: Path) -> None:
-    """Their traces show what is covered: the same as in one process, also of paths that fail; a goal ends the paths."""
+    """Their traces show what is covered: the same as in one process, also of paths that fail."""
     machine(folder)
     call = ("run", "machine.py:make", "--set", "broken=true", "--seed", 3, "--traces", 6, "--steps", 6)
     more = ("--no-saved", "--no-shrink", "--until", "nothing-new=1h", "--json")
     one, two = otf(*call, *more, "--jobs", 2, "--out", "one"), otf(*call, *more, "--processes", 2, "--out", "two")
     assert (one.data["paths"], two.data["coverage"]) == (6, one.data["coverage"])
-    goal = otf("run", *COFFEE, "--traces", 5000, "--steps", 9, "--until", "pairs", "--processes", 2, "--json")
-    assert goal.data["paths"] < 5000
-    assert goal.data["coverage"]["met"]["pairs"] == goal.data["coverage"]["all"]["pairs"]
 
 
 def test_a_number_of_processes(folder: Path) -> None:

@@ -163,7 +163,7 @@ if any('.shrunk.' in name and sent(name) < min(whole) for name in names):
 def test_workers_are_interrupted_while_they_shrink(folder: Path) -> None:
     """The shortest trace so far of each failure is what is reported, as in one process."""
     program = entity(folder, SEARCHING + FAULTY)
-    options = ("--stop-first", "--seed", 2, "--processes", 2, "--out", "out", "--json")
+    options = ("--traces", 2, "--seed", 2, "--processes", 2, "--out", "out", "--json")
     with started(folder, "run", "conference", "--set", f"entity={program}", *options) as running:
         running.told()
         done = running.ends(INT, status=1)
