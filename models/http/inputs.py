@@ -184,6 +184,8 @@ def _pipelines() -> Iterator[Pipelined]:
     yield Pipelined((a, replace(b, fields=(HOST, "Note : n")), a))
     yield Pipelined((a, post("Content-Length: x", body="hello"), b))
     yield Pipelined((a, a, a, a, b))
+    later = replace(_GET, target="/later")
+    yield from (Pipelined((later, a)), Pipelined((a, later, b)), Pipelined((later, measured("hello"))))
 
 
 def _parts() -> Iterator[FirstPart]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
+import time
 from contextlib import suppress
 from email.utils import formatdate
 
@@ -58,6 +59,7 @@ def _next(connection: h11.Connection, sock: socket.socket) -> tuple[h11.Request,
 
 def _answer(connection: h11.Connection, sock: socket.socket, request: h11.Request, body: bytes) -> None:
     path = b"/" + request.target.partition(b"://")[2].partition(b"/")[2] if b"://" in request.target else request.target
+    time.sleep(0.01 if path == b"/later" else 0)
     note = b",".join(value for name, value in request.headers if name == b"note")
     says = b"%s %s note=%s body=%s" % (request.method, path, note, b"" if path == b"/skip" else body)
     _send(connection, sock, 200, says, request.method)

@@ -1,8 +1,9 @@
 """A web server with a trivial application, as a function of the bytes that it has been sent (RFC 9112, RFC 9110).
 
 The application answers each request with its method, its path, the value of its field `Note`, and its body:
-`POST /echo note=n body=hello`; at `/skip` it does not read the body. So an answer shows what the server took for the
-request. The model reads the bytes in all the ways that the standard leaves open; each allows other answers.
+`POST /echo note=n body=hello`; at `/skip` it does not read the body, and at `/later` it takes 10 ms. So an answer shows
+what the server took for the request. The model reads the bytes in all the ways that the standard leaves open; each
+allows other answers.
 
 A sentence with SHOULD leaves the server a choice. What only a SHOULD refuses is not tried, unless `also` is "should":
 then the server is held to it.
@@ -153,7 +154,9 @@ def _step(also: str, state: State, inp: WebInput) -> Yields:
 def _finished(state: WebSession) -> Yields:
     rules = R.RFC9112_6_3_INCOMPLETE if state.pending else ()
     yield goto(None, END, req=rules)
-    if state.pending:
+    if not state.pending:
+        yield goto(None)  # it should notice (section 9.5), and need not
+    else:
         refused = RefusedTest(frozenset(range(400, 600)), None, dated=False)
         yield goto(None, on(PORT, Where(refused, "an error")), END, req=R.RFC9112_6_3_INCOMPLETE)
 
