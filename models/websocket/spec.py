@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
@@ -31,8 +32,9 @@ from otf.spec import OneOf, Spec, Transition, Where, goto, on
 from otf.trace.events import Ended
 
 _KEY_SIZE: Final = 16
-_RESERVED_CODES: Final = {1004, 1005, 1006, 1015}
-_CODES: Final = range(1000, 5000)
+_NEVER_SENT: Final = {1005, 1006, 1015}
+_DEFINED: Final = {*range(1000, 1004), *range(1007, 1012), *range(3000, 5000)}
+_VERSIONS: Final = re.compile(r"[0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5]", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +52,31 @@ Yields: TypeAlias = Iterator[Transition[State]]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What was sent for the frames so far, by which rules, and the state; `ended`: no frame after that counts."""
+    """What was sent for the frames so far, by which rules, and the state; `end` is not empty if no frame counts then.
+
+    Messages of the application and pongs of the protocol have no order among each other, and when the connection ends,
+    an application may not have answered everything.
+    """
 
     socket: Socket
-    outputs: tuple[object, ...] = ()
+    echoes: tuple[object, ...] = ()
+    pongs: tuple[object, ...] = ()
     rules: tuple[R, ...] = ()
-    ended: bool = False
+    end: tuple[object, ...] = ()
 
-    def answered(self, *outputs: object, rule: R, ended: bool = False) -> Progress:
-        """Return the progress with more outputs."""
-        return Progress(self.socket, (*self.outputs, *outputs), (*self.rules, rule), ended)
+    def orders(self) -> Iterator[tuple[object, ...]]:
+        """Yield the outputs in all orders that are possible."""
+        for many in range(len(self.echoes) + 1) if self.end else [len(self.echoes)]:
+            for merged in _merged(self.echoes[:many], self.pongs):
+                yield (*merged, *self.end)
+
+
+def _merged(one: tuple[object, ...], other: tuple[object, ...]) -> Iterator[tuple[object, ...]]:
+    if not one or not other:
+        yield one + other
+        return
+    yield from ((one[0], *rest) for rest in _merged(one[1:], other))
+    yield from ((other[0], *rest) for rest in _merged(one, other[1:]))
 
 
 def echo() -> Spec[State, SocketInput]:
@@ -115,9 +132,10 @@ def _refusal(request: RawHandshake, fields: list[tuple[str, str]]) -> R | None:
     keys = values.get("sec-websocket-key", [])
     if not (whole and "upgrade" in tokens and "websocket" in upgrades and len(keys) == 1 and _is_key(keys[0])):
         return R.RFC6455_4_2_1
-    if "sec-websocket-version" not in values:
+    versions = values.get("sec-websocket-version", [])
+    if len(versions) != 1 or not _VERSIONS.fullmatch(versions[0]):
         return R.RFC6455_4_2_1
-    return None if values["sec-websocket-version"] == ["13"] else R.RFC6455_4_2_2_VERSION
+    return None if versions == ["13"] else R.RFC6455_4_2_2_VERSION
 
 
 def _is_key(key: str) -> bool:
@@ -145,7 +163,7 @@ def _is_close(output: object) -> bool:
         return False
     body = output.payload.encode("latin-1")
     code = int.from_bytes(body[:2])
-    return not body or (len(body) >= 2 and code in _CODES and code not in _RESERVED_CODES)  # noqa: PLR2004 -- a code
+    return not body or (len(body) >= 2 and code not in _NEVER_SENT)  # noqa: PLR2004 -- the bytes of a code
 
 
 CLOSING: Final = on(PORT, Where(_is_close, "a Close"))
@@ -154,10 +172,11 @@ CLOSING: Final = on(PORT, Where(_is_close, "a Close"))
 def _frames(state: Socket, frames: tuple[RawFrame, ...]) -> Yields:
     ways = [Progress(state)]
     for frame in frames:
-        ways = [then for way in ways for then in ([way] if way.ended else _frame(way, frame))]
+        ways = [then for way in ways for then in ([way] if way.end else _frame(way, frame))]
     for way in ways:
-        yield goto(None if way.ended else way.socket, *way.outputs, req=way.rules)
-    lost = {way.outputs[:many] for way in ways if way.ended for many in range(len(way.outputs))}
+        for outputs in way.orders():
+            yield goto(None if way.end else way.socket, *outputs, req=way.rules)
+    lost = {outputs[:many] for way in ways if way.end for outputs in way.orders() for many in range(len(outputs))}
     if len(frames) > 1:
         # what the server does not read makes the network say so, and may cost answers on their way
         for outputs in lost:
@@ -174,11 +193,10 @@ def _frame(way: Progress, frame: RawFrame) -> Iterator[Progress]:
     match frame.opcode:
         case 9:
             within = [R.RFC6455_5_4_CONTROL] if way.socket.opcode else []
-            pong = on(PORT, SocketMessage(PONG, frame.payload))
-            then = way.answered(pong, rule=R.RFC6455_5_5_2_PONG)
-            yield replace(then, rules=(*then.rules, R.RFC6455_5_5_3_SAME, *within))
+            rules = (*way.rules, R.RFC6455_5_5_2_PONG, R.RFC6455_5_5_3_SAME, *within)
+            yield replace(way, pongs=(*way.pongs, on(PORT, SocketMessage(PONG, frame.payload))), rules=rules)
         case 10:
-            yield way.answered(rule=R.RFC6455_5_5_3_NONE)
+            yield replace(way, rules=(*way.rules, R.RFC6455_5_5_3_NONE))
         case 8:
             yield from _closed(way, frame)
         case _:
@@ -192,7 +210,7 @@ def _violation(socket: Socket, frame: RawFrame) -> R | None:
         (not frame.masked, R.RFC6455_5_1_UNMASKED),
         (frame.reserved, R.RFC6455_5_2_RESERVED),
         (frame.opcode not in {CONTINUED, TEXT, BINARY, CLOSE, PING, PONG}, R.RFC6455_5_2_OPCODE),
-        (frame.opcode >= CLOSE and (not frame.fin or len(body) > SHORT or frame.wide), R.RFC6455_5_5_CONTROL),
+        (frame.opcode >= CLOSE and (not frame.fin or len(body) > SHORT), R.RFC6455_5_5_CONTROL),
         (frame.opcode == CONTINUED and not socket.opcode, R.RFC6455_5_4_INTERLEAVED),
         (frame.opcode in {TEXT, BINARY} and socket.opcode, R.RFC6455_5_4_INTERLEAVED),
         (frame.opcode == CLOSE and len(body) == 1, R.RFC6455_5_5_1_BODY),
@@ -202,32 +220,29 @@ def _violation(socket: Socket, frame: RawFrame) -> R | None:
 
 
 def _failed(way: Progress, rule: R) -> Iterator[Progress]:
-    yield way.answered(END, rule=rule, ended=True)
-    then = way.answered(CLOSING, END, rule=rule, ended=True)
-    yield replace(then, rules=(*then.rules, R.RFC6455_7_1_7_FRAME))
+    yield replace(way, end=(END,), rules=(*way.rules, rule))
+    yield replace(way, end=(CLOSING, END), rules=(*way.rules, rule, R.RFC6455_7_1_7_FRAME))
 
 
 def _closed(way: Progress, frame: RawFrame) -> Iterator[Progress]:
     code = int.from_bytes(frame.payload[:2].encode("latin-1")) if frame.payload else 1000
-    then = way.answered(CLOSING, END, rule=R.RFC6455_5_5_1_ANSWER, ended=True)
-    yield replace(then, rules=(*then.rules, R.RFC6455_5_5_1_TCP))
-    if code not in _CODES or code in _RESERVED_CODES:
-        yield from _failed(way, R.RFC6455_7_4_1_RESERVED)
+    yield replace(way, end=(CLOSING, END), rules=(*way.rules, R.RFC6455_5_5_1_ANSWER, R.RFC6455_5_5_1_TCP))
+    if code not in _DEFINED:
+        yield from _failed(way, R.RFC6455_7_4_1_RESERVED)  # the text does not say that it must
 
 
 def _data(way: Progress, frame: RawFrame) -> Iterator[Progress]:
     opcode, payload = frame.opcode or way.socket.opcode, way.socket.payload + frame.payload
-    body = payload.encode("latin-1")
-    if opcode == TEXT and not _is_text(body, whole=frame.fin):
+    if opcode == TEXT and not _is_text(payload.encode("latin-1"), whole=frame.fin):
         yield from _failed(way, R.RFC6455_8_1)
         if frame.fin:
             return
     if not frame.fin:
-        yield Progress(Socket(is_open=True, opcode=opcode, payload=payload), way.outputs, way.rules)
+        yield replace(way, socket=Socket(is_open=True, opcode=opcode, payload=payload))
         return
-    then = replace(way, socket=Socket(is_open=True))
-    same = on(PORT, SocketMessage(opcode, payload))
-    yield then.answered(same, rule=R.RFC6455_5_4_BOTH if frame.opcode == CONTINUED else R.RFC6455_6_2_MASK)
+    rule = R.RFC6455_5_4_BOTH if frame.opcode == CONTINUED else R.RFC6455_6_2_MASK
+    echoes = (*way.echoes, on(PORT, SocketMessage(opcode, payload)))
+    yield replace(way, socket=Socket(is_open=True), echoes=echoes, rules=(*way.rules, rule))
 
 
 def _is_text(body: bytes, *, whole: bool = True) -> bool:

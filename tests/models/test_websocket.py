@@ -76,6 +76,8 @@ def _frames(*frames: RawFrame) -> RawFrames:
             [(_frames(RawFrame(CLOSE, "\x03\xe8")), SocketMessage(CLOSE, "\x03\xe8"), END), (SocketConnect(),), OPEN],
             "pass",
         ),
+        ([(_frames(RawFrame(TEXT, "a"), RawFrame(PING)), SocketMessage(PONG), SocketMessage(TEXT, "a"))], "pass"),
+        ([(_frames(RawFrame(TEXT, "a"), RawFrame(CLOSE)), SocketMessage(CLOSE), END)], "pass"),
         ([(_frames(RawFrame(CLOSE)), END)], "fail"),
         ([(_frames(RawFrame(CLOSE)), SocketMessage(CLOSE))], "fail"),
         ([(_frames(RawFrame(CLOSE)), SocketMessage(CLOSE, "\x03\xed"), END)], "fail"),
