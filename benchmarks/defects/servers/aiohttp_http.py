@@ -3,11 +3,12 @@
 import asyncio
 
 from aiohttp import web
-from http_apps import SKIP, listener, ready, says
+from http_apps import LATER, SKIP, WAIT, listener, ready, says
 
 
 async def _answer(request: web.Request) -> web.Response:
     body = b"" if request.path == SKIP else await request.read()
+    await asyncio.sleep(WAIT if request.path == LATER else 0)
     content = says(request.method, request.path_qs, ",".join(request.headers.getall("Note", [])), body)
     return web.Response(body=content, headers={"Saw": request.method})
 

@@ -1,17 +1,19 @@
 """The application that the model of a web server knows, for WSGI and for ASGI: it answers what it was asked.
 
-`POST /echo note=n body=hello`; at `/skip` it does not read the body.
+`POST /echo note=n body=hello`; at `/skip` it does not read the body, and at `/later` it takes 10 ms.
 """
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 HOST = "127.0.0.1"
-SKIP = "/skip"
+SKIP, LATER, WAIT = "/skip", "/later", 0.01
 
 
 def ready(port: int) -> None:
@@ -34,6 +36,7 @@ def wsgi(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterabl
     """Answer a request by WSGI."""
     method, path, query = environ["REQUEST_METHOD"], environ["PATH_INFO"], environ.get("QUERY_STRING", "")
     body = b"" if path == SKIP else _body(environ)
+    time.sleep(WAIT if path == LATER else 0)
     path = f"{path}?{query}" if query else path
     content = says(method, path, environ.get("HTTP_NOTE", ""), body)
     start_response("200 OK", [("Content-Length", str(len(content))), ("Saw", method)])
@@ -61,6 +64,7 @@ async def asgi(
             return
         body += message.get("body", b"")
         more = message.get("more_body", False)
+    await asyncio.sleep(WAIT if scope["path"] == LATER else 0)
     note = b",".join(value for name, value in scope["headers"] if name == b"note").decode("latin-1")
     query = scope["query_string"].decode("latin-1")
     content = says(scope["method"], f"{scope['path']}?{query}" if query else scope["path"], note, body)

@@ -9,8 +9,12 @@ const server = http.createServer((request, response) => {
     const note = request.headers.note || "";
     const head = Buffer.from(`${request.method} ${path} note=${note} body=`, "latin1");
     const content = Buffer.concat([head, ...parts]);
-    response.writeHead(200, { "Content-Length": content.length, Saw: request.method });
-    response.end(request.method === "HEAD" ? undefined : content);
+    const end = () => {
+      response.writeHead(200, { "Content-Length": content.length, Saw: request.method });
+      response.end(request.method === "HEAD" ? undefined : content);
+    };
+    if (request.url === "/later") setTimeout(end, 10);
+    else end();
   };
   if (request.url === "/skip") {
     answer();

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from http_apps import SKIP, listener, ready, says
+from http_apps import LATER, SKIP, WAIT, listener, ready, says
 from sanic import Request, Sanic, raw
 
 app = Sanic("echo", configure_logging=False)
@@ -16,6 +16,7 @@ async def _answer(request: Request, path: str = "") -> object:
     del path
     whole = f"{request.path}?{request.query_string}" if request.query_string else request.path
     body = b"" if request.path == SKIP else request.body
+    await asyncio.sleep(WAIT if request.path == LATER else 0)
     note = ",".join(request.headers.getall("note", []))
     return raw(says(request.method, whole, note, body or b""), headers={"saw": request.method})
 
