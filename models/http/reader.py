@@ -19,6 +19,8 @@ _LENGTH: Final = re.compile(r"[0-9]+", re.ASCII)
 _SIZE: Final = re.compile(r"([0-9A-Fa-f]+)(.*)", re.ASCII | re.DOTALL)
 _VALUE: Final = r"(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+|\"(?:[\t !#-\[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*\")"
 _EXTENSIONS: Final = re.compile(rf"(?:[ \t]*;[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:[ \t]*=[ \t]*{_VALUE})?)*", re.ASCII)
+_LAST: Final = re.compile(r"(?:\A|\r\n)0+(?:[ \t]*;[^\r\n]*)?\r\n\r\n\Z", re.ASCII)
+"""The end of a body without trailer fields."""
 _HOST: Final = re.compile(r"[^\s/@?#\"<>\\^`{|}]*", re.ASCII)
 _CRLF: Final = "\r\n"
 _METHODS: Final = {"GET", "HEAD", "POST"}
@@ -180,6 +182,7 @@ def _coded(head: RequestHead, codings: list[str], rest: str, *, both: bool) -> _
         return _Body(None, None, (*faults, broken), ends=True)
     known = text if len(codings) == 1 else None
     extra = (R.RFC9112_7_1_1_IGNORE,) if extended else ()
+    extra += () if size < 0 or _LAST.search(rest[:size]) else (R.RFC9112_7_1_2_TRAILER,)
     return _Body(known, size, tuple(faults), ends=both, rules=(*rules, *extra))
 
 

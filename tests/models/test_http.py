@@ -119,6 +119,19 @@ def test_a_length_beside_a_coding_ends_the_connection(version: str) -> None:
     assert _judged(bench(), (both, _echo("hello"))) == "fail"
 
 
+def test_a_trailer_is_no_header() -> None:
+    """RFC 9112, section 7.1.2: the server does not merge it."""
+    request = coded(chunk("hello") + "0\r\nNote: trailer\r\n\r\n")
+    assert _judged(bench(), (request, _echo("hello"))) == "pass"
+    assert _judged(bench(), (request, _ok("POST /echo note=trailer body=hello"))) == "fail"
+
+
+def test_known_issues_are_those_of_the_own_server() -> None:
+    """Another server has others."""
+    assert bench().known_issues
+    assert not bench(server="127.0.0.1:9").known_issues
+
+
 def test_pipelined_requests_are_answered_in_order() -> None:
     """Each once, up to one that ends the connection; a lost connection may cost answers on their way."""
     one, two = (RawRequest(target=f"/{each}") for each in (1, 2))
