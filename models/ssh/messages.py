@@ -53,17 +53,19 @@ class Dial:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """A message of the client: its name, and the texts in it."""
+    """A message of the client: its name, the texts in it, and the server's number of the channel that it is for."""
 
     name: str
     texts: tuple[str, ...] = ()
+    channel: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A message of the server."""
+    """A message of the server; of a channel that it has opened, its number."""
 
     name: str
+    channel: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +87,8 @@ class SshCodec:
         match value:
             case Dial():
                 return PortAction.CONNECT
-            case Send(name, texts) if name in NUMBERS:
-                return bytes([NUMBERS[name]]) + _fields(name, [each.encode() for each in texts])
+            case Send(name, texts, channel) if name in NUMBERS:
+                return bytes([NUMBERS[name]]) + _fields(name, channel, [each.encode() for each in texts])
             case _:
                 message = f"{show(value)} is no message of a client"
                 raise CodecError(message)
@@ -96,21 +98,22 @@ class SshCodec:
         del port
         if not data:
             raise CodecError("an empty packet is no message")
-        return Sent(_NAMES.get(data[0], f"MESSAGE_{data[0]}"))
+        name = _NAMES.get(data[0], f"MESSAGE_{data[0]}")
+        return Sent(name, int.from_bytes(data[5:9], "big") if name == "CHANNEL_OPEN_CONFIRMATION" else 0)
 
 
-def _fields(name: str, texts: list[bytes]) -> bytes:
+def _fields(name: str, number: int, texts: list[bytes]) -> bytes:
     match name, texts:
         case "USERAUTH_REQUEST", [user, *method]:
             no_change = [b"\0"] if method[0] == b"password" else []
             parts = [*map(string, (user, b"ssh-connection", method[0])), *no_change, *map(string, method[1:])]
             return b"".join(parts)
         case (("GLOBAL_REQUEST" | "CHANNEL_REQUEST"), [kind, reply]):
-            channel = b"" if name == "GLOBAL_REQUEST" else bytes(4)
+            channel = b"" if name == "GLOBAL_REQUEST" else number.to_bytes(4, "big")
             return channel + string(kind) + (b"\1" if reply else b"\0")
         case "CHANNEL_OPEN", [kind]:
             return string(kind) + bytes(4) + _WINDOW + _PACKET
         case (("CHANNEL_DATA" | "CHANNEL_CLOSE"), _):
-            return bytes(4) + b"".join(map(string, texts))
+            return number.to_bytes(4, "big") + b"".join(map(string, texts))
         case _:
             return b"".join(map(string, texts))

@@ -13,11 +13,13 @@ from typing import Final, Literal, TypeAlias
 
 from otf.models.ssh.messages import PORT, Dial, Send, Sent
 from otf.models.ssh.requirements import Ssh
-from otf.spec import Spec, Transition, goto, on
+from otf.spec import Accept, Spec, Transition, goto, on
 from otf.trace.events import Ended
 
-ALSO: Final = ("claims", "injected")
-"""Groups of inputs: messages that only a server sends, and messages before the end of the key exchange."""
+ALSO: Final = ("claims", "early", "injected", "refusals", "unassigned")
+"""Messages that only a server sends; messages for after the login; messages before the end of the key exchange; the
+first two with a weaker model, in which a server may refuse a message before the login and stay, which is less than
+RFC 4252, section 6, demands; and a message without a meaning."""
 
 MOST: Final = 3
 """Attempts to log in that fail: a server may take more of them for an attack."""
@@ -46,6 +48,7 @@ EARLY: Final = (
 CLAIMS: Final = tuple(
     map(Send, ("USERAUTH_SUCCESS", "USERAUTH_FAILURE", "USERAUTH_INFO_RESPONSE", "SERVICE_ACCEPT", "UNIMPLEMENTED"))
 )
+REFUSALS: Final = ((), (Sent("CHANNEL_OPEN_FAILURE"),), (Sent("REQUEST_FAILURE"),), (Sent("UNIMPLEMENTED"),))
 INJECTED: Final = (USERAUTH, LOGIN, OPENS[0], Send("USERAUTH_SUCCESS"))
 
 Phase: TypeAlias = Literal["over", "gone", "new", "hello", "keyed", "service", "login", "open"]
@@ -54,15 +57,15 @@ Input: TypeAlias = Dial | Send
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How far a connection is; the failed logins, and the last user of them; whether the client's channel is open."""
+    """How far a connection is; the failed logins, and the last user of them; the number of the client's channel."""
 
     phase: Phase = "over"
     failed: int = 0
     user: str = ""
-    channel: bool = False
+    channel: int | None = None
 
 
-Yields: TypeAlias = Iterator[Transition[State]]
+Yields: TypeAlias = Iterator[Transition[State] | Accept]
 
 
 def ssh(also: str = "") -> Spec[State, Input]:
@@ -71,7 +74,8 @@ def ssh(also: str = "") -> Spec[State, Input]:
     >>> ssh().name
     'ssh'
     """
-    return Spec(_step, State(), partial(_inputs, also), _emits, name="ssh", guarded=True)
+    step = partial(_step, lenient=also == "refusals")
+    return Spec(step, State(), partial(_inputs, also), _emits, name="ssh", guarded=True)
 
 
 def _inputs(also: str, state: State) -> Iterator[Input]:
@@ -87,18 +91,22 @@ def _inputs(also: str, state: State) -> Iterator[Input]:
         case "gone":
             return
         case _:
-            yield from (Send("IGNORE", ("x",)), Send("UNASSIGNED"), USERAUTH)
+            yield from (Send("IGNORE", ("x",)), USERAUTH)
             yield from _later(state)
-            yield from CLAIMS if also == "claims" else ()
+            yield from CLAIMS if also in {"claims", "refusals"} else ()
+            yield from EARLY if also in {"early", "refusals"} and state.phase != "open" else ()
+            yield from (Send("UNASSIGNED"),) if also == "unassigned" else ()
 
 
 def _later(state: State) -> Iterator[Input]:
     if state.phase != "open":
-        yield from (*SERVICES, *EARLY)
+        yield from SERVICES
     if state.phase == "open" or state.failed < MOST:
         yield from (LOGIN, *FAILING)
     if state.phase == "open":
-        yield from (*OPENS[state.channel :], *GLOBALS, *((*REQUESTS, CLOSE) if state.channel else ()))
+        yield from (*OPENS[state.channel is not None :], *GLOBALS)
+    if state.channel is not None:
+        yield from (replace(each, channel=state.channel) for each in (*REQUESTS, CLOSE))
 
 
 def _emits(state: State) -> Yields:
@@ -107,7 +115,7 @@ def _emits(state: State) -> Yields:
         yield goto(State(), END)
 
 
-def _step(state: State, inp: Input) -> Yields:
+def _step(state: State, inp: Input, *, lenient: bool = False) -> Yields:
     match state.phase, inp:
         case "over", Dial():
             yield goto(State("new"))
@@ -123,6 +131,8 @@ def _step(state: State, inp: Input) -> Yields:
             yield from _refused(state, Ssh.RFC4253_10_AFTER)
         case _, Send():
             yield from _encrypted(state, inp)
+            if lenient and state.phase in {"service", "login"} and inp in EARLY:
+                yield from (goto(state, *answer) for answer in REFUSALS)
         case _:
             return
 
@@ -181,13 +191,22 @@ def _login(state: State, inp: Send) -> Yields:
         yield goto(failed, Sent("USERAUTH_FAILURE"), req=Ssh.RFC4253_10_AFTER)
 
 
+def _decided(state: State, seen: tuple[object, ...]) -> list[State]:
+    match seen[0]:
+        case Sent("CHANNEL_OPEN_CONFIRMATION", number):
+            return [replace(state, channel=number)]
+        case Sent("CHANNEL_OPEN_FAILURE"):
+            return [state]
+        case _:
+            return []
+
+
 def _opened(state: State, inp: Send) -> Yields:
     """Yield what may happen after the client has logged in."""
     match inp:
         case Send("CHANNEL_OPEN", ("session",)):
-            opened = replace(state, channel=True)
-            yield goto(opened, Sent("CHANNEL_OPEN_CONFIRMATION"), req=Ssh.RFC4254_5_1_OPEN)
-            yield goto(state, Sent("CHANNEL_OPEN_FAILURE"), req=Ssh.RFC4254_5_1_OPEN)
+            says = "a channel, or its refusal"
+            yield Accept(partial(_decided, state), PORT, says=says, req=Ssh.RFC4254_5_1_OPEN)
         case Send("CHANNEL_OPEN"):
             yield goto(state, Sent("CHANNEL_OPEN_FAILURE"), req=Ssh.RFC4254_5_1_KIND)
         case Send("GLOBAL_REQUEST", (_, reply)):
@@ -198,7 +217,7 @@ def _opened(state: State, inp: Send) -> Yields:
             yield goto(state, *answer, req=Ssh.RFC4254_5_4_REQUEST if reply else Ssh.RFC4254_5_4_SILENT)
         case Send("CHANNEL_CLOSE"):
             for before in ((), (Sent("CHANNEL_EOF"),)):
-                closed = replace(state, channel=False)
+                closed = replace(state, channel=None)
                 yield goto(closed, *before, Sent("CHANNEL_CLOSE"), req=Ssh.RFC4254_5_3_CLOSE)
         case Send("SERVICE_REQUEST"):
             yield goto(state, Sent("SERVICE_ACCEPT"))

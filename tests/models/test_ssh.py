@@ -1,5 +1,7 @@
 """SSH: what a server may answer at each stage, and its packets: two ends of the framing understand each other."""
 
+from dataclasses import replace
+
 import pytest
 
 from otf.adapter import Ended
@@ -20,6 +22,7 @@ SERVED = [*KEYED, (USERAUTH, Sent("SERVICE_ACCEPT"))]
 OPEN = [*SERVED, (LOGIN, Sent("USERAUTH_SUCCESS"))]
 CHANNEL = [*OPEN, (OPENS[0], Sent("CHANNEL_OPEN_CONFIRMATION"))]
 FAILED, UNKNOWN, GONE = Sent("USERAUTH_FAILURE"), Sent("UNIMPLEMENTED"), Sent("DISCONNECT")
+CLOSED = Sent("CHANNEL_CLOSE")
 
 
 @pytest.mark.parametrize(
@@ -32,14 +35,14 @@ FAILED, UNKNOWN, GONE = Sent("USERAUTH_FAILURE"), Sent("UNIMPLEMENTED"), Sent("D
         ("", [*SERVED, (FAILING[1], GONE, ENDED), (Dial(),)], "pass"),
         ("", [*SERVED, (FAILING[1], FAILED), (LOGIN, GONE)], "pass"),
         ("", [*SERVED, (FAILING[3], FAILED), (LOGIN, GONE)], "fail"),
-        ("", [*SERVED, (OPENS[0], GONE, ENDED)], "pass"),
-        ("", [*SERVED, (OPENS[0], ENDED)], "pass"),
-        ("", [*SERVED, (OPENS[0], Sent("CHANNEL_OPEN_CONFIRMATION"))], "fail"),
-        ("", [*SERVED, (OPENS[0], Sent("CHANNEL_OPEN_FAILURE"))], "fail"),
+        ("early", [*SERVED, (OPENS[0], GONE, ENDED)], "pass"),
+        ("early", [*SERVED, (OPENS[0], ENDED)], "pass"),
+        ("early", [*SERVED, (OPENS[0], Sent("CHANNEL_OPEN_CONFIRMATION"))], "fail"),
+        ("early", [*SERVED, (OPENS[0], Sent("CHANNEL_OPEN_FAILURE"))], "fail"),
         ("", [*KEYED, (LOGIN, Sent("USERAUTH_SUCCESS"))], "pass"),
         ("", [*KEYED, (Send("SERVICE_REQUEST", ("ssh-connection",)), Sent("SERVICE_ACCEPT"))], "fail"),
-        ("", [*KEYED, (UNASSIGNED, UNKNOWN)], "pass"),
-        ("", [*KEYED, (UNASSIGNED, ENDED)], "fail"),
+        ("unassigned", [*KEYED, (UNASSIGNED, UNKNOWN)], "pass"),
+        ("unassigned", [*KEYED, (UNASSIGNED, ENDED)], "fail"),
         ("", [*OPEN, (OPENS[0], Sent("CHANNEL_OPEN_FAILURE"))], "pass"),
         ("", [*OPEN, (OPENS[1], Sent("CHANNEL_OPEN_CONFIRMATION"))], "fail"),
         ("", [*OPEN, (GLOBALS[0], Sent("REQUEST_FAILURE")), (GLOBALS[1],)], "pass"),
@@ -49,8 +52,11 @@ FAILED, UNKNOWN, GONE = Sent("USERAUTH_FAILURE"), Sent("UNIMPLEMENTED"), Sent("D
         ("", [*CHANNEL, (CLOSE, Sent("CHANNEL_EOF"), Sent("CHANNEL_CLOSE"))], "pass"),
         ("", [*CHANNEL, (CLOSE,)], "fail"),
         ("", [*OPEN, (USERAUTH, Sent("SERVICE_ACCEPT"))], "pass"),
-        ("claims", [*SERVED, (Send("USERAUTH_SUCCESS"), UNKNOWN), (OPENS[0], ENDED)], "pass"),
-        ("claims", [*SERVED, (Send("USERAUTH_SUCCESS"),), (OPENS[0], Sent("CHANNEL_OPEN_CONFIRMATION"))], "fail"),
+        ("refusals", [*SERVED, (OPENS[0], Sent("CHANNEL_OPEN_FAILURE")), (LOGIN, Sent("USERAUTH_SUCCESS"))], "pass"),
+        ("refusals", [*SERVED, (OPENS[0], Sent("CHANNEL_OPEN_CONFIRMATION"))], "fail"),
+        ("", [*OPEN, (OPENS[0], Sent("CHANNEL_OPEN_CONFIRMATION", 7)), (replace(CLOSE, channel=7), CLOSED)], "pass"),
+        ("claims", [*SERVED, (Send("USERAUTH_SUCCESS"), UNKNOWN), (FAILING[0], FAILED)], "pass"),
+        ("refusals", [*SERVED, (Send("USERAUTH_SUCCESS"),), (OPENS[0], Sent("CHANNEL_OPEN_CONFIRMATION"))], "fail"),
         ("injected", [*KEYED[:2], (USERAUTH,), (LOGIN,), *KEYED[2:]], "pass"),
         ("injected", [*KEYED[:2], (USERAUTH,), (LOGIN,), *KEYED[2:3], (NEWKEYS, Sent("USERAUTH_SUCCESS"))], "fail"),
         ("injected", [*KEYED[:2], (LOGIN, ENDED)], "pass"),
@@ -67,7 +73,7 @@ def test_what_is_tried() -> None:
     assert LOGIN in set(ssh("injected").inputs(State("hello")))
     assert Send("USERAUTH_SUCCESS") in set(ssh("claims").inputs(State("login")))
     assert LOGIN not in set(ssh().inputs(State("login", failed=3)))
-    assert CLOSE in set(ssh().inputs(State("open", channel=True))) - set(ssh().inputs(State("open")))
+    assert CLOSE in set(ssh().inputs(State("open", channel=0))) - set(ssh().inputs(State("open")))
     assert list(ssh().inputs(State("gone"))) == []
 
 

@@ -49,7 +49,7 @@ def context() -> ssl.SSLContext | None:
         return made
 
 
-def _allowed(_server: object, _session: object, _envelope: object, _mechanism: str, data: Any) -> object:  # noqa: ANN401 -- aiosmtpd
+def _allowed(_server: object, _session: object, _envelope: object, _mechanism: str, data: Any) -> object:
     return smtp.AuthResult(success=(data.login, data.password) == (b"user", b"secret"), handled=False)
 
 
