@@ -2,7 +2,8 @@
 
 Source: Koopman and Plasmeijer, "Testing with Functions as Specifications", section 4. Each law covers the reachable
 states, in the order of a breadth-first search, and their enabled inputs; it is proven if these come to an end. Pass
-other states and inputs to `check`: `check(deterministic(spec), every(State), every(Input))`.
+other states and inputs to `check`: `check(deterministic(spec), every(State), every(Input))`. `req` are the requirements
+that a law states; a counterexample cites them.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from typing import Any
 from otf.core import Model, Node
 from otf.logic import Quantified, Testable, all_of, implies
 from otf.spec import Spec, Transition
+from otf.spec.transition import RequirementIds, requirements
 from otf.values import Enumeration, Flat, Rows
 
 
-def deterministic(spec: Spec[Any, Any]) -> Quantified:
+def deterministic(spec: Spec[Any, Any], req: RequirementIds = ()) -> Quantified:
     """Return the law that every input has at most one transition in every state.
 
     >>> from otf.logic import check
@@ -31,20 +33,20 @@ def deterministic(spec: Spec[Any, Any]) -> Quantified:
     def at_most_one(state: object, inp: object) -> bool:
         return len(model.moves(model.node(state), model.symbol(inp))) <= 1
 
-    return Quantified(at_most_one, _steps(model))
+    return Quantified(at_most_one, _steps(model), req=requirements(req))
 
 
-def total(spec: Spec[Any, Any]) -> Quantified:
+def total(spec: Spec[Any, Any], req: RequirementIds = ()) -> Quantified:
     """Return the law that every input has a transition in every state: nothing is left open."""
     model = Model(spec)
 
     def at_least_one(state: object, inp: object) -> bool:
         return bool(model.moves(model.node(state), model.symbol(inp)))
 
-    return Quantified(at_least_one, _steps(model))
+    return Quantified(at_least_one, _steps(model), req=requirements(req))
 
 
-def transitions(spec: Spec[Any, Any], holds: Callable[..., Testable]) -> Quantified:
+def transitions(spec: Spec[Any, Any], holds: Callable[..., Testable], req: RequirementIds = ()) -> Quantified:
     """Return the law that `holds(state, inp, target, outputs)` is true of every transition on an input.
 
     Inputs without transitions, or with an `Accept` (whose outputs decide the target), are left out.
@@ -54,13 +56,19 @@ def transitions(spec: Spec[Any, Any], holds: Callable[..., Testable]) -> Quantif
         found = [item for item in spec.step(state, inp) if isinstance(item, Transition)]
         return implies(bool(found), lambda: all_of(*(holds(state, inp, item.state, item.outputs) for item in found)))
 
-    return Quantified(each, _steps(Model(spec)))
+    return Quantified(each, _steps(Model(spec)), req=requirements(req))
 
 
-def invariant(spec: Spec[Any, Any], holds: Callable[[Any], Testable]) -> Quantified:
-    """Return the law that `holds(state)` is true of every reachable state."""
+def invariant(spec: Spec[Any, Any], holds: Callable[[Any], Testable], req: RequirementIds = ()) -> Quantified:
+    """Return the law that `holds(state)` is true of every reachable state.
+
+    >>> from otf.logic import check
+    >>> from otf.models.coffee import coffee
+    >>> check(invariant(coffee, lambda paid: paid < 10, req="R1"))
+    <counterexample after 3 tests: state=10 (violates R1)>
+    """
     reached = _Reached(Model(spec), lambda node: [(node.value,)])
-    return Quantified(holds, Rows(("state",), Enumeration(reached)))
+    return Quantified(holds, Rows(("state",), Enumeration(reached)), req=requirements(req))
 
 
 def after(spec: Spec[Any, Any], states: Iterable[Any], inputs: Iterable[Any]) -> list[Any]:

@@ -237,3 +237,11 @@ def test_where_outputs_decide_the_next_state_nothing_is_proven() -> None:
     assert str(check(deterministic(spec))) == "passed 1 test"
     assert str(check(transitions(spec, fair))) == "nothing tested: 1 rejection"
     assert after(spec, [0], ["a"]) == []
+
+
+def test_a_counterexample_cites_the_requirement_of_the_law() -> None:
+    """And a law with other states keeps it."""
+    spec = Spec(lambda state, _inp: [goto(state), goto(state)], 0, [1])
+    assert str(check(deterministic(spec, req="R1"))).endswith("(violates R1)")
+    assert check(total(spec, req="R2"), [0], [1]).req == ("R2",)
+    assert check(transitions(spec, lambda *_: True, req="R3")).req == ("R3",)

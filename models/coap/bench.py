@@ -16,6 +16,7 @@ from otf.adapters.udp import open_udp
 from otf.models.coap.codec import CoapCodec
 from otf.models.coap.endpoint import Endpoint
 from otf.models.coap.inputs import ALSO
+from otf.models.coap.requirements import COAP_REQUIREMENTS, CoapRule
 from otf.models.coap.spec import coap
 from otf.models.coap.state import CLIENTS
 from otf.models.coap.wire import Packet, packed
@@ -23,10 +24,17 @@ from otf.models.serving import GRACE, HOST, chosen, expected, free_port, known_i
 
 KNOWN: Final = {
     "ping": known_issue(
-        "libcoap 4.3.1 does not reset an empty message within 250 ms of another", "Ping(", "nothing more"
+        "libcoap 4.3.1 does not reset an empty message within 250 ms of another",
+        "Ping(",
+        "nothing more",
+        req=CoapRule.RFC7252_4_2_REJECT,
     ),
-    "post": known_issue("libcoap 4.3.1 carries a POST out twice that came twice", "POST", "2.04"),
-    "renew": known_issue("libcoap 4.3.1 gives a notification no greater number than the one before", "stale"),
+    "post": known_issue(
+        "libcoap 4.3.1 carries a POST out twice that came twice", "POST", "2.04", req=CoapRule.RFC7252_4_5_ONCE
+    ),
+    "renew": known_issue(
+        "libcoap 4.3.1 gives a notification no greater number than the one before", "stale", req=CoapRule.RFC7641_4_4
+    ),
 }
 """The known issues that each of `ALSO` brings to light."""
 
@@ -52,6 +60,7 @@ def bench(*, server: str = "", also: str = "") -> Bench:
         quiescence=0.020,
         latency=0.005,
         busy=0.005,
+        requirements=COAP_REQUIREMENTS,
     )
 
 

@@ -22,12 +22,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
 from otf.models.coap.codec import token
 from otf.models.coap.inputs import inputs
 from otf.models.coap.messages import Ack, Message, Ping, Request, Reset
+from otf.models.coap.requirements import CoapRule
 from otf.models.coap.state import CLIENTS, GONE, Input, Outcome, State
 from otf.spec import AnyOrder, Spec, Transition, Where, goto, on
+
+CHANGES: Final = {
+    ("PUT", "2.01"): CoapRule.RFC7252_5_8_3_CREATED,
+    ("PUT", "2.04"): CoapRule.RFC7252_5_8_3_CHANGED,
+    ("POST", "2.01"): CoapRule.RFC7252_4_5_ONCE,  # it is always sent twice
+    ("POST", "2.04"): CoapRule.RFC7252_4_5_ONCE,
+    ("DELETE", "2.02"): CoapRule.RFC7252_5_8_4,
+}
+"""The sentence on each answer to a request that changes a resource."""
 
 
 def coap(also: str = "") -> Spec[State, Input]:
@@ -42,20 +53,22 @@ def coap(also: str = "") -> Spec[State, Input]:
 def _step(state: State, inp: Input) -> Iterator[Transition[State]]:
     match inp:
         case Ping(client):
-            yield goto(state, Message(client, "RST", "0.00", id="answer"))
+            yield goto(state, Message(client, "RST", "0.00", id="answer"), req=CoapRule.RFC7252_4_2_REJECT)
         case Ack(client):
             yield from _ways(_freed(state, client, ends=False))
         case Reset(client):
-            yield from _ways(_freed(state, client, ends=True))
+            yield from _ways(_freed(state, client, ends=True), CoapRule.RFC7641_4_5_RESET)
         case Request(method="GET"):
             yield from _got(state, inp)
         case Request():
             yield from _changed(state, inp)
 
 
-def _ways(outcomes: Iterable[Outcome]) -> Iterator[Transition[State]]:
+def _ways(outcomes: Iterable[Outcome], *rules: CoapRule) -> Iterator[Transition[State]]:
     # a notification may overtake the answer to the request that brought it, on the same port too
-    yield from (goto(state, AnyOrder(*outputs)) for state, outputs in outcomes)
+    for state, outputs in outcomes:
+        late = (CoapRule.RFC7641_4_5_LATEST,) if outputs else ()
+        yield goto(state, AnyOrder(*outputs), req=(*rules, *late))
 
 
 # ---- requests ------------------------------------------------------------------------------------------------------
@@ -64,31 +77,50 @@ def _ways(outcomes: Iterable[Outcome]) -> Iterator[Transition[State]]:
 def _got(state: State, inp: Request) -> Iterator[Transition[State]]:
     payload, watcher = state.at(inp.path), state.of(inp.client)
     if payload is None:
-        yield goto(state, *_answers(inp, GONE))
+        yield goto(state, *_answers(inp, GONE), req=CoapRule.RFC7252_5_9_2_5)
         return
     without = replace(watcher, observes=watcher.observes - {inp.path}, news=watcher.news - {inp.path})
     if inp.observe:
-        yield goto(state.know(inp.client, without), *_answers(inp, "2.05", payload))
+        rule = CoapRule.RFC7641_4_1_DECLINE if inp.observe == "on" else CoapRule.RFC7641_4_1_DEREGISTER
+        yield goto(state.know(inp.client, without), *_answers(inp, "2.05", payload), req=rule)
     else:
-        yield goto(state, *_answers(inp, "2.05", payload))
+        yield goto(state, *_answers(inp, "2.05", payload), req=_rule(inp, CoapRule.RFC7252_5_8_1))
     if inp.observe == "on":
+        listed = inp.path in watcher.observes
+        rule = CoapRule.RFC7641_4_1_REPLACE if listed else CoapRule.RFC7641_4_1_REGISTER
         # news that waited may still come, though the answer has them already
         for news in dict.fromkeys((without.news, watcher.news)):
             observing = replace(without, observes=without.observes | {inp.path}, news=news)
-            yield goto(state.know(inp.client, observing), *_answers(inp, "2.05", payload, observe=True))
+            yield goto(state.know(inp.client, observing), *_answers(inp, "2.05", payload, observe=True), req=rule)
+
+
+def _rule(inp: Request, usual: CoapRule) -> CoapRule:
+    if inp.twice:
+        return CoapRule.RFC7252_4_5_ONCE
+    return CoapRule.RFC7252_5_2_3 if inp.kind == "NON" else usual
 
 
 def _changed(state: State, inp: Request) -> Iterator[Transition[State]]:
     before, after = state.at(inp.path), None if inp.method == "DELETE" else inp.payload
     code = "2.02" if after is None else "2.01" if before is None else "2.04"
-    once = state.put(inp.path, after)
+    once, rule = state.put(inp.path, after), _rule(inp, CHANGES[inp.method, code])
     for then, told in _told(once, inp.path, must=before != after):
-        yield goto(then, AnyOrder(*_answers(inp, code), *told))
+        yield goto(then, AnyOrder(*_answers(inp, code), *told), req=_notifies(once, then, told) or rule)
         if inp.twice and inp.method != "POST":
             # an idempotent request may be carried out twice: the new resource is changed then, and observers hear again
             again = "2.02" if after is None else "2.04"
             for last, more in _told(then, inp.path, must=False):
-                yield goto(last, AnyOrder(*_answers(inp, code, second=again), *told, *more))
+                answers = _answers(inp, code, second=again)
+                yield goto(last, AnyOrder(*answers, *told, *more), req=CoapRule.RFC7252_4_5_RELAXED)
+
+
+def _notifies(before: State, then: State, told: tuple[object, ...]) -> tuple[CoapRule, ...]:
+    """Return the sentence on the notifications of a change; none if no one observes it."""
+    if any(isinstance(each, Message) and each.code == GONE for each in told):
+        return (CoapRule.RFC7641_4_2_GONE,)
+    if told:
+        return (CoapRule.RFC7641_4_1_UPDATED,)
+    return () if then == before else (CoapRule.RFC7641_4_5_1,)
 
 
 def _answers(
@@ -172,7 +204,8 @@ def _emits(state: State) -> Iterator[Transition[State]]:
     for client, watcher in zip(CLIENTS, state.watchers, strict=True):
         if watcher.unacked:
             says = f"to {client}, the notification of {watcher.unacked} again"
-            yield goto(state, on(client, Where(partial(_is_again, client, watcher.unacked), says)))
+            again = on(client, Where(partial(_is_again, client, watcher.unacked), says))
+            yield goto(state, again, req=CoapRule.RFC7252_4_2_AGAIN)
         for path in sorted(watcher.news):
             yield from _ways(_notified(state, client, path))
 

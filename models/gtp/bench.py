@@ -13,18 +13,26 @@ from otf.errors import UsageError
 from otf.framing import prompt
 from otf.models.gtp.inputs import ALSO
 from otf.models.gtp.messages import PORT, Command, GtpCodec, Reply
+from otf.models.gtp.requirements import GTP_REQUIREMENTS, GtpRule
 from otf.models.gtp.spec import go
 from otf.models.gtp.state import LARGEST, MOST
 from otf.models.serving import chosen, expected, known_issue, program
 
 KNOWN: Final = {
     "boardsize": known_issue(
-        "GNU Go 3.8 calls a wrong argument of boardsize no syntax error", "boardsize", "not an integer"
+        "GNU Go 3.8 calls a wrong argument of boardsize no syntax error",
+        "boardsize",
+        "not an integer",
+        req=GtpRule.GTP2_SYNTAX,
     ),
-    "komi": known_issue("GNU Go 3.8 calls a wrong argument of komi no syntax error", "komi", "not a float"),
-    "vertex": known_issue("GNU Go 3.8 calls a wrong vertex no syntax error", "invalid color or coordinate"),
-    "color": known_issue("GNU Go 3.8 calls a wrong colour no syntax error", "invalid color"),
-    "many": known_issue("GNU Go 3.8 takes a move with too many arguments", "'a1', 'a2'"),
+    "komi": known_issue(
+        "GNU Go 3.8 calls a wrong argument of komi no syntax error", "komi", "not a float", req=GtpRule.GTP2_SYNTAX
+    ),
+    "vertex": known_issue(
+        "GNU Go 3.8 calls a wrong vertex no syntax error", "invalid color or coordinate", req=GtpRule.GTP2_SYNTAX
+    ),
+    "color": known_issue("GNU Go 3.8 calls a wrong colour no syntax error", "invalid color", req=GtpRule.GTP2_SYNTAX),
+    "many": known_issue("GNU Go 3.8 takes a move with too many arguments", "'a1', 'a2'", req=GtpRule.GTP2_SYNTAX),
 }
 """The known issues that each of `ALSO` brings to light."""
 SIZES: Final = range(2, LARGEST + 1)  # on one point there is no legal move
@@ -56,6 +64,7 @@ def bench(*, engine: str = "", size: int = 4, also: str = "") -> Bench:
         latency=0.05,
         busy=1.0,
         barrier=Barrier({PORT: PING}, lambda _port, output: isinstance(output, Reply) and output.id == MOST),
+        requirements=GTP_REQUIREMENTS,
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from otf.models.gtp.inputs import inputs
 from otf.models.gtp.messages import PORT, Command, Noise, Reply
+from otf.models.gtp.requirements import GtpRule
 from otf.models.gtp.rules import Position, empty
 from otf.models.gtp.state import COLORS, LARGEST, REQUIRED, Game, Input, State, Step, Unset
 from otf.spec import Accept, OneOf, Spec, Transition, Where, goto
@@ -33,7 +34,7 @@ def go(size: int, also: str = "") -> Spec[State, Input]:
 def step(state: State, inp: Input) -> Step:
     """Yield what may be answered."""
     if isinstance(inp, Noise):
-        yield goto(state)  # empty lines and comments are discarded
+        yield goto(state, req=GtpRule.GTP2_DISCARDED)
     else:
         for way in _answered(state, *_words(inp)):
             yield _numbered(way, inp.id)
@@ -48,7 +49,7 @@ def _words(inp: Command) -> list[str]:
 def _numbered(way: Transition[State] | Accept, number: int | None) -> Transition[State] | Accept:
     if isinstance(way, Accept):
         return replace(way, then=partial(_if_numbered, number, way.then))
-    return Transition(way.state, tuple(_with(output, number) for output in way.outputs))
+    return replace(way, outputs=tuple(_with(output, number) for output in way.outputs))
 
 
 def _if_numbered(
@@ -73,13 +74,16 @@ def _with(output: object, number: int | None) -> object:
 def _answered(state: State, name: str, *words: str) -> Step:
     match state, name, words:
         case _, "protocol_version", ():
-            yield goto(state, Reply(ok=True, text="2"))
-        case _, ("name" | "version" | "list_commands"), ():
-            yield goto(state, _any(bool, "some text"))
+            yield goto(state, Reply(ok=True, text="2"), req=GtpRule.GTP2_PROTOCOL_VERSION)
+        case _, ("name" | "list_commands"), ():
+            rule = GtpRule.GTP2_NAME if name == "name" else GtpRule.GTP2_LIST_COMMANDS
+            yield goto(state, _any(bool, "some text"), req=rule)
+        case _, "version", ():
+            yield goto(state, _any(lambda _text: True, "any text"), req=GtpRule.GTP2_VERSION)
         case _, "known_command", (known,):
             yield from _known(state, known)
         case _, "komi", (komi,) if _is_number(komi):
-            yield goto(state, Reply(ok=True))
+            yield goto(state, Reply(ok=True), req=GtpRule.GTP2_KOMI)
         case _, ("boardsize" | "clear_board"), _:
             yield from _cleared(state, name, words)
         case Unset(), ("play" | "genmove" | "undo" | "list_stones" | "showboard"), _:
@@ -87,16 +91,16 @@ def _answered(state: State, name: str, *words: str) -> Step:
         case Game(), ("play" | "genmove" | "undo" | "list_stones" | "showboard"), _:
             yield from _played(state, name, words)
         case _, ("frobnicate" | "Play"), _:
-            yield goto(state, _refused("unknown command"))
+            yield goto(state, _refused("unknown command"), req=GtpRule.GTP2_UNKNOWN)
         case _:
             yield from _malformed(state, name)
 
 
 def _known(state: State, name: str) -> Step:
     if name in REQUIRED:
-        yield goto(state, Reply(ok=True, text="true"))
+        yield goto(state, Reply(ok=True, text="true"), req=GtpRule.GTP2_REQUIRED)
     elif name == "frobnicate":
-        yield goto(state, Reply(ok=True, text="false"))
+        yield goto(state, Reply(ok=True, text="false"), req=GtpRule.GTP2_KNOWN_COMMAND)
     else:
         yield goto(state, OneOf(Reply(ok=True, text="true"), Reply(ok=True, text="false")))
 
@@ -106,7 +110,7 @@ def _cleared(state: State, name: str, words: tuple[str, ...]) -> Step:
         case _, "boardsize", (size,) if size.isdecimal():
             yield from _sized(state, int(size))
         case ((Unset(size) | Game(Position(size))), "clear_board", ()) if size:
-            yield goto(Game(empty(size)), Reply(ok=True))
+            yield goto(Game(empty(size)), Reply(ok=True), req=GtpRule.GTP2_CLEAR_BOARD)
         case Unset(), "clear_board", _:
             return  # the size is not known
         case _:
@@ -115,23 +119,29 @@ def _cleared(state: State, name: str, words: tuple[str, ...]) -> Step:
 
 def _sized(state: State, size: int) -> Step:
     if 1 < size <= LARGEST:
-        yield goto(Unset(size), Reply(ok=True))
+        yield goto(Unset(size), Reply(ok=True), req=GtpRule.GTP2_BOARDSIZE)
     # an engine may refuse any size, and must refuse what the protocol has no vertices for
-    yield goto(state, _refused("unacceptable size"))
+    rule = GtpRule.GTP2_LARGEST if size > LARGEST else GtpRule.GTP2_UNACCEPTABLE
+    yield goto(state, _refused("unacceptable size"), req=rule)
 
 
 def _played(game: Game, name: str, words: tuple[str, ...]) -> Step:
     match name, words:
         case "play", (color, vertex) if color.lower() in COLORS and _is_vertex(game.now, vertex):
             position = _move(game.now, COLORS[color.lower()], vertex)
-            yield goto(game.then(position), Reply(ok=True)) if position else goto(game, _refused("illegal move"))
+            yield (
+                goto(game.then(position), Reply(ok=True), req=GtpRule.GTP2_PLAY)
+                if position
+                else goto(game, _refused("illegal move"), req=GtpRule.GTP2_ILLEGAL)
+            )
         case "genmove", (color,) if color.lower() in COLORS:
-            yield Accept(lambda seen: _generated(game, COLORS[color.lower()], seen[0]), PORT)
+            generated = partial(_generated, game, COLORS[color.lower()])
+            yield Accept(lambda seen: generated(seen[0]), PORT, req=GtpRule.GTP2_GENMOVE)
         case "undo", ():
             if game.before:
-                yield goto(Game(game.before[-1], game.before[:-1]), Reply(ok=True))
+                yield goto(Game(game.before[-1], game.before[:-1]), Reply(ok=True), req=GtpRule.GTP2_UNDO)
             # no engine has to remember all moves
-            yield goto(game, _refused("cannot undo"))
+            yield goto(game, _refused("cannot undo"), req=GtpRule.GTP2_CANNOT_UNDO)
         case "list_stones", (color,) if color.lower() in COLORS:
             stones = game.now.stones(COLORS[color.lower()])
             says = f"the vertices {' '.join(sorted(stones)) or '(none)'}"
@@ -145,7 +155,7 @@ def _played(game: Game, name: str, words: tuple[str, ...]) -> Step:
 def _malformed(state: State, name: str) -> Step:
     """Answer a command that is known, with wrong arguments."""
     if name in REQUIRED:
-        yield goto(state, _refused("syntax error"))
+        yield goto(state, _refused("syntax error"), req=GtpRule.GTP2_SYNTAX)
 
 
 def _generated(game: Game, color: str, reply: Reply) -> list[State]:

@@ -18,12 +18,19 @@ from otf.core import Barrier
 from otf.framing import lines
 from otf.models.irc.inputs import ALSO
 from otf.models.irc.messages import CLIENTS, IrcCodec, Say, Told
+from otf.models.irc.requirements import IRC_REQUIREMENTS, IrcRule
 from otf.models.irc.spec import irc
 from otf.models.serving import GRACE, HOST, chosen, expected, free_port, known_issue, program, until_told
 
 KNOWN: Final = {
-    "invite": known_issue("ngircd 26.1 answers INVITE in the name of the guest, with the nickname first", "'341'"),
-    "nick": known_issue("ngircd 26.1 has another error for NICK without a nickname", "'461'", "'NICK'"),
+    "invite": known_issue(
+        "ngircd 26.1 answers INVITE in the name of the guest, with the nickname first",
+        "'341'",
+        req=IrcRule.RFC2812_5_1_341,
+    ),
+    "nick": known_issue(
+        "ngircd 26.1 has another error for NICK without a nickname", "'461'", "'NICK'", req=IrcRule.RFC2812_5_2_431
+    ),
 }
 """The known issues that each of `ALSO` brings to light."""
 CONFIGURATION: Final = """\
@@ -77,6 +84,7 @@ def bench(*, server: str = "", also: str = "") -> Bench:
         latency=0.020,
         busy=0.020,
         barrier=Barrier(PINGS, lambda _port, output: isinstance(output, Told) and output.command == "PONG"),
+        requirements=IRC_REQUIREMENTS,
     )
 
 

@@ -13,9 +13,10 @@ from typing import Final
 
 from otf.models.irc.inputs import inputs
 from otf.models.irc.messages import CLIENTS, Say, Told
+from otf.models.irc.requirements import IrcRule
 from otf.models.irc.state import CHANNEL, Channel, Command, Step
-from otf.models.irc.told import everybody, listed, number, outside, told, topics
-from otf.spec import AnyOrder, OneOf, Spec, goto
+from otf.models.irc.told import everybody, listed, number, outside, refused, told, topics
+from otf.spec import AnyOrder, Spec, goto
 
 
 def irc(also: str = "") -> Spec[Channel, Say]:
@@ -31,9 +32,9 @@ def _step(also: str, channel: Channel, inp: Say) -> Step:
     command = _COMMANDS.get(inp.command)
     needed = _NEEDED.get(inp.command, 0)
     if command is None:
-        yield goto(channel, number(inp, "421", inp.command))
+        yield from refused(channel, number(inp, "421", inp.command))
     elif not inp.words[needed - 1 : needed] and needed:
-        yield goto(channel, number(inp, "431") if inp.command == "NICK" else number(inp, "461", inp.command))
+        yield from refused(channel, number(inp, "431") if inp.command == "NICK" else number(inp, "461", inp.command))
     elif inp.command == "INVITE":
         yield from _invite(channel, inp, strict=also == "invite")
     else:
@@ -49,7 +50,7 @@ def _join(channel: Channel, inp: Say) -> Step:
         yield goto(channel)  # it is there already: the RFC does not say what follows, and no server answered
         return
     if "i" in channel.modes and who not in channel.invited:
-        yield goto(channel, number(inp, "473", CHANNEL))
+        yield from refused(channel, number(inp, "473", CHANNEL))
         return
     operators = channel.operators if channel.members else frozenset((who,))
     joined = replace(channel, members=channel.members | {who}, operators=operators)
@@ -58,53 +59,60 @@ def _join(channel: Channel, inp: Say) -> Step:
     for invited in dict.fromkeys((channel.invited - {who}, channel.invited if "i" not in channel.modes else None)):
         if invited is not None:
             for topic in topics(joined, inp):
-                yield goto(replace(joined, invited=invited), *joins, *topic, *listed(joined, inp))
+                then = replace(joined, invited=invited)
+                yield goto(then, *joins, *topic, *listed(joined, inp), req=IrcRule.RFC2812_3_2_1_JOIN)
 
 
 def _part(channel: Channel, inp: Say) -> Step:
-    if error := outside(channel, inp):
-        yield goto(channel, error)
+    if errors := outside(channel, inp):
+        yield from refused(channel, *errors)
     else:
-        yield goto(channel.without(inp.client), *everybody(channel, inp.client, "PART", CHANNEL))
+        parts = everybody(channel, inp.client, "PART", CHANNEL)
+        yield goto(channel.without(inp.client), *parts, req=IrcRule.RFC2812_3_2_2_PART)
 
 
 def _say(channel: Channel, inp: Say) -> Step:
     target, text = inp.words[0], inp.words[1].removeprefix(":")
     if target == CHANNEL and channel.members:
-        yield goto(channel, *told(channel.members - {inp.client}, inp.client, "PRIVMSG", CHANNEL, text))
+        others = told(channel.members - {inp.client}, inp.client, "PRIVMSG", CHANNEL, text)
+        yield goto(channel, *others, req=IrcRule.RFC2812_3_3_1_CHANNEL)
     elif target in CLIENTS:
-        yield goto(channel, Told(target, inp.client, "PRIVMSG", (target, text)))
+        yield goto(channel, Told(target, inp.client, "PRIVMSG", (target, text)), req=IrcRule.RFC2812_3_3_1_USER)
     else:
-        yield goto(channel, OneOf(*(number(inp, error, target) for error in ("401", "403", "404"))))
+        yield from refused(channel, *(number(inp, error, target) for error in ("401", "403", "404")))
 
 
 def _topic(channel: Channel, inp: Say) -> Step:
-    if error := outside(channel, inp):
-        yield goto(channel, error)
+    if errors := outside(channel, inp):
+        yield from refused(channel, *errors)
     elif len(inp.words) == 1:
+        rule = IrcRule.RFC2812_3_2_4_VIEW if channel.topic else IrcRule.RFC2812_5_1_331
         for ways in topics(channel, inp):
-            yield goto(channel, *(ways or (number(inp, "331", CHANNEL),)))
+            yield goto(channel, *(ways or (number(inp, "331", CHANNEL),)), req=rule)
     elif "t" in channel.modes and inp.client not in channel.operators:
-        yield goto(channel, number(inp, "482", CHANNEL))
+        yield from refused(channel, number(inp, "482", CHANNEL))
     else:
         topic = inp.words[1].removeprefix(":")
         if topic == channel.topic:
             # nothing changes: the client that asked may get an answer
             yield from (goto(channel), goto(channel, Told(inp.client, inp.client, "TOPIC", (CHANNEL, topic))))
-        yield goto(replace(channel, topic=topic), *everybody(channel, inp.client, "TOPIC", CHANNEL, topic))
+        changes = everybody(channel, inp.client, "TOPIC", CHANNEL, topic)
+        rule = IrcRule.RFC2812_3_2_4_CHANGE if topic else IrcRule.RFC2812_3_2_4_REMOVE
+        yield goto(replace(channel, topic=topic), *changes, req=rule)
 
 
 def _mode(channel: Channel, inp: Say) -> Step:
     if inp.words[0] != CHANNEL or not channel.members:
-        yield goto(channel, OneOf(*(number(inp, error, inp.words[0]) for error in ("401", "403"))))
+        yield from refused(channel, *(number(inp, error, inp.words[0]) for error in ("401", "403")))
     elif inp.client not in channel.operators:
         errors = ("482",) if inp.client in channel.members else ("442", "482")
-        yield goto(channel, OneOf(*(number(inp, error, CHANNEL) for error in errors)))
+        yield from refused(channel, *(number(inp, error, CHANNEL) for error in errors))
     else:
         then = _set(channel, *inp.words[1:])
         if then == channel:
             yield goto(channel)
-        yield goto(then, *everybody(channel, inp.client, "MODE", *inp.words))
+        modes = everybody(channel, inp.client, "MODE", *inp.words)
+        yield goto(then, *modes, req=IrcRule.RFC2812_3_2_1_INFORMED)
 
 
 def _set(channel: Channel, mode: str, who: str = "") -> Channel:
@@ -116,21 +124,22 @@ def _set(channel: Channel, mode: str, who: str = "") -> Channel:
 
 def _kick(channel: Channel, inp: Say) -> Step:
     whom = inp.words[1]
-    if error := outside(channel, inp):
-        yield goto(channel, error)
+    if errors := outside(channel, inp):
+        yield from refused(channel, *errors)
     elif wrong := [
         *([number(inp, "482", CHANNEL)] if inp.client not in channel.operators else []),
         *([number(inp, "441", whom, CHANNEL)] if whom not in channel.members else []),
     ]:
-        yield goto(channel, OneOf(*wrong))
+        yield from refused(channel, *wrong)
     else:
-        yield goto(channel.without(whom), *everybody(channel, inp.client, "KICK", CHANNEL, whom))
+        kicks = everybody(channel, inp.client, "KICK", CHANNEL, whom)
+        yield goto(channel.without(whom), *kicks, req=IrcRule.RFC2812_3_2_8_KICK)
 
 
 def _invite(channel: Channel, inp: Say, *, strict: bool) -> Step:
     whom, where = inp.words
-    if where == CHANNEL and channel.members and (error := _uninvitable(channel, inp, whom)):
-        yield goto(channel, error)
+    if where == CHANNEL and channel.members and (wrong := _uninvitable(channel, inp, whom)):
+        yield from (goto(channel, error, req=rule) for error, rule in wrong)
         return
     note = Told(whom, inp.client, "INVITE", (whom, where))
     # the RFC has the channel first and the server as the sender; many servers differ, and by default they may
@@ -140,29 +149,33 @@ def _invite(channel: Channel, inp: Say, *, strict: bool) -> Step:
     remembered = channel.invited | {whom} if where == CHANNEL and channel.members else channel.invited
     # while everybody may join, an invitation need not be remembered
     ways = (remembered,) if "i" in channel.modes else dict.fromkeys((remembered, channel.invited))
+    existing = where == CHANNEL and channel.members
+    usual = IrcRule.RFC2812_3_2_7_NOTIFIED if existing else IrcRule.RFC2812_3_2_7_ANY
     for invited, answer in product(ways, answers):
-        yield goto(replace(channel, invited=invited), AnyOrder(answer, note))
+        rule = IrcRule.RFC2812_5_1_341 if existing and answer is answers[0] else usual
+        yield goto(replace(channel, invited=invited), AnyOrder(answer, note), req=rule)
 
 
-def _uninvitable(channel: Channel, inp: Say, whom: str) -> object | None:
-    """Return what is wrong, where several things may be, one of them."""
-    wrong: list[Told] = []
+def _uninvitable(channel: Channel, inp: Say, whom: str) -> list[tuple[Told, IrcRule]]:
+    """Return what may be wrong, each with its sentence; the server answers one."""
+    wrong = list[tuple[Told, IrcRule]]()
     if inp.client not in channel.members:
-        wrong.append(number(inp, "442", CHANNEL))
+        wrong.append((number(inp, "442", CHANNEL), IrcRule.RFC2812_3_2_7_MEMBERS))
     if whom in channel.members:
-        wrong.append(number(inp, "443", whom, CHANNEL))
+        wrong.append((number(inp, "443", whom, CHANNEL), IrcRule.RFC2812_5_2_443))
     if "i" in channel.modes and inp.client not in channel.operators:
-        wrong.append(number(inp, "482", CHANNEL))
-    return OneOf(*wrong) if wrong else None
+        wrong.append((number(inp, "482", CHANNEL), IrcRule.RFC2812_3_2_7_OPERATORS))
+    return wrong
 
 
 def _names(channel: Channel, inp: Say) -> Step:
-    yield goto(channel, *listed(channel, inp))
+    rule = IrcRule.RFC2812_3_2_5_NAMES if channel.members else IrcRule.RFC2812_3_2_5_BAD
+    yield goto(channel, *listed(channel, inp), req=rule)
 
 
 def _nick(channel: Channel, inp: Say) -> Step:
     new = inp.words[0]
-    yield goto(channel, number(inp, "433", new) if new in CLIENTS else number(inp, "432", new))
+    yield from refused(channel, number(inp, "433" if new in CLIENTS else "432", new))
 
 
 _COMMANDS: Final[dict[str, Command]] = {

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from otf.models.irc.messages import SERVER, Say, Told
-from otf.models.irc.state import CHANNEL, Channel
-from otf.spec import OneOf
+from otf.models.irc.requirements import OF_ERRORS
+from otf.models.irc.state import CHANNEL, Channel, Step
+from otf.spec import goto
 
 
 def number(inp: Say, number: str, *words: str) -> Told:
@@ -22,12 +23,17 @@ def everybody(channel: Channel, sender: str, command: str, *words: str) -> tuple
     return told(channel.members, sender, command, *words)
 
 
-def outside(channel: Channel, inp: Say) -> object | None:
-    """Return the error for who acts in a channel that is not there, or where it is not; None where it is."""
+def refused(channel: Channel, *errors: Told) -> Step:
+    """Yield that a command is refused, by any of these errors."""
+    yield from (goto(channel, error, req=OF_ERRORS[error.command]) for error in errors)
+
+
+def outside(channel: Channel, inp: Say) -> tuple[Told, ...]:
+    """Return the errors for a client that acts in a channel that is not there, or of which it is no member."""
     if inp.words[0] == CHANNEL and inp.client in channel.members:
-        return None
+        return ()
     exists = inp.words[0] == CHANNEL and channel.members
-    return OneOf(*(number(inp, error, inp.words[0]) for error in (("442",) if exists else ("403", "442"))))
+    return tuple(number(inp, error, inp.words[0]) for error in (("442",) if exists else ("403", "442")))
 
 
 def topics(channel: Channel, inp: Say) -> tuple[tuple[Told, ...], ...]:

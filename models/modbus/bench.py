@@ -16,14 +16,25 @@ from otf.adapters.process import open_process
 from otf.adapters.serialport import device, open_serial
 from otf.errors import ContactError
 from otf.models.modbus.messages import PORT, ModbusCodec, answers
+from otf.models.modbus.requirements import MODBUS_REQUIREMENTS, ModbusRule
 from otf.models.modbus.spec import ALSO, modbus
 from otf.models.serving import GRACE, PAUSE, chosen, expected, known_issue, program
 
 KNOWN: Final = {
-    "function": known_issue("pymodbus 3.16.1 is silent on a function that it does not have", "nothing more"),
-    "other": known_issue("pymodbus 3.16.1 answers in the name of another server", "Foreign("),
-    "quantity": known_issue("pymodbus 3.16.1 refuses a quantity in the name of the function 0", "Refused(function=0"),
-    "value": known_issue("pymodbus 3.16.1 takes any value for a coil", "Written(function=5"),
+    "function": known_issue(
+        "pymodbus 3.16.1 is silent on a function that it does not have", "nothing more", req=ModbusRule.AP_7_FUNCTION
+    ),
+    "other": known_issue(
+        "pymodbus 3.16.1 answers in the name of another server", "Foreign(", req=ModbusRule.SL_2_4_2_OTHER
+    ),
+    "quantity": known_issue(
+        "pymodbus 3.16.1 refuses a quantity in the name of the function 0",
+        "Refused(function=0",
+        req=ModbusRule.AP_6_QUANTITY,
+    ),
+    "value": known_issue(
+        "pymodbus 3.16.1 takes any value for a coil", "Written(function=5", req=ModbusRule.AP_6_5_ILLEGAL
+    ),
 }
 """The known issues that each of `ALSO` brings to light."""
 SERVER: Final = Path(__file__).with_name("server.py")
@@ -57,6 +68,7 @@ def bench(*, port: str = "", also: str = "") -> Bench:
         quiescence=0.030,
         latency=0.005,
         busy=0.010,
+        requirements=MODBUS_REQUIREMENTS,
     )
 
 

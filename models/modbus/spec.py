@@ -27,13 +27,32 @@ from otf.models.modbus.messages import (
     Written,
     padded,
 )
+from otf.models.modbus.requirements import ModbusRule
 from otf.spec import Spec, Transition, goto
 
 SIZE: Final = 16
 """Coils, and registers."""
 
 UNIT, EVERYBODY, STRANGER = 1, 0, 2
-FUNCTION, ADDRESS, VALUE = 1, 2, 3
+CODES: Final = {
+    ModbusRule.AP_7_FUNCTION: 1,
+    ModbusRule.AP_7_ADDRESS: 2,
+    ModbusRule.AP_6_QUANTITY: 3,
+    ModbusRule.AP_6_11_BYTE_COUNT: 3,
+    ModbusRule.AP_6_5_ILLEGAL: 3,
+}
+"""The code of the exception that each of these sentences asks for."""
+
+ANSWERED: Final = {
+    READ_COILS: ModbusRule.AP_6_1_READ_COILS,
+    READ_REGISTERS: ModbusRule.AP_6_3_READ_REGISTERS,
+    WRITE_COIL: ModbusRule.AP_6_5_WRITE_COIL,
+    WRITE_REGISTER: ModbusRule.AP_6_6_WRITE_REGISTER,
+    WRITE_COILS: ModbusRule.AP_6_11_WRITE_COILS,
+    WRITE_REGISTERS: ModbusRule.AP_6_12_WRITE_REGISTERS,
+}
+"""The sentence on the answer to each function."""
+
 MOST: Final = {READ_COILS: 2000, READ_REGISTERS: 125, WRITE_COILS: 1968, WRITE_REGISTERS: 123}
 """The largest quantity of each function that has one."""
 
@@ -57,30 +76,30 @@ def modbus(also: str = "") -> Spec[Memory, Request]:
 
 def _step(memory: Memory, inp: Request) -> Iterator[Transition[Memory]]:
     if not inp.crc or inp.unit == STRANGER:
-        yield goto(memory)
+        yield goto(memory, req=ModbusRule.SL_2_4_2_OTHER if inp.crc else ModbusRule.SL_2_4_2_ERROR)
         return
-    code = _wrong(inp)
-    then = memory if code else _written(memory, inp)
+    wrong = _wrong(inp)
+    then = memory if wrong else _written(memory, inp)
     if inp.unit == EVERYBODY:
-        yield goto(then)  # a broadcast is carried out, and not answered
-    elif code:
-        yield goto(memory, Refused(inp.function, code))
+        yield goto(then, req=ModbusRule.SL_2_1_BROADCAST)  # it is carried out, and not answered
+    elif wrong:
+        yield goto(memory, Refused(inp.function, CODES[wrong]), req=wrong)
     else:
-        yield goto(then, _answer(memory, inp))
+        yield goto(then, _answer(memory, inp), req=ANSWERED[inp.function])
 
 
-def _wrong(inp: Request) -> int:
-    """Return the code of the exception, 0 for none."""
+def _wrong(inp: Request) -> ModbusRule | None:
+    """Return the sentence by which a request is refused, None for none."""
     several = inp.function in MOST
     if not several and inp.function not in {WRITE_COIL, WRITE_REGISTER}:
-        return FUNCTION
+        return ModbusRule.AP_7_FUNCTION
     if several and not 1 <= inp.value <= MOST[inp.function]:
-        return VALUE
+        return ModbusRule.AP_6_QUANTITY
     if inp.function in {WRITE_COILS, WRITE_REGISTERS} and len(inp.values) != inp.value:
-        return VALUE
+        return ModbusRule.AP_6_11_BYTE_COUNT
     if inp.function == WRITE_COIL and inp.value not in {0, ON}:
-        return VALUE
-    return ADDRESS if inp.address + (inp.value if several else 1) > SIZE else 0
+        return ModbusRule.AP_6_5_ILLEGAL
+    return ModbusRule.AP_7_ADDRESS if inp.address + (inp.value if several else 1) > SIZE else None
 
 
 def _written(memory: Memory, inp: Request) -> Memory:

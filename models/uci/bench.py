@@ -12,14 +12,19 @@ from otf.adapters.process import open_process
 from otf.core import Barrier
 from otf.models.serving import chosen, expected, known_issue, program
 from otf.models.uci.messages import PORT, IsReady, UciCodec, Word
+from otf.models.uci.requirements import UCI_REQUIREMENTS, UciRule
 from otf.models.uci.spec import ALSO, POSITIONS, chess
 
 KNOWN: Final = {
-    "unknown": known_issue("Stockfish 15.1 answers what it should ignore", "Unknown command"),
-    "debug": known_issue("Stockfish 15.1 does not know debug", "Unknown command", "debug"),
-    "register": known_issue("Stockfish 15.1 does not know register", "Unknown command", "register"),
-    "order": known_issue("Stockfish 15.1 takes what follows searchmoves for moves", "Info(kind='depth'"),
-    "mate": known_issue("Stockfish 15.1 has a best move that is no move", "(none)"),
+    "unknown": known_issue("Stockfish 15.1 answers what it should ignore", "Unknown command", req=UciRule.UCI_UNKNOWN),
+    "debug": known_issue("Stockfish 15.1 does not know debug", "Unknown command", "debug", req=UciRule.UCI_DEBUG),
+    "register": known_issue(
+        "Stockfish 15.1 does not know register", "Unknown command", "register", req=UciRule.UCI_REGISTER
+    ),
+    "order": known_issue(
+        "Stockfish 15.1 takes what follows searchmoves for moves", "Info(kind='depth'", req=UciRule.UCI_SEARCHMOVES
+    ),
+    "mate": known_issue("Stockfish 15.1 has a best move that is no move", "(none)", req=UciRule.UCI_NULLMOVE),
 }
 """The known issues that each of `ALSO` brings to light."""
 READY: Final = 10.0
@@ -48,6 +53,7 @@ def bench(*, engine: str = "", also: str = "") -> Bench:
         latency=0.1,
         busy=0.2,
         barrier=Barrier({PORT: IsReady()}, lambda _port, output: output == Word("readyok")),
+        requirements=UCI_REQUIREMENTS,
     )
 
 

@@ -1,8 +1,10 @@
 """The Universal Chess Interface as a function from a state and a line to the possible answers.
 
 After Meyer-Kahlen, "Description of the universal chess interface (UCI)", April 2006. A search runs beside the
-conversation, so its end answers no command: it is spontaneous, and comes within a time. The description does not
-mention empty lines: they are allowed in the answer to "uci", where Stockfish has one.
+conversation, so its end answers no command: it is spontaneous, and comes when a timer expires. The timer runs from the
+moment at which the search has to end, whatever the engine says until then: an engine that informs for ever and never
+moves is wrong. The description does not mention empty lines: they are allowed in the answer to "uci", where Stockfish
+has one.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from otf.models.uci.messages import PORT, About, BestMove, Go, Info, Position, Say, Word
-from otf.spec import Accept, Spec, Transition, Where, goto
+from otf.models.uci.requirements import UciRule
+from otf.spec import Accept, Spec, TimerStart, Transition, Where, goto, start
 
 PATIENCE: Final = 5.0
 """Seconds within which the best move comes once the search has to end: generous, the machine may be busy."""
@@ -41,6 +44,18 @@ LEGAL: Final[dict[str, frozenset[str]]] = {
 }
 """The positions, and the legal moves in each, found by hand."""
 
+_BEGUN: Final = {"": UciRule.UCI_GO, "stop": UciRule.UCI_INFINITE, "ponderhit": UciRule.UCI_PONDER}
+"""The sentence on a search that ends by itself, or only after a command."""
+
+_SILENT: Final[dict[str, tuple[UciRule, ...]]] = {
+    "stop": (UciRule.UCI_NOT_EXPECTED,),
+    "ponderhit": (UciRule.UCI_NOT_EXPECTED,),
+    "debug": (UciRule.UCI_DEBUG,),
+    "register": (UciRule.UCI_REGISTER,),
+    "setoption": (),
+}
+"""The sentences on commands without an answer; others are unknown."""
+
 
 @dataclass(frozen=True, slots=True)
 class Idle:
@@ -59,6 +74,8 @@ class Searching:
     plies: int = 0
 
 
+ENDS: Final = start("bestmove", 0.0, PATIENCE)
+
 State: TypeAlias = Idle | Searching
 Input: TypeAlias = Say | Position | Go
 
@@ -75,30 +92,38 @@ def chess(also: str = "") -> Spec[State, Input]:
 def _step(state: State, inp: Input) -> Iterator[Transition[State] | Accept]:
     match state, inp:
         case _, Say(line):
-            yield from _said(state, line.split())
+            yield from _said(state, line.split(), spaced=line != " ".join(line.split()))
         case Idle(), Position(name):
-            yield goto(Idle(name))
+            yield goto(Idle(name), req=UciRule.UCI_FORCED)
         case Idle(position), Go(words):
-            yield goto(_search(position, words))
+            search = _search(position, words)
+            yield goto(search, timers=_ending(search.until), req=_BEGUN[search.until])
         case _:
             return  # the description does not say what a new position, or a new search, does to a search
 
 
-def _said(state: State, words: list[str]) -> Iterator[Transition[State] | Accept]:
+def _said(state: State, words: list[str], *, spaced: bool) -> Iterator[Transition[State] | Accept]:
     match words, state:
         case ["uci"], Idle():
-            yield Accept(lambda seen: [state] if _introduced(seen) else [], PORT, _is_introduced)
+            yield Accept(lambda seen: [state] if _introduced(seen) else [], PORT, _is_introduced, req=UciRule.UCI_UCI)
         case ["ucinewgame"], Idle(position):
             yield goto(Idle(position))
-        case ["stop"], Searching():
-            yield goto(replace(state, until=""))
+        case ["stop"], Searching(until=until):
+            required = UciRule.UCI_WHITE_SPACE if spaced else UciRule.UCI_STOP
+            # a search that ends by itself goes on to do so: its timer runs
+            yield goto(replace(state, until=""), timers=_ending("") if until else (), req=required)
         case ["ponderhit"], Searching(until="ponderhit"):
-            yield goto(replace(state, until=""))
+            yield goto(replace(state, until=""), timers=_ending(""), req=UciRule.UCI_PONDERHIT)
         case ["uci" | "ucinewgame" | "setoption", *_], Searching():
             return  # that is for engines that wait
         case _:
             # a search that is not there cannot be ended; what is unknown is ignored, and so is an empty line
-            yield goto(state)
+            yield goto(state, req=_SILENT.get(words[0] if words else "", (UciRule.UCI_UNKNOWN,)))
+
+
+def _ending(until: str) -> list[TimerStart]:
+    """Return the start of the timer, unless the search waits for a command."""
+    return [] if until else [ENDS]
 
 
 def _search(position: str, words: tuple[str, ...]) -> Searching:
@@ -116,11 +141,17 @@ def _emits(state: State) -> Iterator[Transition[State]]:
         yield goto(state, Info("string"))  # any text for people, any time
         return
     searched = Where(lambda said: _is_info(state, said), f"info, of depth {state.plies or 'any'}")
-    yield goto(state, searched)
+    yield goto(state, searched, req=UciRule.UCI_DEPTH if state.plies else UciRule.UCI_INFO)
     if not state.until:
         says = f"bestmove, one of {', '.join(sorted(state.moves))}" if state.moves else "bestmove 0000"
         best = Where(lambda said: isinstance(said, BestMove) and _is_legal(state, said), says)
-        yield goto(Idle(state.position), best, within=(0.0, PATIENCE))
+        yield goto(Idle(state.position), best, after="bestmove", req=_of_best(state))
+
+
+def _of_best(state: Searching) -> UciRule:
+    if not state.moves:
+        return UciRule.UCI_NULLMOVE
+    return UciRule.UCI_BESTMOVE if state.moves == LEGAL[state.position] else UciRule.UCI_SEARCHMOVES
 
 
 def _is_info(state: Searching, said: object) -> bool:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Awaitable, Generator
-from contextlib import aclosing, contextmanager
+from collections.abc import Awaitable
+from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import Final
 from uuid import uuid4
 
 import anyio
@@ -19,21 +17,20 @@ from otf.adapter.serial import keeping
 from otf.campaign.changes import ChangedTransitions
 from otf.campaign.cluster import Cluster
 from otf.campaign.confirm import ConfirmedPath, Confirmer, DriveAgain
+from otf.campaign.evidence import cover, new_evidence
 from otf.campaign.journal import Journal
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.lanes import Executor, InProcess, Lease, trace_of
 from otf.campaign.listener import Listener
 from otf.campaign.merged import Known, Merged
 from otf.campaign.past import About, Past
-from otf.campaign.paths import Pace
+from otf.campaign.paths import Pace, undisturbed
 from otf.campaign.processes import Processes
 from otf.campaign.renewed import keep_transitions, renew
 from otf.campaign.reports import SHARE, FailureReports, together
-from otf.campaign.requirements import note_requirements
 from otf.campaign.results import KnownIssueCount, PathResult, Summary
 from otf.campaign.saved import Saved
-from otf.campaign.settings import Settings, Workers, header
-from otf.campaign.speed import check_speed
+from otf.campaign.settings import Settings, Workers
 from otf.campaign.turns import SpentParts, Turns
 from otf.errors import ContactError
 from otf.runner.path import AT_FAULT
@@ -42,8 +39,6 @@ from otf.runner.writer import writing
 from otf.strategy.kinds import known
 from otf.trace.requirements import RequirementRecord
 from otf.trace.verdict import Verdict
-
-SELDOM: Final = 100  # the oldest objects are searched for garbage this many times less often than usual
 
 
 class Campaign:
@@ -131,10 +126,16 @@ class Campaign:
         return InProcess(self.bench, self.settings, self.listener, ends, self._aftermath)
 
     async def _all(self, journal: Journal) -> None:
+        async with self._executor.running():
+            await self._driven(journal)
+
+    async def _driven(self, journal: Journal) -> None:
         part = self.summary.parts.part
-        with part("saved failures"):
-            await self._retry(journal)
-        await check_speed(self.bench, self.settings, self._deadline)
+        # here as well: around the executor's tasks an error of a bench would be one of a group
+        with blaming():
+            with part("saved failures"):
+                await self._retry(journal)
+            await self._executor.check_speed(self._deadline)
         self._reports = FailureReports(
             self.settings,
             self.summary,
@@ -148,13 +149,12 @@ class Campaign:
         self._turns = Turns(self._reports.waiting, self._reports.first)
         if self.settings.spend:
             self.summary.admit()
-        async with self._executor.running():
-            with part("paths"):
-                await self._paths(journal)
-            if not self.settings.spend:
-                self.summary.admit()
-            with part("shrinking"):
-                await self._reports.rest()
+        with part("paths"):
+            await self._paths(journal)
+        if not self.settings.spend:
+            self.summary.admit()
+        with part("shrinking"):
+            await self._reports.rest()
 
     async def _retry(self, journal: Journal) -> None:
         """Drive the failures of earlier campaigns first."""
@@ -164,7 +164,9 @@ class Campaign:
         try:
             # an oracle of its own: its memory of these runs must not change the paths
             async with aclosing(
-                saved.retried(self._own, self._own.oracle(), self.settings.out, self._deadline)
+                saved.retried(
+                    self._own, self._own.oracle(), self.settings.out, self._deadline, self._executor.drive_saved
+                )
             ) as retried:
                 async for found in retried:
                     known = None if found.result is None else self._confirmer.known_issue(found.result)
@@ -177,10 +179,7 @@ class Campaign:
             self._lost(error)
 
     def _saved(self) -> Saved | None:
-        if self.settings.saved is None:
-            return None
-        head = header(self._own, replace(self.settings, mode="strict"), 0, strategy="script")
-        return Saved(self.settings.saved, head, self.settings.where)
+        return Saved.of(self.settings, self._own)
 
     async def _paths(self, journal: Journal) -> None:
         lanes = iter(range(self._lanes))
@@ -213,8 +212,10 @@ class Campaign:
             counts = partial(self._finish, driven=result, learned=learned, journal=journal)
             oracle, again = self._executor.oracle(lane), self._again(lane)
             path = await self._confirmer.confirmed(result, oracle, again, counts, doubtful=self._doubtful)
-            await note_requirements(self.summary.requirements, path.result, self.bench, oracle)
-        counts(path)
+            shows = await new_evidence(self.summary.requirements, path.result, self.bench, oracle)
+            if self.settings.covers is not None:
+                await cover(self.settings.covers, result.trace, self.bench, oracle)
+        counts(path, shows=shows)
 
     def _again(self, lane: int) -> DriveAgain:
         def again(failing: PathResult, first: str, *, strict: bool) -> Awaitable[ConfirmedPath]:
@@ -263,14 +264,22 @@ class Campaign:
         known = verdict.failure is None or verdict.failure.signature in self.summary.failures
         return 0.0 if known else self.settings.aftermath
 
-    def _finish(self, path: ConfirmedPath, driven: PathResult, learned: Knowledge, journal: Journal) -> None:
+    def _finish(
+        self,
+        path: ConfirmedPath,
+        driven: PathResult,
+        learned: Knowledge,
+        journal: Journal,
+        shows: RequirementRecord | None = None,
+    ) -> None:
         if path.trouble is not None:
             self._lost(path.trouble)
         result, known_issue = path.result, self._confirmer.known_issue(path.result)
         self.summary.add(result, path.tries, path.known, known_issue, driven)
         self.summary.parts.tried(learned.visits)
         self.summary.parts.paths += 1
-        journal.counted(path, driven, "" if known_issue is None else known_issue.says, learned)
+        journal.counted(path, driven, "" if known_issue is None else known_issue.says, learned, shows)
+        self.summary.requirements.add(shows or RequirementRecord())
         self._merged.add(result.number, learned)
         self.listener.path(result, self.summary)
         if result.verdict.outcome == "pass" and self.settings.keep == "failures":
@@ -282,25 +291,3 @@ class Campaign:
         before = "; paths before this one reached it: it may have died since" if self.summary.steps else ""
         self.summary.trouble = f"{error}{before}"
         self._stop = True
-
-
-@contextmanager
-def undisturbed() -> Generator[None, None, None]:
-    """Exclude all existing objects from garbage collection until the context is left.
-
-    Searching all modules and models takes ten milliseconds and more, in which the tester neither sends nor receives:
-    under time windows an output may come in that time. Objects made during a run are collected as before, but the
-    oldest generation a hundred times less often: the core remembers 100,000 answers without any cycle among them, and
-    searching these takes a third of a second. Objects that were frozen before stay frozen.
-    """
-    young, middle, old = gc.get_threshold()
-    ours = gc.get_freeze_count() == 0
-    if ours:
-        gc.freeze()
-    gc.set_threshold(young, middle, old * SELDOM)
-    try:
-        yield
-    finally:
-        gc.set_threshold(young, middle, old)
-        if ours:
-            gc.unfreeze()

@@ -115,9 +115,13 @@ class ChangedTransitions(msgspec.Struct, frozen=True):
         """Return those of a folder; none if nothing says so."""
         return read(folder / CHANGED, cls) or cls()
 
+    def of_lane(self, lane: int, lanes: int) -> list[str]:
+        """Return those that the paths of a lane look for: each transition is one lane's, whatever others do."""
+        return [pair for pair in self.changed if int(_print(pair), 16) % lanes == lane]
+
     def first(self, lane: int, lanes: int) -> ChangedFirst | None:
-        """Return what the paths of a lane look for first: each transition is one lane's, whatever others do."""
-        own = [pair for pair in self.changed if int(_print(pair), 16) % lanes == lane]
+        """Return what the paths of a lane look for first."""
+        own = self.of_lane(lane, lanes)
         pairs = ((state, inp) for state, _, inp in (pair.partition(" ") for pair in own))
         return ChangedFirst(pairs, named, lanes) if own else None
 

@@ -18,9 +18,11 @@ import anyio
 import msgspec
 
 from otf.adapter import Bench
+from otf.campaign.changes import ChangedTransitions
 from otf.campaign.merged import Known
-from otf.campaign.relay import Files, JobAnswer, end_relay, relayed
+from otf.campaign.relay import Files, JobAnswer, end_relay, relayed, stop_relayed
 from otf.campaign.remote import JobLine, Remote, ResultLine, WorkerDiedError
+from otf.campaign.saved import DriveSaved, SavedRun, saved_trace
 from otf.campaign.settings import Settings, Workers
 from otf.errors import ContactError, UsageError
 from otf.runner.writer import put
@@ -49,11 +51,35 @@ class Cluster(Remote):
         self._address, self._command, self._greeting = workers.cluster, tuple(workers.command), workers.greeting
         self._campaign = uuid4().hex
         self._client: Any = None
+        self._futures: dict[int, Any] = {}
+        self._kept: dict[int, Path] = {}
+        self._of_lanes: dict[int, list[str]] = {}
 
     @property
     def together(self) -> int:
         """Return the number of lanes."""
         return self.settings.jobs
+
+    @property
+    def drive_saved(self) -> DriveSaved | None:
+        """Return what drives a saved failure on a worker: only from there the system may be reached."""
+        return self._saved
+
+    async def _saved(self, kept: Path, number: int, until: float) -> SavedRun:
+        self._kept[number] = kept
+        line = JobLine(0, "retry", number, failing=ResultLine(0, trace=f"kept-{number:04}.jsonl"))
+        found, _ = await self._asked(line, until - anyio.current_time())
+        if found.verdict.outcome == "fail":
+            return found.result(self.settings, self.bench.at_speed(1)), ""
+        return None, "" if found.verdict.outcome == "pass" else found.verdict.why
+
+    def _changed(self, lane: int) -> list[str]:
+        if lane not in self._of_lanes:
+            self._of_lanes[lane] = ChangedTransitions.of(self.settings.out).of_lane(lane, self.settings.lanes)
+        return self._of_lanes[lane]
+
+    async def check_speed(self, until: float) -> None:
+        """Measure nothing here: each worker does so before its first path."""
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
@@ -76,39 +102,60 @@ class Cluster(Remote):
 
     async def ask(self, line: JobLine) -> ResultLine:
         """Have the worker do it that the scheduler chooses. Raises WorkerDiedError, ContactError."""
-        stem = f"path-{line.number:04}" if line.failing is None else Path(line.failing.trace).name.partition(".")[0]
-        # the trace and all that is named after it; a test of pytest has a name that Python can import
-        answer = await self._answer(line, self._files(line), (f"{stem}.", f"{stem.replace('-', '_')}_"))
-        if not answer.line:
-            raise WorkerDiedError
-        for name, text in answer.files.items():
-            put(self.trace(self.settings, name), text)
-        return msgspec.json.decode(answer.line, type=ResultLine)
+        self._futures[line.job] = self._submitted(line)
+        return await self._result(line.job)
 
-    async def _answer(self, line: JobLine, files: Files, wanted: tuple[str, ...]) -> JobAnswer:
-        distributed = _distributed()
-        future = self._client.submit(
+    async def stop(self, line: JobLine) -> ResultLine | None:
+        """Have the worker that does it stop a search."""
+        if line.job not in self._futures:
+            return None
+        text = msgspec.json.encode(JobLine(line.job, "stop"))
+        await self._client.run(stop_relayed, self._campaign, line.job, text, on_error="ignore")
+        with suppress(WorkerDiedError, ContactError):
+            return await self._result(line.job)
+        return None
+
+    def _submitted(self, line: JobLine) -> Any:  # noqa: ANN401 -- a future of a library without types
+        stem = _stem(line)
+        # the trace and all that is named after it; a test of pytest has a name that Python can import
+        wanted = (f"{stem}.", f"{stem.replace('-', '_')}_")
+        return self._client.submit(
             relayed,
             self._campaign,
             self._command,
             self._greeting,
             line.job,
             msgspec.json.encode(line),
-            files,
+            self._files(line),
             wanted,
             key=f"otf-{line.does}-{self._campaign}-{line.job}",
             pure=False,
         )
+
+    async def _result(self, job: int) -> ResultLine:
         try:
-            answer: JobAnswer = await future
+            answer = await self._answer(job)
+        except (WorkerDiedError, ContactError):
+            self._futures.pop(job).release()
+            raise
+        self._futures.pop(job).release()
+        if not answer.line:
+            raise WorkerDiedError
+        for name, text in answer.files.items():
+            put(self.trace(self.settings, name), text)
+        return msgspec.json.decode(answer.line, type=ResultLine)
+
+    async def _answer(self, job: int) -> JobAnswer:
+        """Return an answer; while nothing waits for it the future stays, since a search may still be stopped."""
+        distributed = _distributed()
+        try:
+            answer: JobAnswer = await self._futures[job]
         except distributed.KilledWorker:
             raise WorkerDiedError from None
         except distributed.CancelledError as error:
             raise self._gone() from error
         except OSError as error:
             raise self._gone() from error
-        finally:
-            future.release()
         return answer
 
     def _gone(self) -> ContactError:
@@ -120,15 +167,23 @@ class Cluster(Remote):
     def _files(self, line: JobLine) -> Files:
         if line.failing is None:
             return {}
-        trace = self.trace(self.settings, line.failing.trace)
+        name = Path(line.failing.trace).name
+        trace = self._kept[line.number] if line.does == "retry" else self.settings.out / name
         with suppress(OSError):
-            return {trace.name: trace.read_bytes()}
+            return {name: trace.read_bytes()}
         return {}
 
     @staticmethod
     def trace(settings: Settings, name: str) -> Path:
         """Return a file in the folder of the campaign, whatever a worker calls it."""
         return settings.out / Path(name).name
+
+
+def _stem(line: JobLine) -> str:
+    """Return how the names of the files begin that a job writes."""
+    if line.does == "retry":
+        return saved_trace(Path(), line.number).stem
+    return f"path-{line.number:04}" if line.failing is None else Path(line.failing.trace).name.partition(".")[0]
 
 
 def _distributed() -> Any:  # noqa: ANN401 -- it has no types

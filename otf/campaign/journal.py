@@ -26,6 +26,7 @@ from otf.campaign.knowledge import Knowledge
 from otf.campaign.results import FailureGroup, PathResult, Retried
 from otf.errors import OtfError, UsageError, WriteError
 from otf.runner.writer import unwritten, writing
+from otf.trace.requirements import RequirementRecord
 
 _TRACES: Final = re.compile(r"(path|saved)-.*\.jsonl")
 
@@ -139,10 +140,18 @@ class Journal:
             log.warning("path gave up", why=str(error))
             raise
 
-    def counted(self, path: ConfirmedPath, driven: PathResult, known_issue: str, learned: Knowledge) -> None:
+    def counted(
+        self,
+        path: ConfirmedPath,
+        driven: PathResult,
+        known_issue: str,
+        learned: Knowledge,
+        shows: RequirementRecord | None = None,
+    ) -> None:
         """Log how a path counts: reports group its failure as the campaign did, and have its totals.
 
-        `driven` is the path itself, also where a strict run of the same inputs decided: its steps count.
+        `driven` is the path itself, also where a strict run of the same inputs decided: its steps count. `shows` is
+        what no path before it showed of the requirements.
         """
         result, known = path.result, path.known
         failure = result.verdict.failure
@@ -163,6 +172,7 @@ class Journal:
             silence=driven.silence,
             unwritten=result.unwritten,
             again=path.again,
+            **({} if shows is None else _shown(shows)),
             new=new,
             visits=visits,
             learned=msgspec.structs.replace(learned, visits={}),
@@ -219,6 +229,12 @@ class Journal:
             )
         elif group.unshrunk:
             self._log.warning("failure not shrunk", signature=str(group.signature), why=group.unshrunk)
+
+
+def _shown(shows: RequirementRecord) -> dict[str, list[str]]:
+    """Return what a path shows of requirements; most show nothing new."""
+    kinds = {"reached": shows.reached, "decided": shows.decided, "violated": shows.violated}
+    return {kind: sorted(ids) for kind, ids in kinds.items() if ids}
 
 
 class _Sink:

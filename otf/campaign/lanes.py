@@ -9,7 +9,7 @@ which copy of the system is faster, and so would the choices. So what a path kno
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,8 +24,10 @@ from otf.campaign.listener import Listener, callback, listened
 from otf.campaign.merged import Known, Rounds
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult, Shrunk
+from otf.campaign.saved import DriveSaved
 from otf.campaign.settings import Settings, header
 from otf.campaign.shrinking import OnShrunk, Shrinker, ShrinkProgress
+from otf.campaign.speed import check_speed
 from otf.codec.malformed import MalformedCodec
 from otf.core import Oracle
 from otf.core.pacing import Timers
@@ -73,6 +75,15 @@ class Executor(Protocol):
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Return the context in which paths are driven; leaving it ends all that was started for that."""
+        ...
+
+    @property
+    def drive_saved(self) -> DriveSaved | None:
+        """Return what drives a saved failure where the paths are driven; None if this process does it itself."""
+        ...
+
+    async def check_speed(self, until: float) -> None:
+        """Refuse a faster clock that the system does not follow; runs end at the time `until`. Raises UsageError."""
         ...
 
     async def drive(self, lease: Lease) -> Leased:
@@ -179,6 +190,15 @@ class InProcess:
         return nullcontext()
 
     @property
+    def drive_saved(self) -> DriveSaved | None:
+        """Return None."""
+        return None
+
+    async def check_speed(self, until: float) -> None:
+        """Measure it with paths of its own."""
+        await check_speed(self._bench, self._settings, until)
+
+    @property
     def together(self) -> int:
         """Return 1: a search uses all the copies that there are."""
         return 1
@@ -216,6 +236,14 @@ class InProcess:
             found=watch.found,
         )
         return await shrinker.run(failing)
+
+    def look_for(self, lane: int, changed: Sequence[str]) -> None:
+        """Have the paths of a lane look for changed transitions first, where the folder does not have them."""
+        self._first[lane] = ChangedTransitions([*changed]).first(lane, self._number)
+
+    def looks(self, lane: int) -> bool:
+        """Return whether the paths of a lane look for changed transitions."""
+        return self._first.get(lane) is not None
 
     def takes(self, known: Known) -> bool:
         """Take what a path knows; return False if this process lacks some of it."""

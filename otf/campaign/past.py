@@ -25,6 +25,7 @@ from otf.errors import TraceError, UsageError
 from otf.offline import judge
 from otf.runner.writer import writing
 from otf.trace.reading import TraceReader, bounded
+from otf.trace.requirements import RequirementRecord
 from otf.trace.verdict import Outcome, Verdict
 from otf.values import show
 
@@ -70,7 +71,8 @@ class About(msgspec.Struct, frozen=True):
 class CountedLine(msgspec.Struct, frozen=True):
     """How a path counted, as the journal has it.
 
-    `visits` has numbers and times in turn, `new` the names of the numbers that came first with this path.
+    `visits` has numbers and times in turn, `new` the names of the numbers that came first with this path; `reached`,
+    `decided` and `violated` are the requirements of which it was the first to show that.
     """
 
     path: int
@@ -86,6 +88,9 @@ class CountedLine(msgspec.Struct, frozen=True):
     silence: str = ""
     unwritten: str = ""
     again: bool = False
+    reached: list[str] = []
+    decided: list[str] = []
+    violated: list[str] = []
     new: dict[int, str] = {}
     visits: msgspec.Raw = msgspec.Raw(b"[]")
     learned: msgspec.Raw = msgspec.Raw(b"{}")
@@ -154,6 +159,7 @@ class Past:
         self.counted: dict[int, CountedLine] = {}
         self._of: dict[int, str] = {}
         self.shrunk: dict[str, ShrunkLine] = {}
+        self._requirements = RequirementRecord()
         try:
             with (folder / JOURNAL).open("rb") as file:
                 for line in bounded(file):
@@ -172,6 +178,8 @@ class Past:
             counted = _decoded(line, CountedLine)
             if counted is not None:
                 self._of.update(counted.new)
+                # also of a path that is driven again: what it showed was seen
+                self._requirements.add(shown(counted, self.folder))
                 # a path that was not decided is driven again, and counts once: as its last line says
                 self.counted[counted.path] = counted
         elif _MARKS[SHRUNK] in line:
@@ -222,6 +230,7 @@ class Past:
 
     def restore(self, summary: Summary, bench: Bench) -> None:
         """Add the counted paths to a summary. Raises TraceError if the trace of a failure cannot be read."""
+        summary.requirements.add(self._requirements)
         groups = {str(signature): group for signature, group in summary.failures.items()}
         issues = {issue.says: issue for issue in summary.known_issues}
         for number in sorted(self.counted):
@@ -252,6 +261,13 @@ class Past:
         if line is not None and not line.ended:
             group.shrunk = shrunk_of(self.folder, line, counted.path, bench)
         return group
+
+
+def shown(counted: CountedLine, folder: Path) -> RequirementRecord:
+    """Return what a path was the first to show of the requirements."""
+    trace = str(folder / Path(counted.trace).name)
+    violated = dict.fromkeys(counted.violated, trace)
+    return RequirementRecord(reached={*counted.reached}, decided={*counted.decided}, violated=violated)
 
 
 def _plain(data: Mapping[str, object]) -> dict[str, Any]:
@@ -310,6 +326,7 @@ def shrunk_of(folder: Path, line: ShrunkLine, number: int, bench: Bench) -> Shru
         before=line.before,
         tried=line.tried,
         others=others,
+        ended=line.ended,
         program=None if line.program is None else folder / Path(line.program).name,
     )
 

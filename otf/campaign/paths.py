@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from contextlib import suppress
+import gc
+from collections.abc import Callable, Generator, Hashable, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,6 +33,7 @@ from otf.trace.verdict import Verdict
 
 TURN: Final = 100  # steps of a system in this process after which the event loop gets a turn
 SLICE: Final = 0.05  # seconds that these steps may take: if they take longer, the next turn comes after fewer steps
+SELDOM: Final = 100  # the oldest objects are searched for garbage this many times less often than usual
 INTERRUPTED = Verdict("inconclusive", why="interrupted")
 
 
@@ -191,3 +193,25 @@ class Pace:
         if self.mode == "strict":
             return Strict(self.timing, self.timers)
         return Eager(self.timing, self.proven, self.timers)
+
+
+@contextmanager
+def undisturbed() -> Generator[None, None, None]:
+    """Exclude all existing objects from garbage collection until the context is left.
+
+    Searching all modules and models takes ten milliseconds and more, in which the tester neither sends nor receives:
+    under time windows an output may come in that time. Objects made during a run are collected as before, but the
+    oldest generation a hundred times less often: the core remembers 100,000 answers without any cycle among them, and
+    searching these takes a third of a second. Objects that were frozen before stay frozen.
+    """
+    young, middle, old = gc.get_threshold()
+    ours = gc.get_freeze_count() == 0
+    if ours:
+        gc.freeze()
+    gc.set_threshold(young, middle, old * SELDOM)
+    try:
+        yield
+    finally:
+        gc.set_threshold(young, middle, old)
+        if ours:
+            gc.unfreeze()

@@ -30,12 +30,16 @@ LONGEST: Final = 64 << 20  # bytes of a line
 
 @dataclass(slots=True)
 class _Worker:
-    """A worker process; `waiting` are the results that it owes."""
+    """A worker process; `waiting` are the results that it owes.
+
+    Its results are read until `reading` is cancelled: also while an interruption ends everything else.
+    """
 
     process: Process
     waiting: dict[int, anyio.Event] = field(default_factory=dict[int, anyio.Event])
     results: dict[int, ResultLine] = field(default_factory=dict[int, ResultLine])
     dead: bool = False
+    reading: anyio.CancelScope = field(default_factory=lambda: anyio.CancelScope(shield=True))
 
     async def ask(self, line: JobLine) -> ResultLine:
         done = self.waiting[line.job] = anyio.Event()
@@ -46,6 +50,14 @@ class _Worker:
             raise WorkerDiedError
         return self.results.pop(line.job)
 
+    async def stop(self, job: int) -> ResultLine | None:
+        """Stop a search; return its answer, None if the worker has ended."""
+        done = self.waiting.get(job)
+        if done is not None:
+            await self.send(msgspec.json.encode(JobLine(job, "stop")))
+            await done.wait()
+        return self.results.pop(job, None)
+
     async def send(self, line: bytes) -> None:
         """Send a line; a worker that does not take it is dead."""
         assert self.process.stdin is not None  # noqa: S101 -- it was opened with a pipe
@@ -55,7 +67,12 @@ class _Worker:
             self.end()
 
     async def read(self) -> None:
-        """Take results until the worker ends."""
+        """Take results until the worker ends, or nothing waits for them any more."""
+        with self.reading:
+            await self._read()
+        self.end()
+
+    async def _read(self) -> None:
         decoder, rest = msgspec.json.Decoder(ResultLine), b""
         assert self.process.stdout is not None  # noqa: S101 -- as above
         try:
@@ -68,7 +85,6 @@ class _Worker:
                     break
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError, msgspec.DecodeError, KeyError):
             pass
-        self.end()
 
     def end(self) -> None:
         """Wake everything that waits for a result: there will be none."""
@@ -107,7 +123,7 @@ class Processes(Remote):
                     with anyio.CancelScope(shield=True):
                         for worker in self._workers:
                             if worker is not None:
-                                await _ended(worker.process)
+                                await _ended(worker)
                     self._readers.cancel_scope.cancel()
         except* OtfError as group:
             # a group would hide the message with its advice
@@ -123,12 +139,17 @@ class Processes(Remote):
         worker = await self._worker(line.lane % len(self._workers))
         return await worker.ask(line)
 
+    async def stop(self, line: JobLine) -> ResultLine | None:
+        """Have the worker of the lane stop a search."""
+        worker = self._workers[line.lane % len(self._workers)]
+        return None if worker is None else await worker.stop(line.job)
+
     async def _worker(self, at: int) -> _Worker:
         async with self._starting[at]:
             worker = self._workers[at]
             if worker is None or worker.dead:
                 if worker is not None:
-                    await _ended(worker.process)
+                    await _ended(worker)
                 # a terminal's Ctrl-C goes to all processes of its group: this one decides when its workers end
                 process = await anyio.open_process(
                     self._command, stdin=PIPE, stdout=PIPE, stderr=None, start_new_session=True
@@ -139,7 +160,8 @@ class Processes(Remote):
             return worker
 
 
-async def _ended(process: Process) -> None:
+async def _ended(worker: _Worker) -> None:
+    process = worker.process
     if process.stdin is not None:
         await process.stdin.aclose()
     with anyio.move_on_after(ENDING):
@@ -147,3 +169,4 @@ async def _ended(process: Process) -> None:
     if process.returncode is None:
         process.kill()
         await process.wait()
+    worker.reading.cancel()

@@ -85,13 +85,20 @@ class Relay:
             done = Future[bytes]()
             if self._dead:
                 return JobAnswer(b"", {})
+            for name, text in files.items():
+                (self.folder / Path(name).name).write_bytes(text)
             self._waiting[job] = done
-        for name, text in files.items():
-            (self.folder / Path(name).name).write_bytes(text)
-        self._lines.put(line)
+            # under the lock: what stops it must come after it
+            self._lines.put(line)
         answer = done.result()
         self._rest()
         return JobAnswer(answer, self._taken(wanted) if answer else {})
+
+    def stop(self, job: int, line: bytes) -> None:
+        """Have the program stop what it was asked: its answer comes soon."""
+        with self._lock:
+            if job in self._waiting:
+                self._lines.put(line)
 
     def wait(self) -> None:
         """Wait until the program has ended, and its folder is removed."""
@@ -180,6 +187,13 @@ def relayed(  # noqa: PLR0913, PLR0917 -- what a cluster sends to a worker
                 relay.end()
             relay = _RELAYS[campaign] = Relay(command, greeting)
     return relay.ask(job, line, files, wanted)
+
+
+def stop_relayed(campaign: str, job: int, line: bytes) -> None:
+    """Have the worker program of a campaign stop a job, if it is one of this machine."""
+    relay = _RELAYS.get(campaign)
+    if relay is not None:
+        relay.stop(job, line)
 
 
 def end_relay(campaign: str) -> None:

@@ -24,11 +24,14 @@ from otf.campaign.merged import Known
 from otf.campaign.past import ShrunkLine, shrunk_of
 from otf.campaign.recorder import reread
 from otf.campaign.results import PathResult, Shrunk
+from otf.campaign.saved import DriveSaved
 from otf.campaign.settings import Settings
+from otf.campaign.speed import check_speed
 from otf.core import Oracle
 from otf.errors import ContactError, ModelError, OtfError, TraceError, UsageError, WriteError
 from otf.trace.verdict import Verdict
 
+STOPPING: Final = 5.0  # seconds in which a worker says what an interrupted search has found
 DEATHS: Final = 10
 """Workers that may die of one path before the campaign ends: a path that kills its tester would do so for ever."""
 ERRORS: Final = {kind.__name__: kind for kind in (ContactError, ModelError, TraceError, UsageError, WriteError)}
@@ -37,8 +40,8 @@ ERRORS: Final = {kind.__name__: kind for kind in (ContactError, ModelError, Trac
 class ResultLine(msgspec.Struct, omit_defaults=True):
     """What a worker did, as it writes it; `error` and its `kind` if it has no result. `trace` is the name of the file.
 
-    `lacks`: the worker has not driven the path, since it lacks some of what that knows. `tries` are the runs that
-    confirmed a failure, or did not decide it (`again`).
+    `lacks`: the worker has not driven the path, since it lacks some of what that knows or looks for. `tries` are the
+    runs that confirmed a failure, or did not decide it (`again`).
     """
 
     job: int
@@ -75,14 +78,16 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
 
 
 class JobLine(msgspec.Struct, omit_defaults=True):
-    """What a worker is to do, as it reads it: drive a leased path, or confirm or shrink the `failing` one.
+    """What a worker is to do, as it reads it: drive a leased path, confirm or shrink the `failing` one, or retry that.
 
-    `seconds` are those left for it; `strict`, `first` and `confirmed` say of the failing run what `confirm` and
-    `Shrinker` need.
+    `retry` is for a failure of an earlier campaign; its answer is a pass if all runs pass. `stop` ends the search of
+    this `job`, which is answered with the shortest trace so far. `seconds` are those left for it; `strict`, `first` and
+    `confirmed` say of the failing run what `confirm` and `Shrinker` need. `looks`: the path looks first for transitions
+    that changed; these are `changed`, for a worker that lacks them.
     """
 
     job: int
-    does: Literal["drive", "confirm", "shrink"] = "drive"
+    does: Literal["drive", "confirm", "shrink", "stop", "retry"] = "drive"
     number: int = 0
     lane: int = 0
     run: str = ""
@@ -92,6 +97,8 @@ class JobLine(msgspec.Struct, omit_defaults=True):
     strict: bool = False
     first: str = ""
     confirmed: bool = False
+    looks: bool = False
+    changed: list[str] = []
 
 
 class WorkerDiedError(Exception):
@@ -118,6 +125,15 @@ class Remote(ABC):
         """Return the context in which workers run; leaving it ends them."""
 
     @property
+    def drive_saved(self) -> DriveSaved | None:
+        """Return None: processes of this machine do it no better than this one."""
+        return None
+
+    async def check_speed(self, until: float) -> None:
+        """Measure it with paths of this process, whose clock is that of the workers."""
+        await check_speed(self.bench, self.settings, until)
+
+    @property
     @abstractmethod
     def together(self) -> int:
         """Return how many failures are shrunk at the same time."""
@@ -126,6 +142,10 @@ class Remote(ABC):
     async def ask(self, line: JobLine) -> ResultLine:
         """Have a worker do something. Raises WorkerDiedError, ContactError if there can be no more workers."""
 
+    @abstractmethod
+    async def stop(self, line: JobLine) -> ResultLine | None:
+        """Stop a search that nothing waits for any more; return its answer, None if there is none."""
+
     def oracle(self, lane: int) -> Oracle:
         """Return the oracle of this process, which asks the model again."""
         del lane
@@ -133,12 +153,19 @@ class Remote(ABC):
 
     async def drive(self, lease: Lease) -> Leased:
         """Drive a path in a worker."""
-        line = JobLine(0, "drive", *lease)
+        changed = self._changed(lease.lane)
+        line = JobLine(0, "drive", *lease, looks=bool(changed))
         found, deaths = await self._asked(line)
         if found.lacks:
-            found, more = await self._asked(msgspec.structs.replace(line, known=self._whole(lease.known)))
+            whole = msgspec.structs.replace(line, known=self._whole(lease.known), changed=changed)
+            found, more = await self._asked(whole)
             deaths += more
         return Leased(found.result(self.settings, self.bench), found.learned, found.cut, deaths)
+
+    def _changed(self, lane: int) -> list[str]:
+        """Return the changed transitions of a lane that workers do not see; those of this machine see the folder."""
+        del lane
+        return []
 
     async def confirm(self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool) -> ConfirmedPath:
         """Drive a failing path again in a worker."""
@@ -151,16 +178,26 @@ class Remote(ABC):
     async def shrink(
         self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool
     ) -> Shrunk:
-        """Shrink a failing path in a worker; there is no progress to see."""
-        del watch
+        """Shrink a failing path in a worker; there is no progress to see, and what was found is seen at the end."""
         job = JobLine(0, "shrink", failing.number, lane, failing=ResultLine.of(0, failing), confirmed=confirmed)
-        found, _ = await self._asked(job, seconds)
-        line = found.shrunk
-        shrunk = None if line is None else shrunk_of(self.settings.out, line, failing.number, self.bench)
+        try:
+            found, _ = await self._asked(job, seconds)
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True), anyio.move_on_after(STOPPING):
+                left = await self.stop(job)
+                shrunk = None if left is None else self._shrunk(left, failing)
+                if shrunk is not None and watch.found is not None:
+                    watch.found(shrunk)
+            raise
+        shrunk = self._shrunk(found, failing)
         if shrunk is None:
             message = f"{failing.trace}: a worker shrank it, and the shrunk trace cannot be read"
             raise TraceError(message)
         return shrunk
+
+    def _shrunk(self, found: ResultLine, failing: PathResult) -> Shrunk | None:
+        line = found.shrunk
+        return None if line is None else shrunk_of(self.settings.out, line, failing.number, self.bench)
 
     async def _asked(self, line: JobLine, seconds: float | None = None) -> tuple[ResultLine, int]:
         """Return an answer that is no error, and how many workers died before one gave it."""

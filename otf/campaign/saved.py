@@ -6,11 +6,11 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Self, TypeAlias
 
 import anyio
 
@@ -20,6 +20,7 @@ from otf.campaign.listener import listened
 from otf.campaign.paths import PathRun
 from otf.campaign.recorder import reread
 from otf.campaign.results import PathResult, Retried
+from otf.campaign.settings import Settings, header
 from otf.core import Monitor, Oracle
 from otf.errors import TraceError
 from otf.explore.steady import ask_again
@@ -34,6 +35,12 @@ TRIES: Final = 5  # runs that have to pass before a failure counts as fixed: it 
 TIMES: Final = frozenset({"quiescence", "L", "R"})  # parameters that do not change the system
 
 
+SavedRun: TypeAlias = tuple[PathResult | None, str]
+"""The run that shows a saved failure; without one, why the runs do not decide, "" if all of them passed."""
+DriveSaved: TypeAlias = Callable[[Path, int, float], Awaitable[SavedRun]]
+"""Drives a saved failure elsewhere, given its trace, its number, and the time until which its runs may go on."""
+
+
 @dataclass(frozen=True, slots=True)
 class Saved:
     """The failures in a folder that belong to one bench with its parameters; `header` is for new traces.
@@ -45,6 +52,14 @@ class Saved:
     folder: Path
     header: Header
     where: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, settings: Settings, bench: Bench) -> Self | None:
+        """Return those of a campaign on this bench at its own speed, None if it keeps none."""
+        if settings.saved is None:
+            return None
+        head = header(bench, replace(settings, mode="strict"), 0, strategy="script")
+        return cls(settings.saved, head, settings.where)
 
     def keep(self, signature: Signature, trace: Path) -> None:
         """Keep a copy of a failing trace; a later trace of the same failure replaces it."""
@@ -61,36 +76,35 @@ class Saved:
         # anything but a file is not ours, and opening it may block for ever
         return sorted(path for path in self.folder.glob(f"{self._name()}-*.jsonl") if path.is_file())
 
-    async def retried(self, bench: Bench, oracle: Oracle, out: Path, until: float = FOREVER) -> AsyncGenerator[Retried]:
+    async def retried(
+        self, bench: Bench, oracle: Oracle, out: Path, until: float = FOREVER, drive: DriveSaved | None = None
+    ) -> AsyncGenerator[Retried]:
         """Drive each saved failure again, and yield the outcome; a failure that no longer shows is deleted.
 
-        At the time `until` the runs end, and the failures that are not decided stay. Raises ContactError if the system
-        cannot be reached, ModelError if the model is broken.
+        `drive` does so elsewhere. At the time `until` the runs end, and the failures that are not decided stay. Raises
+        ContactError if the system cannot be reached, ModelError if the model is broken.
         """
         # one by one: if the first kills the system that is a failure, even if the second finds no system any more
         for number, kept in enumerate(self.traces(), 1):
-            yield await self._again(bench, oracle, kept, number, out, until)
-
-    async def _again(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
-        self, bench: Bench, oracle: Oracle, kept: Path, number: int, out: Path, until: float
-    ) -> Retried:
-        try:
-            events = reread(kept, bench)
-            issue = _issue(oracle, kept, events)
-        except TraceError as error:
-            if not isinstance(error.__cause__, OSError):
+            try:
+                events = reread(kept, bench)
+                issue = _issue(oracle, kept, events)
+            except TraceError as error:
+                if not isinstance(error.__cause__, OSError):
+                    _removed(kept)
+                yield Retried(kept, why=str(error))
+                continue
+            if drive is None:
+                result, why = await self.driven(bench, oracle, issue, saved_trace(out, number), until)
+            else:
+                result, why = await drive(kept, number, until)
+            if result is None and not why:
                 _removed(kept)
-            return Retried(kept, why=str(error))
-        result, why = await self._driven(bench, oracle, issue, out / f"saved-{number:04}.jsonl", until)
-        if result is None and not why:
-            _removed(kept)
-            why = _disabled(oracle, events)
-        return Retried(kept, issue.signature, result, why)
+                why = _disabled(oracle, events)
+            yield Retried(kept, issue.signature, result, why)
 
-    async def _driven(
-        self, bench: Bench, oracle: Oracle, issue: Issue, trace: Path, until: float
-    ) -> tuple[PathResult | None, str]:
-        """Return the run that shows the failure; else why the runs do not decide, empty if all passed."""
+    async def driven(self, bench: Bench, oracle: Oracle, issue: Issue, trace: Path, until: float) -> SavedRun:
+        """Drive a saved failure a few times, or until it shows or the time is over."""
         candidate, seen, others = again(issue, oracle), list[PathResult](), list[PathResult]()
         while len(seen) + len(others) < TRIES and anyio.current_time() < until:
             run = PathRun(bench, oracle, self.header, trace)
@@ -116,6 +130,16 @@ class Saved:
 def _removed(trace: Path) -> None:
     with suppress(OSError):  # it is tried again the next time
         trace.unlink()
+
+
+def saved_trace(out: Path, number: int) -> Path:
+    """Return the trace of a saved failure that is driven again."""
+    return out / f"saved-{number:04}.jsonl"
+
+
+def saved_issue(kept: Path, bench: Bench, oracle: Oracle) -> Issue:
+    """Return the issue of a saved failure. Raises TraceError for a trace that cannot be read or fits no more."""
+    return _issue(oracle, kept, reread(kept, bench))
 
 
 def _issue(oracle: Oracle, trace: Path, events: Iterable[Event]) -> Issue:

@@ -15,7 +15,7 @@ from otf.adapter import Bench
 from otf.errors import UsageError
 from otf.shrink import ALGORITHMS, BEST
 from otf.spec import fingerprint
-from otf.strategy import StrategyKind
+from otf.strategy import Coverage, StrategyKind
 from otf.trace.record import Header
 
 LARGEST: Final = 1 << 30  # bytes
@@ -86,6 +86,7 @@ class Settings:
     | `workers` | the processes that drive the paths, each `jobs` at the same time; None: this process alone |
     | `device` | returns the bench on the device of a lane, counted from 0; None: all lanes have one bench |
     | `decides` | whether the campaign ends once every requirement of the bench is decided |
+    | `covers` | coverage that workers' paths add to, as their traces show; None: it is not counted here |
     | `options` | the options of the command line, for the journal: it continues without them |
 
     Raises UsageError for values that mean nothing.
@@ -122,6 +123,7 @@ class Settings:
     workers: Workers | None = None
     device: Callable[[int], Bench] | None = None
     decides: bool = False
+    covers: Coverage | None = None
     options: Mapping[str, object] = field(default_factory=dict[str, object])
 
     @property
@@ -175,6 +177,7 @@ class SettingsKeywords(TypedDict, total=False):
     workers: Workers | None
     device: Callable[[int], Bench] | None
     decides: bool
+    covers: Coverage | None
     options: Mapping[str, object]
 
 

@@ -23,6 +23,7 @@ from otf.errors import UsageError
 from otf.offline import Judgement, judge
 from otf.report import Gathered, ReportedFailure
 from otf.report import PathSummary as Walked
+from otf.report.mutants import read_mutation
 from otf.runner.time_spent import TimeSpent
 from otf.spec.transition import requirements
 from otf.trace.reading import TracedEvent, bounded
@@ -71,6 +72,8 @@ class PathRecord(msgspec.Struct, frozen=True):
     why: str = ""
     signature: str = ""
     known_issue: str = ""
+    reached: list[str] = []
+    decided: list[str] = []
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -149,6 +152,7 @@ def gathered(folder: Path, named: str | None, sets: Mapping[str, object], show: 
     found.known_issues = tuple(dict.fromkeys(issue.says for issue in bench.known_issues))
     found.requirements = RequirementRecord(bench.requirements)
     found.bench = bench
+    found.mutation = read_mutation(folder, found.notes)
     found.source = source(bench.spec.step, Path.cwd())
     gathering = _Gathering(bench, found, CampaignLog.of(folder))
     for file in show(files):
@@ -190,6 +194,7 @@ class _Gathering:
         for record in self._left.values():
             if record.verdict == "pass" and not record.known_issue:
                 self._found.done(Walked(record.path, "", "pass", record.steps, 0.0, "its trace was not kept"))
+                self._found.requirements.add(RequirementRecord(reached={*record.reached}, decided={*record.decided}))
         for at, found in self._others:
             path = self._found.paths[at]
             signature = path.signature if path.signature in self._found.failures else str(found.failure.signature)

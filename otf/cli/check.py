@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,7 +21,7 @@ EXAMPLES = """\b
 Examples:
   otf check conference                           all laws of the model
   otf check coffee --law deterministic           this law must hold
-  otf check lamp.py --invariant lamp.py:sane     sane(state) must hold
+  otf check lamp.py --invariant lamp.py:sane     sane(state) must hold; lamp.py:sane=R1 cites R1
 """
 
 
@@ -38,7 +39,11 @@ def check(
     ] = None,
     invariants: Annotated[
         list[str] | None,
-        typer.Option("--invariant", metavar="PLACE", help="A function that must hold for every state; repeatable."),
+        typer.Option(
+            "--invariant",
+            metavar="PLACE[=ID]",
+            help="A function that must hold for every state, and the requirement that it states; repeatable.",
+        ),
     ] = None,
     limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most this many states.")] = 10_000,
     depth: Annotated[
@@ -73,7 +78,7 @@ def check(
     if as_json:
         document({"name": graph.name, "whole": graph.whole, "laws": [as_law(each) for each in found]})
     else:
-        say(summary(graph, found, must))
+        say("\n".join([summary(graph, found, must), *_sentences(bench, sets, found)]))
     return FAIL if any(each.verdict is LawVerdict.REFUTED for each in must) else PASS
 
 
@@ -85,13 +90,30 @@ def _asked(laws: list[str] | None) -> Sequence[str]:
     return laws or REQUIRED
 
 
+def _sentences(bench: str, sets: list[str] | None, found: Iterable[Finding]) -> Iterator[str]:
+    """Yield the requirements that refuted laws state, with their sentences where the bench has a table of them."""
+    from otf.cli.benches import load, parsed
+    from otf.explore.finding import LawVerdict
+    from otf.trace.verdict import Citation
+
+    broken = [name for each in found if each.verdict is LawVerdict.REFUTED for name in each.req]
+    table = None
+    with suppress(UsageError):  # a file of another tool, or a bare model, has no table
+        table = load(bench, parsed(sets)).requirements if broken else None
+    for name in broken:
+        known = table.get(name) if table else None
+        if known is not None:
+            yield f"violates: {Citation(name, f'{known.level}: {known.text}')}"
+
+
 def _invariants(graph: Graph, places: Iterable[str]) -> Iterable[Finding]:
     from otf.cli.benches import named
     from otf.explore.analysis import safety
 
-    for place in places:
+    for given in places:
+        place, _, req = given.partition("=")
         holds = named(place)
         if not callable(holds):
             message = f"--invariant {place}: this is not a function of a state"
             raise UsageError(message)
-        yield safety(graph, holds, law=f"always {place.rpartition(':')[2]}")
+        yield safety(graph, holds, f"always {place.rpartition(':')[2]}", req.split(",") if req else ())

@@ -20,7 +20,7 @@ from otf.campaign.settings import UNLIMITED
 from otf.cli.benches import is_shipped, load, parsed
 from otf.cli.choices import KEPT, MODES
 from otf.cli.options import ROOT
-from otf.cli.run_options import chosen, under, watched
+from otf.cli.run_options import REQUIREMENTS, chosen, under, watched
 from otf.cli.suts import addressed
 from otf.cli.traces import bench_as_recorded
 from otf.core import InputMode
@@ -179,7 +179,8 @@ def added(folder: Path, options: RunOptions, seed: int | None) -> RunOptions:
 
 def check_until(folder: Path, until: str | None) -> None:
     """Raise UsageError for a goal of coverage in a folder that has paths: it is counted from the first one on."""
-    if until is not None and not until.startswith(NOTHING_NEW) and Past(folder).counted:
+    goes_on = until is None or until == REQUIREMENTS or until.startswith(NOTHING_NEW)
+    if not goes_on and Past(folder).counted:
         message = f"--until {until}: coverage is counted from the first path on, and {folder} has paths already"
         raise UsageError(f"{message}; choose another folder")
 

@@ -298,6 +298,7 @@ def as_law(finding: Finding) -> dict[str, Any]:
         "verdict": str(finding.verdict),
         "says": finding.says,
         "way": list(map(str, finding.way)),
+        **({"requirements": list(finding.req)} if finding.req else {}),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,8 +35,11 @@ class MutationPlan:
     spend: float | None = None
 
 
-def mutate_model(bench: Bench, plan: MutationPlan, *, as_json: bool) -> int:
-    """Hunt mutants of a model, print their fates, and return the exit status: 0 if none is open."""
+def mutate_model(bench: Bench, plan: MutationPlan, out: Path | None, *, as_json: bool) -> int:
+    """Hunt mutants of a model, print their fates, and return the exit status: 0 if none is open.
+
+    `out`: the folder into which they are written, for `otf report`.
+    """
     from otf.mutation import HuntBudget
     from otf.mutation.operators import OPERATORS
     from otf.mutation.report import MutationAnalysis
@@ -49,6 +53,8 @@ def mutate_model(bench: Bench, plan: MutationPlan, *, as_json: bool) -> int:
     analysis = MutationAnalysis(bench, plan.seed, HuntBudget(plan.steps, plan.seconds), mode)
     done = _hunted(analysis, plan)
     report = analysis.report
+    if out is not None:
+        _write(out, data(report, plan, interrupted=bool(done.signal)))
     if as_json:
         document(data(report, plan, interrupted=bool(done.signal)))
     else:
@@ -197,3 +203,15 @@ def _json(each: JudgedMutant) -> dict[str, Any]:
         "steps": each.steps,
         "seconds": each.seconds,
     }
+
+
+def _write(folder: Path, found: dict[str, Any]) -> None:
+    import msgspec
+
+    from otf.report.mutants import FILE
+    from otf.runner.writer import put, writing
+
+    advice = "choose another folder with --out"
+    with writing(folder, advice=advice):
+        folder.mkdir(parents=True, exist_ok=True)
+    put(folder / FILE, msgspec.json.format(msgspec.json.encode(found), indent=2), advice)

@@ -82,7 +82,8 @@ def mutants(
 
     It tests the tester: each mutant is the system with one known mistake. A failure that is found is shrunk at once.
     If the bench ships none, or BENCH is a model, mutants of the model are tried, served as the system in virtual time:
-    see "Would this bench notice?" in docs/howto-models.md. The exit status is 0 if all mutants were found or are
+    see "Would this bench notice?" in docs/howto-models.md. With --out DIR their fates are written there, for the page
+    of `otf report DIR`. The exit status is 0 if all mutants were found or are
     proved to conform, 1 if one was not.
     """
     from otf.campaign import Settings
@@ -97,7 +98,7 @@ def mutants(
     shipped = None if bare is not None or model or operators else _mutants(bench, loaded(), only)
     if not shipped:
         plan = MutationPlan(most, budget, seconds, seed, mode, tuple(operators or ()), spend)
-        return mutate_model(bare or loaded(), plan, as_json=as_json)
+        return mutate_model(bare or loaded(), plan, out, as_json=as_json)
     folder = out or fresh("mutants")
     asked = _asked(Settings(out=folder, reference=bench, seed=seed, jobs=jobs, where=tuple(sut or ())), budget)
     places = {name: f"{name}, {at} of {len(shipped)}" for at, name in enumerate(shipped, 1)}

@@ -182,7 +182,7 @@ def _text(found: Gathered, file: Path) -> str:
     lines += [f"known issue ({counted(each.paths, 'path')}): {each.says}" for each in result.known_issues if each.paths]
     lines += [f"inconclusive ({counted(each.paths, 'path')}): {each.why}" for each in result.inconclusive]
     lines += [f"stopped: {result.trouble}"] if result.trouble else []
-    return "\n".join([*lines, *result.basis(), *found.worth, f"report: {file}"])
+    return "\n".join([*lines, *result.basis(), *found.worth, *found.mutants, f"report: {file}"])
 
 
 def _json(found: Gathered, file: Path) -> dict[str, Any]:
@@ -199,6 +199,7 @@ def _json(found: Gathered, file: Path) -> dict[str, Any]:
         ],
         **lists(found.result),
         "silence": found.result.silence,
+        "mutants": None if found.mutation is None else found.mutation.counts,
         "states": len(found.space.states),
         "visited_states": len(found.visits.states & found.space.states.keys()),
         "transitions": len(found.space.edges),

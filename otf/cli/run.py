@@ -235,7 +235,7 @@ def run(
         continued.check_until(settings.out, options.until)
         settings = replace(settings, resume=True)
     if speed is not None:
-        loaded = faster(loaded, settings, speed)
+        loaded = faster(loaded, settings, speed, elsewhere=cluster is not None)
     if calibrate:
         return measured(loaded, replace(settings, traces=min(settings.traces, 2)), as_json=as_json)
     recorded = resume is not None and not bench

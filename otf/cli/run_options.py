@@ -140,7 +140,9 @@ def counting(bench: Bench, settings: Settings, until: str | None) -> tuple[Setti
         return replace(settings, decides=True), Covered()
     coverage = Coverage(explore(bench.spec, LOOKED))
     strategy = covering(known(settings.strategy), coverage, parsed(until), monotonic)
-    return replace(settings, strategy=strategy), Covered(coverage)
+    # the strategies of workers count nothing here: the traces of their paths show what they cover
+    covers = None if settings.workers is None else coverage
+    return replace(settings, strategy=strategy, covers=covers), Covered(coverage)
 
 
 def parsed(until: str) -> Until:
@@ -159,8 +161,13 @@ def parsed(until: str) -> Until:
         raise UsageError(message) from error
 
 
-def faster(bench: Bench, settings: Settings, speed: str) -> Bench:
-    """Return the bench with the clocks of its system at this speed. Raises UsageError for one that cannot be had."""
+def faster(bench: Bench, settings: Settings, speed: str, *, elsewhere: bool) -> Bench:
+    """Return the bench with the clocks of its system at this speed; `elsewhere`: it is no system of this machine.
+
+    Raises UsageError for one that cannot be had.
+    """
+    if speed == "auto" and elsewhere:
+        raise UsageError("--speed auto: it measures a system of this machine; with --cluster, write a number")
     if speed != "auto":
         try:
             return bench.at_speed(float(speed))

@@ -23,12 +23,13 @@ from otf.adapter import Bench
 from otf.adapter.exits import blaming, watched
 from otf.adapter.serial import keeping
 from otf.campaign import Settings
-from otf.campaign.campaign import undisturbed
 from otf.campaign.lanes import InProcess, Lease, ShrinkWatch, make_room
 from otf.campaign.listener import Listener
 from otf.campaign.past import ShrunkLine
+from otf.campaign.paths import undisturbed
 from otf.campaign.remote import JobLine, ResultLine
-from otf.campaign.results import PathResult
+from otf.campaign.results import PathResult, Shrunk
+from otf.campaign.saved import Saved, saved_issue, saved_trace
 from otf.cli.continued import RunOptions, as_recorded, made, settings_of
 from otf.cli.workers import on_devices
 from otf.errors import OtfError
@@ -36,14 +37,14 @@ from otf.explore.steady import ask_again
 from otf.trace.record import Header
 from otf.trace.verdict import Signature, Verdict
 
-Answers = Callable[[JobLine], Awaitable[ResultLine]]
+Answers = Callable[[JobLine], Awaitable[ResultLine | None]]
 _WRITING: Final = Lock()
 
 
 class Greeting(msgspec.Struct):
     """The first line: the options, the folder, the speed of the clocks; the header if the bench is as recorded.
 
-    `lanes` are those of all workers.
+    `lanes` are those of all workers. `checks`: the worker looks itself whether the system follows a faster clock.
     """
 
     options: RunOptions
@@ -51,19 +52,26 @@ class Greeting(msgspec.Struct):
     speed: float = 1.0
     header: Header | None = None
     lanes: int = 1
+    checks: bool = False
 
 
 class Worker:
     """Drives leased paths with the executor of one process."""
 
-    def __init__(self, bench: Bench, settings: Settings, lanes: int) -> None:
-        self._bench, self._settings = bench, settings
+    def __init__(self, bench: Bench, settings: Settings, lanes: int, *, checks: bool = False) -> None:
+        self._bench, self._settings, self._checks = bench, settings, checks
+        self._checking = anyio.Lock()
         self._ends = float("inf")
         self._seen = set[Signature]()
+        self._searches: dict[int, anyio.CancelScope] = {}
         self._executor = InProcess(bench, settings, Listener(), lambda: self._ends, self._aftermath, lanes)
 
-    async def do(self, line: JobLine) -> ResultLine:
-        """Do what a line says; an error of otf becomes a result."""
+    async def do(self, line: JobLine) -> ResultLine | None:
+        """Do what a line says; an error of otf becomes a result. A search that is stopped answers by itself."""
+        if line.does == "stop":
+            if line.job in self._searches:
+                self._searches[line.job].cancel()
+            return None
         try:
             with blaming():
                 if line.failing is not None:
@@ -74,16 +82,51 @@ class Worker:
 
     async def _failing(self, line: JobLine, failing: PathResult) -> ResultLine:
         seconds = float("inf") if line.seconds is None else line.seconds
+        if line.does == "retry":
+            return await self._retried(line, failing.trace, anyio.current_time() + seconds)
         if line.does == "confirm":
             until = anyio.current_time() + seconds
             found = await self._executor.confirm(line.lane, failing, line.first, until, strict=line.strict)
             return msgspec.structs.replace(ResultLine.of(line.job, found.result), tries=found.tries, again=found.again)
-        shrunk = await self._executor.shrink(failing, seconds, ShrinkWatch(), lane=line.lane, confirmed=line.confirmed)
-        return ResultLine(line.job, line.number, shrunk=ShrunkLine.of("", shrunk))
+        shrunk = await self._shrunk(line, failing, seconds)
+        return ResultLine(line.job, line.number, shrunk=None if shrunk is None else ShrunkLine.of("", shrunk))
+
+    async def _shrunk(self, line: JobLine, failing: PathResult, seconds: float) -> Shrunk | None:
+        """Return the result of a search; of one that is stopped the shortest so far, None if it has none yet."""
+        best: Shrunk | None = None
+
+        def found(shrunk: Shrunk) -> None:
+            nonlocal best
+            best = shrunk
+
+        watch = ShrinkWatch(found=found)
+        with anyio.CancelScope() as self._searches[line.job]:
+            best = await self._executor.shrink(failing, seconds, watch, lane=line.lane, confirmed=line.confirmed)
+        del self._searches[line.job]
+        return best
+
+    async def _retried(self, line: JobLine, kept: Path, until: float) -> ResultLine:
+        """Drive a failure of an earlier campaign."""
+        own = self._bench.at_speed(1)
+        saved, oracle, trace = Saved.of(self._settings, own), own.oracle(), saved_trace(kept.parent, line.number)
+        assert saved is not None  # noqa: S101 -- a campaign that saves no failures retries none
+        result, why = await saved.driven(own, oracle, saved_issue(kept, own, oracle), trace, until)
+        if result is None:
+            return ResultLine(line.job, line.number, Verdict("inconclusive", why=why) if why else Verdict("pass"))
+        return ResultLine.of(line.job, result)
+
+    async def _check_speed(self, seconds: float | None) -> None:
+        async with self._checking:
+            if self._checks:
+                await self._executor.check_speed(anyio.current_time() + (float("inf") if seconds is None else seconds))
+            self._checks = False
 
     async def _drive(self, line: JobLine) -> ResultLine:
         """Drive a path."""
-        if not self._executor.takes(line.known):
+        await self._check_speed(line.seconds)
+        if line.changed:
+            self._executor.look_for(line.lane, line.changed)
+        if not self._executor.takes(line.known) or (line.looks and not self._executor.looks(line.lane)):
             return ResultLine(line.job, line.number, lacks=True)
         self._ends = float("inf") if line.seconds is None else anyio.current_time() + line.seconds
         lease = Lease(line.number, line.lane, line.run, line.known)
@@ -132,13 +175,14 @@ def _begun(greeting: Greeting) -> Answers:
 
         return refuse
     make_room(settings.jobs)
-    return Worker(bench, settings, greeting.lanes).do
+    return Worker(bench, settings, greeting.lanes, checks=greeting.checks).do
 
 
 async def _serve(answers: Answers, out: int) -> None:
     async def answer(line: JobLine) -> None:
-        result = msgspec.json.encode(await answers(line), enc_hook=str) + b"\n"
-        await run_sync(_written, out, result)
+        result = await answers(line)
+        if result is not None:
+            await run_sync(_written, out, msgspec.json.encode(result, enc_hook=str) + b"\n")
 
     with undisturbed(), watched():
         async with keeping(), anyio.create_task_group() as tasks:

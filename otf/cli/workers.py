@@ -77,18 +77,11 @@ def _with_workers(
         warn(f"note: {note}")
     if cluster is None and number == 1:
         return settings
-    what = "--processes" if cluster is None else "--cluster"
-    if options.until is not None:
-        message = f"--until counts coverage in one process: leave out {what}, and give --jobs"
-        raise UsageError(message)
     if cluster is None:
         return replace(settings, workers=_workers(settings, options, bench, number, recorded=recorded))
-    if bench.speed > 1:
-        raise UsageError("--speed measures how fast this machine's system may run: leave it out with --cluster")
-    # failures that were saved here may be of a system that only the workers reach
-    settings = replace(settings, jobs=settings.jobs * number, saved=None, largest=min(settings.largest, LARGEST))
+    settings = replace(settings, jobs=settings.jobs * number, largest=min(settings.largest, LARGEST))
     options = msgspec.structs.replace(options, jobs=1, largest=settings.largest >> 20)
-    workers = _workers(settings, options, bench, 1, recorded=recorded)
+    workers = _workers(settings, options, bench, 1, recorded=recorded, checks=True)
     return replace(settings, workers=replace(workers, cluster=cluster))
 
 
@@ -100,13 +93,16 @@ def _processes(text: str) -> int:
     return number
 
 
-def _workers(settings: Settings, options: RunOptions, bench: Bench, number: int, *, recorded: bool) -> Workers:
+def _workers(
+    settings: Settings, options: RunOptions, bench: Bench, number: int, *, recorded: bool, checks: bool = False
+) -> Workers:
     about = Past(settings.out).about if recorded else None
     greeting = {
         "options": msgspec.to_builtins(options),
         "out": str(settings.out),
         "speed": bench.speed,
         "lanes": settings.jobs * number,
+        "checks": checks,
         "header": None if about is None else {"run": "", **about.header},
     }
     return Workers(number, ("-m", "otf.cli.worker"), msgspec.json.encode(greeting))

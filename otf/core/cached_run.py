@@ -9,8 +9,9 @@ the events of the last one.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, Self, TypeAlias
 
 from otf.core.belief import Belief, EventResult
 from otf.core.due import Ledger, silent
@@ -29,13 +30,17 @@ PortFrame: TypeAlias = tuple[str, bytes]
 
 @light
 class CachedInput:
-    """An input sent before from this belief: its bytes, the next belief, and what must be proven quiet after it."""
+    """An input sent before from this belief: its bytes, the next belief, and what must be proven quiet after it.
+
+    `unanswered`: no output is expected after it.
+    """
 
     symbol: Symbol
     port: str
     data: bytes
     cached: CachedSteps
     proofs: frozenset[Hashable]
+    unanswered: bool = False
 
 
 @light
@@ -52,9 +57,12 @@ class CachedOutput:
 
 
 class CachedSteps:
-    """The inputs that were sent from a belief and the frames that came there, by the bytes of one codec."""
+    """The inputs that were sent from a belief and the frames that came there, by the bytes of one codec.
 
-    __slots__ = ("belief", "codec", "frames", "inputs", "view")
+    `quiet` has the result of quiescence there, if it was seen.
+    """
+
+    __slots__ = ("belief", "codec", "frames", "inputs", "quiet", "view")
 
     def __init__(self, belief: Belief, codec: object) -> None:
         self.belief: Belief = belief
@@ -63,14 +71,15 @@ class CachedSteps:
         self.view: View | None = belief.view if belief.view and belief.view.enabled.kept else None
         self.inputs: dict[Symbol, CachedInput] = {}
         self.frames: dict[PortFrame, CachedOutput] = {}
+        self.quiet: dict[str, CachedSteps] = {}
 
-    @staticmethod
-    def of(oracle: Oracle, belief: Belief, codec: object) -> CachedSteps:
+    @classmethod
+    def of(cls, oracle: Oracle, belief: Belief, codec: object) -> Self:
         """Return the cached steps of a belief, made once for each codec."""
-        cached = belief.ahead.get(CachedSteps)
-        if not isinstance(cached, CachedSteps) or cached.codec is not codec:
-            cached = CachedSteps(belief, codec)
-            oracle.model.memory.put(belief.ahead, CachedSteps, cached, belief)
+        cached = belief.ahead.get(cls)
+        if not isinstance(cached, cls) or cached.codec is not codec:
+            cached = cls(belief, codec)
+            oracle.model.memory.put(belief.ahead, cls, cached, belief)
         return cached
 
     def view_of(self, oracle: Oracle) -> View:
@@ -82,26 +91,26 @@ class CachedSteps:
 
     def learn_input(self, oracle: Oracle, symbol: Symbol, port: str, data: bytes) -> CachedInput | None:
         """Return an input that was sent before without these bytes; None if it was not, or has no answer."""
-        result = _known_result(oracle, self.belief, ("sent", port, symbol))
+        result = known_result(oracle, self.belief, ("sent", port, symbol))
         if result is None or silent(oracle.model, result.belief):
             return None
         proofs = frozenset(oracle.silence_of(node, symbol) for node in self.view_of(oracle).nodes)
-        go = CachedInput(symbol, port, data, CachedSteps.of(oracle, result.belief, self.codec), proofs)
+        go = CachedInput(symbol, port, data, self.of(oracle, result.belief, self.codec), proofs)
         return oracle.model.memory.put(self.inputs, symbol, go, self.belief)
 
     def learn_output(self, oracle: Oracle, frame: PortFrame, output: object) -> CachedOutput | None:
         """Return the output of a frame not looked up before; None if it is new, or needs the monitor."""
-        result = _known_result(oracle, self.belief, ("seen", frame[0], oracle.model.output_symbol(output)))
+        result = known_result(oracle, self.belief, ("seen", frame[0], oracle.model.output_symbol(output)))
         if result is None or result.kept:
             return None
         quiescence_predicted = silent(oracle.model, result.belief)
         if quiescence_predicted and result.belief.in_flight:
             return None
-        then = CachedOutput(output, frame[1], CachedSteps.of(oracle, result.belief, self.codec), quiescence_predicted)
+        then = CachedOutput(output, frame[1], self.of(oracle, result.belief, self.codec), quiescence_predicted)
         return oracle.model.memory.put(self.frames, frame, then, self.belief)
 
 
-def _known_result(oracle: Oracle, belief: Belief, event: Hashable) -> EventResult | None:
+def known_result(oracle: Oracle, belief: Belief, event: Hashable) -> EventResult | None:
     """Return the known result of an event, None unless the monitor can be left out."""
     result = belief.after.get(event)
     if result is None or not result.belief.sure or result.belief.unconstrained:
@@ -118,7 +127,7 @@ class CachedRun:
     """A cached run in progress; `last` holds the events of its last step, which began in `before`."""
 
     session: Session
-    pacing: Eager
+    proven: AbstractSet[Hashable]
     cached: CachedSteps
     ledger: Ledger
     before: CachedSteps = field(init=False)
@@ -143,18 +152,18 @@ class CachedRun:
         self.timing = self.oracle.timing
         self.room = self.session.steps - self.ledger.sent
 
-    @staticmethod
-    def start(session: Session, codec: object) -> CachedRun | None:
+    @classmethod
+    def start(cls, session: Session, codec: object) -> Self | None:
         """Return a cached run from the state of a session; None if the session must decide the next step."""
         moment, pacing, monitor = session.moment, session.pacing, session.monitor
         if not isinstance(pacing, Eager) or session.probing or session.over or moment.quiet or moment.next is not None:
             return None
         belief, model = monitor.belief, monitor.oracle.model
-        if session.flood < LONG or model.timed or monitor.verdict is not None or belief.in_flight:
+        if session.flood < LONG or model.timed or monitor.verdict is not None or belief.in_flight or session.elapsing:
             return None
         if not silent(model, belief) or not pacing.ready(moment):
             return None
-        return CachedRun(session, pacing, CachedSteps.of(monitor.oracle, belief, codec), monitor.ledger)
+        return cls(session, pacing.proven, CachedSteps.of(monitor.oracle, belief, codec), monitor.ledger)
 
     def choose(self) -> Symbol | None:
         """Return the input to send now; None if the session must decide, or if the path is over."""
@@ -168,7 +177,7 @@ class CachedRun:
 
     def _proven(self, go: CachedInput) -> bool:
         # looked up in each run anew: a pacing drops its proofs when there are too many, which it does at quiescence
-        proven = self.pacing.proven.issuperset(go.proofs)
+        proven = self.proven >= go.proofs
         if proven:
             self.trusted[id(go)] = go
         return proven

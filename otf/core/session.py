@@ -166,6 +166,11 @@ class Session:
         return self._pause.means != "rested" and not self.moment.quiet
 
     @property
+    def elapsing(self) -> bool:
+        """Return whether an input that only waits is under way: nothing may be sent before it is over."""
+        return bool(self._elapses)
+
+    @property
     def pinging(self) -> bool:
         """Return whether the answers to pings are under way, which end the wait sooner than a look at the system."""
         return self._round is not None
@@ -259,11 +264,15 @@ class Session:
         return event
 
     def skip(self, belief: Belief, ledger: Ledger, steps: int, events: int) -> None:
-        """Continue from a belief and a ledger, after steps and events that needed no decision of the session."""
+        """Continue from a belief and a ledger, after steps and events that needed no decision of the session.
+
+        If the last event was quiescence, each of these steps has ended with quiescence as well.
+        """
         monitor = self.monitor
         monitor.belief, monitor.ledger = belief, ledger
         monitor.events += events
-        self.moment.burst += steps
+        if not self.moment.quiet:
+            self.moment.burst += steps
 
     def _look(self) -> None:
         # an output between the choice of an input and its sending may lead to a state in which the input is disabled

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from otf.core.hypothesis import Hypothesis
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import INTERNAL, Limits, Moves, Next, Relation, endless
 from otf.core.nodes import NO_INPUTS, UNKNOWN, EnabledInputs, Node
+
+NOTED: Final = 256
+"""Enabled inputs about which a view notes what was asked; of more, the notes of many views would take much memory."""
 
 InputMode = Literal["uioco", "any", "all", "mixed"]
 
@@ -52,6 +55,7 @@ class View:
     _alone: Node | None
     _targets: dict[Symbol, tuple[Node, ...]] = field(default_factory=dict[Symbol, tuple[Node, ...]], compare=False)
     _sorted: list[tuple[Symbol, ...]] = field(default_factory=list[tuple[Symbol, ...]], compare=False)
+    _known: list[bool | None] = field(default_factory=list[bool | None], compare=False, repr=False)
     enabled: EnabledInputs = field(init=False, compare=False, repr=False)
 
     @staticmethod
@@ -100,6 +104,16 @@ class View:
             self._sorted.extend((tuple(specified), tuple(inp for inp in inputs if inp in others)))
         return self._sorted
 
+    @property
+    def known(self) -> list[bool | None] | None:
+        """Return for each enabled input, by index, whether the model specifies it, None where it was not asked.
+
+        None for a list that is long, or not kept: strategies note here what they asked, since most draws come again.
+        """
+        if not self._known and self.enabled.kept and self.enabled.size <= NOTED:
+            self._known.extend([None] * self.enabled.size)
+        return self._known or None
+
     def targets(self, inp: Symbol) -> tuple[Node, ...]:
         """Return the nodes that an input may lead to."""
         targets = self._targets.get(inp)
@@ -112,8 +126,10 @@ class View:
         """Return whether the model itself specifies `inp` wherever it may be taken."""
         if self._alone is not None:
             # one look-up for each draw, where `specified` would end up there by two calls
-            known = self._alone.moves.get(inp) if self.model.spec.partial is None else None
-            return self.model.specified(self._alone, inp) if known is None else bool(known)
+            node = self._alone
+            answers = node.moves if self.model.spec.partial is None else node.specified
+            known = None if answers is None else answers.get(inp)
+            return self.model.specified(node, inp) if known is None else bool(known)
         return _enough(self.model, self.relation, self.reached, inp, self.model.specified)
 
     def allows(self, inp: Symbol) -> bool:

@@ -19,6 +19,7 @@ from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph
 from otf.explore.naming import observed, output_name
 from otf.explore.refine import blocks
 from otf.spec import Spec
+from otf.spec.transition import RequirementIds
 from otf.values import show
 
 SEARCHED: Final = 1_000  # states that are searched for the actions of a scenario
@@ -31,8 +32,8 @@ INSIDE: Final = ("depth", "states")
 STEPS: Final = ("depth",)
 
 
-def safety(graph: Graph, holds: Callable[[Any], object], law: str = "safe") -> Finding:
-    """Check that `holds(state)` is true of every state.
+def safety(graph: Graph, holds: Callable[[Any], object], law: str = "safe", req: RequirementIds = ()) -> Finding:
+    """Check that `holds(state)` is true of every state; `req` are the requirements that this states.
 
     >>> from otf.models.coffee import coffee
     >>> print(safety(explore(coffee), lambda paid: paid < 10))
@@ -41,12 +42,16 @@ def safety(graph: Graph, holds: Callable[[Any], object], law: str = "safe") -> F
     """
     for number, value in enumerate(graph.values):
         if not _asked(law, holds, value):
-            return refuted(graph, law, number, f"not in {show(value)}")
-    return upheld(graph, law, ignores=INSIDE)
+            return refuted(graph, law, number, f"not in {show(value)}").citing(req)
+    return upheld(graph, law, ignores=INSIDE).citing(req)
 
 
-def transitions(graph: Graph, holds: Callable[..., object], law: str = "invariant") -> Finding:
+def transitions(
+    graph: Graph, holds: Callable[..., object], law: str = "invariant", req: RequirementIds = ()
+) -> Finding:
     """Check that `holds(state, input, next_state, outputs)` is true of every transition on an input.
+
+    `req` are the requirements that this states.
 
     >>> from otf.models.coffee import coffee
     >>> print(transitions(explore(coffee), lambda paid, inp, then, outputs: not outputs or paid == 10))
@@ -57,8 +62,9 @@ def transitions(graph: Graph, holds: Callable[..., object], law: str = "invarian
             source, target = graph.values[arc.source], graph.values[arc.target]
             parts = source, graph.inputs[arc.input], target, graph.outputs[arc.outputs]
             if not _asked(law, holds, *parts):
-                return refuted(graph, law, arc.source, f"not in {show(source)}, on the way to {show(target)}", at)
-    return upheld(graph, law, ignores=INSIDE)
+                says = f"not in {show(source)}, on the way to {show(target)}"
+                return refuted(graph, law, arc.source, says, at).citing(req)
+    return upheld(graph, law, ignores=INSIDE).citing(req)
 
 
 def unsafe(graph: Graph, holds: Callable[[Any], object]) -> set[int]:
@@ -88,8 +94,12 @@ def dead(graph: Graph, accepting: Callable[[Any], object] | None = None) -> set[
     return set(range(len(graph.values))) - _leading(graph, goals | set(graph.edge) | _open(graph))
 
 
-def liveness(graph: Graph, accepting: Callable[[Any], object] | None = None, law: str = "live") -> Finding:
+def liveness(
+    graph: Graph, accepting: Callable[[Any], object] | None = None, law: str = "live", req: RequirementIds = ()
+) -> Finding:
     """Check that an accepting state can be reached from every state, so that there is no dead end.
+
+    `req` are the requirements that this states.
 
     >>> from otf.models.coffee import coffee
     >>> print(liveness(explore(coffee), lambda paid: paid == 0))
@@ -98,12 +108,15 @@ def liveness(graph: Graph, accepting: Callable[[Any], object] | None = None, law
     lost = dead(graph, accepting)
     if lost:
         first = min(lost)
-        return refuted(graph, law, first, f"no accepting state can be reached from {show(graph.values[first])}")
-    return upheld(graph, law)
+        says = f"no accepting state can be reached from {show(graph.values[first])}"
+        return refuted(graph, law, first, says).citing(req)
+    return upheld(graph, law).citing(req)
 
 
-def reachable(graph: Graph, goal: Callable[[Any], object], law: str = "reachable") -> Finding:
+def reachable(graph: Graph, goal: Callable[[Any], object], law: str = "reachable", req: RequirementIds = ()) -> Finding:
     """Check that some state for which `goal(state)` is true can be reached; if so, `way` leads there.
+
+    `req` are the requirements that this states.
 
     >>> from otf.models.coffee import coffee
     >>> print(reachable(explore(coffee), lambda paid: paid == 5))
@@ -113,10 +126,11 @@ def reachable(graph: Graph, goal: Callable[[Any], object], law: str = "reachable
     for number, value in enumerate(graph.values):
         if _asked(law, goal, value):
             found = refuted(graph, law, number, "")
-            return Finding(law, LawVerdict.PROVEN, show(value), found.way)
+            return Finding(law, LawVerdict.PROVEN, show(value), found.way).citing(req)
+    none = f"no such state among {len(graph.values):,}"
     if graph.whole:
-        return Finding(law, LawVerdict.REFUTED, f"no such state among {len(graph.values):,}")
-    return Finding(law, LawVerdict.UNDECIDED, f"no such state among {len(graph.values):,}; bounds cut others off")
+        return Finding(law, LawVerdict.REFUTED, none).citing(req)
+    return Finding(law, LawVerdict.UNDECIDED, f"{none}; bounds cut others off").citing(req)
 
 
 def general(graph: Graph) -> list[Finding]:
@@ -211,10 +225,16 @@ def _asked(law: str, holds: Callable[..., object], *arguments: object) -> bool:
         raise ModelError(message + own_frames(error)) from error
 
 
-def allows(spec: Spec[Any, Any], script: Any, limit: int = LIMIT) -> Finding:  # noqa: ANN401 -- any notation
+def allows(
+    spec: Spec[Any, Any],
+    script: Any,  # noqa: ANN401 -- any notation
+    limit: int = LIMIT,
+    req: RequirementIds = (),
+) -> Finding:
     """Check that a model can go through a scenario to its end; `way` shows how.
 
-    `script` is a `Scenario`, or what `otf.compose.guided` takes; `limit` bounds the number of states.
+    `script` is a `Scenario`, or what `otf.compose.guided` takes; `limit` bounds the number of states. `req` are the
+    requirements that the scenario shows.
 
     >>> from otf.spec import goto
     >>> def step(stack, inp):
@@ -226,10 +246,15 @@ def allows(spec: Spec[Any, Any], script: Any, limit: int = LIMIT) -> Finding:  #
     """
     law = f"{spec.name} allows the scenario"
     graph = explore(composed(spec, known(spec, script)), limit)
-    return reachable(graph, graph.accepting, law)
+    return reachable(graph, graph.accepting, law, req)
 
 
-def forbids(spec: Spec[Any, Any], script: Any, limit: int = LIMIT) -> Finding:  # noqa: ANN401 -- any notation
+def forbids(
+    spec: Spec[Any, Any],
+    script: Any,  # noqa: ANN401 -- any notation
+    limit: int = LIMIT,
+    req: RequirementIds = (),
+) -> Finding:
     """Check that a model cannot go through a scenario to its end; if it can, `way` shows how.
 
     >>> from otf.models.coffee import coffee
@@ -239,8 +264,8 @@ def forbids(spec: Spec[Any, Any], script: Any, limit: int = LIMIT) -> Finding:  
     found = allows(spec, script, limit)
     law = f"{spec.name} forbids the scenario"
     if found.verdict is LawVerdict.UNDECIDED:
-        return Finding(law, LawVerdict.PASSED, found.says)
-    return Finding(law, LawVerdict.REFUTED if found else LawVerdict.PROVEN, found.says, found.way)
+        return Finding(law, LawVerdict.PASSED, found.says).citing(req)
+    return Finding(law, LawVerdict.REFUTED if found else LawVerdict.PROVEN, found.says, found.way).citing(req)
 
 
 def known(spec: Spec[Any, Any], script: Any) -> Scenario:  # noqa: ANN401 -- any notation

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from otf.explore.graph import OPEN, SPONTANEOUS, Graph
+from otf.spec.transition import RequirementIds, requirements
 from otf.values import show
 
 
@@ -41,12 +42,16 @@ class TakenStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The verdict on one law: `says` gives the grounds in a line, `way` the steps to where the law fails."""
+    """The verdict on one law: `says` gives the grounds in a line, `way` the steps to where the law fails.
+
+    `req` are the requirements that the law states.
+    """
 
     law: str
     verdict: LawVerdict
     says: str = ""
     way: tuple[TakenStep, ...] = ()
+    req: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Return whether the law holds as far as is known: `assert safety(graph, …)` is a test."""
@@ -55,8 +60,14 @@ class Finding:
     def __str__(self) -> str:
         """Return the verdict, and below it the way, one step a line."""
         between = " " if self.verdict is LawVerdict.WITHIN else ": "
-        lines = [f"{self.law}: {self.verdict}" + (f"{between}{self.says}" if self.says else "")]
+        broken = "violates " if self.verdict is LawVerdict.REFUTED else ""
+        cited = f" ({broken}{', '.join(self.req)})" if self.req else ""
+        lines = [f"{self.law}: {self.verdict}" + (f"{between}{self.says}" if self.says else "") + cited]
         return "\n".join([*lines, *(f"  {number:3}  {step}" for number, step in enumerate(self.way, 1))])
+
+    def citing(self, req: RequirementIds) -> Finding:
+        """Return the finding as one on these requirements."""
+        return replace(self, req=requirements(req)) if req else self
 
 
 def upheld(graph: Graph, law: str, *, ignores: Iterable[str] = ()) -> Finding:

@@ -6,6 +6,7 @@ The quantifiers go through values in their order, until one fails or enough were
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
@@ -64,7 +65,7 @@ def check(
     <proof after 10 tests>
     """
     subject = quantified(prop, sources, values)
-    return finish(checking(subject, tests, seed, waits=False))
+    return replace(finish(checking(subject, tests, seed, waits=False)), req=subject.req)
 
 
 async def check_async(
@@ -85,7 +86,8 @@ async def check_async(
     >>> anyio.run(check_async, below_two)
     <counterexample after 4 tests: number=2>
     """
-    return await answered(checking(quantified(prop, sources, values), tests, seed, waits=True))
+    subject = quantified(prop, sources, values)
+    return replace(await answered(checking(subject, tests, seed, waits=True)), req=subject.req)
 
 
 def quantified(prop: Testable, sources: Sequence[object] = (), values: Values | None = None) -> Quantified:
@@ -97,7 +99,7 @@ def quantified(prop: Testable, sources: Sequence[object] = (), values: Values | 
     """
     universal = isinstance(prop, Quantified) and prop.usual.truth
     if isinstance(prop, Quantified) and universal and sources:
-        return Quantified(prop.function, rows(prop.function, sources, values))
+        return Quantified(prop.function, rows(prop.function, sources, values), req=prop.req)
     if callable(prop) and not isinstance(prop, Property):
         return Quantified(prop, rows(prop, sources, values))
     if sources or values is not None:

@@ -70,7 +70,8 @@ class Quantified(Property):
     """A function quantified over rows of arguments; returned by `for_all` and `exists`.
 
     `join` combines the truths of the rows, and `usual` is the truth without any row. The first row that decides the
-    opposite for sure ends the evaluation. The result is not sure if rows are left untried.
+    opposite for sure ends the evaluation. The result is not sure if rows are left untried. `req` are the ids of the
+    requirements that the property states.
 
     >>> from otf.logic import exists, for_all
     >>> for_all([1], lambda number: False).usual.truth, exists([1], lambda number: True).usual.truth
@@ -81,6 +82,7 @@ class Quantified(Property):
     table: Rows
     usual: Truth = HOLDS
     join: Callable[[Truth, Truth], Truth] = all_hold
+    req: tuple[str, ...] = ()
 
     def judged(self, tests: int) -> Waiting[Truth]:
         """Try rows until one decides."""

@@ -89,7 +89,7 @@ class PropertyResult:
     `tests` is the number of rows of arguments that were tested, `rejections` of those that an implication rejected, and
     `undecided` of those for which an inner quantifier ran out of tests. `values` are the arguments of the smallest
     counterexample, or the witness of a proof by `exists`; `found` are the arguments of the first counterexample.
-    `error` is the exception that the property raised for `values`.
+    `error` is the exception that the property raised for `values`. `req` are the requirements that the property states.
 
     >>> from otf.logic import check
     >>> result = check(lambda number: number < 2, range(5))
@@ -104,6 +104,7 @@ class PropertyResult:
     values: Mapping[str, object] = field(default_factory=dict[str, object])
     found: Mapping[str, object] = field(default_factory=dict[str, object])
     error: Exception | None = None
+    req: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Return whether the property was proven or passed: `assert check(prop)` is a test."""
@@ -117,7 +118,10 @@ class PropertyResult:
         after = {PropertyOutcome.PASSED: " ", PropertyOutcome.NOTHING: ": "}.get(self.outcome, " after ")
         shown = ", ".join(f"{name}={show(value)}" for name, value in self.values.items())
         raised = f" raised {type(self.error).__name__}: {self.error}" if self.error else ""
-        return "".join([self.outcome, after if counts else "", ", ".join(counts), ": " if shown else "", shown, raised])
+        broken = "violates " if self.outcome is PropertyOutcome.COUNTEREXAMPLE else ""
+        cited = f" ({broken}{', '.join(self.req)})" if self.req else ""
+        line = [self.outcome, after if counts else "", ", ".join(counts), ": " if shown else "", shown, raised, cited]
+        return "".join(line)
 
     def __repr__(self) -> str:
         """Return the line, which a failing `assert` prints."""

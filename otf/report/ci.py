@@ -82,6 +82,7 @@ def _details(gathered: Gathered) -> Iterator[str]:
         yield f"inconclusive ({counted(undecided.paths, 'path')}): {undecided.why}; trace: {undecided.trace}"
     if result.trouble:
         yield f"stopped: {result.trouble}"
+    yield from gathered.mutants
     yield from result.basis()
 
 

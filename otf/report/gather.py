@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from otf.adapter import Bench
 from otf.core import Model, Monitor, RequirementEvidence
+from otf.report.mutants import ReportedMutation
 from otf.report.space import Space, VisitedSpace, Walker, space
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
 from otf.trace.record import Header
@@ -82,7 +83,8 @@ class Gathered:
     `windows` are those in which the model allows the answers to each type of input, `waits` the seconds of all paths
     until events of each kind. `bench` judges the traces; `known_issues` are its, and `source` is the file and line of
     its model. `trouble` is the error that ended contact with the system, `time` is where the time went, `worth` what
-    the paths are worth if none failed, both in words; `requirements` is what the paths say of these.
+    the paths are worth if none failed, both in words; `requirements` is what the paths say of these,
+    `mutation` the result of `otf mutants`, if the folder has one.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -112,6 +114,7 @@ class Gathered:
     windows: dict[str, list[tuple[float, float]]] = field(default_factory=dict[str, list[tuple[float, float]]])
     waits: defaultdict[str, float] = field(default_factory=lambda: defaultdict[str, float](float))
     requirements: RequirementRecord = field(default_factory=RequirementRecord)
+    mutation: ReportedMutation | None = None
     growth: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
     _walker: Walker | None = None
     _evidence: RequirementEvidence | None = None
@@ -154,6 +157,11 @@ class Gathered:
     def verdict(self) -> Outcome:
         """Return the verdict of the campaign."""
         return self.result.verdict
+
+    @property
+    def mutants(self) -> tuple[str, ...]:
+        """Return the result of `otf mutants` in words, nothing if the folder has none."""
+        return () if self.mutation is None else tuple(self.mutation.lines())
 
     @property
     def steps(self) -> int:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Container, Iterable, Sequence
-from hashlib import sha256
-from importlib.resources import files
 from math import inf
 from pathlib import Path
 from typing import Final
@@ -13,7 +10,8 @@ from typing import Final
 from otf.report.curves import duration, growth, response_times
 from otf.report.embedded import EmbeddedPath, address, document
 from otf.report.gather import Gathered, PathSummary, ReportedFailure
-from otf.report.markup import MARK, Markup, joined, tag
+from otf.report.markup import MARK, Markup, framed, joined, own, tag
+from otf.report.mutants import mutants_section
 from otf.report.requirements import section as requirements_section
 from otf.report.states import legend, space_data, walk
 from otf.trace.explain import explanation
@@ -254,17 +252,6 @@ def page(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = ()) -> str:
     '<!DOCTYPE html>'
     """
     title = f"otf report: {gathered.header.bench}"
-    style, script = Markup("\n".join(map(_own, STYLES))), Markup("\n".join(map(_own, SCRIPTS)))
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", name="generator", content=MARK),
-        # whatever an output of the system contains: nothing is loaded, and only this script runs
-        tag("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", title),
-        tag("style", style),
-    )
     sections = _sections(gathered, {path.name for path in paths_in_it})
     links = [tag("a", name, href=f"#{key}") for key, (name, _) in sections.items()]
     top = tag(
@@ -277,30 +264,19 @@ def page(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = ()) -> str:
     body = [tag("section", tag("h2", name), content, id=key) for key, (name, content) in sections.items()]
     viewer = tag("main", id="viewer", hidden="", aria_label="viewer")
     data = tag("script", Markup(document(paths_in_it)), type="application/json", id="paths-data")
-    whole = tag("body", top, viewer, tag("main", *body, id="content"), data, tag("script", script))
-    return f"<!DOCTYPE html>\n{tag('html', head, whole, lang='en')}\n"
+    style, script = ("\n".join(map(own, names)) for names in (STYLES, SCRIPTS))
+    return framed(title, style, script, top, viewer, tag("main", *body, id="content"), data, mark=MARK)
 
 
 def _sections(gathered: Gathered, names: Container[str]) -> dict[str, tuple[str, Markup]]:
-    required = requirements_section(gathered)
+    required, mutants = requirements_section(gathered), mutants_section(gathered.mutation)
     return {
         "failures": ("Failures", failures(gathered, names)),
         **({"requirements": ("Requirements", required)} if required else {}),
+        **({"mutants": ("Mutants", mutants)} if mutants else {}),
         "paths": ("Paths", paths(gathered, names)),
         "states": ("States", graph(gathered)),
         "coverage": ("Coverage", coverage(gathered)),
         "times": ("Response times", times(gathered)),
         "untried": ("Not tried", untried(gathered)),
     }
-
-
-def _policy(style: str, script: str) -> str:
-    return f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'"
-
-
-def _hash(content: str) -> str:
-    return f"sha256-{b64encode(sha256(content.encode()).digest()).decode()}"
-
-
-def _own(name: str) -> Markup:
-    return joined(Markup(files("otf.report").joinpath(name).read_text(encoding="utf-8")))

@@ -47,6 +47,7 @@ class FastPath:
         self._not_prompt = self._not_soon = 0
         self._patient = session.monitor.oracle.timing.quiescence >= SOON
         self._possible = isinstance(session.pacing, Eager) and not session.probing
+        self._later = True  # acknowledgements go with the next input
 
     @property
     def ready(self) -> bool:
@@ -60,7 +61,7 @@ class FastPath:
 
     async def run(self) -> None:
         """Take steps until one is not cached; the session is then as if it had received every event itself."""
-        cached_run = CachedRun.start(self._session, self._codec.codec)
+        cached_run = self._start()
         if cached_run is None:
             return
         # where most steps are new, this is all: what is set up for a run of steps takes longer than the choice
@@ -71,13 +72,18 @@ class FastPath:
         # not counted step by step: that would take a hundredth of a step
         waited = monotonic() - thread_time()
         try:
-            self._wire.acknowledge(later=True)
+            if self._later:
+                self._wire.acknowledge(later=True)
             await self._go(cached_run, go)
         finally:
-            self._wire.acknowledge(later=False)
-            self._wire.known_empty.clear()
+            if self._later:
+                self._wire.acknowledge(later=False)
+                self._wire.known_empty.clear()
             cached_run.finish()
             self._spent.wire += max(0.0, monotonic() - thread_time() - waited)
+
+    def _start(self) -> CachedRun | None:
+        return CachedRun.start(self._session, self._codec.codec)
 
     async def _go(self, cached_run: CachedRun, go: CachedInput | None) -> None:
         # longer than other functions: a call for each of its parts would make a step a tenth slower

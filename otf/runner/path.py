@@ -16,11 +16,13 @@ from otf.codec import Codec, PortAction
 from otf.codec.malformed import Malformed
 from otf.core import Ping, Send, Session, Wait
 from otf.core.calls import own_frames
+from otf.core.waits import Strict
 from otf.errors import CodecError, ModelError, OtfError, UsageError, WriteError
 from otf.runner.fast_path import FastPath
 from otf.runner.line_templates import CodecCache
 from otf.runner.lookout import Lookout
 from otf.runner.observing import Observer
+from otf.runner.strict_path import StrictPath
 from otf.runner.time_spent import spent
 from otf.runner.waiting import AT_ONCE
 from otf.runner.wire import Arrived, Wire
@@ -74,7 +76,12 @@ class Conduct:
         self._model = session.monitor.oracle.model
         self._lookout = Lookout(session, wire, observer, started)
         self._spent = spent()
-        self._fast_path = FastPath(session, wire, self.codec, self._bytes, record)
+        what = session, wire, self.codec, self._bytes, record
+        self._fast_path = (
+            FastPath(*what)
+            if observer is None or not isinstance(session.pacing, Strict)
+            else StrictPath(*what, observer, self._lookout.stalls)
+        )
 
     async def run(self) -> Verdict:
         """Perform commands until the verdict; it is inconclusive if the line itself is at fault."""

@@ -178,6 +178,14 @@ class Wire:
             self._pause(paused=False)
         return arrived
 
+    def drop(self) -> None:
+        """Drop the first of the arrivals that were not returned yet: it was judged."""
+        self.inbox.popleft()
+        if not self.inbox:
+            self._bytes = 0
+            if self._paused:
+                self._pause(paused=False)
+
     def over(self, until: float) -> bool:
         """Return whether the time `until` has come."""
         # in the clock's own time: minus the start, it may be rounded down, and `until` would never come

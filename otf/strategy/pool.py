@@ -71,33 +71,50 @@ class Pool:
     def candidates(self, view: View) -> Iterator[Symbol]:
         """Yield up to `FEW` inputs to choose from, each drawn uniformly and independently; none if none is enabled.
 
-        An input that is drawn and not wanted is dropped, which leaves the others equally likely.
+        An input that is drawn and not wanted is dropped, which leaves the others equally likely. One that is drawn
+        again counts, and is not yielded again: no comparison needs it twice.
         """
-        wanted, enabled, random = self.wanted(view), view.enabled, self.random.random
-        size, at, left, over = enabled.size, enabled.at, FEW, self.patience()
+        wanted, enabled, random = self._side(), view.enabled, self.random.random
+        size, at, left, over, known = enabled.size, enabled.at, FEW, self.patience(), view.known
+        specifies = view.specifies
+        drawn: set[int] = set()
         for _ in range(DRAWN if size else 0):
             # as `choice` draws an index, at half the cost
-            inp = at(int(random() * size))
-            if wanted(inp):
-                yield inp
-                left -= 1
-                if not left or over():
+            index = int(random() * size)
+            if wanted is not None:
+                answer = None if known is None else known[index]
+                if answer is None:
+                    answer = specifies(at(index))
+                    if known is not None:
+                        known[index] = answer
+                if answer is not wanted:
+                    continue
+            left -= 1
+            if index not in drawn:
+                drawn.add(index)
+                yield at(index)
+                if over():
                     return
+            if not left:
+                return
         if left == FEW:
-            inputs = self.rest(view, wanted)
+            inputs = self.rest(view, _test(view, wanted=wanted))
             yield from (self.random.choice(inputs) for _ in range(FEW if inputs else 0))
 
     def wanted(self, view: View) -> WantedInput:
         """Return the test for the inputs to choose from now; in the mode `mixed`, a coin decides between two."""
+        return _test(view, wanted=self._side())
+
+    def _side(self) -> bool | None:
+        """Return whether inputs to choose from now are those that the model specifies, or the others; None: all."""
         match self.mode:
             case "uioco" | "any":
-                return view.specifies
+                return True
             case "all":
-                return _every
+                return None
             case "mixed":
-                specifies = view.specifies
                 # the same side of the coin as in `of`
-                return (lambda inp: not specifies(inp)) if self.random.random() < HALF else specifies
+                return self.random.random() >= HALF
             case _:
                 assert_never(self.mode)
 
@@ -106,6 +123,13 @@ class Pool:
         inputs = view.enabled.all
         found = [inp for inp in inputs if wanted(inp)]
         return found or (inputs if self.mode == "mixed" else ())
+
+
+def _test(view: View, *, wanted: bool | None) -> WantedInput:
+    specifies = view.specifies
+    if wanted is None:
+        return _every
+    return specifies if wanted else lambda inp: not specifies(inp)
 
 
 def _every(_inp: Symbol) -> bool:

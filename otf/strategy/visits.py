@@ -284,7 +284,13 @@ def _tried(visits: VisitCounts, view: View) -> Rank:
 
 
 def _reached(visits: VisitCounts, view: View) -> Rank:
-    return lambda inp: visits.reached(view, (inp,))[0]
+    times, targets = visits.states.get, view.targets
+
+    def rank(inp: Symbol) -> int:
+        nodes = targets(inp)
+        return times(nodes[0], 0) if len(nodes) == 1 else min(map(times, nodes, repeat(0)), default=0)
+
+    return rank
 
 
 def action(inp: Symbol) -> str:

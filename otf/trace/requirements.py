@@ -82,6 +82,12 @@ class RequirementRecord:
         for each in ids:
             self.violated.setdefault(each, trace)
 
+    def add(self, found: RequirementRecord) -> None:
+        """Add what further runs say; of two traces that violate a requirement the first is kept."""
+        self.reached |= found.reached
+        self.decided |= found.decided
+        self.violated = {**found.violated, **self.violated}
+
     def results(self) -> tuple[RequirementResult, ...]:
         """Return the status of each requirement of the table, and of those that only the model has."""
         unlisted = sorted(self.reached.union(self.violated) - self.table.keys())

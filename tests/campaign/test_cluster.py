@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable, Generator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +16,7 @@ import msgspec
 import pytest
 
 from otf.campaign import Campaign, Settings
-from otf.campaign.relay import IDLE, Relay, end_relay, relayed
+from otf.campaign.relay import IDLE, Relay, end_relay, relayed, stop_relayed
 from otf.campaign.settings import Workers
 from otf.errors import ContactError, UsageError, WriteError
 from otf.models.coffee import bench
@@ -187,6 +188,20 @@ def test_a_program_that_writes_something_else() -> None:
     """A line that is no answer ends the program: no one waits for an answer that was cut in two."""
     relay = Relay(("-c", "print('warning', flush=True); input()"), b'{"out": ""}')
     assert relay.ask(1, b'{"job": 1, "does": "drive"}', {}, ()).line == b""
+    relay.end()
+
+
+def test_a_job_is_stopped() -> None:
+    """What stops it is one more line for the program, which then answers; of a job that is over nothing is said."""
+    program = "import sys; sys.stdin.readline(); job = sys.stdin.readline(); print(job + sys.stdin.readline(), end='')"
+    relay = Relay(("-c", program), b'{"out": ""}')
+    asked = Future[bytes]()
+    Thread(target=lambda: asked.set_result(relay.ask(1, b'{"job": 1}', {}, ()).line)).start()
+    while not asked.done():
+        relay.stop(1, b'{"job": 1, "does": "stop"}')
+    relay.stop(2, b"")
+    assert asked.result() == b'{"job": 1}'
+    stop_relayed("unknown", 1, b"")
     relay.end()
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from otf.adapter import Bench
-from otf.campaign import Summary
-from otf.campaign.past import Past
+from otf.campaign import Budget, Summary
+from otf.campaign.past import Past, ShrunkLine, shrunk_of
 from otf.campaign.settings import Mode
 from otf.errors import TraceError, UsageError
 from otf.spec import Spec, Transition, goto
@@ -173,6 +173,16 @@ def test_a_folder_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "campaign.jsonl").mkdir()
     with pytest.raises(TraceError, match=r"campaign.jsonl: Is a directory; give the folder of a campaign"):
         Past(tmp_path)
+
+
+def test_a_shrunk_failure_as_a_line(tmp_path: Path) -> None:
+    """A worker's line has all of a search that ended early, also why it did."""
+    [group] = run(bench(TEA), tmp_path, traces=1, seed=1, budget=Budget(4)).failures.values()
+    assert group.shrunk is not None
+    assert group.shrunk.ended == "the budget of 4 inputs was used up"
+    found = shrunk_of(tmp_path, ShrunkLine.of("", group.shrunk), 1, bench())
+    assert found is not None
+    assert replace(found, events=()) == replace(group.shrunk, events=())
 
 
 def test_the_settings_are_in_the_journal(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import resource
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import pytest
 import otf
 from otf.adapter import Bench
 from otf.campaign import InconclusiveError, NonconformanceError, Settings, SettingsKeywords
+from otf.campaign.lanes import make_room
 from otf.core import Limits
 from otf.errors import ContactError, ModelError, UsageError
 from otf.spec import Spec, Transition
@@ -139,3 +141,22 @@ def test_a_misspelt_setting(tmp_path: Path) -> None:
     found = subprocess.run([sys.executable, "-m", "mypy", str(script)], capture_output=True, text=True, check=False)
     assert 'misspelt.py:3: error: Unexpected keyword argument "stesp" for "run"; did you mean "steps"?' in found.stdout
     assert 'misspelt.py:4: error: Argument "steps" to "run" has incompatible type "str"' in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "limit", "note"),
+    [
+        (256, 1 << 20, 10_064, ""),
+        (256, resource.RLIM_INFINITY, 10_064, ""),
+        (20_000, 20_000, 20_000, ""),
+        (256, 512, 512, "1000 copies may need 10064 open files, and this process may have 512: see `ulimit -Hn`"),
+    ],
+)
+def test_room_for_a_thousand_copies(
+    soft: int, hard: int, limit: int, note: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The limit of open files is raised as far as it may be; where that is not enough, a note says so."""
+    limits = [(soft, hard)]
+    monkeypatch.setattr(resource, "getrlimit", lambda _kind: limits[-1])  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    monkeypatch.setattr(resource, "setrlimit", lambda _kind, found: limits.append(found))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    assert (make_room(1000), limits[-1]) == (note, (limit, hard))

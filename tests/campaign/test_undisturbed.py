@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-from otf.campaign.campaign import undisturbed
+from otf.campaign.paths import undisturbed
 
 
 def test_what_is_there_is_left_out_for_the_time() -> None:

@@ -135,3 +135,33 @@ def test_a_timer_that_is_lost_decides_the_status(tmp_path: Path) -> None:
         assert ("no lost timer: refuted: 't' may expire in 'aside'" in done.out) is bool(status)
         assert otf("check", f"{tmp_path / f't{careful}.py'}:spec", "--law", "no unknown timer").status == 0
     assert "timer" not in otf("check", "coffee").out
+
+
+REQUIRED = """
+from otf import Bench, Spec, goto
+from otf.spec import Requirement, Requirements
+
+def step(level, inp):
+    yield goto(min(level + 1, 3))
+
+def low(level):
+    return level < 3
+
+def tank():
+    table = Requirements([Requirement("R1", "MUST", "The tank never runs over.")])
+    return Bench.in_process(Spec(step, 0, ["up"]), lambda: lambda _: [], types=(str,), requirements=table)
+"""
+
+
+def test_a_broken_invariant_cites_its_requirement(tmp_path: Path) -> None:
+    """The text has the requirement and its sentence, JSON the id; one that holds is named, and not as violated."""
+    file = tmp_path / "tank.py"
+    file.write_text(REQUIRED, encoding="utf-8")
+    done = otf("check", f"{file}:tank", "--invariant", f"{file}:low=R1")
+    assert done.status == 1
+    assert "always low: refuted: not in 3 (violates R1)" in done.out
+    assert done.out.endswith("violates: R1, MUST: The tank never runs over.\n")
+    law = otf("check", f"{file}:tank", "--invariant", f"{file}:low=R1", "--json").data["laws"][-1]
+    assert law["requirements"] == ["R1"]
+    bare = otf("check", written(tmp_path), "--invariant", f"{tmp_path / 'tank.py'}:finite=R2")
+    assert (bare.status, "(R2)" in bare.out, "violates" in bare.out) == (0, True, False)

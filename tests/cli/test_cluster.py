@@ -15,8 +15,11 @@ from time import monotonic, sleep
 
 import pytest
 
-from tests.cli.command import machine, otf
-from tests.cli.test_processes import begun, counted, sent, workers
+from tests.cli.command import failed, machine, otf
+from tests.cli.test_processes import begun, counted, learned, sent, workers
+from tests.e2e.entities import entity
+from tests.e2e.tester import started
+from tests.real.needs import needs
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed (the extra `cluster`)")
 pytestmark = [pytest.mark.real, pytest.mark.slow]
@@ -96,6 +99,7 @@ def test_the_paths_of_one_process(folder: Path, cluster: Cluster) -> None:
         assert run.wait() == 0
     assert counted(folder / "out") == [*range(1, 301)]
     assert sent(folder / "out") == sent(folder / "one")
+    assert learned(folder / "out") == learned(folder / "one")
     text = (folder / "worker.log").read_text(encoding="utf-8")
     assert text.count("end_relay") == 2, text  # both had a program of this campaign
 
@@ -112,6 +116,85 @@ def test_failures(folder: Path, cluster: Cluster) -> None:
         (each["signature"], each["count"], each["shrunk"]["steps"]) for each in one.data["failures"]
     ]
     assert otf("run", "machine.py:make", "--set", "broken=true", "--resume", "two", "--json").data["paths"] == 8
+
+
+def test_coverage(folder: Path, cluster: Cluster) -> None:
+    """A goal of coverage ends the campaign once the traces that arrive have reached it."""
+    assert folder.exists()
+    cluster.join()
+    call = (*COFFEE, "--traces", 5000, "--steps", 9, "--until", "pairs", "--cluster", cluster.address, "--json")
+    goal = otf("run", *call).data
+    assert goal["paths"] < 5000
+    assert goal["coverage"]["met"]["pairs"] == goal["coverage"]["all"]["pairs"]
+
+
+def test_saved_failures(folder: Path, cluster: Cluster) -> None:
+    """Failures of earlier campaigns are driven first, on a worker: what is fixed is so, what is not is reported."""
+    machine(folder, {"if broken else": "if True else"})
+    cluster.join()
+    call = ("run", "machine.py:make", "--seed", 1, "--traces", 8, "--cluster", cluster.address, "--json")
+    assert otf(*call, "--out", "one").data["saved"] == []
+    two = otf(*call, "--out", "two").data
+    assert {each["came"] for each in two["saved"]} == {"still there"}
+    assert [Path(each["trace"]).parent.name for each in two["saved"]] == ["failures"] * len(two["failures"])
+    assert (folder / "two" / "saved-0001.jsonl").is_file()
+    machine(folder)
+    three = otf(*call, "--out", "three").data
+    assert {each["came"] for each in three["saved"]} == {"fixed"}
+    assert [*(folder / "otf-runs" / "failures").iterdir()] == []
+
+
+def test_what_changed_comes_first(folder: Path, cluster: Cluster) -> None:
+    """The workers do not see the folder, and send the inputs of one process all the same."""
+    machine(folder)
+    cluster.join()
+    call = ("run", "machine.py:make", "--spend", "1h", "--steps", 3, "--jobs", 4, "--no-shrink", "--no-saved", "--json")
+    one, two = ("--into", "one"), ("--into", "two", "--cluster", cluster.address)
+    for where in (one, two):
+        otf(*call, *where, "--seed", 2, "--traces", 8)
+    machine(folder, {"yield goto(paid - 10, Coffee())": "yield goto(max(paid - 10, 0), Coffee(), Coffee())"})
+    tried = [otf(*call, *where, "--seed", 2, "--traces", 8).data["parts"]["tried"] for where in (one, two)]
+    assert tried[0] == tried[1] > 0
+    assert sent(folder / "two") == sent(folder / "one")
+
+
+@needs("faketime")
+def test_faster_clocks(folder: Path, cluster: Cluster) -> None:
+    """Each worker looks whether the system follows; `auto` would measure another machine."""
+    assert folder.exists()
+    cluster.join()
+    call = ("session_device", "--traces", 4, "--steps", 10, "--seed", 1, "--no-saved", "--cluster", cluster.address)
+    done = otf("run", *call, "--speed", 5, "--out", "out", "--json")
+    assert (done.status, done.data["paths"]) == (0, 4), done.said
+    assert '"speed":5.0' in (folder / "out" / "path-0001.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    assert "with --cluster, write a number" in failed("run", *call, "--speed", "auto")
+
+
+STARTS = """
+here = os.path.dirname(__file__)
+with open(here + '/starts', 'a') as starts:
+    starts.write('.')
+    number = starts.tell()
+if number > 7:
+    tell('found')
+    silent()
+sys.argv += ['--fault', 'O3']
+correct()
+"""
+
+
+def test_an_interrupted_search(folder: Path, cluster: Cluster) -> None:
+    """The shortest trace that a worker has found so far is what is reported; an eighth copy never begins."""
+    cluster.join()
+    program = entity(folder, STARTS)
+    options = ("--stop-first", "--seed", 2, "--cluster", cluster.address, "--out", "out", "--json")
+    with started(folder, "run", "conference", "--set", f"entity={program}", *options) as running:
+        running.told()
+        done = running.ends(signal.SIGINT, status=1)
+    [failure] = done.data["failures"]
+    assert failure["shrunk"]["ended"] == "it was interrupted"
+    assert failure["shrunk"]["steps"] < failure["steps"]
+    assert (folder / failure["shrunk"]["trace"]).is_file()
 
 
 def test_no_bench_on_the_workers(folder: Path, cluster: Cluster) -> None:
@@ -151,7 +234,7 @@ def test_no_scheduler(folder: Path) -> None:
 
 @pytest.mark.parametrize(("kills", "paths"), [(4, 300), (100, 3000)])
 def test_killed_workers(folder: Path, cluster: Cluster, kills: int, paths: int) -> None:
-    """Each path counts once, with the inputs of an undisturbed campaign."""
+    """Each path counts once, with the inputs and the coverage of an undisturbed campaign."""
     size = ("--traces", str(paths), "--steps", "30", "--jobs", "4")
     otf("run", *COFFEE, *size, "--out", "one")
     cluster.join(2)
@@ -166,11 +249,12 @@ def test_killed_workers(folder: Path, cluster: Cluster, kills: int, paths: int) 
     assert run.returncode == 0, text
     assert counted(folder / "out") == [*range(1, paths + 1)]
     assert sent(folder / "out") == sent(folder / "one")
+    assert learned(folder / "out") == learned(folder / "one")
 
 
 @pytest.mark.parametrize(("kills", "paths"), [(2, 300), (20, 1200)])
 def test_a_killed_coordinator(folder: Path, cluster: Cluster, kills: int, paths: int) -> None:
-    """The folder continues on the same cluster: each path counts once, with the inputs of an undisturbed campaign."""
+    """The folder continues on the same cluster: each path counts once, with inputs and coverage as if undisturbed."""
     size = ("--traces", str(paths), "--steps", "30", "--jobs", "4")
     otf("run", *COFFEE, *size, "--out", "one")
     cluster.join(2)
@@ -185,3 +269,4 @@ def test_a_killed_coordinator(folder: Path, cluster: Cluster, kills: int, paths:
     assert otf("run", "--resume", "out", "--json").data["paths"] == paths
     assert counted(folder / "out") == [*range(1, paths + 1)]
     assert sent(folder / "out") == sent(folder / "one")
+    assert learned(folder / "out") == learned(folder / "one")

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.cli.command import failed, machine, otf
+from tests.cli.test_processes import learned
 
 RUN = ("run", "machine.py:make", "--seed", 1, "--steps", 9, "--no-saved")
 
@@ -134,7 +135,7 @@ def test_what_cannot_continue(folder: Path) -> None:
 @pytest.mark.real
 @pytest.mark.parametrize(("kills", "paths"), [(2, 40), pytest.param(20, 600, marks=pytest.mark.slow)])
 def test_a_killed_process_loses_nothing(folder: Path, kills: int, paths: int) -> None:
-    """Killed again and again, each path counts once, with the inputs of a campaign that nothing disturbed."""
+    """Killed again and again, each path counts once, with inputs and coverage as if nothing had disturbed it."""
     call = ["run", "coffee", "--steps", "40", "--traces", str(paths), "--seed", "5", "--no-saved", "--out"]
     otf(*call, "whole")
     out, random, command = folder / "out", Random(kills), call
@@ -147,6 +148,7 @@ def test_a_killed_process_loses_nothing(folder: Path, kills: int, paths: int) ->
     assert otf("run", "--resume", "out", "--json").data["paths"] == paths
     assert _counted(out) == [*range(1, paths + 1)]
     assert _inputs(out) == _inputs(folder / "whole")
+    assert learned(out) == learned(folder / "whole")
 
 
 def _run_and_kill(folder: Path, arguments: list[str], out: Path, paths: float) -> None:

@@ -150,6 +150,39 @@ def test_a_campaign_ends_once_all_requirements_are_decided() -> None:
     assert "has no table of requirements" in failed("run", "lamps.py:bare", "--until", "requirements")
 
 
+@pytest.mark.parametrize("bench", ["lamp", "known"])
+@pytest.mark.parametrize("left", [1, 2, 3])
+def test_a_campaign_that_continues_says_the_same(folder: Path, bench: str, left: int) -> None:
+    """Paths that it does not drive again keep what they showed, also where their traces were not kept."""
+    whole = run(bench, "--seed", 1, "--keep", "failures")
+    journal = folder / "out" / "campaign.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    ends = [at for at, line in enumerate(lines) if b'"event":"path counted"' in line]
+    journal.write_bytes(b"".join(lines[: ends[left - 1] + 1]))
+    result = otf("run", f"lamps.py:{bench}", "--resume", "out", "--json")
+    assert (result.status, {each["id"]: each["status"] for each in result.data["requirements"]}) == whole
+
+
+def test_the_report_knows_paths_whose_traces_were_not_kept(folder: Path) -> None:
+    """The journal has what they showed; one trace is left to be read."""
+    whole = run("lamp", "--seed", 1, "--steps", 1)
+    traces = sorted((folder / "out").glob("path-*.jsonl"))
+    pressed = [trace for trace in traces if "press" in trace.read_text(encoding="utf-8")]
+    assert 0 < len(pressed) < len(traces)
+    for trace in pressed:
+        trace.unlink()
+    report = otf("report", "out", "--bench", "lamps.py:lamp", "--json").data["requirements"]
+    assert whole[1]["LIGHTS"] == "covered"
+    assert {each["id"]: each["status"] for each in report} == whole[1]
+
+
+def test_until_all_requirements_are_decided_goes_on(folder: Path) -> None:
+    """A folder whose paths have decided them needs no further path."""
+    call = ("run", "lamps.py:sure", "--until", "requirements", "--steps", "1", "--into", "out", "--json")
+    assert [otf(*call, "--traces", "9").data["paths"] for _ in range(2)] == [1, 1]
+    assert (folder / "out" / "path-0001.jsonl").is_file()
+
+
 def test_two_processes_say_the_same() -> None:
     """Paths of other processes count as well."""
     assert run("lamp", "--processes", "2") == (0, STATUSES)

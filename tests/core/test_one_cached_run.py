@@ -257,7 +257,7 @@ def test_what_was_never_proven_quiet_is_waited_for() -> None:
     cached_run = taken(run, side)
     side.proven.clear()
     fresh = set[Any]()
-    cached_run.pacing.proven = fresh
+    cached_run.proven = fresh
     assert cached_run.choose() is None
     cached_run.finish()
     assert no_cached_run(run)

@@ -147,6 +147,32 @@ FAULTY = "sys.argv += ['--fault', 'O3']\ncorrect()"
 SHORTER = "if any('.shrunk.' in name for name in os.listdir(os.path.dirname(__file__) + '/out')): tell('found')\n"
 
 
+SEARCHING = """
+def sent(name):
+    return open(os.path.dirname(__file__) + '/out/' + name).read().count('"event":"sent"')
+
+
+names = os.listdir(os.path.dirname(__file__) + '/out')
+whole = [sent(name) for name in names if name.startswith('path-') and name.count('.') == 1]
+if any('.shrunk.' in name and sent(name) < min(whole) for name in names):
+    tell('found')
+    silent()
+"""
+
+
+def test_workers_are_interrupted_while_they_shrink(folder: Path) -> None:
+    """The shortest trace so far of each failure is what is reported, as in one process."""
+    program = entity(folder, SEARCHING + FAULTY)
+    options = ("--traces", 2, "--seed", 2, "--processes", 2, "--out", "out", "--json")
+    with started(folder, "run", "conference", "--set", f"entity={program}", *options) as running:
+        running.told()
+        done = running.ends(INT, status=1)
+    stopped = [each for each in done.data["failures"] if each["shrunk"] and each["shrunk"]["ended"]]
+    assert {each["shrunk"]["ended"] for each in stopped} == {"it was interrupted"}
+    assert any(each["shrunk"]["steps"] < each["steps"] for each in stopped)
+    assert gone(folder)
+
+
 @pytest.fixture
 def failing(folder: Path) -> Path:
     """A trace of an entity with a fault."""

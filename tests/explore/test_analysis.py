@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
-from otf.explore.analysis import dead, general, liveness, minimal, reachable, safety, transitions, unsafe
+from otf.explore.analysis import (
+    allows,
+    dead,
+    forbids,
+    general,
+    liveness,
+    minimal,
+    reachable,
+    safety,
+    transitions,
+    unsafe,
+)
 from otf.explore.finding import LawVerdict
 from otf.fronts import table
 from otf.models.coffees import C0, C1, C2, C3, C4, IO, c4, fair, solvent
@@ -241,3 +252,24 @@ def test_a_law_that_raises_is_named() -> None:
         safety(explore(DOOR), _broken, "mine")
     with pytest.raises(ModelError, match="accepting: it raised"):
         liveness(explore(DOOR), _broken)
+
+
+def test_laws_and_goals_cite_their_requirements() -> None:
+    """Each finding has the requirements of its law, whether it holds or not."""
+    graph, req = explore(C2), ["R1", "R2"]
+    findings = [
+        safety(graph, _broken_at_five, req=req),
+        transitions(graph, fair, req=req),
+        liveness(graph, lambda state: state == 0, req=req),
+        reachable(graph, lambda state: state == 5, req=req),
+        reachable(graph, lambda state: state == 7, req=req),
+        allows(C2, "", req=req),
+        forbids(C2, "", req=req),
+    ]
+    assert [each.req for each in findings] == [("R1", "R2")] * len(findings)
+    assert "(violates R1, R2)" in str(findings[1])
+    assert "(R1, R2)" in str(findings[3])
+
+
+def _broken_at_five(state: int) -> bool:
+    return state != 5

@@ -33,6 +33,8 @@ SYSTEMS = [
     pytest.param("modbus", {}, 1, 30, marks=[needs("socat"), needs_module("pymodbus")]),
     pytest.param("chat", {}, 2, 60, marks=needs_module("websocket_server")),
     pytest.param("supply", {}, 1, 12, marks=needs_module("pyvisa_sim")),
+    # under CC BY-NC-SA: users install it themselves
+    pytest.param("elm327", {}, 1, 60, marks=[needs_module("elm"), pytest.mark.slow]),
     pytest.param("uboot", {}, 1, 30, marks=needs("qemu-system-arm", "u-boot-qemu")),
     pytest.param("bootloader", {}, 1, 60, marks=[needs("simavr", "arduino-core-avr"), pytest.mark.slow]),
     pytest.param(

@@ -22,17 +22,26 @@ KNOWN_ISSUES = [
     pytest.param(
         "microbit", "del", marks=[needs("qemu-system-arm", "firmware-microbit-micropython"), pytest.mark.slow]
     ),
+    pytest.param("elm327", "warm", marks=[needs_module("elm"), pytest.mark.slow]),
+    pytest.param("elm327", "again", marks=[needs_module("elm"), pytest.mark.slow]),
+    *(
+        pytest.param("supply", also, marks=[needs_module("pyvisa_sim"), pytest.mark.slow])
+        for also in ("clear", "reset", "case", "compound")
+    ),
     pytest.param("irc", "nick", marks=needs("ngircd")),
     pytest.param("chat", "close", marks=needs_module("websocket_server")),
     pytest.param("modbus", "value", marks=[needs("socat"), needs_module("pymodbus")]),
 ]
+
+LONGER = {"reset": 20.0, "warm": 60.0, "again": 60.0}
+"""Seconds for what takes many inputs, at the pace of these systems."""
 
 
 @pytest.mark.real
 @pytest.mark.parametrize(("name", "also"), KNOWN_ISSUES)
 def test_a_known_departure_shows(name: str, also: str, tmp_path: Path) -> None:
     """With the inputs that bring it to light the departure is seen, told, and counted; nothing else is wrong."""
-    summary = decided(load(name, {"also": also}), tmp_path, traces=2, steps=100, time=4.0, seed=1)
+    summary = decided(load(name, {"also": also}), tmp_path, traces=2, steps=100, time=LONGER.get(also, 4.0), seed=1)
     assert summary.verdict == "pass"
     # the one that was asked for stands last; others may show at any time
     assert summary.known_issues[-1].count > 0

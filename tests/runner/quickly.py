@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +21,9 @@ from otf.core.cached_run import CachedInput, CachedOutput, CachedRun
 from otf.core.waits import Eager
 from otf.runner import TraceWriter, drive
 from otf.runner.fast_path import FastPath
+from otf.runner.observing import Observer
+from otf.runner.strict_path import StrictPath
+from otf.runner.wire import Wire
 from otf.spec import Accept, Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Event, Seen, Sent
@@ -110,6 +113,35 @@ def connected(
             near.settimeout(0)
             found[port] = (line or Near)(port, far, near, broken, slow)
         yield found
+
+
+class Resting(Observer):
+    """Sees that the system rests: it answers before `send` returns. Every third look finds it awake."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.why = ""
+        self.pause = 0.0
+        self.looks = 0
+        self._wire = wire
+
+    def wait(self, until: float, wanted: float, *, careful: bool = False) -> None:
+        """Wait for nothing."""
+
+    def look(self) -> bool:
+        """Look at the ports."""
+        self.looks += 1
+        self.pause = 0.0001 * (self.looks % 2)
+        return self._wire.empty() and self.looks % 3 > 0
+
+
+def observed(kind: type[Resting]) -> Callable[..., AbstractAsyncContextManager[Resting]]:
+    """Return what yields such an observer for a wire."""
+
+    @asynccontextmanager
+    async def observing(_bench: Bench, wire: Wire, *_: object) -> AsyncGenerator[Resting]:
+        yield kind(wire)
+
+    return observing
 
 
 # A campaign of few paths on it
@@ -205,6 +237,7 @@ class Plan:
     line: type[Near] = Near
     bench: Mapping[str, Any] = field(default_factory=dict[str, Any])
     pacing: Callable[[Bench], Pacing] | None = None
+    rests: type[Resting] | None = None
 
 
 HEADER: Final = Header("id", "b", {}, "0", 1, "script", "eager", "uioco", 0.01, 0.0, 0.0, {}, 1)
@@ -212,16 +245,7 @@ HEADER: Final = Header("id", "b", {}, "0", 1, "script", "eager", "uioco", 0.01, 
 
 def told(plan: Plan, out: Path, monkeypatch: pytest.MonkeyPatch, *, quick: bool) -> Story:
     """Conduct a campaign, on the fast path or without it; the planned trouble comes in its last path."""
-    story, sent, seen = Story(), CachedRun.sent, CachedRun.seen
-
-    def counted(cached_run: CachedRun, go: CachedInput, event: Sent) -> None:
-        story.quick += 1
-        sent(cached_run, go, event)
-
-    def noted(cached_run: CachedRun, then: CachedOutput, event: Seen) -> None:
-        story.heard += 1
-        seen(cached_run, then, event)
-
+    story = Story()
     offered = ["p.ping", "p.more", "p.hush", "p.long", "p.go", *(["q.ping", "p.both"] if "q" in plan.ports else [])]
     given: dict[str, Any] = {
         "spec": Spec(steps, 0, offered),
@@ -232,10 +256,11 @@ def told(plan: Plan, out: Path, monkeypatch: pytest.MonkeyPatch, *, quick: bool)
     bench = Bench(**{**given, **plan.bench})
     oracle, proven = bench.oracle(), set[Any]()
     with monkeypatch.context() as patch:
-        patch.setattr(CachedRun, "sent", counted)
-        patch.setattr(CachedRun, "seen", noted)
-        if not quick:
-            patch.setattr(FastPath, "ready", property(lambda _self: False))
+        _count(story, patch)
+        for path in () if quick else (FastPath, StrictPath):
+            patch.setattr(path, "ready", property(lambda _self: False))
+        if plan.rests:
+            patch.setattr("otf.runner.driving.observing", observed(plan.rests))
         for number in range(1, plan.paths + 1):
             last = number == plan.paths
             pacing = plan.pacing(bench) if plan.pacing else Eager(bench.timing, proven)
@@ -246,6 +271,22 @@ def told(plan: Plan, out: Path, monkeypatch: pytest.MonkeyPatch, *, quick: bool)
             with connected(Right(at_last.wrong), *plan.ports, line=plan.line, **faults) as found:
                 drove(replace(bench, connect=opened(**found)), session, story, out)
     return story
+
+
+def _count(story: Story, patch: pytest.MonkeyPatch) -> None:
+    """Count the inputs and outputs of cached runs."""
+    sent, seen = CachedRun.sent, CachedRun.seen
+
+    def counted(cached_run: CachedRun, go: CachedInput, event: Sent) -> None:
+        story.quick += 1
+        sent(cached_run, go, event)
+
+    def noted(cached_run: CachedRun, then: CachedOutput, event: Seen) -> None:
+        story.heard += 1
+        seen(cached_run, then, event)
+
+    patch.setattr(CachedRun, "sent", counted)
+    patch.setattr(CachedRun, "seen", noted)
 
 
 def drove(bench: Bench, session: Session, story: Story, out: Path) -> None:

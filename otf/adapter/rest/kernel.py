@@ -31,7 +31,9 @@ class Hidden(Exception):  # noqa: N818 -- the same
 class Thread:
     """The files of one thread, kept open: to open one costs as much as to read it several times."""
 
-    __slots__ = ("_call", "_children", "_counters", "_line", "_stat", "_syscall", "_timeout", "tid")
+    __slots__ = (
+        "_call", "_caught", "_children", "_count", "_counters", "_end", "_line", "_stat", "_syscall", "_timeout", "tid"
+    )  # fmt: skip
 
     def __init__(self, pid: int, tid: Tid) -> None:
         self.tid = tid
@@ -45,6 +47,10 @@ class Thread:
         self._counters, self._stat, self._syscall, self._children = files
         self._line = self._call = b""
         self._timeout = UNKNOWN
+        # the end of the line, from the number of threads on, and what it says: it hardly ever changes
+        self._end = b"?"
+        self._count = 0
+        self._caught = ""
 
     def reading(self) -> ThreadReading:
         """Return the counters, and then the letter: one that was woken in between shows it in the letter."""
@@ -66,15 +72,25 @@ class Thread:
     @property
     def caught(self) -> str:
         """Return which signals of timers its process handled when it was read last; empty where it handles none."""
-        mask = int(self._line[self._line.rfind(b")") :].split(None, _CAUGHT + 1)[_CAUGHT])
-        if not mask & _MASK:
-            return ""
-        return ", ".join(each.name for each in _ALARMS if mask >> (each - 1) & 1)
+        self._read_end()
+        return self._caught
 
     @property
     def count(self) -> int:
         """Return how many threads its process had when it was read last: whether the known ones are all of them."""
-        return int(self._line[self._line.rfind(b")") :].split(None, _COUNT + 1)[_COUNT])
+        self._read_end()
+        return self._count
+
+    def _read_end(self) -> None:
+        line = self._line
+        # a line has as many fields as any other, and so an equal end holds the same fields
+        if line.endswith(self._end):
+            return
+        *_, end = line[line.rfind(b")") :].split(None, _COUNT)
+        fields = end.split(None, _CAUGHT - _COUNT + 1)
+        mask = int(fields[_CAUGHT - _COUNT])
+        self._count, self._end = int(fields[0]), b" " + end
+        self._caught = ", ".join(each.name for each in _ALARMS if mask >> (each - 1) & 1) if mask & _MASK else ""
 
     def timeout(self) -> Timeout | None:
         """Return where the time-out of the call is kept in which it sleeps; None where it runs. Raises Hidden."""

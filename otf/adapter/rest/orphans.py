@@ -71,7 +71,8 @@ class Orphans:
 
     def now(self) -> set[int]:
         """Return those that are there."""
-        return set(children(self._children)) - OURS
+        there = children(self._children)
+        return set(there) - OURS if there else set()
 
     def reap(self, pid: int) -> None:
         """Take an orphan away that has ended."""

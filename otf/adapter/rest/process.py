@@ -31,7 +31,6 @@ class Process:
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
-        self.whole = False
         self.threads: dict[Tid, Thread] = {}
         self._files: list[int] = []
         try:
@@ -60,16 +59,20 @@ class Process:
             with suppress(Gone):
                 self.threads[tid] = Thread(self.pid, tid)
 
-    def readings(self) -> dict[Tid, ThreadReading]:
-        """Return what the kernel shows of its known threads; `whole` says afterwards whether these are all."""
-        found: dict[Tid, ThreadReading] = {}
-        thread = None
-        for thread in self.threads.values():
-            found[thread.tid] = thread.reading()
-        # By the last of them: none of the others, asleep by then, can start one. Read at any later time, this would
-        # miss one that was there, answered after the ports were looked at, and ended.
-        self.whole = thread is not None and thread.count == len(self.threads)
-        return found
+    def read(self, into: dict[Tid, ThreadReading]) -> None:
+        """Add what the kernel shows of its known threads."""
+        for tid, thread in self.threads.items():
+            into[tid] = thread.reading()
+
+    @property
+    def whole(self) -> bool:
+        """Whether the known threads were all of them when they were read last.
+
+        By the last of them: none of the others, asleep by then, can start one. Read at any later time, this would
+        miss one that was there, answered after the ports were looked at, and ended.
+        """
+        threads = self.threads
+        return bool(threads) and threads[next(reversed(threads))].count == len(threads)
 
     @property
     def ended(self) -> bool:

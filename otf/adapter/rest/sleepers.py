@@ -8,6 +8,7 @@ them: what was emitted before was seen at the ports, and nothing can be emitted 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -21,6 +22,7 @@ ASLEEP: Final = b"S"
 STOPPED: Final = frozenset((b"T", b"t"))
 ENDED: Final = frozenset((b"Z",))
 """Ended, and still listed. One that is just vanishing (X) is looked at again: it would confuse the count of threads."""
+RESTING: Final = ENDED | {ASLEEP}
 
 Tid: TypeAlias = int
 
@@ -91,7 +93,7 @@ class Sleepers:
                 self._note(tid, _Sleep(reading.counters, known.looked, end, at), reading)
             else:
                 known.looked = at
-            asleep = asleep and _sleeps(reading)
+            asleep = asleep and reading.letter in RESTING
         return asleep
 
     def unread(self) -> list[Tid]:
@@ -106,13 +108,13 @@ class Sleepers:
         if readings.keys() != self._known.keys():
             return False
         for tid, reading in readings.items():
-            if reading.counters != self._known[tid].counters or not _sleeps(reading):
+            if reading.counters != self._known[tid].counters or reading.letter not in RESTING:
                 return False
         for tid, wake in wakes.items():
             self._known[tid].wake = wake
         return True
 
-    def listed(self, at: float, tids: frozenset[Tid]) -> None:
+    def listed(self, at: float, tids: AbstractSet[Tid]) -> None:
         """Record that exactly these threads were there, by lists that were read after that moment."""
         self._listed = at
         for tid in self._known.keys() - tids:
@@ -143,10 +145,6 @@ class Sleepers:
             sleep.wake = Wake()
         self._known[tid] = sleep
         self.ran = True
-
-
-def _sleeps(reading: ThreadReading) -> bool:
-    return reading.letter == ASLEEP or reading.letter in ENDED
 
 
 TICKS: Final = 200

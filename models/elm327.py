@@ -1,0 +1,265 @@
+"""An ELM327, the chip between a serial line and the diagnostic socket of a car; after its data sheet, ELM327DSJ.
+
+`otf run elm327` tests the emulator of the package ELM327-emulator, if you have installed it: its licence forbids
+commercial use, so it is no part of any extra. `--set emulator='COMMAND {port}'` names another program, and
+`--sut serial=/dev/ttyUSB0?baudrate=38400` a real chip. The vehicle is left open: an answer has the right form and the
+right service, with any values.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+import socket
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+import anyio
+
+from otf.adapter import Bench, Expect, Life, Line, Port, trace_may_set
+from otf.adapter.child import words
+from otf.adapters.process import open_process
+from otf.adapters.tcp import open_tcp, tcp
+from otf.errors import CodecError, ContactError
+from otf.framing import prompt
+from otf.models.serving import GRACE, HOST, PAUSE, chosen, expected, free_port, known_issue
+from otf.models.texts import text_of
+from otf.spec import Spec, Transition, Where, goto
+from otf.values import show
+
+PORT: Final = "serial"
+FRAMING: Final = prompt(b">", end=b"\r")
+READY: Final = 20.0
+"""Seconds in which the emulator has to start."""
+
+IDENTITY: Final = r"ELM327 v\d\.\d\w?"
+_SETTING: Final = re.compile("AT([EHLS])([01])")
+_SEARCH: Final = ("SEARCHING", "BUS INIT")
+
+
+@dataclass(frozen=True, slots=True)
+class ElmCommand:
+    """A line to the chip, in any spelling; "" repeats the last command."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ElmAnswer:
+    """Everything up to the prompt: the lines that are not empty, and what ends the last of them."""
+
+    lines: tuple[str, ...]
+    end: str = "\r"
+
+
+@dataclass(frozen=True, slots=True)
+class ElmState:
+    """The settings, and the last command, "" if none can be repeated."""
+
+    echo: bool = True
+    headers: bool = False
+    linefeeds: bool = False
+    spaces: bool = True
+    last: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ElmCodec:
+    """A command is a line; an answer is all that comes before the prompt."""
+
+    types: tuple[type, ...] = (ElmCommand, ElmAnswer)
+
+    def port(self, value: object) -> str:
+        """Return the only port."""
+        del value
+        return PORT
+
+    def encode(self, value: object) -> bytes:
+        """Return the line of a command. Raises CodecError."""
+        if not isinstance(value, ElmCommand):
+            message = f"{show(value)} is no command of an ELM327"
+            raise CodecError(message)
+        return value.text.encode("ascii")
+
+    def decode(self, port: str, data: bytes) -> ElmAnswer:
+        """Return the lines of an answer. Raises CodecError for bytes that are no text."""
+        del port
+        # the data sheet warns of zeros that the chip may insert
+        text = text_of(data.replace(b"\0", b""))
+        lines = tuple(line for line in re.split("[\r\n]+", text) if line)
+        # whether a linefeed follows an echo is left open
+        return ElmAnswer(lines, "\r\n" if text.endswith("\r\n") else "\r")
+
+
+def step(state: ElmState, inp: ElmCommand) -> Iterator[Transition[ElmState]]:
+    """Yield what a command causes; spaces, control characters and capitals make no difference."""
+    typed = plain(inp.text)
+    text = typed or state.last
+    if not text:
+        return  # nothing was sent before that it could repeat
+    typist = inp.text if state.echo else ""
+    for then, pattern in _served(state, text):
+        is_set = then.linefeeds != state.linefeeds or text in {"ATL0", "ATL1", "ATD", "ATZ", "ATWS"}
+        end = "" if is_set else "\r\n" if state.linefeeds else "\r"
+        yield goto(then, answered(pattern, typist, end))
+
+
+def plain(text: str) -> str:
+    """Return a command as the chip reads it."""
+    return re.sub(r"[\x00-\x20]", "", text).upper()
+
+
+def _served(state: ElmState, text: str) -> Iterator[tuple[ElmState, str]]:
+    """Yield the next states, each with a pattern of the lines."""
+    kept, setting = replace(state, last=text), _SETTING.fullmatch(text)
+    match text:
+        case _ if setting is not None:
+            yield _set(kept, setting[1], is_on=setting[2] == "1"), "OK"
+        case "ATSP0":
+            yield kept, "OK"
+        case "ATI":
+            yield kept, IDENTITY
+        case "AT@1":
+            yield kept, ".+"
+        case "ATD" | "ATZ" | "ATWS":
+            # a pin of the chip decides whether linefeeds are sent
+            for linefeeds in (False, True):
+                then = ElmState(linefeeds=linefeeds, last="ATD" if text == "ATD" else "")
+                yield then, "OK" if text == "ATD" else IDENTITY
+        case _ if text in REQUESTS:
+            yield kept, vehicle(text, headers=state.headers, spaces=state.spaces)
+        case _:
+            # whether it repeats what it did not understand is not stated
+            yield replace(state, last=""), r"\?"
+
+
+def _set(state: ElmState, name: str, *, is_on: bool) -> ElmState:
+    match name:
+        case "E":
+            return replace(state, echo=is_on)
+        case "H":
+            return replace(state, headers=is_on)
+        case "L":
+            return replace(state, linefeeds=is_on)
+        case _:
+            return replace(state, spaces=is_on)
+
+
+def vehicle(request: str, *, headers: bool, spaces: bool) -> str:
+    """Return the pattern of the answers of one or several units to a request."""
+    gap = " " if spaces else ""
+    byte = f"[0-9A-F]{{2}}{gap}?"
+    # an identifier of three or eight digits with a length, or three bytes; a checksum may follow
+    head = f"(?:[0-9A-F]{{3}}{gap}|(?:{byte}){{2,4}})(?:{byte})?" if headers else ""
+    service = f"{int(request[:2], 16) + 0x40:02X}{gap}{request[2:4]}"
+    line = f"{head}{service}(?:{gap}[0-9A-F]{{2}})+{gap}?"
+    return f"{line}(?:\r{line})*"
+
+
+def answered(pattern: str, typist: str, end: str) -> Where:
+    """Return the answer with these lines after the echo of what was typed; `end` "" leaves the ends of lines open."""
+    echo = f" after the echo of {typist!r}" if typist else ""
+    says = f"{pattern!r}{echo}{f', lines end with {end!r}' if end else ''}"
+    return Where(partial(_fits, pattern, typist, end), says)
+
+
+def _fits(pattern: str, typist: str, end: str, seen: object) -> bool:
+    if not isinstance(seen, ElmAnswer) or (end and seen.end != end):
+        return False
+    first, rest = (seen.lines[:1], seen.lines[1:]) if typist.strip() else ((), seen.lines)
+    echoed = not typist.strip() or (len(first) == 1 and plain(first[0]) == plain(typist))
+    lines = [line for line in rest if not line.startswith(_SEARCH)]
+    return echoed and re.fullmatch(pattern, "\r".join(lines)) is not None
+
+
+REQUESTS: Final = ("0100", "010C", "010D")
+ALSO: Final[dict[str, tuple[str, ...]]] = {"warm": ("AT WS",), "again": ()}
+"""Commands that the emulator does not handle as the data sheet says, by what they are."""
+KNOWN: Final = {
+    "warm": known_issue("ELM327-emulator 4.0.0: a warm start (AT WS) leaves the settings", "ElmAnswer("),
+    "again": known_issue("ELM327-emulator 4.0.0 repeats no AT D, and gives no prompt", "text=''"),
+}
+"""The known issues that each of `ALSO` shows."""
+INPUTS: Final = (
+    *("ATE0", "AT E1", "ath0", "AT H1", "AtL0", "AT L1", "ATS0", "AT\tS1", "ATSP0"),
+    *("ATI", "at @1", "ATD", "ATZ", "ATQQ", "XYZ"),
+    *("0100", "01 0c", " 01 0D"),
+)
+
+
+def elm327(also: str = "") -> Spec[ElmState, ElmCommand]:
+    """Return the spec; `also` names inputs of `ALSO` that are tried too.
+
+    >>> elm327().name
+    'elm327'
+    """
+    return Spec(step, ElmState(), partial(_inputs, also), name="elm327")
+
+
+def _inputs(also: str, state: ElmState) -> Iterator[ElmCommand]:
+    yield from map(ElmCommand, (*INPUTS, *ALSO.get(also, ())))
+    if state.last != "ATD" or also == "again":
+        yield ElmCommand("")
+
+
+@trace_may_set(also=ALSO)
+def bench(*, emulator: str = "", also: str = "") -> Bench:
+    """Return the bench of an ELM327; `emulator` is a command line with {port}, the TCP port at which it listens.
+
+    `also` is one of `ALSO`: such commands are tried as well.
+
+    >>> bench().name
+    'elm327'
+    """
+    chosen(also, ALSO)
+    return Bench.on_ports(
+        name="elm327",
+        known_issues=expected(KNOWN, also),
+        spec=elm327(also),
+        codec=ElmCodec(),
+        ports={PORT: Port(partial(_emulated, emulator), "tcp", FRAMING, partial(tcp, framing=FRAMING))},
+        inputs="uioco",
+        life=Life(inband=[(PORT, b"ATZ"), Expect(PORT, rb"ELM327 v", 5.0)]),
+        quiescence=0.15,
+        latency=0.05,
+        busy=0.1,
+    )
+
+
+@asynccontextmanager
+async def _emulated(command: str) -> AsyncGenerator[Line, None]:
+    port = free_port(socket.SOCK_STREAM)
+    with tempfile.TemporaryDirectory(prefix="otf-elm327-") as folder:
+        argv = words((command or _own()).replace("{port}", str(port)))
+        async with open_process(argv, ready=None, cwd=folder, grace=GRACE), _connected(port) as line:
+            yield line
+
+
+@asynccontextmanager
+async def _connected(port: int) -> AsyncGenerator[Line, None]:
+    """Connect once: an emulator serves one connection after another, and a probe would be the first."""
+    async with AsyncExitStack() as stack:
+        with anyio.fail_after(READY):
+            while True:
+                try:
+                    line = await stack.enter_async_context(open_tcp((HOST, port), FRAMING))
+                    break
+                except ContactError:
+                    await anyio.sleep(PAUSE)
+        yield line
+
+
+def _own() -> str:
+    if importlib.util.find_spec("elm") is None:
+        message = (
+            "the Python package ELM327-emulator is not installed; install it yourself, if its licence (CC BY-NC-SA) "
+            "allows your use, or name another program with --set emulator='COMMAND {port}'"
+        )
+        raise ContactError(message)
+    return f"{shlex.quote(sys.executable)} -m elm -n {{port}} -s car -b output"

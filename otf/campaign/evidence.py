@@ -1,0 +1,78 @@
+"""What the paths of a campaign show of requirements, and cover of the model: their traces are followed again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from anyio.lowlevel import checkpoint
+
+from otf.adapter import Bench
+from otf.campaign.results import PathResult
+from otf.core import Monitor, Oracle, RequirementEvidence, Symbol, View
+from otf.errors import TraceError
+from otf.spec.transition import requirements
+from otf.strategy import Coverage
+from otf.trace.events import Event, Sent
+from otf.trace.reading import TraceReader, bounded
+from otf.trace.requirements import RequirementRecord
+from otf.trace.tagged import Registry
+
+EVENTS: Final = 200  # after which other paths have their turn
+WithMonitor: TypeAlias = Callable[[Event, Monitor], None]
+
+
+def ignored(_event: Event, _monitor: Monitor) -> None:
+    """Do nothing."""
+
+
+async def new_evidence(record: RequirementRecord, path: PathResult, bench: Bench, oracle: Oracle) -> RequirementRecord:
+    """Return what a path adds to a record: the requirements that it violates, and those that its trace shows.
+
+    Nothing is read where the model refers to no requirement, or where all are decided.
+    """
+    found, failure = RequirementRecord(), path.verdict.failure
+    if failure is not None:
+        known = next((issue for issue in bench.known_issues if issue.shows(failure)), None)
+        found.failed(failure, str(path.trace))
+        found.violates(requirements(known.req) if known else (), str(path.trace))
+    if record.open(oracle.model.requirements):
+        evidence = RequirementEvidence(found.reached, set(record.decided))
+        # a trace that cannot be read says nothing; its path counts all the same
+        with suppress(OSError, TraceError):
+            await _follow(path.trace, bench, oracle, ignored, evidence.follow)
+        found.decided = evidence.decided - record.decided
+    found.reached = found.reached - record.reached
+    found.violated = {name: trace for name, trace in found.violated.items() if name not in record.violated}
+    return found
+
+
+async def cover(coverage: Coverage, trace: Path, bench: Bench, oracle: Oracle) -> None:
+    """Add what the trace of a path covers, as the strategy `covering` does while a path is driven."""
+    last: tuple[View | None, Symbol | None] = (None, None)
+
+    def sent(event: Event, monitor: Monitor) -> None:
+        nonlocal last
+        if isinstance(event, Sent):
+            view = oracle.view(monitor.belief)
+            coverage.note(*last, view)
+            last = view, oracle.model.symbol(event.input)
+
+    with suppress(OSError, TraceError):
+        await _follow(trace, bench, oracle, sent)
+
+
+async def _follow(trace: Path, bench: Bench, oracle: Oracle, before: WithMonitor, after: WithMonitor = ignored) -> None:
+    """Call `before` and `after` each event of a trace with the monitor, up to its verdict."""
+    monitor = Monitor(oracle)
+    with trace.open("rb") as file:
+        reader = TraceReader(bounded(file), str(trace))
+        for number, read in enumerate(reader.events(Registry(bench.known_types))):
+            if number % EVENTS == 0:
+                await checkpoint()
+            before(read.event, monitor)
+            if monitor.tell(read.event) is not None:
+                return
+            after(read.event, monitor)
