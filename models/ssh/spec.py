@@ -142,6 +142,7 @@ def _encrypted(state: State, inp: Send) -> Yields:
         yield goto(state, Sent("UNIMPLEMENTED"), req=Ssh.RFC4253_11_4)
     elif inp in CLAIMS:
         yield from _refused(state, Ssh.RFC4252_6_CLIENT)
+        yield goto(state, Sent("USERAUTH_FAILURE"), req=Ssh.RFC4252_6_CLIENT)
     elif state.phase == "open":
         yield from _opened(state, inp)
     else:
