@@ -12,7 +12,7 @@ from functools import partial
 from inspect import isroutine
 from typing import Any
 
-from otf.spec.transition import RequirementIds, TimerAction, timely
+from otf.spec.transition import RequirementIds, TimerAction, requirements, timely
 
 Test = Callable[[Any], bool]
 
@@ -105,8 +105,10 @@ class Accept:
     closing: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse an invalid time window."""
+        """Refuse an invalid time window, and keep lists as tuples: transitions are compared and remembered."""
         timely(self.within, self.after)
+        object.__setattr__(self, "timers", tuple(self.timers))
+        object.__setattr__(self, "req", requirements(self.req))
 
     def complete(self, outputs: Any) -> bool:  # noqa: ANN401 -- a tuple, or a dictionary of them
         """Return whether these outputs complete the transition."""

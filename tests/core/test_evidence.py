@@ -39,6 +39,12 @@ def test_the_only_explanation_decides() -> None:
     assert (evidence.reached, evidence.decided) == ({"R1", "R2", "R3"}, {"R1", "R2"})
 
 
+def test_an_accepted_output_decides_a_list_of_requirements() -> None:
+    """An item `Accept` may have a list of them as well."""
+    judge = oracle(spec_of(Accept(lambda _: ["s1"], "P", req=["R1", "R2"])))
+    assert followed(judge, "a? x!").decided == {"R1", "R2"}
+
+
 def test_two_explanations_decide_nothing() -> None:
     """An output that two transitions explain, of which one has the requirement, does not decide it."""
     judge = oracle(spec_of(goto("s1", "x", req="R1"), goto("s2", "x")))
