@@ -46,7 +46,7 @@ from otf.models.ecu_server import (
     WRONG_KEY,
     Ecu,
 )
-from otf.spec import Spec, Transition, goto, start, stop
+from otf.spec import Elapse, Spec, Transition, goto, start, stop
 
 MUTANTS: Final = {
     "endless": "the session never ends by itself",
@@ -126,8 +126,10 @@ def granted(inp: Uds, data: bytes) -> Uds:
     return Uds(inp.service + 0x40, data)
 
 
-def step(state: EcuState, inp: Uds) -> Iterator[Transition[EcuState]]:
+def step(state: EcuState, inp: Uds | Elapse) -> Iterator[Transition[EcuState]]:
     """Yield what a request causes; each one starts the time of an extended session anew."""
+    if isinstance(inp, Elapse):
+        return
     if inp.service == SESSION_CONTROL:
         extended = inp.data[0] == EXTENDED
         then = replace(state, cycles=0 if extended else None, is_open=False, is_seeded=False)
@@ -190,7 +192,18 @@ INPUTS: Final = (
     Uds(SECURITY, b"\x02\0\0"),
     Uds(WRITE, VIN_ID + OTHER),
 )
-SPEC: Final[Spec[EcuState, Uds]] = Spec(step, EcuState(), INPUTS, emits, name="ecu")
+WAITS: Final = (Elapse(0.7 * SESSION), Elapse(1.5 * SESSION))
+"""Each request prolongs the session: without waits hardly a path sees it end, or whether one request prolonged it."""
+
+
+def inputs(state: EcuState) -> Iterator[Uds | Elapse]:
+    """Yield the requests, and in an extended session waits: one that outlasts it, and one that does not."""
+    yield from INPUTS
+    if state.cycles is not None:
+        yield from WAITS
+
+
+SPEC: Final[Spec[EcuState, Uds | Elapse]] = Spec(step, EcuState(), inputs, emits, name="ecu")
 
 
 @trace_may_set(fault=("none", *MUTANTS))

@@ -8,6 +8,7 @@ are answered with the same types of outputs. If no line of the model runs (a tab
 
 from __future__ import annotations
 
+import gc
 import sys
 import sysconfig
 from collections import Counter
@@ -125,12 +126,16 @@ def watched(call: Callable[[], Answer]) -> tuple[Answer, frozenset[CodeLine]]:
             own[code] = _is_users(code.co_filename)
         return line if own[code] else None
 
-    before = sys.gettrace()
+    before, collects = sys.gettrace(), gc.isenabled()
+    # a collection would run what other code has left to be finalized, and its lines would make another rule
+    gc.disable()
     sys.settrace(called)  # type: ignore[arg-type]
     try:
         return call(), frozenset(lines)
     finally:
         sys.settrace(before)
+        if collects:
+            gc.enable()
 
 
 def _is_users(file: str) -> bool:
