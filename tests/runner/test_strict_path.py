@@ -55,11 +55,12 @@ def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Both:
 
 
 def _by_port(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the lines of a trace, outputs that follow each other by their ports: which port is read first is chance."""
-    found = list[dict[str, Any]]()
-    for seen, group in groupby(lines, lambda line: line["event"] == "seen"):
-        found += sorted(group, key=lambda line: str(line["port"])) if seen else group
-    return [{**line, "n": 0} for line in found]
+    """Return the lines of a trace, with neighbouring outputs by their ports: which is read first is chance."""
+    groups = [list(group) for _, group in groupby(lines, lambda line: line["event"] == "seen")]
+    ordered = [
+        sorted(each, key=lambda line: str(line["port"])) if each[0]["event"] == "seen" else each for each in groups
+    ]
+    return [{**line, "n": 0} for group in ordered for line in group]
 
 
 def test_known_strict_steps_are_quick(both: Both) -> None:
