@@ -120,7 +120,7 @@ def test_what_a_server_reads_as_frames(name: str, raw: bytes, frames: list[bytes
         ("tftp", b"\0\1short\0"),
         ("tftp", b"\0\1short\0octett\0"),
         ("tftp", b"\0\4"),
-        ("uci", b"stopp now"),
+        ("uci", b"frob now"),
     ],
 )
 def test_what_is_no_message(name: str, raw: bytes) -> None:
