@@ -121,30 +121,36 @@ class RedisCodec:
 def _command_end(data: bytes) -> int | None:
     """Return where the first command ends, None if more must come. Raises CodecError for an error of the protocol."""
     if not data.startswith(b"*"):
-        return _line_end(data, 0, b"\n")
-    end = _line_end(data, 0)
-    if end is None:
+        end, zero = data.find(b"\n"), data.find(b"\0")
+        return None if end < 0 or 0 <= zero < end else end + 1
+    head = _head(data, 0)
+    if head is None:
         return None
-    size = _number(data[1 : end - len(_END)])
+    size = _number(head[0][1:])
     if size > _MOST:
         raise CodecError("an array of too many texts")
-    ends = [end, *(end for end, _ in _words(data))]
+    ends = [head[1], *(end for end, _ in _words(data))]
     return ends[-1] if len(ends) > max(0, size) else None
 
 
-def _line_end(data: bytes, at: int, end: bytes = _END) -> int | None:
-    """Return where a line ends; a server in C sees no end after a zero byte, and waits for more."""
-    found, zero = data.find(end, at), data.find(b"\0", at)
-    return None if found < 0 or 0 <= zero < found else found + len(end)
+def _head(data: bytes, at: int) -> tuple[bytes, int] | None:
+    """Return a line with a size, and where it ends; redis takes any byte after the carriage return for its end.
+
+    After a zero byte it sees no end, and waits for more.
+    """
+    end, zero = data.find(b"\r", at), data.find(b"\0", at)
+    return None if end < 0 or end + len(_END) > len(data) or 0 <= zero < end else (data[at:end], end + len(_END))
 
 
 def _words(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield the texts of an array, as many as are there, each with the place of its end."""
-    at = _line_end(data, 0) or len(data)
-    left = _number(data[1 : at - len(_END)])
-    while left > 0 and (begin := _line_end(data, at)) is not None:
-        if data[at : at + 1] != b"$" or (size := _number(data[at + 1 : begin - len(_END)])) < 0:
-            message = f"a text begins with $ and its size, not with {show(data[at:begin][:20])}"
+    head = _head(data, 0)
+    line, at = head or (b"*0", 0)
+    left = _number(line[1:])
+    while left > 0 and (head := _head(data, at)) is not None:
+        line, begin = head
+        if line[:1] != b"$" or (size := _number(line[1:])) < 0:
+            message = f"a text begins with $ and its size, not with {show(line[:20])}"
             raise CodecError(message)
         left, at = left - 1, begin + size + len(_END)
         if at > len(data):

@@ -35,10 +35,10 @@ def malforming(kind: StrategyKind, share: float, damager: Damager) -> StrategyKi
 
     The other strategy chooses as if its own input had been sent.
 
-    >>> from otf.codec import lines
     >>> from otf.codec.malformed import MalformedCodec
+    >>> from otf.models.coffee import codec
     >>> from otf.strategy.kinds import script
-    >>> malforming(script(["press"]), 0.1, MalformedCodec(lines({str: "press"}))).name
+    >>> malforming(script(["press"]), 0.1, MalformedCodec(codec)).name
     'script'
     """
     makers = tuple(_malforming(maker, share, damager) for maker in kind.makers)
@@ -78,9 +78,7 @@ class _Malforming:
 
     def _remember(self, symbol: Symbol) -> None:
         self.sent.pop(symbol, None)
-        self.sent[symbol] = None
-        if len(self.sent) > KEPT:
-            self.sent.pop(next(iter(self.sent)))
+        self.sent = dict.fromkeys([*self.sent, symbol][-KEPT:])
 
     def _misplaced(self, view: View) -> object | None:
         if self.random.randrange(MISPLACED):

@@ -211,7 +211,9 @@ def test_a_parsing_fault_is_found_and_shrunk_to_its_bytes(tmp_path: Path, fault:
     assert group.shrunk is not None
     assert group.shrunk.steps <= 4
     sent = [event.input for event in group.shrunk.events if isinstance(event, Sent)]
-    assert min(len(each.raw) for each in sent if isinstance(each, Malformed)) == FAULTS[fault][1]
+    # an earlier one may be left, with no bytes: a failure after it has another signature
+    assert FAULTS[fault][1] in {len(each.raw) for each in sent if isinstance(each, Malformed)}
+    assert sum(len(each.raw) for each in sent if isinstance(each, Malformed)) == FAULTS[fault][1]
 
 
 def test_a_spec_says_more_of_malformed_inputs(tmp_path: Path) -> None:

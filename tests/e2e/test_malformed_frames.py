@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 import pytest
 
 from otf.adapter import Bench
-from otf.adapter.malformed import Anywhere, Disturbed, hardened
+from otf.adapter.malformed import HEARD, Anywhere, Disturbed, hardened
 from otf.adapters import inprocess
 from otf.campaign import run
 from otf.campaign.run import NonconformanceError
@@ -283,3 +283,27 @@ def test_inputs_of_other_ports_are_not_joined() -> None:
     made = [codec.damaged(Put(0, 7), Random(seed), [Get(0)]) for seed in range(60)]
     assert all(each is None or each.how != "two messages" for each in made)
     assert codec.misplaced(replace(Put(0, 7), slot=9)) is None
+
+
+def test_what_comes_of_itself_may_come_at_any_time() -> None:
+    """In a disturbed state no window holds; on a port of another client some outputs may come, not endlessly many."""
+
+    def emits(_state: State) -> Iterator[Transition[State] | Accept]:
+        yield goto(State(opened=True), Answer(1), within=(1.0, 2.0))
+        yield Accept(lambda _: [State()], within=(1.0, 2.0))
+
+    hard = hardened(Spec(step, State(), INPUTS, emits), MalformedCodec(PLAIN), ["", "other"])
+    ways = [*hard.emits(Disturbed(State()))] if hard.emits else []
+    assert all(way.within is None for way in ways)
+    [late] = [way for way in ways if isinstance(way, Transition) and Answer(1) in way.outputs]
+    assert late.state == Disturbed(State(opened=True))
+    few, many = (Disturbed(State(), "", ("other",) * count) for count in (HEARD - 1, HEARD))
+    there = hardened(SPEC, MalformedCodec(PLAIN), ["", "other"])
+    assert there.emits is not None
+    elsewhere = Disturbed(State(), "elsewhere", few.heard)
+    assert Disturbed(State(), "elsewhere", many.heard) in [
+        getattr(way, "state", None) for way in there.emits(elsewhere)
+    ]
+    assert [*there.emits(replace(elsewhere, heard=many.heard))] == []
+    assert [*hard.inputs(Anywhere())] == []
+    assert [way.state for way in hard.step(Anywhere(), Open()) if isinstance(way, Transition)] == [Anywhere()]

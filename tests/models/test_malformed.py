@@ -82,6 +82,8 @@ def test_inputs_are_decoded_as_they_were(name: str) -> None:
         ("redis", b"*\x001\r\n$4\r\nPING\r\n", []),
         ("redis", b"*0\r\nPING\n", [b"*0\r\n", b"PING\n"]),
         ("redis", b"*1", []),
+        ("redis", b"*1\r\n$4\rPING\r\n", []),
+        ("redis", b"*1\r?$4\r?PING??", [b"*1\r?$4\r?PING??"]),
         ("irc", b"NAMES #x\r\nJOIN #x", [b"NAMES #x", b"JOIN #x"]),
         ("irc", b"NAMES \0#x", []),
         ("irc", b"N" * 600, []),
@@ -118,7 +120,7 @@ def test_what_a_server_reads_as_frames(name: str, raw: bytes, frames: list[bytes
         ("tftp", b"\0\1short\0"),
         ("tftp", b"\0\1short\0octett\0"),
         ("tftp", b"\0\4"),
-        ("uci", b"stopp now"),
+        ("uci", b"frob now"),
     ],
 )
 def test_what_is_no_message(name: str, raw: bytes) -> None:
