@@ -40,9 +40,10 @@ def test_the_only_explanation_decides() -> None:
 
 
 def test_an_accepted_output_decides_a_list_of_requirements() -> None:
-    """An item `Accept` may have a list of them as well."""
-    judge = oracle(spec_of(Accept(lambda _: ["s1"], "P", req=["R1", "R2"])))
-    assert followed(judge, "a? x!").decided == {"R1", "R2"}
+    """An `Accept` may have a list of them as well, and can be remembered then as any other."""
+    several = Accept(lambda _: ["s1"], "P", req=["R1", "R2"])
+    assert {several: several.req} == {several: ("R1", "R2")}
+    assert followed(oracle(spec_of(several)), "a? x!").decided == {"R1", "R2"}
 
 
 def test_two_explanations_decide_nothing() -> None:
