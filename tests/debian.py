@@ -25,6 +25,7 @@ PROGRAMS = {
     "ngircd": "ngircd",
     "beanstalkd": "beanstalkd",
     "memcached": "memcached",
+    "mosquitto": "mosquitto",
     "redis-server": "redis-server",
     "gnugo": "gnugo",
     "stockfish": "stockfish",
@@ -43,7 +44,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 BESIDE = ("tftpd-hpa", "arduino-core-avr")
 """Packages that are unpacked only: they conflict with others, or would bring a compiler along."""
 
-SERVICES = ("atftpd", "beanstalkd", "memcached", "ngircd", "redis-server")
+SERVICES = ("atftpd", "beanstalkd", "memcached", "mosquitto", "ngircd", "redis-server")
 POLICY = Path("/usr/sbin/policy-rc.d")
 FETCHING = 120.0
 """Seconds for each call that asks another host: where none answers, the tests must not wait for long."""

@@ -1,162 +1,69 @@
-"""MQTT 3.1.1 packets as values, over `measured(packet_size)`.
+"""MQTT packets of versions 3.1.1 and 5.0 as values, over `measured(packet_size)`.
 
 No library that is kept reads packets without I/O: mqttproto is not on PyPI, mqtt-codec 1.0.2 cannot be installed any
-more, and gmqtt, aiomqtt, amqtt and paho-mqtt are clients and brokers, which acknowledge and reconnect by themselves. So
-`records` makes the bodies, and the head (a type with flags, and a length of one to four bytes) is made here.
+more, and gmqtt, aiomqtt, amqtt and paho-mqtt are clients and brokers, which acknowledge and reconnect by themselves.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
-from otf.codec.composed import items
-from otf.codec.fields import raw, rest, text, u8, u16be
-from otf.codec.records import records
+from otf.codec.mqtt_fields import READING, WRITING, FieldReader, MqttProperties, MqttProperty, varying_bytes
+from otf.codec.mqtt_packets import (
+    SHAPES,
+    MqttAuth,
+    MqttConnack,
+    MqttConnect,
+    MqttDisconnect,
+    MqttField,
+    MqttFilter,
+    MqttPingreq,
+    MqttPingresp,
+    MqttPuback,
+    MqttPubcomp,
+    MqttPublish,
+    MqttPubrec,
+    MqttPubrel,
+    MqttSuback,
+    MqttSubscribe,
+    MqttTopic,
+    MqttUnsuback,
+    MqttUnsubscribe,
+    MqttVersion,
+)
 from otf.errors import CodecError
 from otf.values import show
 
+__all__ = [
+    "MqttAuth",
+    "MqttCodec",
+    "MqttConnack",
+    "MqttConnect",
+    "MqttDisconnect",
+    "MqttFilter",
+    "MqttPingreq",
+    "MqttPingresp",
+    "MqttProperties",
+    "MqttProperty",
+    "MqttPuback",
+    "MqttPubcomp",
+    "MqttPublish",
+    "MqttPubrec",
+    "MqttPubrel",
+    "MqttSuback",
+    "MqttSubscribe",
+    "MqttTopic",
+    "MqttUnsuback",
+    "MqttUnsubscribe",
+    "MqttVersion",
+    "packet_size",
+]
+
 _PUBLISH: Final = 3
-
-
-@dataclass(frozen=True)
-class MqttConnect:
-    """The first packet of a client; `more` has the will, the user and the password as the flags say."""
-
-    protocol: ClassVar[Annotated[bytes, raw(7)]] = b"\0\4MQTT\4"
-    flags: Annotated[int, u8]
-    keep_alive: Annotated[int, u16be]
-    client: Annotated[str, text(u16be)]
-    more: Annotated[bytes, raw(rest)] = b""
-
-
-@dataclass(frozen=True)
-class MqttConnack:
-    """The answer: whether a session is present, and 0 if the connection is accepted."""
-
-    session: Annotated[int, u8]
-    code: Annotated[int, u8]
-
-
-@dataclass(frozen=True)
-class MqttPublish:
-    """A message; `id` is 0 with a quality of service of 0, which has none."""
-
-    topic: str
-    payload: bytes = b""
-    qos: int = 0
-    id: int = 0
-    retain: bool = False
-    dup: bool = False
-
-
-@dataclass(frozen=True)
-class MqttPuback:
-    """The answer to a message of quality 1."""
-
-    id: Annotated[int, u16be]
-
-
-@dataclass(frozen=True)
-class MqttPubrec:
-    """The first answer to a message of quality 2."""
-
-    id: Annotated[int, u16be]
-
-
-@dataclass(frozen=True)
-class MqttPubrel:
-    """What the sender answers to that."""
-
-    id: Annotated[int, u16be]
-
-
-@dataclass(frozen=True)
-class MqttPubcomp:
-    """The last answer to a message of quality 2."""
-
-    id: Annotated[int, u16be]
-
-
-@dataclass(frozen=True)
-class MqttFilter:
-    """A filter of topics, with the highest quality that is wanted."""
-
-    topic: Annotated[str, text(u16be)]
-    qos: Annotated[int, u8] = 0
-
-
-@dataclass(frozen=True)
-class MqttTopic:
-    """A filter of topics."""
-
-    topic: Annotated[str, text(u16be)]
-
-
-@dataclass(frozen=True)
-class MqttSubscribe:
-    """Subscribe to topics."""
-
-    id: Annotated[int, u16be]
-    filters: Annotated[tuple[MqttFilter, ...], items(rest)]
-
-
-@dataclass(frozen=True)
-class MqttSuback:
-    """The answer: a quality for each filter, 128 if it is refused."""
-
-    id: Annotated[int, u16be]
-    codes: Annotated[tuple[int, ...], items(rest, u8)]
-
-
-@dataclass(frozen=True)
-class MqttUnsubscribe:
-    """Subscribe no longer."""
-
-    id: Annotated[int, u16be]
-    topics: Annotated[tuple[MqttTopic, ...], items(rest)]
-
-
-@dataclass(frozen=True)
-class MqttUnsuback:
-    """The answer to that."""
-
-    id: Annotated[int, u16be]
-
-
-@dataclass(frozen=True)
-class MqttPingreq:
-    """A ping."""
-
-
-@dataclass(frozen=True)
-class MqttPingresp:
-    """The answer to a ping."""
-
-
-@dataclass(frozen=True)
-class MqttDisconnect:
-    """The last packet of a client."""
-
-
-_KINDS: Final[dict[int, type]] = {
-    0x10: MqttConnect,
-    0x20: MqttConnack,
-    0x40: MqttPuback,
-    0x50: MqttPubrec,
-    0x62: MqttPubrel,
-    0x70: MqttPubcomp,
-    0x82: MqttSubscribe,
-    0x90: MqttSuback,
-    0xA2: MqttUnsubscribe,
-    0xB0: MqttUnsuback,
-    0xC0: MqttPingreq,
-    0xD0: MqttPingresp,
-    0xE0: MqttDisconnect,
-}
-_EMPTY: Final = (MqttPingreq, MqttPingresp, MqttDisconnect)
-_BODIES: Final = {kind: records(kind) for kind in _KINDS.values() if kind not in _EMPTY}
-_HEADS: Final = {kind: head for head, kind in _KINDS.items()}
+_HEADS: Final = {kind: head for head, (kind, _) in SHAPES.items()}
+_ONLY_5: Final = {("codes", MqttUnsuback)}
 _Head: TypeAlias = tuple[int, int]
 
 
@@ -185,14 +92,17 @@ def _head(begun: bytes) -> _Head | None:
 
 @dataclass(frozen=True, slots=True)
 class MqttCodec:
-    r"""The codec of the packets of MQTT 3.1.1.
+    r"""The codec of the packets of MQTT 3.1.1, or with `version=5` of MQTT 5.0.
 
     >>> MqttCodec().encode(MqttPublish("a/b", b"hello"))
     b'0\n\x00\x03a/bhello'
+    >>> MqttCodec(version=5).encode(MqttPublish("a/b", b"hello", properties=(MqttProperty("topic_alias", 1),)))
+    b'0\x0e\x00\x03a/b\x03#\x00\x01hello'
     """
 
     name: str = ""
-    types: tuple[type, ...] = (*_KINDS.values(), MqttPublish, MqttFilter, MqttTopic)
+    version: MqttVersion = 4
+    types: tuple[type, ...] = (*_HEADS, MqttPublish, MqttFilter, MqttTopic, MqttProperty)
 
     def port(self, value: object) -> str:
         """Return the name of the port."""
@@ -201,57 +111,105 @@ class MqttCodec:
 
     def encode(self, value: object) -> bytes:
         """Return the bytes of a packet. Raises CodecError."""
-        if isinstance(value, MqttPublish):
-            return _packed(*_published(value))
-        if (head := _HEADS.get(type(value))) is None:
-            raise CodecError(f"{show(value)} is no packet of MQTT")
-        kind = type(value)
-        body = _BODIES[kind].encode(value) if kind in _BODIES else b""
-        return _packed(head, cast("bytes", body))  # records have no port actions
+        try:
+            head, body = self._written(value)
+        except (CodecError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise CodecError(f"{show(value)} is no packet of MQTT: {error}") from error
+        return bytes([head]) + varying_bytes(len(body)) + body
 
     def decode(self, port: str, data: bytes) -> object:
         """Return the packet in these bytes. Raises CodecError."""
+        del port
         found = _head(data)
         if found is None or sum(found) != len(data):
             raise CodecError(f"{data[:80]!r} is no packet of MQTT: its length is wrong")
-        head, body = data[0], data[found[0] :]
-        if head >> 4 == _PUBLISH:
-            value: object = _publish(head, body)
-        elif (kind := _KINDS.get(head)) is None or (kind in _EMPTY and body):
-            raise CodecError(f"{data[:80]!r} is no packet of MQTT: its type, its flags or its length are wrong")
-        else:
-            value = _BODIES[kind].decode(port, body) if kind in _BODIES else kind()
+        try:
+            value = self._read(data[0], FieldReader(data[found[0] :]))
+        except CodecError as error:
+            raise CodecError(f"{data[:80]!r} is no packet of MQTT: {error}") from error
         if self.encode(value) != data:
-            raise CodecError(f"{data[:80]!r} is no packet of MQTT: its length is longer than needed")
+            raise CodecError(f"{data[:80]!r} is no packet of MQTT: a length in it is longer than needed")
         return value
 
+    def _written(self, value: object) -> tuple[int, bytes]:
+        if isinstance(value, MqttPublish):
+            return _publish_head(value), b"".join(self._publish_body(value))
+        head = _HEADS[type(value)]
+        fields = self._fields(head)
+        ignored = {name for name, _ in SHAPES[head][1]} - {name for name, _ in fields}
+        if any(getattr(value, name) not in {None, ()} for name in ignored):
+            raise CodecError(f"version 3.1.1 has no {' and no '.join(sorted(ignored))}")
+        protocol = MqttConnect.protocol + bytes([self.version]) if isinstance(value, MqttConnect) else b""
+        return head, protocol + b"".join(_values_bytes([(getattr(value, name), kind) for name, kind in fields]))
 
-def _packed(head: int, body: bytes) -> bytes:
-    rest_of, size = len(body), bytearray()
-    while not size or rest_of:
-        rest_of, low = divmod(rest_of, 0x80)
-        size.append(low | 0x80 * (rest_of > 0))
-    return bytes([head, *size]) + body
+    def _read(self, head: int, reader: FieldReader) -> object:
+        if head >> 4 == _PUBLISH:
+            return self._publish(head, reader)
+        if head not in SHAPES or (head == _HEADS[MqttAuth] and self.version == 4):  # noqa: PLR2004 -- 3.1.1
+            raise CodecError("its type or its flags are wrong")
+        kind = SHAPES[head][0]
+        if kind is MqttConnect and reader.take(7) != MqttConnect.protocol + bytes([self.version]):
+            raise CodecError("its protocol or its version is another one")
+        values: dict[str, Any] = {name: _value_of(reader, form) for name, form in self._fields(head)}
+        if reader.more():
+            raise CodecError("it is longer than its fields")
+        return kind(**values)
+
+    def _fields(self, head: int) -> list[MqttField]:
+        kind, fields = SHAPES[head]
+        if self.version == 5:  # noqa: PLR2004 -- the version
+            return list(fields)
+        old = [(name, form) for name, form in fields if name != "properties" and not form.endswith("?")]
+        return [(name, form) for name, form in old if (name, kind) not in _ONLY_5]
+
+    def _publish_body(self, value: MqttPublish) -> Iterator[bytes]:
+        yield WRITING["text"](value.topic)
+        yield value.id.to_bytes(2) if value.qos else b""
+        if self.version == 5:  # noqa: PLR2004 -- the version
+            yield WRITING["properties"](value.properties)
+        elif value.properties:
+            raise CodecError("version 3.1.1 has no properties")
+        yield value.payload
+
+    def _publish(self, head: int, reader: FieldReader) -> MqttPublish:
+        qos = head >> 1 & 3
+        topic, number = reader.text(), 0
+        if qos:
+            number = reader.number(2)
+        properties = reader.properties() if self.version == 5 else ()  # noqa: PLR2004 -- the version
+        return MqttPublish(topic, reader.rest(), qos, number, bool(head & 1), bool(head & 8), properties)
 
 
-def _published(value: MqttPublish) -> tuple[int, bytes]:
-    topic = value.topic.encode(errors="replace")
-    fits = value.qos in {0, 1, 2} and 0 <= value.id <= 0xFFFF and len(topic) <= 0xFFFF  # noqa: PLR2004 -- two bytes each
-    if not fits or (value.qos == 0 and value.id) or topic.decode() != value.topic:
-        raise CodecError(f"{show(value)} is no packet of MQTT: see its qos, its id and its topic")
-    head = _PUBLISH << 4 | value.dup << 3 | value.qos << 1 | value.retain
-    number = value.id.to_bytes(2) if value.qos else b""
-    return head, len(topic).to_bytes(2) + topic + number + value.payload
+def _publish_head(value: MqttPublish) -> int:
+    if value.qos not in {0, 1, 2} or (value.qos == 0 and value.id):
+        raise CodecError("see its qos and its id")
+    return _PUBLISH << 4 | value.dup << 3 | value.qos << 1 | value.retain
 
 
-def _publish(head: int, body: bytes) -> MqttPublish:
-    qos, end = head >> 1 & 3, 2 + int.from_bytes(body[:2])
-    after = end + 2 * (qos > 0)
-    try:
-        topic = body[2:end].decode()
-    except UnicodeDecodeError as error:
-        raise CodecError(f"{body[:80]!r} has no topic: {error}") from error
-    if len(body) < max(2, after):
-        raise CodecError(f"{body[:80]!r} is no message of MQTT: it ends within its topic or its id")
-    number = int.from_bytes(body[end:after])
-    return MqttPublish(topic, body[after:], qos, number, bool(head & 1), bool(head & 8))
+def _values_bytes(values: list[tuple[Any, str]]) -> Iterator[bytes]:
+    ended = False
+    for value, form in values:
+        if form.endswith("?") and value is None:
+            ended = True
+        elif ended:
+            raise CodecError("properties come after a reason")
+        elif form in {"filters", "topics"}:
+            yield from (
+                WRITING["text"](each.topic) + (bytes([each.qos]) if form == "filters" else b"") for each in value
+            )
+        else:
+            yield WRITING[form.removesuffix("?")](value)
+
+
+def _value_of(reader: FieldReader, form: str) -> object:
+    if form.endswith("?"):
+        return READING[form.removesuffix("?")](reader) if reader.more() else None
+    if form in {"filters", "topics"}:
+        return tuple(_each(reader, form))
+    return READING[form](reader)
+
+
+def _each(reader: FieldReader, form: str) -> Iterator[MqttFilter | MqttTopic]:
+    while reader.more():
+        topic = reader.text()
+        yield MqttFilter(topic, reader.number(1)) if form == "filters" else MqttTopic(topic)

@@ -221,7 +221,7 @@ class Search:
     def _collect(
         self, now: Hypothesis, port: str, head: Outstanding, opening: OpenAccept, output: Symbol
     ) -> Iterator[Hypothesis]:
-        if isinstance(output.value, Ended):
+        if isinstance(output.value, Ended) and not opening.accept.closing:
             return
         got = (*now.got, (port, output))
         complete, states = _closing(opening, got)

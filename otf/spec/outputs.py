@@ -85,7 +85,8 @@ class Accept:
     `then` receives the tuple of outputs on `port` and returns the possible next states; an empty list means that these
     outputs are wrong. `until` is the number of outputs that complete the tuple, or a predicate on the tuple. With a
     tuple of ports, both functions receive a dictionary from each port to its outputs, and a number counts for each
-    port. `says` is the description in a failure; `within`, `timers`, `after` and `req` are those of `goto`. This is the
+    port. With `closing`, the end of a port may be among the outputs, as an `Ended`; without, it never is. `says` is the
+    description in a failure; `within`, `timers`, `after` and `req` are those of `goto`. This is the
     functional transition `Ft` of Koopman and Plasmeijer, "Fully Automatic Testing with Functions as Specifications".
 
     >>> opened = Accept(lambda seen: [("job", seen[0])], says="the id of a job")
@@ -101,6 +102,7 @@ class Accept:
     timers: tuple[TimerAction, ...] = ()
     after: str = ""
     req: RequirementIds = ()
+    closing: bool = False
 
     def __post_init__(self) -> None:
         """Refuse an invalid time window."""

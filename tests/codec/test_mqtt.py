@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from otf.codec import mqtt
-from otf.codec.mqtt import MqttCodec, MqttPublish, packet_size
+from otf.codec.mqtt import MqttCodec, MqttProperty, MqttPublish, packet_size
 from otf.errors import CodecError
 from otf.framing import measured
 from otf.testing import check_codec, check_framing
@@ -27,6 +27,78 @@ VALUES = [
     mqtt.MqttPingresp(),
     mqtt.MqttDisconnect(),
 ]
+ALL = (
+    *(MqttProperty("payload_format", 1), MqttProperty("message_expiry", 60), MqttProperty("content_type", "text")),
+    *(
+        MqttProperty("correlation_data", b"\xff"),
+        MqttProperty("subscription_id", 300),
+        MqttProperty("user", ("a", "ä")),
+    ),
+    *(MqttProperty("topic_alias", 1), MqttProperty("user", ("a", "b"))),
+)
+VALUES_5 = [
+    mqtt.MqttConnect(2, 60, "me", properties=(MqttProperty("session_expiry", 1),)),
+    mqtt.MqttConnack(0, 0, (MqttProperty("receive_maximum", 20),)),
+    MqttPublish("a/b", b"hello"),
+    MqttPublish("", b"x", 1, 1, properties=ALL),
+    *(mqtt.MqttPuback(1), mqtt.MqttPubrec(2, 16), mqtt.MqttPubrel(3, 0, ()), mqtt.MqttPubcomp(4, 146, ALL)),
+    mqtt.MqttSubscribe(5, (mqtt.MqttFilter("a/#", 0x2C),), ALL),
+    mqtt.MqttSuback(5, (1, 128)),
+    mqtt.MqttUnsubscribe(6, (mqtt.MqttTopic("a/#"),)),
+    mqtt.MqttUnsuback(6, (), (0, 17)),
+    *(mqtt.MqttPingreq(), mqtt.MqttPingresp()),
+    *(mqtt.MqttDisconnect(), mqtt.MqttDisconnect(142), mqtt.MqttDisconnect(0, ALL), mqtt.MqttAuth(24, ())),
+]
+
+
+def test_the_codec_of_version_5_keeps_the_contract() -> None:
+    """Properties in their order, and reasons and properties that a packet leaves out (MQTT 5.0, section 3.4.2)."""
+    codec = MqttCodec("broker", 5)
+    check_codec(codec, VALUES_5)
+    assert codec.encode(mqtt.MqttPuback(1)) == b"\x40\x02\x00\x01"
+    assert codec.encode(mqtt.MqttSuback(1, (2,)))[2:] == b"\x00\x01\x00\x02"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(b"\x10\x0c\x00\x04MQTT\x04\x02\x00\x00\x00\x00", b"\x20\x02\x00\x00", b"\x20\x04\x00\x00\x00\x00"),
+        *(b"\x20\x05\x00\x00\x02\x7f\x00", b"\x20\x04\x00\x00\x02\x21", b"\x20\x04\x00\x00\x80\x00"),
+        *(b"\x30\x04\x00\x01a\x80", b"\x40\x05\x00\x01\x00\x00\x00", b"\x20\x07\x00\x00\xff\xff\xff\xff\x01"),
+    ],
+)
+def test_what_is_no_packet_of_version_5_is_undecodable(data: bytes) -> None:
+    """Another version, properties that are unknown or cut off, and lengths that are too long."""
+    with pytest.raises(CodecError, match="no packet of MQTT"):
+        MqttCodec(version=5).decode("", data)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(mqtt.MqttDisconnect(0), mqtt.MqttAuth(0), mqtt.MqttUnsuback(1, (), (0,)), mqtt.MqttConnack(0, 0, ALL)),
+        *(mqtt.MqttPuback(1, None, ALL), MqttPublish("a", properties=ALL)),
+    ],
+)
+def test_version_4_has_no_reasons_and_no_properties(value: object) -> None:
+    """The error names the packet."""
+    with pytest.raises(CodecError, match="no packet of MQTT"):
+        MqttCodec().encode(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        mqtt.MqttPuback(1, None, ALL),
+        mqtt.MqttAuth(0, (MqttProperty("unknown", 1),)),
+        mqtt.MqttAuth(0, (MqttProperty("subscription_id", 1 << 28),)),
+        mqtt.MqttAuth(0, (MqttProperty("topic_alias", "x"),)),
+    ],
+)
+def test_what_is_no_packet_of_version_5_is_refused(value: object) -> None:
+    """The error names it."""
+    with pytest.raises(CodecError, match="no packet of MQTT"):
+        MqttCodec(version=5).encode(value)
 
 
 def test_the_codec_keeps_the_contract() -> None:

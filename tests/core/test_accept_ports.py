@@ -8,7 +8,7 @@ import pytest
 
 from otf.errors import ModelError
 from otf.spec import Accept, Spec, Transition, goto, start
-from otf.trace.events import Sent
+from otf.trace.events import Closed, Ended, Sent
 from tests.core import timed
 from tests.core.scripts import outcome, run, seen, spec_of, states
 
@@ -141,3 +141,20 @@ def test_its_timers_start_with_it() -> None:
     assert timed.judged(spec, "a?0 y!0.1 x!0.2 z!1.2") == "pass"
     assert timed.judged(spec, "a?0 x!0.1 y!0.2 z!0.8") == "fail: early"
     assert timed.judged(spec, "a?0 x!0.1 y!0.2 quiet2.6") == "fail: missing"
+
+
+def test_the_end_of_a_port_is_one_of_its_outputs_if_the_model_says_so() -> None:
+    """One client gets an id, and the connection of the other ends; without `closing` no end is accepted."""
+
+    def counted(got: Mapping[str, tuple[object, ...]]) -> bool:
+        return bool(got["P"] and got["Q"])
+
+    def after(got: Mapping[str, tuple[object, ...]]) -> Iterable[object]:
+        return [(*got["P"], *got["Q"])]
+
+    ends = Accept(after, ("P", "Q"), counted, closing=True)
+    gone = Closed("Q", "end of stream", 0)
+    assert states(spec_of(ends), "a?", seen("1", "P"), gone) == {("1", Ended("end of stream"))}
+    assert states(spec_of(ends), "a?", gone, seen("1", "P")) == {("1", Ended("end of stream"))}
+    assert outcome(spec_of(ends), "a?", seen("1", "P"), "quiet") == "fail: missing"
+    assert outcome(spec_of(Accept(after, ("P", "Q"), counted)), "a?", seen("1", "P"), gone) == "fail: ended"

@@ -29,6 +29,8 @@ SYSTEMS = [
     pytest.param("redis", {"server": "fakeredis"}, 2, 60, marks=needs_module("fakeredis"), id="redis-fakeredis"),
     pytest.param("smtp", {}, 1, 60, marks=needs_module("aiosmtpd")),
     pytest.param("dns", {}, 1, 60, marks=needs_module("dnslib")),
+    pytest.param("mqtt", {}, 1, 60, marks=needs("mosquitto"), id="mqtt-3.1.1"),
+    pytest.param("mqtt", {"version": "5"}, 1, 60, marks=needs("mosquitto"), id="mqtt-5"),
     pytest.param("irc", {}, 2, 200, marks=needs("ngircd")),
     pytest.param("modbus", {}, 1, 30, marks=[needs("socat"), needs_module("pymodbus")]),
     pytest.param("chat", {}, 2, 60, marks=needs_module("websocket_server")),

@@ -7,11 +7,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from threading import get_native_id
 
 import anyio
 import pytest
 
 from otf.adapter import Bench
+from otf.adapter.canbus import read_bus
 from otf.core.stalls import CpuUse, unless_delayed
 from otf.runner import lookout
 from otf.runner.cpu_use import cpu_use, in_real_time
@@ -21,9 +23,8 @@ from tests.runner.playing import Played, on_function, play, spec, virtually
 STALL = 0.4
 
 
-def _busy(_started: object, *, shared: bool) -> CpuUse:
+def _busy(_started: object, **_how: bool) -> CpuUse:
     """Return what the kernel shows of a system that could not run at the beginning, for `STALL` seconds."""
-    del shared
     return CpuUse(waited=min(STALL, anyio.current_time()), known=True)
 
 
@@ -148,6 +149,26 @@ def test_a_tester_that_waits_for_a_processor_itself(tmp_path: Path) -> None:
     (tmp_path / "thread-self" / "schedstat").write_text("2000000000 500000000 7\n")
     assert cpu_use(proc=tmp_path).own == 0.5
     assert cpu_use(proc=tmp_path, shared=True).own == 2.5
+
+
+def test_a_system_in_threads_of_the_tester(tmp_path: Path) -> None:
+    """They may have kept each other waiting whenever one of them, or the tester, ran; nothing else counts."""
+    (tmp_path / "thread-self").mkdir()
+    (tmp_path / "thread-self" / "schedstat").write_text("250000000 500000000 7\n")
+    for thread, stat in ((get_native_id(), "1 (a) R 0"), (1, "1 (a) S 0")):
+        task = tmp_path / "self" / "task" / str(thread)
+        task.mkdir(parents=True)
+        (task / "stat").write_text(stat)
+        (task / "schedstat").write_text("2000000000 1000000000 3")
+    (tmp_path / "pressure").mkdir()
+    (tmp_path / "pressure" / "cpu").write_text("some avg10=1.00 total=9000000\n")
+    assert cpu_use(threads=True, proc=tmp_path) == CpuUse(3.75, 2.0, known=True, own=0.5, turns=3)
+
+
+@pytest.mark.parametrize(("url", "known"), [("can://virtual/otf-a", True), ("can://udp_multicast/ff15::1", False)])
+def test_where_a_system_is_in_this_process(url: str, known: bool) -> None:
+    """A virtual bus lies within a process; who is on another one is not known."""
+    assert read_bus(url, "", {}).is_virtual is known
 
 
 def test_more_processes_than_are_counted(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ class Place:
     """Where the other end of a line is: a process, or an address; `hidden`: why that cannot be known.
 
     A line that is not connected leads nowhere yet: it has none of them. `inside`: it is in this process, and answers
-    before it returns.
+    before it returns. `threads`: the system is in threads of this process.
     """
 
     pid: int = 0
@@ -31,6 +31,7 @@ class Place:
     address: Bound | None = None
     hidden: str = ""
     inside: bool = False
+    threads: bool = False
 
 
 @runtime_checkable
@@ -62,6 +63,8 @@ _PORTS: Final = struct.Struct("!HH")
 _PLACE: Final = struct.Struct("=III")
 _QUEUES: Final = struct.Struct("=III")  # until when, unread bytes, unsent bytes
 _QUEUES_AT: Final = _HEADER.size + 4 + 48
+_STATE_AT: Final = _HEADER.size + 1
+_LISTENS: Final = 10
 _ERROR: Final = 2
 _ADDRESS: Final = 16  # bytes, for both families
 
@@ -100,6 +103,8 @@ class Unsent:
             if -code == 2:  # noqa: PLR2004 -- ENOENT: it has been closed
                 return 0
             raise OSError(-code, "the kernel does not tell about its sockets")
+        if answer[_STATE_AT] == _LISTENS:
+            return 0  # the connection has been closed; the queue of the socket that listens there is another one
         return int(_QUEUES.unpack_from(answer, _QUEUES_AT)[2])
 
     def close(self) -> None:

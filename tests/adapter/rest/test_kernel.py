@@ -196,6 +196,20 @@ def test_what_the_system_has_written_and_did_not_arrive_is_counted() -> None:
         unsent.close()
 
 
+def test_the_port_of_a_listening_system_is_no_connection() -> None:
+    """After both ends have closed, the kernel shows the socket that listens there, whose queue is no answer."""
+    with socket.create_server(("127.0.0.1", 0), backlog=100) as server:
+        with socket.create_connection(server.getsockname()) as ours:
+            theirs, _ = server.accept()
+            unsent = Unsent(ours)
+            ours.shutdown(socket.SHUT_WR)
+            theirs.recv(1)
+            theirs.close()
+            ours.recv(1)
+            assert unsent.bytes() == 0
+        unsent.close()
+
+
 class _At:
     """A line whose other end is at a place."""
 

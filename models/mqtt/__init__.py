@@ -1,0 +1,11 @@
+"""An MQTT broker, version 3.1.1 or 5, with three clients; after the OASIS standards of 2014 and 2019.
+
+`otf run mqtt` tests mosquitto by version 3.1.1, `--set version=5` by version 5.0, and `--set server="COMMAND {port}"`
+another broker.
+"""
+
+from otf.models.mqtt.bench import bench, served_by
+from otf.models.mqtt.requirements import requirements_of
+from otf.models.mqtt.spec import mqtt
+
+__all__ = ["bench", "mqtt", "requirements_of", "served_by"]

@@ -1,0 +1,242 @@
+"""What clients may do in a state, so that a campaign meets what the standards speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from otf.codec.mqtt import (
+    MqttConnect,
+    MqttDisconnect,
+    MqttFilter,
+    MqttPingreq,
+    MqttProperty,
+    MqttPuback,
+    MqttPubcomp,
+    MqttPublish,
+    MqttPubrec,
+    MqttPubrel,
+    MqttSubscribe,
+    MqttTopic,
+    MqttUnsubscribe,
+)
+from otf.codec.mqtt_fields import MqttProperties
+from otf.models.mqtt.messages import CLIENTS, MqttDial, MqttHalt, MqttInput, MqttMessage, MqttPacket, MqttViolation
+from otf.models.mqtt.routing import SHARE, matches
+from otf.models.mqtt.state import QOS_2, Broker, InFlight, Link, Session
+from otf.models.mqtt.violations import rules_of
+
+ROWDY: Final = "c"
+"""The client that breaks rules, so that the others keep their connections."""
+MOST: Final = 4
+"""Messages that a session may have in flight and waiting; servers bound them."""
+BUSY: Final = 2
+"""With so many messages to acknowledge, a client does nothing else."""
+FIRST, OTHERS, UNKNOWN = 10, (20, 21), 30
+"""Packet identifiers of clients: of QoS 1, of QoS 2, and one that is never published."""
+_TOPICS: Final = ("t", "t/u", "/t", "T", "\ufefft")
+_FILTERS: Final = ("t", "t/u", "t/#", "#", "+", "+/u", "+/t", "/+", "T", "\ufefft", "w")
+_BIG: Final = b"z" * 150
+LIMIT: Final = 120
+"""The Maximum Packet Size of a client that states one: `_BIG` is too large for it."""
+
+_RICH: Final[MqttProperties] = (
+    *(MqttProperty("payload_format", 1), MqttProperty("message_expiry", 3600), MqttProperty("content_type", "text")),
+    *(MqttProperty("response_topic", "r"), MqttProperty("correlation_data", b"\x01\xff")),
+    *(MqttProperty("user", ("k", "2")), MqttProperty("user", ("k", "1"))),
+)
+_GROUPS: Final = {
+    "pingreq with wrong flags": "flags",
+    "no local on a share": "share",
+    "a share without a name": "share",
+    "a share with a wildcard": "share",
+    "a share without a filter": "share",
+}
+"""The violations that are not tried by default."""
+_IDS: Final = {"a": ("otfA",), "b": ("otfB",), ROWDY: ("otfA", "otfC", "")}
+_CLEAN, _WILL = 0x02, 0x04
+_OPTIONS: Final = 0x0C
+"""No Local and Retain As Published, in the options of a subscription."""
+
+
+ALSO: Final = {
+    "flags": "a PINGREQ with wrong flags",
+    "options": "other options for a topic filter that has a subscription, by MQTT 5.0",
+    "overlap": "subscriptions of a client that overlap and have another QoS",
+    "second": "a second CONNECT of a client with a will",
+    "share": "shared subscriptions to retained messages, with No Local, and of wrong names",
+}
+"""What is not tried by default, since mosquitto does something else there than the standards say."""
+
+
+def inputs(also: str, broker: Broker) -> Iterator[MqttInput]:
+    """Yield what the clients may do; `also` is one of `ALSO`."""
+    for port in CLIENTS:
+        link = broker.link(port)
+        match link.status:
+            case "shut":
+                yield MqttDial(port)
+            case "open":
+                yield from (MqttMessage(port, each) for each in _connects(broker, port))
+                yield from _violations(also, broker, port, first=True)
+            case "leaving":
+                yield MqttHalt(port)
+            case "up":
+                yield from _active(also, broker, port, link)
+
+
+def _active(also: str, broker: Broker, port: str, link: Link) -> Iterator[MqttInput]:
+    session = broker.session(link.client) or Session(link.client)
+    yield from (MqttMessage(port, each) for each in _acknowledgements(broker, session))
+    if len(session.flying) < BUSY:
+        yield from (MqttMessage(port, each) for each in _packets(also, broker, link, session))
+        yield from _violations(also, broker, port, first=False)
+    yield MqttHalt(port)
+
+
+def _violations(also: str, broker: Broker, port: str, *, first: bool) -> Iterator[MqttInput]:
+    if port != ROWDY:
+        return
+    link = broker.link(port)
+    for name, rule in rules_of(broker.version).items():
+        group = "second" if name == "second connect" and link.will else _GROUPS.get(name, also)
+        if rule.first == first and group == also and _is_violation(name, link):
+            yield MqttViolation(port, name, rule.raw)
+
+
+def _is_violation(name: str, link: Link) -> bool:
+    match name:
+        case "disconnect with wrong flags":
+            return not link.will  # whether this is a DISCONNECT that deletes the will is open
+        case "unknown topic alias":
+            return not link.alias
+        case "topic alias 65535":
+            return link.alias_limit < 65_535  # noqa: PLR2004 -- the largest
+        case _:
+            return True
+
+
+def _connects(broker: Broker, port: str) -> Iterator[MqttConnect]:
+    for client in _IDS[port]:
+        for clean in (_CLEAN, 0) if client else (_CLEAN,):
+            yield MqttConnect(clean, 0, client)
+            if broker.new and client:
+                yield MqttConnect(clean, 0, client, b"", (MqttProperty("session_expiry", 3600),))
+        before = broker.session(client)
+        own = before is not None and any(matches(each.filter, "w") for each in before.subscriptions)
+        yield from _with_wills(broker, client) if client and not own else ()
+    if port == ROWDY and not broker.new:
+        yield MqttConnect(0, 0, "")
+    if broker.new:
+        lasting = MqttProperty("session_expiry", 3600)
+        one, small = MqttProperty("receive_maximum", 1), MqttProperty("maximum_packet", LIMIT)
+        yield MqttConnect(0, 0, _IDS[port][0], b"", (lasting, one))
+        yield MqttConnect(0, 0, _IDS[port][0], b"", (lasting, small, MqttProperty("request_problem", 0)))
+
+
+def _with_wills(broker: Broker, client: str) -> Iterator[MqttConnect]:
+    topic = b"\0\1w"
+    for flags, payload in ((0x0E, b"gone"), (0x36, b"lost"), (0x04, b"away")):
+        body = len(payload).to_bytes(2) + payload
+        yield MqttConnect(flags, 0, client, (b"\0" if broker.new else b"") + topic + body)
+    if broker.new:
+        late = b"\x05\x18\x00\x00\x0e\x10" + topic + b"\0\4late"
+        yield MqttConnect(0x0C, 0, client, late, (MqttProperty("session_expiry", 3600),))
+
+
+def _acknowledgements(broker: Broker, session: Session) -> Iterator[MqttPacket]:
+    """Yield the acknowledgements that are due, in the order of the messages (section 4.6)."""
+    for each in _due(session.flying):
+        if each.released:
+            yield MqttPubcomp(each.id)
+        else:
+            kind = MqttPuback if each.publication.qos == 1 else MqttPubrec
+            yield kind(each.id)
+            if broker.new:
+                yield kind(each.id, 0x80, ())
+
+
+def _due(flying: tuple[InFlight, ...]) -> Iterator[InFlight]:
+    seen = set[tuple[int, bool]]()
+    for each in flying:
+        kind = each.publication.qos, each.released
+        if kind not in seen and each.id:
+            yield each
+        seen.add(kind)
+
+
+def _packets(also: str, broker: Broker, link: Link, session: Session) -> Iterator[MqttPacket]:
+    yield from (MqttPingreq(), MqttDisconnect())
+    yield from (MqttPubrel(number) for number, _ in session.incoming[:1])  # in the order of the messages (section 4.6)
+    yield MqttPubrel(UNKNOWN)
+    full = any(len(each.flying) + len(each.queue) >= MOST for each in broker.sessions)
+    yield from _publishes(broker, session, full=full)
+    yield from (each for each in _subscribes(broker) if _is_plain(also, broker, session, each))
+    if broker.new:
+        yield MqttDisconnect(4, ())
+        yield from _aliases(link) if not full else ()
+    for topic in ("t", "t/#", "t/"):
+        yield MqttUnsubscribe(8, (MqttTopic(topic),))
+    yield MqttUnsubscribe(8, (MqttTopic("#"), MqttTopic("none"), MqttTopic("+/u")))
+
+
+def _publishes(broker: Broker, session: Session, *, full: bool) -> Iterator[MqttPublish]:
+    taken = dict(session.incoming)
+    number = next((each for each in OTHERS if each not in taken), 0)
+    yield MqttPublish("$x/t", b"x")
+    if full:
+        return
+    yield from (MqttPublish(topic, b"x") for topic in _TOPICS)
+    for topic in ("t", "t/u"):
+        yield MqttPublish(topic, b"y", 1, FIRST)
+        yield MqttPublish(topic, b"r", 1, FIRST, retain=True)
+        yield from [MqttPublish(topic, b"z", QOS_2, number, retain=topic == "t/u")] if number else []
+    yield from (MqttPublish("t", payload, retain=True) for payload in (b"q", b""))
+    yield from (MqttPublish("t", b"", 1, FIRST, retain=True), MqttPublish("t", b"y", 1, FIRST, dup=True))
+    yield from (MqttPublish("t", b"z", QOS_2, each, dup=True) for each in taken)
+    if broker.new:
+        yield from (MqttPublish("t", b"y", 1, FIRST, properties=_RICH), MqttPublish("t", _BIG, 1, FIRST))
+
+
+def _aliases(link: Link) -> Iterator[MqttPublish]:
+    alias = (MqttProperty("topic_alias", 1),)
+    if link.alias_limit:
+        yield from (MqttPublish(topic, b"i", properties=alias) for topic in ("t", "t/u"))
+    if link.alias:
+        yield from (MqttPublish("", b"j", properties=alias), MqttPublish("", b"j", 1, FIRST, properties=alias))
+
+
+def _is_plain(also: str, broker: Broker, session: Session, packet: MqttSubscribe) -> bool:
+    """Return whether a SUBSCRIBE belongs to what is tried."""
+    link = broker.link(session.port)
+    asked = {each.topic: each.qos for each in packet.filters}
+    before = {each.filter: each.options for each in session.subscriptions}
+    own = link.will is not None and any(matches(each, link.will.topic) for each in asked)  # it may come before the end
+    other = any(before.get(each, options) & _OPTIONS != options & _OPTIONS for each, options in asked.items())
+    shared = any(each.startswith(SHARE) for each in asked) and bool(broker.retained)
+    overlaps = not _agree({each: options & 3 for each, options in (before | asked).items()})
+    return not own and all(
+        also == group for group, found in (("options", other), ("share", shared), ("overlap", overlaps)) if found
+    )
+
+
+def _agree(levels: dict[str, int]) -> bool:
+    """Return whether filters that match the same topic have the same QoS."""
+    return all(len({qos for each, qos in levels.items() if matches(each, topic)}) <= 1 for topic in (*_TOPICS, "w"))
+
+
+def _subscribes(broker: Broker) -> Iterator[MqttSubscribe]:
+    for each in _FILTERS:
+        yield MqttSubscribe(9, (MqttFilter(each, 1),))
+    yield from (MqttSubscribe(9, (MqttFilter("t", qos),)) for qos in (0, 2))
+    yield from (MqttSubscribe(9, (MqttFilter("#", qos),)) for qos in (0, 2))
+    yield MqttSubscribe(9, (MqttFilter("t/#", 2),))
+    yield MqttSubscribe(9, (MqttFilter("t", 0), MqttFilter("t/#", 2)))
+    yield MqttSubscribe(9, (MqttFilter("/t", 0), MqttFilter("t", 2)))
+    yield MqttSubscribe(9, (MqttFilter("+/u", 2), MqttFilter("t/u", 1)))
+    if broker.new:
+        number = (MqttProperty("subscription_id", 5),)
+        yield from (MqttSubscribe(9, (MqttFilter("t", 1 | more),)) for more in (0x04, 0x08, 0x10, 0x20))
+        yield MqttSubscribe(9, (MqttFilter("t", 1),), number)
+        yield MqttSubscribe(9, (MqttFilter("#", 2 | 0x08),), (MqttProperty("subscription_id", 300),))
+        yield MqttSubscribe(9, (MqttFilter(f"{SHARE}g/t", 1),))

@@ -1,0 +1,114 @@
+"""Messages from clients, and the acknowledgements of both sides (sections 3.3 to 3.7 and 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from otf.codec.mqtt import MqttPuback, MqttPubcomp, MqttPublish, MqttPubrec, MqttPubrel
+from otf.models.mqtt.routing import flushed, routed
+from otf.models.mqtt.state import QOS_2, InFlight, Publication, Session
+from otf.models.mqtt.wants import FAILED, Plan, Want, property_of
+
+SUCCESS: Final = frozenset({0, 0x10})
+"""Reason codes of an acknowledgement: success, or no matching subscribers."""
+FOUND: Final = frozenset({0, 0x92})
+"""Reason codes for a packet identifier that is unknown."""
+
+
+def published(plan: Plan, port: str, packet: MqttPublish) -> Iterator[Plan]:
+    """Yield what may follow a PUBLISH of a connected client."""
+    link, new = plan.state.link(port), plan.state.new
+    if property_of(packet.properties, "topic_alias"):
+        plan = plan.citing("", "3.3.2-12")
+        plan = plan.then(plan.state.linking(port, replace(link, alias=packet.topic or link.alias)))
+    if packet.dup:
+        plan = plan.citing("3.3.1-3")
+    packet = replace(packet, topic=packet.topic or link.alias)
+    match packet.qos:
+        case 0:
+            yield from accepted(plan, _publication(packet), link.client)
+        case 1:
+            acknowledged = plan.wanting(port, Want(MqttPuback(packet.id), SUCCESS if new else frozenset()))
+            acknowledged = acknowledged.citing("4.3.2-2 2.3.1-6 3.3.4-1", "4.3.2-4 4.3.2-5 2.2.1-5 3.3.4-1 3.4.2-1")
+            yield from accepted(acknowledged, _publication(packet), link.client)
+        case _:
+            yield from _received(plan, port, packet)
+    if new and packet.qos:
+        kind = MqttPuback if packet.qos == 1 else MqttPubrec
+        yield plan.wanting(port, Want(kind(packet.id), FAILED))  # any message may be refused
+
+
+def _publication(packet: MqttPublish) -> Publication:
+    properties = tuple(each for each in packet.properties if each.name != "topic_alias")
+    return Publication(packet.topic, packet.payload, packet.qos, packet.retain, properties)
+
+
+def accepted(plan: Plan, publication: Publication, publisher: str) -> Iterator[Plan]:
+    """Yield the ways in which a message that the server has taken is kept and delivered."""
+    if publication.retain:
+        plan = plan.then(plan.state.retaining(publication.topic, publication if publication.payload else None))
+        if not publication.payload:
+            plan = plan.citing("3.3.1-10", "3.3.1-6")
+    yield from routed(plan, publication, publisher)
+
+
+def _received(plan: Plan, port: str, packet: MqttPublish) -> Iterator[Plan]:
+    session = plan.state.session(plan.state.link(port).client)
+    assert session is not None  # noqa: S101 -- the connection is up
+    answered = plan.wanting(port, Want(MqttPubrec(packet.id), SUCCESS if plan.state.new else frozenset()))
+    answered = answered.citing("4.3.3-2 2.3.1-6 3.3.4-1", "4.3.3-8 2.2.1-5 3.3.4-1 3.5.2-1")
+    if packet.id in dict(session.incoming):
+        yield answered.citing("4.3.3-2", "4.3.3-10")
+        return
+    message = _publication(packet)
+    yield answered.then(_owing(plan, session, packet.id, message).state)
+    yield from accepted(_owing(answered, session, packet.id, None), message, session.client)
+
+
+def _owing(plan: Plan, session: Session, number: int, message: Publication | None) -> Plan:
+    incoming = (*session.incoming, (number, message))
+    return plan.then(plan.state.holding(replace(session, incoming=incoming)))
+
+
+def released(plan: Plan, port: str, packet: MqttPubrel) -> Iterator[Plan]:
+    """Yield what may follow a PUBREL of a connected client."""
+    session = plan.state.session(plan.state.link(port).client)
+    assert session is not None  # noqa: S101 -- the connection is up
+    known = packet.id in dict(session.incoming)
+    codes = frozenset({0}) if known else FOUND
+    answered = plan.wanting(port, Want(MqttPubcomp(packet.id), codes if plan.state.new else frozenset()))
+    answered = answered.citing("4.3.3-2", "4.3.3-11 4.3.3-12 3.7.2-1" if known else "4.3.3-11 3.7.2-1")
+    message = dict(session.incoming).get(packet.id)
+    left = tuple(pair for pair in session.incoming if pair[0] != packet.id)
+    answered = answered.then(answered.state.holding(replace(session, incoming=left)))
+    yield from accepted(answered, message, session.client) if message else [answered]
+
+
+def acknowledged(plan: Plan, port: str, packet: MqttPuback | MqttPubrec | MqttPubcomp) -> Iterator[Plan]:
+    """Yield what may follow an acknowledgement of a message that the server has sent."""
+    session = plan.state.session(plan.state.link(port).client)
+    assert session is not None  # noqa: S101 -- the connection is up
+    found = next((each for each in session.flying if each.id == packet.id), None)
+    if found is None or not _fits(found, packet):
+        return
+    if isinstance(packet, MqttPubrec) and (packet.reason or 0) < min(FAILED):
+        flying = tuple(replace(each, released=True) if each is found else each for each in session.flying)
+        after = plan.then(plan.state.holding(replace(session, flying=flying)))
+        cited = after.citing("4.3.3-1 2.3.1-6", "4.3.3-4 2.2.1-5 3.6.2-1")
+        yield cited.wanting(port, Want(MqttPubrel(packet.id)))
+        return
+    left = tuple(each for each in session.flying if each is not found)
+    after = plan.then(plan.state.holding(replace(session, flying=left)))
+    if (packet.reason or 0) >= min(FAILED):
+        after = after.citing("", "4.4.0-2")
+    if session.queue:
+        after = after.citing("", "4.9.0-2 3.3.4-9")
+    yield from flushed(after, session.client)
+
+
+def _fits(found: InFlight, packet: MqttPuback | MqttPubrec | MqttPubcomp) -> bool:
+    if isinstance(packet, MqttPubcomp):
+        return found.released
+    return found.publication.qos == (1 if isinstance(packet, MqttPuback) else QOS_2) and not found.released

@@ -1,0 +1,135 @@
+"""What a broker knows: connections, sessions with their subscriptions and messages, and retained messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from otf.codec.mqtt import MqttProperties, MqttVersion
+from otf.models.mqtt.messages import CLIENTS
+
+QOS_2: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """An application message: what a client publishes, or what a subscriber gets of it.
+
+    `retain` is the flag with which it is sent.
+    """
+
+    topic: str
+    payload: bytes
+    qos: int = 0
+    retain: bool = False
+    properties: MqttProperties = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InFlight:
+    """A message that was sent to a subscriber with QoS 1 or 2 under the packet identifier `id`.
+
+    `mark` tells those of a session apart while the identifier is not known; `released`: its PUBREL was sent.
+    """
+
+    publication: Publication
+    mark: int
+    id: int = 0
+    released: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """A topic filter of a session: the byte of its options, with the granted QoS in it, and its identifier or 0."""
+
+    filter: str
+    options: int
+    number: int = 0
+
+    @property
+    def qos(self) -> int:
+        """Return the QoS that was granted."""
+        return self.options & 3
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a broker keeps under a ClientId.
+
+    `port` is the connection, "" if there is none; `lasting`: it is kept without one. `queue` has the messages that
+    wait, `incoming` the identifiers of the QoS 2 messages that were received and not released yet, each with the
+    message where its delivery waits for the release. `will` is what is published if the client does not come back.
+    """
+
+    client: str
+    port: str = ""
+    lasting: bool = False
+    subscriptions: tuple[Subscription, ...] = ()
+    flying: tuple[InFlight, ...] = ()
+    queue: tuple[Publication, ...] = ()
+    incoming: tuple[tuple[int, Publication | None], ...] = ()
+    will: Publication | None = None
+
+
+Status: TypeAlias = Literal["shut", "open", "up", "leaving"]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A connection: "open" before the CONNECT, "up" after the CONNACK, "leaving" after a DISCONNECT.
+
+    `window` is the Receive Maximum of the client, `largest` its Maximum Packet Size, `problems` its Request Problem
+    Information; `alias_limit` and the rest are what the server allows, and the aliases that the client made.
+    """
+
+    status: Status = "open"
+    client: str = ""
+    will: Publication | None = None
+    delayed: bool = False
+    window: int = 65_535
+    largest: int = 0
+    problems: bool = True
+    alias_limit: int = 0
+    alias: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """The state of the model."""
+
+    version: MqttVersion = 4
+    links: tuple[tuple[str, Link], ...] = tuple((port, Link()) for port in CLIENTS)
+    sessions: tuple[Session, ...] = ()
+    retained: tuple[tuple[str, Publication], ...] = ()
+
+    @property
+    def new(self) -> bool:
+        """Return whether this is MQTT 5.0."""
+        return self.version == 5  # noqa: PLR2004 -- the version
+
+    def link(self, port: str) -> Link:
+        """Return a connection."""
+        return next(link for each, link in self.links if each == port)
+
+    def linking(self, port: str, link: Link) -> Broker:
+        """Return the state with another state of a connection."""
+        return replace(self, links=tuple((each, link if each == port else old) for each, old in self.links))
+
+    def session(self, client: str) -> Session | None:
+        """Return the session of a ClientId, None if there is none."""
+        return next((each for each in self.sessions if each.client == client), None)
+
+    def holding(self, session: Session) -> Broker:
+        """Return the state with this session, in place of the one with the same ClientId."""
+        others = [each for each in self.sessions if each.client != session.client]
+        return replace(self, sessions=tuple(sorted([*others, session], key=lambda each: each.client)))
+
+    def without(self, client: str) -> Broker:
+        """Return the state without the session of a ClientId."""
+        return replace(self, sessions=tuple(each for each in self.sessions if each.client != client))
+
+    def retaining(self, topic: str, publication: Publication | None) -> Broker:
+        """Return the state with another retained message of a topic, None for none."""
+        others = [pair for pair in self.retained if pair[0] != topic]
+        kept = others if publication is None else [*others, (topic, publication)]
+        return replace(self, retained=tuple(sorted(kept, key=lambda pair: pair[0])))

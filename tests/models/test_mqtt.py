@@ -1,0 +1,221 @@
+"""The model of a broker: what it demands, and what it leaves to the server."""
+
+from __future__ import annotations
+
+import pytest
+
+from otf.codec.mqtt import (
+    MqttConnack,
+    MqttConnect,
+    MqttDisconnect,
+    MqttFilter,
+    MqttProperty,
+    MqttPuback,
+    MqttPubcomp,
+    MqttPublish,
+    MqttPubrec,
+    MqttPubrel,
+    MqttSuback,
+    MqttSubscribe,
+    MqttTopic,
+    MqttUnsuback,
+    MqttUnsubscribe,
+    MqttVersion,
+)
+from otf.core import Monitor
+from otf.models.mqtt import bench, mqtt, requirements_of
+from otf.models.mqtt.inputs import ALSO
+from otf.models.mqtt.messages import MqttClientsCodec, MqttDial, MqttHalt, MqttMessage, MqttPacket, MqttViolation
+from otf.models.mqtt.violations import rules_of
+from otf.testing import check_codec
+from otf.trace.events import Closed, Quiet, Seen, Sent
+
+Step = tuple[object, ...]
+
+
+def _at(client: str, *packets: MqttPacket) -> Step:
+    return tuple(MqttMessage(client, packet) for packet in packets)
+
+
+def _judged(*script: Step, version: MqttVersion = 4) -> str:
+    """Return the outcome of a script, in which a text such as "end a" is the end of a connection."""
+    tested = bench(version="5" if version == 5 else "3.1.1")
+    monitor, at = Monitor(tested.oracle()), 0.0
+    for inp, *outputs in script:
+        at += 1e-6
+        monitor.tell(Sent(inp, tested.port(inp), at))
+        for output in outputs:
+            ended = isinstance(output, str)
+            monitor.tell(Closed(str(output)[-1], "", at) if ended else Seen(output, tested.port(output), at))
+        monitor.tell(Quiet(at))
+    return monitor.end().outcome
+
+
+A = _at("a", MqttConnect(2, 0, "otfA"), MqttConnack(0, 0))
+B = _at("b", MqttConnect(2, 0, "otfB"), MqttConnack(0, 0))
+LASTING = _at("b", MqttConnect(0, 0, "otfB"), MqttConnack(0, 0))
+T = _at("b", MqttSubscribe(9, (MqttFilter("t", 1),)), MqttSuback(9, (1,)))
+ALL = _at("b", MqttSubscribe(9, (MqttFilter("#", 1),)), MqttSuback(9, (1,)))
+PUBLISH = _at("a", MqttPublish("t", b"y", 1, 10), MqttPuback(10))
+GOT = _at("b", MqttPublish("t", b"y", 1, 5))
+AWAY = (MqttHalt("b"), "end b")
+DIAL = (MqttDial("b"),)
+RESUMED = _at("b", MqttConnect(0, 0, "otfB"), MqttConnack(1, 0))
+RETAIN = _at("a", MqttPublish("t", b"r", 1, 10, retain=True), MqttPuback(10))
+WILL = _at("b", MqttConnect(0x06, 0, "otfB", b"\0\1w\0\4away"), MqttConnack(0, 0))
+HEARS = _at("a", MqttSubscribe(9, (MqttFilter("w", 1),)), MqttSuback(9, (1,)))
+LAST = _at("a", MqttPublish("w", b"away"))
+BROKEN = MqttViolation("c", "second connect", rules_of(4)["second connect"].raw)
+C = _at("c", MqttConnect(2, 0, "otfC"), MqttConnack(0, 0))
+
+
+@pytest.mark.parametrize(
+    ("script", "outcome"),
+    [
+        ([A, B, T, PUBLISH + GOT], "pass"),
+        ([A, B, T, (*GOT[:0], *PUBLISH[:1], *GOT, *PUBLISH[1:])], "pass"),
+        ([A, B, T, PUBLISH], "fail"),
+        ([A, B, T, PUBLISH + GOT + GOT], "fail"),
+        ([A, B, PUBLISH + GOT], "fail"),
+        ([A, B, T, PUBLISH + _at("b", MqttPublish("t", b"y"))], "fail"),  # QoS 1 was granted
+        ([A, B, T, ALL, PUBLISH + GOT], "pass"),
+        ([A, B, T, ALL, PUBLISH + GOT + _at("b", MqttPublish("t", b"y", 1, 6))], "pass"),  # a copy each
+        ([A, B, T, ALL, PUBLISH + GOT + GOT], "fail"),  # two messages in flight have two identifiers
+        ([A, RETAIN, B, (*T, *_at("b", MqttPublish("t", b"r", 1, 5, retain=True)))], "pass"),
+        ([A, RETAIN, B, T], "fail"),
+        ([A, RETAIN, B, (*T, *_at("b", MqttPublish("t", b"r", 1, 5)))], "fail"),
+        ([A, B, T, _at("b", MqttUnsubscribe(8, (MqttTopic("t"),)), MqttUnsuback(8)), PUBLISH], "pass"),
+    ],
+)
+def test_messages_reach_their_subscribers(script: list[Step], outcome: str) -> None:
+    """With the QoS that was granted, once or for each subscription, and retained ones to new subscriptions."""
+    assert _judged(*script) == outcome
+
+
+@pytest.mark.parametrize(
+    ("script", "outcome"),
+    [
+        (
+            [A, LASTING, T, PUBLISH + GOT, AWAY, DIAL, (*RESUMED, *_at("b", MqttPublish("t", b"y", 1, 5, dup=True)))],
+            "pass",
+        ),
+        ([A, LASTING, T, PUBLISH + GOT, AWAY, DIAL, (*RESUMED, *_at("b", MqttPublish("t", b"y", 1, 5)))], "fail"),
+        ([A, LASTING, T, PUBLISH + GOT, AWAY, DIAL, RESUMED], "fail"),
+        ([A, LASTING, T, AWAY, PUBLISH, DIAL, RESUMED + GOT], "pass"),
+        ([A, LASTING, T, AWAY, PUBLISH, DIAL, RESUMED], "fail"),
+        ([A, LASTING, T, AWAY, PUBLISH, DIAL, B], "pass"),
+        ([A, B, T, AWAY, DIAL, RESUMED], "fail"),
+        ([A, HEARS, WILL, (*AWAY, *LAST)], "pass"),
+        ([A, HEARS, WILL, AWAY], "fail"),
+        ([A, HEARS, WILL, (*_at("b", MqttDisconnect()), "end b")], "pass"),
+        ([A, HEARS, WILL, (*_at("b", MqttDisconnect()), "end b", *LAST)], "fail"),
+        ([C, (BROKEN, "end c")], "pass"),
+        ([C, (BROKEN,)], "fail"),
+        ([A, _at("c", MqttConnect(2, 0, "otfA"), MqttConnack(0, 0))], "fail"),
+        ([A, (*_at("c", MqttConnect(2, 0, "otfA")), "end a", *_at("c", MqttConnack(0, 0)))], "pass"),
+    ],
+)
+def test_sessions_outlast_their_connections(script: list[Step], outcome: str) -> None:
+    """Unacknowledged messages come again, others are kept, wills are published, and violations end a connection."""
+    assert _judged(*script) == outcome
+
+
+TWICE = _at("a", MqttPublish("t", b"z", 2, 20), MqttPubrec(20))
+Z = _at("b", MqttPublish("t", b"z", 1, 3))
+RELEASE = _at("a", MqttPubrel(20), MqttPubcomp(20))
+AGAIN = _at("a", MqttPublish("t", b"z", 2, 20, dup=True), MqttPubrec(20))
+
+
+@pytest.mark.parametrize(
+    ("script", "outcome"),
+    [
+        ([A, B, T, TWICE + Z, RELEASE], "pass"),
+        ([A, B, T, TWICE, RELEASE + Z], "pass"),
+        ([A, B, T, TWICE, AGAIN, RELEASE + Z], "pass"),
+        ([A, B, T, TWICE + Z, AGAIN + Z, RELEASE], "fail"),
+        ([A, B, T, TWICE, RELEASE], "fail"),
+    ],
+)
+def test_exactly_once_is_delivered_before_or_after_the_release(script: list[Step], outcome: str) -> None:
+    """Which of these is the server's choice; the same identifier brings no second message."""
+    assert _judged(*script) == outcome
+
+
+def _connack(*properties: MqttProperty, session: int = 0) -> MqttConnack:
+    return MqttConnack(session, 0, properties)
+
+
+NEW = _at("a", MqttConnect(2, 0, "otfA"), _connack(MqttProperty("topic_alias_maximum", 3)))
+ONE = (MqttProperty("session_expiry", 3600), MqttProperty("receive_maximum", 1))
+SLOW = _at("b", MqttConnect(0, 0, "otfB", b"", ONE), _connack())
+FIRST, SECOND = (_at("b", MqttPublish("t", b"y", 1, number)) for number in (1, 2))
+ALIAS = (MqttProperty("topic_alias", 1),)
+
+
+@pytest.mark.parametrize(
+    ("script", "outcome"),
+    [
+        ([NEW, SLOW, T, PUBLISH + FIRST, PUBLISH, _at("b", MqttPuback(1)) + SECOND], "pass"),
+        ([NEW, SLOW, T, PUBLISH + FIRST, PUBLISH + SECOND], "fail"),
+        ([NEW, SLOW, T, _at("a", MqttPublish("t", b"y", 1, 10), MqttPuback(10, 0x97))], "pass"),  # it was refused
+        ([NEW, _at("a", MqttPublish("t", b"i", properties=ALIAS))], "pass"),
+        (
+            [
+                *(
+                    NEW,
+                    SLOW,
+                    T,
+                    (*_at("a", MqttPublish("t", b"i", properties=ALIAS)), *_at("b", MqttPublish("t", b"i"))),
+                ),
+                (*_at("a", MqttPublish("", b"j", properties=ALIAS)), *_at("b", MqttPublish("t", b"j"))),
+            ],
+            "pass",
+        ),
+        ([_at("a", MqttConnect(2, 0, "otfA"), _connack(MqttProperty("response_information", "x")))], "fail"),
+        ([_at("c", MqttConnect(2, 0, ""), _connack(MqttProperty("assigned_client", "x")))], "pass"),
+        ([_at("c", MqttConnect(2, 0, ""), _connack())], "fail"),
+        (
+            [
+                NEW,
+                (
+                    *_at("c", MqttConnect(2, 0, "otfA")),
+                    *_at("a", MqttDisconnect(0x8E, ())),
+                    "end a",
+                    *_at("c", _connack()),
+                ),
+            ],
+            "pass",
+        ),
+        (
+            [
+                NEW,
+                (
+                    *_at("c", MqttConnect(2, 0, "otfA")),
+                    *_at("a", MqttDisconnect(0x81, ())),
+                    "end a",
+                    *_at("c", _connack()),
+                ),
+            ],
+            "fail",
+        ),
+    ],
+)
+def test_version_5_has_reasons_and_properties(script: list[Step], outcome: str) -> None:
+    """Receive Maximum, topic aliases, refused messages, and what a CONNACK and a DISCONNECT say."""
+    assert _judged(*script, version=5) == outcome
+
+
+@pytest.mark.parametrize("version", [4, 5])
+def test_every_input_has_bytes_and_every_number_is_in_the_table(version: MqttVersion) -> None:
+    """No group of inputs names a violation, or a statement, that there is not."""
+    codec, spec = MqttClientsCodec(version), mqtt(version)
+    messages = [each for each in spec.inputs(spec.initial) if isinstance(each, MqttMessage)]
+    check_codec(codec, messages, rounds=20)
+    numbers = {
+        f"MQTT-{each}"
+        for rule in rules_of(version).values()
+        for each in (rule.new if version == 5 else rule.old).split()
+    }
+    assert numbers <= set(requirements_of(version))
+    assert set(bench().known_issues) == set()
+    assert all(bench(also=each).known_issues for each in ALSO)
