@@ -107,6 +107,7 @@ class Lookout:
         if observer is not None and not observer.why and self._session.moment.quiet:
             timing = self._session.monitor.oracle.timing
             often = max(timing.quiescence, 2 * timing.latency) / GLANCES
+            observer.glance()
             while not wire.waiting and not wire.over(until - often):
                 await self._look(wire.now + often)
                 observer.glance()
