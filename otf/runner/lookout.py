@@ -20,6 +20,7 @@ from otf.runner.waiting import FIRST, TURN, SpinWait
 from otf.runner.wire import Arrived, Wire
 from otf.trace.events import Event
 
+GLANCES: Final = 4  # in the time that a rest has to last
 PONG: Final = 0.002  # seconds: the answer to a ping that has not come by then may never come, and a rest shows that
 TRICKLE: Final = 30.0  # seconds after which a frame that still comes byte by byte is assumed to have no end
 
@@ -86,7 +87,7 @@ class Lookout:
 
     async def _timed(self, asked: float) -> float | None:
         wire, until = self._wire, self.stalls.until(asked)
-        await self._look(until)
+        await self._glancing(until)
         if wire.waiting or not wire.over(until):
             return None
         silent = self._silent_by(until)
@@ -99,6 +100,19 @@ class Lookout:
         if lost or wire.waiting or not wire.over(self._silent_by(until)):
             return None
         return max(until, wire.now)
+
+    async def _glancing(self, until: float) -> None:
+        """Wait for an arrival, or until that time; while a timer of an observed system is awaited, glance at it."""
+        wire, observer = self._wire, self._observer
+        if observer is not None and not observer.why and self._session.moment.quiet:
+            timing = self._session.monitor.oracle.timing
+            often = max(timing.quiescence, 2 * timing.latency) / GLANCES
+            observer.glance()
+            while not wire.waiting and not wire.over(until - often):
+                await self._look(wire.now + often)
+                observer.glance()
+        if not wire.waiting:
+            await self._look(until)
 
     async def _rest(self, observer: Observer, until: float) -> None:
         """Look until something has arrived, or the system rests; after the last input of a path, as for a failure.

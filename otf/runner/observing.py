@@ -6,7 +6,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Collection
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from otf.adapter import Bench
@@ -84,6 +84,15 @@ class Observer:
             self._looks = PROMPT
         self._hurry(now)
         return False
+
+    def glance(self) -> None:
+        """Note which threads sleep now, while the run waits for a timer of the system.
+
+        The end of a later sleep is then known as precisely as these glances are frequent. Without them a thread whose
+        timer has just expired might have slept since the wait began, and so its next timer might be due at once.
+        """
+        with suppress(OSError):
+            self._system.glance()
 
     def _examine(self) -> None:
         try:

@@ -121,11 +121,15 @@ class Resting(Observer):
     def __init__(self, wire: Wire) -> None:
         self.why = ""
         self.pause = 0.0
-        self.looks = 0
+        self.looks = self.glances = 0
         self._wire = wire
 
     def wait(self, until: float, wanted: float, *, careful: bool = False) -> None:
         """Wait for nothing."""
+
+    def glance(self) -> None:
+        """See nothing more."""
+        self.glances += 1
 
     def look(self) -> bool:
         """Look at the ports."""

@@ -21,7 +21,8 @@ from otf.core.waits import Strict
 from otf.framing import lines
 from otf.runner.strict_path import StrictPath
 from otf.runner.waiting import FIRST
-from otf.spec import Spec
+from otf.runner.wire import Wire
+from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Quiet, Sent
 from otf.trace.verdict import Verdict
@@ -36,6 +37,13 @@ Both = Callable[..., Story]
 def strict(bench: Bench) -> Pacing:
     """Wait for quiescence after each input."""
     return Strict(bench.timing)
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the event loop no turn that is due: on a slow machine most steps would take the general path."""
+    for module in ("waiting", "lookout"):
+        monkeypatch.setattr(f"otf.runner.{module}.TURN", 60.0)
 
 
 @pytest.fixture
@@ -136,6 +144,27 @@ def test_a_system_that_can_no_longer_be_observed_is_timed(tmp_path: Path, monkey
     assert story.verdicts == [Verdict("pass")] * 2
     assert set(known) == {"observed", "timed"}
     assert known == sorted(known)
+
+
+def test_a_timer_that_is_awaited_is_glanced_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise it would not be known since when the threads sleep that it wakes."""
+    found = list[Resting]()
+
+    class Noted(Resting):
+        def __init__(self, wire: Wire) -> None:
+            super().__init__(wire)
+            found.append(self)
+
+    def step(_state: int, _inp: str) -> list[Transition[int]]:
+        return [goto(1)]
+
+    def emits(state: int) -> list[Transition[int]]:
+        return [goto(0, "p.pong", within=(0.0, 0.03))] if state else []
+
+    spec = Spec(step, 0, ["p.hush"], emits)
+    plan = Plan(inputs=["p.hush"] * 2, paths=1, pacing=strict, rests=Noted, bench={"spec": spec})
+    told(plan, tmp_path, monkeypatch, quick=True)
+    assert found[0].glances > 0
 
 
 class Halves(Near):

@@ -79,6 +79,16 @@ class SystemProcesses:
         except Hidden as hidden:
             raise Unseen(f"the kernel does not show {hidden} of one of its processes") from hidden
 
+    def glance(self) -> None:
+        """Note which threads sleep as they did at the last look: a later sleep of theirs begins after this moment."""
+        readings: dict[Tid, ThreadReading] = {}
+        began = time.monotonic()
+        # a thread that has just ended is missed at the next look
+        with suppress(Gone, Hidden):
+            for process in self._processes.values():
+                process.read(readings)
+            self.sleepers.first(began, time.monotonic(), readings)
+
     def used(self) -> float:
         """Return for how many seconds its threads have run so far, those aside that have ended."""
         total = 0
