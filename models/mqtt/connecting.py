@@ -39,7 +39,11 @@ def connected(plan: Plan, port: str, packet: MqttConnect) -> Iterator[Plan]:
             session = replace(current or Session(link.client), port=port, lasting=lasting, will=None)
             after = begun.then(begun.state.holding(session).linking(port, link))
             after = _cited(after, clean=clean, present=present, assigned=not packet.client)
-            resumed = after.wanting(port, Want(MqttConnack(int(present), 0), early=True), *map(_resent, session.flying))
+            resumed = after.wanting(
+                port,
+                Want(MqttConnack(int(present), 0), early=True),
+                *(_resent(begun.state, each) for each in session.flying),
+            )
             resumed = resumed.citing(*_RESENT) if session.flying else resumed
             yield from flushed(resumed, link.client)
 
@@ -50,8 +54,8 @@ _RESENT: Final = (
 )
 
 
-def _resent(each: InFlight) -> Want:
-    return Want(MqttPubrel(each.id), order="released") if each.released else again(each)
+def _resent(state: Broker, each: InFlight) -> Want:
+    return Want(MqttPubrel(each.id), order="released") if each.released else again(state, each)
 
 
 def _cited(plan: Plan, *, clean: bool, present: bool, assigned: bool) -> Plan:

@@ -171,9 +171,10 @@ def _want(copy: Publication, mark: int = 0) -> Want:
     return Want(_packet(copy), mark=mark, order=f"{copy.topic} {copy.qos}")
 
 
-def again(each: InFlight) -> Want:
-    """Return that a message in flight comes once more."""
-    return Want(_packet(each.publication, each.id, again=True), mark=each.mark, order="again")
+def again(state: Broker, each: InFlight) -> Want:
+    """Return that a message in flight comes once more: in 3.1.1 in the order of all, in 5.0 in that of its topic."""
+    order = f"{each.publication.topic} {each.publication.qos}" if state.new else "again"
+    return Want(_packet(each.publication, each.id, again=True), mark=each.mark, order=order)
 
 
 def flushed(plan: Plan, client: str) -> Iterator[Plan]:

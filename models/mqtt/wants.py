@@ -205,7 +205,9 @@ def _begun(state: Broker, port: str, want: Want, got: MqttPublish) -> Broker | N
         return state
     if any(each.id == got.id and each.mark != want.mark for each in session.flying):
         return None
-    flying = tuple(replace(each, id=got.id) if each.mark == want.mark else each for each in session.flying)
+    begun = [replace(each, id=got.id) for each in session.flying if each.mark == want.mark]
+    # in the order in which they came, in which they come again
+    flying = (*(each for each in session.flying if each.mark != want.mark), *begun)
     return state.holding(replace(session, flying=flying))
 
 
