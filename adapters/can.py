@@ -22,7 +22,7 @@ from otf.adapter.socket.datagrams import dropped
 from otf.errors import USERS_OWN, ContactError
 
 FORM: Final = "can://INTERFACE/CHANNEL?bitrate=500000, with the names and options of python-can"
-_TURN: Final = 0.01  # seconds that a thread waits for a frame before it looks whether it is to end
+_TURN: Final = 0.05  # seconds that a thread waits for a frame before it looks whether it is to end
 _AGAIN: Final = 0.001
 _BATCH: Final = 256
 
@@ -147,7 +147,10 @@ async def open_can(where: CanBus, *, patience: float = PATIENCE) -> AsyncGenerat
     """Open a line to a bus. Raises ContactError."""
     if not where.is_watched:
         opening = partial(BusReader, where)
-        async with open_thread(opening, BusReader.send, BusReader.close, patience=patience, name=where.name) as read:
+        send, close = BusReader.send, BusReader.close
+        async with open_thread(
+            opening, send, close, patience=patience, name=where.name, threads=where.is_virtual
+        ) as read:
             yield read
         return
     line = CanLine(await _opened(where, patience), patience)

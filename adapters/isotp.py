@@ -20,7 +20,7 @@ FORM: Final = "isotp://INTERFACE/CHANNEL?tx=7e0&rx=7e8, with the options of pyth
 TIMEOUT: Final = 5.0
 """Seconds without its next frame after which a message is torn: not the 1 of the standard; a machine may stall."""
 
-_TURN: Final = 0.01  # seconds that a thread waits for a frame before it looks whether it is to end
+_TURN: Final = 0.05  # seconds that a thread waits for a frame before it looks whether it is to end
 _LOG: Final = "otf.isotp"
 _STANDARD_IDS: Final = 0x7FF
 _FIRST, _CONSECUTIVE = 1, 2
@@ -162,7 +162,8 @@ def isotp(  # noqa: PLR0913 -- all but the first have defaults
     opening = partial(_open, CanBus(bus.interface, bus.channel, given), (sending, hearing), address, params)
     again = partial(isotp, tx=tx, rx=rx, address=address, padding=padding, stmin=stmin, blocksize=blocksize,
                     timeout=timeout, patience=patience, **options)  # fmt: skip
-    opened = partial(open_thread, opening, IsoTpLayer.send, IsoTpLayer.close, patience=patience, name=bus.name)
+    opened = partial(open_thread, opening, IsoTpLayer.send, IsoTpLayer.close, patience=patience, name=bus.name,
+                     threads=bus.is_virtual)  # fmt: skip
     return Port(opened, "isotp", None, again, url)
 
 

@@ -18,6 +18,7 @@ from otf.framing import LARGEST
 FORM: Final = "visa:RESOURCE?backend=@py, such as visa:TCPIP::10.0.0.5::INSTR or visa:GPIB0::12::INSTR"
 TIMEOUT: Final = 2.0
 _NETWORK: Final = "TCPIP"
+_SIMULATED: Final = "@sim"
 
 
 def is_query(data: bytes) -> bool:
@@ -160,6 +161,12 @@ def visa(  # noqa: PLR0913 -- all but the first have defaults
     again = partial(visa, backend=backend, query=query, end=end, timeout=timeout, patience=patience, **attributes)
     waits = max(patience, 2 * timeout)
     opened = partial(
-        open_thread, opening, Instrument.send, Instrument.close, patience=waits, name=f"the instrument {name}"
+        open_thread,
+        opening,
+        Instrument.send,
+        Instrument.close,
+        patience=waits,
+        name=f"the instrument {name}",
+        threads=backend.endswith(_SIMULATED),
     )
     return Port(opened, "visa", None, again, url)

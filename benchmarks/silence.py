@@ -2,7 +2,8 @@
 
 `python -m benchmarks.silence --json FILE`: strict mode, without barriers, time within paths. The reason is printed
 where a system cannot be observed. Each part runs alone with `--part`: `idle` and `busy` (beside `--busy 8`
-processes that compute) for all systems; `pinned`, the conference with tester and system on one core; `bare`, a
+processes that compute) for all systems; `pinned`, the conference with tester and system on one core, on paths ten times
+as long, most of whose steps were taken before; `bare`, a
 blocking client of the asyncio server; `long`, 50,000 steps of the conference beside busy processes;
 `mutants` and `mutants-busy`, all faults of the conference found and shrunk, with the lengths compared to the shortest.
 """
@@ -264,7 +265,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     names = given.benches.split(",")
     parts: dict[str, Callable[[], dict[str, Any]]] = {
         "idle": lambda: table(names, given.steps, given.seconds),
-        "pinned": lambda: pinned(given.steps, given.seconds),
+        "pinned": lambda: pinned(10 * given.steps, given.seconds),
         "bare": lambda: bare(given.steps),
         "mutants": mutants,
         "busy": lambda: table(names, given.steps, given.seconds),

@@ -18,6 +18,7 @@ from otf.errors import UsageError
 from otf.spec import Spec, Transition, goto
 
 PRICE: Final = 10
+DIGITS: Final = 9  # of a coin at most: a line comes from outside
 FAULTS: Final = {
     "dry": "no coffee comes out",
     "free": "the price is not taken off, so that the next coffee is free",
@@ -70,7 +71,7 @@ class Machine:
     def take(self, line: bytes) -> bytes | None:
         """Take what the customer does; return what comes out."""
         match line.split():
-            case [b"coin", cents]:
+            case [b"coin", cents] if cents.isdigit() and len(cents) <= DIGITS:
                 self._insert(int(cents))
             case [b"button"] if self._cents >= PRICE:
                 return self._serve()

@@ -26,7 +26,8 @@ DEFAULT, EXTENDED = 1, 3
 SESSION_CONTROL, READ, SECURITY, WRITE, PRESENT = 0x10, 0x22, 0x27, 0x2E, 0x3E
 LENGTH, SEQUENCE, RANGE, DENIED, WRONG_KEY, EXCEEDED, NOT_NOW = 0x13, 0x24, 0x31, 0x33, 0x35, 0x36, 0x7F
 SUPPRESS: Final = 0x80
-_TURN: Final = 0.005
+_TURN: Final = 0.05
+"""Seconds after which a thread looks whether it is to end; often waking up is what a busy machine delays."""
 _NEVER: Final = float("inf")
 
 

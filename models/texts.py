@@ -1,8 +1,15 @@
-"""Text in the bytes of a system."""
+"""Text in the bytes of a system: what they say, and the lines of commands to it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Final
+
 from otf.errors import CodecError
+from otf.values import show
+
+_END: Final = b"\r\n"
+_DIGITS: Final = 20  # of a number at most
 
 
 def text_of(data: bytes, encoding: str = "utf-8") -> str:
@@ -11,3 +18,48 @@ def text_of(data: bytes, encoding: str = "utf-8") -> str:
         return data.decode(encoding)
     except UnicodeError as error:
         raise CodecError(str(error)) from error
+
+
+def number_of(word: str) -> str | int:
+    """Return a word as the number that is written so, or as it is.
+
+    >>> number_of("-7"), number_of("07"), number_of("x")
+    (-7, '07', 'x')
+    """
+    digits = word.removeprefix("-")
+    plain = digits.isascii() and digits.isdigit() and len(digits) <= _DIGITS and str(int(word)) == word
+    return int(word) if plain else word
+
+
+def with_blocks(data: bytes, end_of_line: bytes, block: Callable[[list[bytes]], int | None]) -> list[bytes]:
+    r"""Return the commands in a stream, each a line and the block of bytes that may follow it.
+
+    `block` returns the size of the block after a line of these words, None for none. Raises CodecError where the
+    system waits for more.
+
+    >>> with_blocks(b"get a\r\nset 1\r\nx\r\n", b"\n", lambda words: 1 if words[0] == b"set" else None)
+    [b'get a\r\n', b'set 1\r\nx\r\n']
+    """
+    found, at = list[bytes](), 0
+    while at < len(data):
+        found_at = data.find(end_of_line[:1], at)
+        if not data.startswith(end_of_line, found_at):
+            found_at = -1  # beanstalkd looks no further than the first carriage return
+        end = found_at + len(end_of_line)
+        size = block([word for word in data[at:end].rstrip(_END).split(b" ") if word]) if found_at >= 0 else None
+        stop = end if size is None else end + size + len(_END)
+        if found_at < 0 or stop > len(data):
+            message = f"the system waits for more after {show(data[at:][:40])}"
+            raise CodecError(message)
+        found.append(data[at:stop])
+        at = stop
+    return found
+
+
+def whole_lines(data: bytes) -> list[bytes]:
+    """Return the lines in the bytes of one frame, whatever ends them.
+
+    >>> whole_lines(b"one" + _END + b"two"), whole_lines(b"")
+    ([b'one', b'two'], [b''])
+    """
+    return data.replace(b"\r", b"\n").replace(b"\n\n", b"\n").split(b"\n")

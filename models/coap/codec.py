@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, get_args
 
 from otf.errors import CodecError
-from otf.models.coap.messages import Ack, Id, Message, Ping, Request, Reset
-from otf.models.coap.wire import OBSERVE, Packet, packed, segments, unpacked
+from otf.models.coap.messages import Ack, Id, Message, Method, Ping, Request, Reset
+from otf.models.coap.wire import OBSERVE, PATH, Packet, packed, segments, unpacked
 from otf.models.texts import text_of
 from otf.values import show
 
-METHODS: Final = {"GET": 1, "POST": 2, "PUT": 3, "DELETE": 4}
+METHODS: Final[dict[Method, int]] = {"GET": 1, "POST": 2, "PUT": 3, "DELETE": 4}
 IDS: Final[tuple[Id, ...]] = get_args(Id)
 ONCE: Final = 0
 TWICE: Final = 1
 """The message ids of what goes to an endpoint: how often it is sent, with a fresh id."""
 
+_HEADER: Final = 4
+_TOKEN: Final = 8  # bytes of a token at most
 _OBSERVING: Final = {"on": b"", "off": b"\x01"}
 
 
@@ -56,6 +58,31 @@ class CoapCodec:
         observe = packet.observe() is not None
         belongs = text_of(packet.token, "ascii")
         return Message(port, packet.kind, code, belongs, payload, observe, _classified(packet.id))
+
+    def decode_input(self, port: str, data: bytes) -> Request | Ping | Ack | Reset:
+        """Return the input in a datagram. Raises CodecError for what a server takes for none."""
+        packet = unpacked(data)
+        method: Method | None = next((each for each in METHODS if METHODS[each] == packet.code), None)
+        if packet.code == 0 and packet.kind != "NON" and len(data) == _HEADER:
+            return Ping(port) if packet.kind == "CON" else Ack(port) if packet.kind == "ACK" else Reset(port)
+        if packet.kind not in {"CON", "NON"} or method is None:
+            message = f"a {packet.kind} with the code {packet.code:#04x} is no request"
+            raise CodecError(message)
+        path = "/".join(text_of(value, "latin-1") for number, value in packet.options if number == PATH)
+        # the token has the path in it, and at most 8 bytes
+        plain = path.isascii() and len(path) < _TOKEN and {number for number, _ in packet.options} <= {PATH, OBSERVE}
+        observing = next((text for text, raw in _OBSERVING.items() if [raw] == packet.values(OBSERVE)), "")
+        found = Request(
+            port,
+            method,
+            path,
+            text_of(packet.payload, "latin-1"),
+            "CON" if packet.kind == "CON" else "NON",
+            "on" if observing == "on" else "off" if observing else "",
+            packet.id == TWICE,
+        )
+        # another token, or the number of an observation, is valid all the same
+        return found if plain and packed(_request(found)) == data else replace(found, path=path + "?")
 
 
 def _classified(number: int) -> Id:

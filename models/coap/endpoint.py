@@ -15,6 +15,7 @@ from otf.models.coap.messages import Id
 from otf.models.coap.wire import Packet, unpacked, with_id
 
 FIRST: Final = 0x1000
+HEADER: Final = 4  # bytes, the last two of which are the id
 KEPT: Final = 64  # messages of the server that may come again
 _HALF: Final = 1 << 23  # numbers of notifications are compared in a circle of 24 bits (RFC 7641, section 3.4)
 
@@ -40,7 +41,13 @@ class Endpoint:
 
     async def send(self, data: bytes) -> None:
         """Send a message with a fresh id, or with that of the message that it acknowledges or resets."""
-        packet = unpacked(data)
+        try:
+            packet = unpacked(data)
+        except CodecError:
+            # on purpose: what is no message gets an id of its own all the same, lest it repeat another
+            self._last = next(self._ids) & 0xFFFF
+            await self._line.send(with_id(data, self._last) if len(data) >= HEADER else data)
+            return
         if packet.kind in {"ACK", "RST"}:
             await self._line.send(with_id(data, self._unanswered))
             return

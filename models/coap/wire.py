@@ -38,6 +38,10 @@ class Packet:
         """Return the number of the Observe option, None where there is none."""
         return next((int.from_bytes(value, "big") for number, value in self.options if number == OBSERVE), None)
 
+    def values(self, option: int) -> list[bytes]:
+        """Return the values of an option, in their order."""
+        return [value for number, value in self.options if number == option]
+
 
 def packed(packet: Packet) -> bytes:
     """Return the bytes of a packet with options of fewer than 13 bytes, as all of ours are.

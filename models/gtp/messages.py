@@ -11,6 +11,7 @@ from otf.models.texts import text_of
 from otf.values import show
 
 PORT: Final = "gtp"
+_DIGITS: Final = 15  # of an id
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,13 @@ class Reply:
     text: str = ""
     id: int | None = None
 
+
+_NAMES: Final = re.compile(
+    "protocol_version|name|version|known_command|list_commands|quit|boardsize|clear_board|komi|play|genmove|undo|showboard"
+    "|list_stones|fixed_handicap|place_free_handicap|set_free_handicap|time_settings|time_left|final_score|final_status_list"
+    "|loadsgf|reg_genmove|frobnicate|Play"
+)
+"""The commands of the draft, and those that the model tries besides."""
 
 _REPLY: Final = re.compile(r"([=?])([0-9]{0,15})(?:[ \t]+(.*))?", re.DOTALL)
 
@@ -64,6 +72,26 @@ class GtpCodec:
             case _:
                 message = f"{show(value)} is no input of an engine; there are Command and Noise"
                 raise CodecError(message)
+
+    def decode_input(self, port: str, data: bytes) -> Command | Noise:
+        """Return the command in a line, or that there is none. Raises CodecError for an unknown command."""
+        del port
+        line = text_of(data, "ascii")
+        plain = "".join(char for char in line if char.isprintable() or char == "\t")
+        if not plain.partition("#")[0].strip():
+            return Noise(line)
+        words = tuple(plain.split())
+        numbered = words[0].isdigit() and len(words[0]) <= _DIGITS
+        name, *rest = words[numbered:] or [""]
+        if not _NAMES.fullmatch(name):
+            message = f"there is no command {show(name)}"
+            raise CodecError(message)
+        return Command((name, *rest), int(words[0]) if numbered else None)
+
+    def split_input(self, port: str, data: bytes) -> list[bytes]:
+        """Return the lines in a frame."""
+        del port
+        return data.split(b"\n")
 
     def decode(self, port: str, data: bytes) -> Reply:
         """Return the answer in a paragraph."""

@@ -7,13 +7,21 @@ from dataclasses import dataclass
 from typing import Final
 
 from otf.errors import CodecError
-from otf.models.texts import text_of
+from otf.models.texts import text_of, whole_lines
 from otf.values import show
 
 CLIENTS: Final = ("n0", "n1", "n2")
 """The nicknames; the ports have the same names."""
 
 SERVER: Final = "server"
+_LONGEST: Final = 510  # bytes of a line (RFC 2812, section 2.3)
+_NAMES: Final = re.compile(
+    "PASS|NICK|USER|OPER|MODE|SERVICE|S?QUIT|N?JOIN|PART|TOPIC|NAMES|LIST|INVITE|KICK|PRIVMSG|NOTICE|MOTD|LUSERS|VERSION"
+    "|STATS|LINKS|TIME|CONNECT|TRACE|ADMIN|INFO|SERVLIST|SQUERY|WHO(IS|WAS)?|KILL|P[IO]NG|ERROR|AWAY|REHASH|DIE|RESTART"
+    "|SUMMON|USERS|WALLOPS|USERHOST|ISON|CAP|METADATA|CHANINFO|HELP|[GK]LINE|WEBIRC|SERVER|SVSNICK|BOGUS"
+)
+"""What a server takes for a command, known to the model or not; and one that no server has, which the model sends."""
+
 _NUMBER: Final = re.compile("[0-9]{3}")
 _ERRORS: Final = 400
 _TIMED: Final = {"333", "329"}  # who set the topic and when, when the channel was made: not in the RFC, but everywhere
@@ -71,6 +79,24 @@ class IrcCodec:
             return Told(port, sender, command, _about(command, words[1:]))
         # the comment of a client that leaves or kicks comes last, and may be anything
         return Told(port, sender, command, words[: {"PART": 1, "KICK": 2}.get(command, len(words))])
+
+    def decode_input(self, port: str, data: bytes) -> Say:
+        """Return the command in a line. Raises CodecError for what no server takes for one."""
+        line = text_of(data, "latin-1")
+        prefix, command, _ = _parts(line)
+        if prefix or not _NAMES.fullmatch(command.upper()) or any(end in line for end in "\r\n"):
+            message = f"{show(line)} is no command of a client"
+            raise CodecError(message)
+        middle, colon, last = line.partition(" :")
+        words = [word for word in middle.split(" ") if word]
+        return Say(port, words[0], (*words[1:], *([":" + last] if colon else [])))
+
+    def split_input(self, port: str, data: bytes) -> list[bytes]:
+        """Return the lines in a frame. Raises CodecError where servers differ: a long line, and a zero byte."""
+        del port
+        if len(data) > _LONGEST or b"\0" in data:
+            raise CodecError("a line is too long, or has a zero byte, after which some servers see no end of it")
+        return whole_lines(data)
 
 
 def _parts(line: str) -> tuple[str, str, tuple[str, ...]]:

@@ -107,6 +107,8 @@ def _mode(channel: Channel, inp: Say) -> Step:
     elif inp.client not in channel.operators:
         errors = ("482",) if inp.client in channel.members else ("442", "482")
         yield from refused(channel, *(number(inp, error, CHANNEL) for error in errors))
+    elif inp.words[2:] and inp.words[2] not in channel.members:
+        yield from refused(channel, number(inp, "441", inp.words[2], CHANNEL))
     else:
         then = _set(channel, *inp.words[1:])
         if then == channel:

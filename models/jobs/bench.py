@@ -26,7 +26,7 @@ KNOWN: Final = {
 LOST: Final = KnownIssue(
     lambda failure: (
         failure.kind == "missing"
-        and not failure.input
+        and failure.signature.input == "no input"
         and any("word='RESERVED'" in text for state in failure.allowed for texts, _ in state.branches for text in texts)
     ),
     "beanstalkd 1.12 sometimes releases a job whose time-to-run is over only when its holder says something",

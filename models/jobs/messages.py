@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
 from otf.errors import CodecError
 from otf.framing import Framing, measured
-from otf.models.texts import text_of
+from otf.models.texts import number_of, text_of, with_blocks
 from otf.values import show
 
 CLIENTS: Final = ("a", "b")
 _END: Final = b"\r\n"
 _BODIES: Final = (b"RESERVED ", b"FOUND ", b"OK ")  # the last number in these is the size of what follows
 _DIGITS: Final = 10
+_NAMES: Final = re.compile(
+    "put|reserve(-with-timeout|-job)?|delete|release|bury|kick(-job)?|touch|peek(-ready|-delayed|-buried)?|use|watch|ignore"
+    "|list-tubes|list-tube-used|list-tubes-watched|stats(-job|-tube)?|pause-tube|quit|bogus"
+)
+"""What a server takes for a command, known to the model or not; and one that no server has, which the model sends."""
+
+_PUT: Final = 5  # words of its line, the last of which is the size of the body
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +78,25 @@ class JobsCodec:
             raise CodecError(message)
         return Reply(port, word, tuple(map(int, numbers)), body)
 
+    def decode_input(self, port: str, data: bytes) -> Command:
+        """Return the command in a frame. Raises CodecError for what no server takes for one."""
+        line, _, rest = data.partition(_END)
+        name, *words = text_of(line, "latin-1").split(" ")
+        if not _NAMES.fullmatch(name):
+            message = f"{show(name)} is no command"
+            raise CodecError(message)
+        if name != "put":
+            return Command(port, name, tuple(map(number_of, words)))
+        if len(words) < _PUT - 1 or words.pop() != str(len(rest) - len(_END)) or not rest.endswith(_END):
+            message = f"the body after {show(line)} has another size, or no end"
+            raise CodecError(message)
+        return Command(port, name, tuple(map(number_of, words)), text_of(rest[: -len(_END)], "latin-1"))
+
+    def split_input(self, port: str, data: bytes) -> list[bytes]:
+        """Return the commands in some bytes. Raises CodecError where a server waits for more."""
+        del port
+        return with_blocks(data, _END, _block)
+
 
 def replies() -> Framing:
     """Return the framing of answers: a line, and so many bytes more as it says."""
@@ -84,3 +111,10 @@ def _size(begun: bytes) -> int | None:
     digits = head.rsplit(b" ", 1)[-1]
     follows = head.startswith(_BODIES) and digits.isdigit() and len(digits) < _DIGITS
     return line + 2 + (int(digits) + 2 if follows else 0)
+
+
+def _block(words: list[bytes]) -> int | None:
+    if len(words) != _PUT or words[0] != b"put":
+        return None
+    size = number_of(words[-1].decode("latin-1"))
+    return size if isinstance(size, int) and size >= 0 else None

@@ -8,11 +8,16 @@ count up from 1, and that of two waiting clients either may get a job, is not in
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
+from otf.adapter.malformed import Disturbed
+from otf.codec.malformed import Malformed
+from otf.errors import CodecError
 from otf.models.jobs.inputs import inputs
-from otf.models.jobs.messages import CLIENTS, Command, Reply
+from otf.models.jobs.messages import CLIENTS, Command, JobsCodec, Reply
 from otf.models.jobs.state import ARGUMENTS, BURIED, DELAYED, LATE, MINE, READY, SHORT, Job, Outcome, State
 from otf.spec import Spec, Transition, goto
 
@@ -23,7 +28,7 @@ def jobs(also: str = "") -> Spec[State, Command]:
     >>> jobs().name
     'jobs'
     """
-    return Spec(_step, State(), partial(inputs, also), _emits, name="jobs")
+    return Spec(_step, State(), partial(inputs, also), _emits, name="jobs", malformed=_malformed)
 
 
 def _step(state: State, inp: Command) -> Iterator[Transition[State]]:
@@ -32,6 +37,20 @@ def _step(state: State, inp: Command) -> Iterator[Transition[State]]:
     for then, outputs in _outcomes(state, inp):
         for last, more in _served(then):
             yield goto(last, *outputs, *more)
+
+
+def _malformed(state: State, inp: Malformed) -> Iterator[Transition[Any]] | None:
+    """Yield what follows what is no command; of a command while its client waits for an answer nothing is known."""
+    return None if inp.raw == inp.of else _disturbed(state, inp)
+
+
+def _disturbed(state: State, inp: Malformed) -> Iterator[Transition[Any]]:
+    """Yield that nothing changes, that the number of a job is used up, or that the server is lenient."""
+    yield goto(Disturbed(state, inp.port))
+    yield goto(Disturbed(replace(state, next=state.next + 1), inp.port))
+    with suppress(CodecError):
+        meant = JobsCodec().decode_input(inp.port, inp.of)
+        yield from (goto(Disturbed(way.state, inp.port)) for way in _step(state, meant))
 
 
 def _outcomes(state: State, inp: Command) -> Iterator[Outcome]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
 from otf.errors import CodecError
 from otf.framing import Framing, measured
+from otf.models.texts import number_of, text_of, with_blocks
 from otf.values import show
 
 CLIENTS: Final = ("a", "b")
@@ -15,6 +17,13 @@ HEADER: Final = bytes((0, 0, 0, 0, 0, 1, 0, 0))
 """The header of a datagram: request 0, the first of one datagram. The protocol lets the client choose the number."""
 
 _WITH_DATA: Final = frozenset({"set", "add", "replace", "append", "prepend", "cas"})
+_NAMES: Final = re.compile(
+    "set|add|replace|(ap|pre)pend|cas|gets?|gats?|delete|touch|incr|decr|flush_all|version|verbosity|stats|quit|bogus"
+    "|m[gsdane]|watch|lru|lru_crawler|slabs|cache_memlimit|shutdown|misbehave|refresh_certs|extstore"
+)
+"""What a server takes for a command, known to the model or not; and one that no server has, which the model sends."""
+
+_SIZE: Final = 4  # the place of the size of the data among the words of a line
 _VALUE_WORDS: Final = (4, 5)  # VALUE <key> <flags> <bytes> [<cas unique>]
 
 
@@ -78,10 +87,37 @@ class MemcachedCodec:
             data = data[len(HEADER) :]
         return _reply(port, data)
 
+    def decode_input(self, port: str, data: bytes) -> Command:
+        """Return the command in a frame. Raises CodecError for what no server takes for one."""
+        line, _, block = data[len(HEADER) if self.udp else 0 :].partition(b"\n")
+        name, *words = [word for word in text_of(line.removesuffix(b"\r"), "latin-1").split(" ") if word] or [""]
+        if not _NAMES.fullmatch(name):
+            message = f"{show(name)} is no command"
+            raise CodecError(message)
+        if name not in _WITH_DATA:
+            return Command(port, name, tuple(map(number_of, words)))
+        if len(words) < _SIZE or words.pop(_SIZE - 1) != str(len(block) - len(_END)) or not block.endswith(_END):
+            message = f"the data after {show(line)} has another size, or no end"
+            raise CodecError(message)
+        return Command(port, name, tuple(map(number_of, words)), text_of(block[: -len(_END)], "latin-1"))
+
+    def split_input(self, port: str, data: bytes) -> list[bytes]:
+        """Return the commands in some bytes. Raises CodecError where a server waits for more."""
+        del port
+        head = data[: len(HEADER)] if self.udp else b""
+        return [head + each for each in with_blocks(data[len(head) :], b"\n", _block)]
+
 
 def replies() -> Framing:
     """Return the framing of replies over TCP: a line, or items with their data up to the line END."""
     return measured(_size)
+
+
+def _block(words: list[bytes]) -> int | None:
+    if len(words) <= _SIZE or words[0].decode("latin-1") not in _WITH_DATA:
+        return None
+    size = number_of(words[_SIZE].decode("latin-1"))
+    return size if isinstance(size, int) and size >= 0 else None
 
 
 def _command(command: Command) -> bytes:

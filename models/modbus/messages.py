@@ -19,6 +19,7 @@ _CRC: Final = 2
 _HEAD: Final = 2  # bytes of each frame: the unit, and the function
 _WRITTEN: Final = 4  # bytes that tell what was written
 _LEAST: Final = _HEAD + _CRC
+_SEVERAL: Final = 7  # bytes of a request before its values
 _FIXED: Final = 8  # bytes of an answer to a function that writes
 
 
@@ -116,7 +117,7 @@ class ModbusCodec:
         head = bytes([value.unit, value.function]) + value.address.to_bytes(2, "big") + value.value.to_bytes(2, "big")
         frame = head + _several(value)
         checksum = crc(frame)
-        return frame + (checksum if value.crc else bytes([checksum[0] ^ 1, checksum[1]]))
+        return frame + (checksum if value.crc else _spoilt(checksum))
 
     def decode(self, port: str, data: bytes) -> Bits | Words | Written | Refused | Foreign:
         """Return what is in the frame of an answer."""
@@ -142,6 +143,23 @@ class ModbusCodec:
             raise CodecError(message)
         return Written(function, *_words(rest))
 
+    def decode_input(self, port: str, data: bytes) -> Request:
+        """Return the request in a frame. Raises CodecError for what is none: a wrong checksum but one, or length."""
+        del port
+        frame, checksum = data[:-_CRC], data[-_CRC:]
+        right = crc(frame)
+        sizes = {8} | ({_SEVERAL + _CRC + frame[6]} if len(frame) >= _SEVERAL else set[int]())
+        known = frame[1:2] and frame[1] in {READ_COILS, READ_REGISTERS, WRITE_COIL, WRITE_REGISTER}
+        if checksum not in {right, _spoilt(right)} or len(frame) < _HEAD or len(data) not in ({8} if known else sizes):
+            message = f"{data.hex(' ')} is no request"
+            raise CodecError(message)
+        address, value = _words(frame[2:6].ljust(4, b"\0"))
+        return Request(frame[1], address, value, _values(frame), frame[0], checksum == right)
+
+    def seal(self, data: bytes) -> bytes:
+        """Return a frame with the checksum that it needs."""
+        return data[:-_CRC] + crc(data[:-_CRC])
+
 
 def answers() -> Framing:
     """Return the framing of answers: their function tells how long they are."""
@@ -151,6 +169,18 @@ def answers() -> Framing:
 def padded(bits: tuple[int, ...]) -> tuple[int, ...]:
     """Return bits as `Bits` has them: filled up to whole bytes."""
     return bits + (0,) * (-len(bits) % 8)
+
+
+def _spoilt(checksum: bytes) -> bytes:
+    return bytes([checksum[0] ^ 1, checksum[1]])
+
+
+def _values(frame: bytes) -> tuple[int, ...]:
+    """Return the values in a request that writes several: no more than their quantity."""
+    if frame[1] not in {WRITE_COILS, WRITE_REGISTERS}:
+        return ()
+    found = _bits(frame[_SEVERAL:]) if frame[1] == WRITE_COILS else _words(frame[_SEVERAL:])
+    return found[: int.from_bytes(frame[4:6], "big")]
 
 
 def _several(request: Request) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,6 +16,7 @@ _END: Final = b"\r\n"
 _DEEPEST: Final = 8
 _DIGITS: Final = 20
 _SIGNS: Final = b"+-:$*"
+_MOST: Final = 1_048_576  # words of a command
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,70 @@ class RedisCodec:
             message = f"{data[end : end + 20]!r} follows the reply"
             raise CodecError(message)
         return Reply(port, value)
+
+    def decode_input(self, port: str, data: bytes) -> Command:
+        """Return the command in a frame: an array, or a line of words. Raises CodecError for what is neither."""
+        if not data.startswith(b"*"):
+            words = data.split() or [b""]
+        else:
+            end = _command_end(data)
+            words = [] if end is None else [word for _, word in _words(data)]
+            if not words or end != len(data):
+                message = f"{show(data[:40])} is no array of texts"
+                raise CodecError(message)
+        name, *rest = (text_of(word, "latin-1") for word in words)
+        return Command(port, name, tuple(rest))
+
+    def split_input(self, port: str, data: bytes) -> list[bytes]:
+        """Return the commands in some bytes, up to an error of the protocol. Raises CodecError if more must come."""
+        del port
+        found, at = list[bytes](), 0
+        while at < len(data):
+            try:
+                size = _command_end(data[at:])
+            except CodecError:
+                # the server closes the connection, whatever follows
+                return [*found, data[at:]]
+            if size is None:
+                message = f"the server waits for more after {show(data[at:][:40])}"
+                raise CodecError(message)
+            found.append(data[at : at + size])
+            at += size
+        return found
+
+
+def _command_end(data: bytes) -> int | None:
+    """Return where the first command ends, None if more must come. Raises CodecError for an error of the protocol."""
+    if not data.startswith(b"*"):
+        return _line_end(data, 0, b"\n")
+    end = _line_end(data, 0)
+    if end is None:
+        return None
+    size = _number(data[1 : end - len(_END)])
+    if size > _MOST:
+        raise CodecError("an array of too many texts")
+    ends = [end, *(end for end, _ in _words(data))]
+    return ends[-1] if len(ends) > max(0, size) else None
+
+
+def _line_end(data: bytes, at: int, end: bytes = _END) -> int | None:
+    """Return where a line ends; a server in C sees no end after a zero byte, and waits for more."""
+    found, zero = data.find(end, at), data.find(b"\0", at)
+    return None if found < 0 or 0 <= zero < found else found + len(end)
+
+
+def _words(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the texts of an array, as many as are there, each with the place of its end."""
+    at = _line_end(data, 0) or len(data)
+    left = _number(data[1 : at - len(_END)])
+    while left > 0 and (begin := _line_end(data, at)) is not None:
+        if data[at : at + 1] != b"$" or (size := _number(data[at + 1 : begin - len(_END)])) < 0:
+            message = f"a text begins with $ and its size, not with {show(data[at:begin][:20])}"
+            raise CodecError(message)
+        left, at = left - 1, begin + size + len(_END)
+        if at > len(data):
+            return
+        yield at, data[begin : begin + size]
 
 
 def replies() -> Framing:

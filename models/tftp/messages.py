@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from otf.errors import CodecError
+from otf.models.texts import text_of
 from otf.values import show
 
 PORT: Final = "tftp"
@@ -54,6 +55,7 @@ class Error:
 
 
 READ, WRITE, DATA, ACK, ERROR = range(1, 6)
+_MODES: Final = frozenset((b"octet", b"netascii", b"mail"))
 _HEAD: Final = struct.Struct(">HH")
 
 
@@ -104,6 +106,17 @@ class TftpCodec:
             return Error(number)
         message = f"no packet of a server: {show(data)}"
         raise CodecError(message)
+
+    def decode_input(self, port: str, data: bytes) -> Read | Write | Data | Ack | Error:
+        """Return the packet of a client in a datagram. Raises CodecError for what is none."""
+        if data[:2] not in {b"\0\1", b"\0\2"}:
+            return self.decode(port, data)
+        name, mode, *rest = (*data[2:].split(b"\0"), b"")
+        if rest != [b"", b""] or mode.lower() not in _MODES:
+            message = f"no name and mode, each with a zero byte at its end: {show(data)}"
+            raise CodecError(message)
+        kind = Read if data[1] == READ else Write
+        return kind(text_of(name, "latin-1"), text_of(mode, "ascii"))
 
 
 def _request(kind: int, name: str, mode: str) -> bytes:

@@ -9,11 +9,15 @@ block is acknowledged: here, at once.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from otf.models.tftp.messages import FULL, Ack, Data, Error, Read, Write
+from otf.adapter.malformed import Disturbed
+from otf.codec.malformed import Malformed
+from otf.errors import CodecError
+from otf.models.tftp.messages import FULL, Ack, Data, Error, Read, TftpCodec, Write
 from otf.models.tftp.requirements import Rfc
 from otf.spec import Spec, Transition, goto
 
@@ -109,7 +113,7 @@ def tftp(timer: Timer, also: str = "") -> Spec[State, Input]:
     'tftp'
     """
     start = State(tuple(sorted(FILES.items())))
-    return Spec(_step, start, partial(_inputs, also), partial(_emits, timer), name="tftp")
+    return Spec(_step, start, partial(_inputs, also), partial(_emits, timer), name="tftp", malformed=_malformed)
 
 
 def _step(state: State, inp: Input) -> Iterator[Transition[State]]:
@@ -128,6 +132,22 @@ def _step(state: State, inp: Input) -> Iterator[Transition[State]]:
             yield goto(replace(state, transfer=Idle()), req=Rfc.RFC1350_7_ERROR)
         case _:
             return
+
+
+def _malformed(state: State, inp: Malformed) -> Iterator[Transition[Any]] | None:
+    """Yield that a transfer may end, as any error ends it (RFC 1350, section 7); between transfers, the default."""
+    if isinstance(state.transfer, Idle) or inp.raw == inp.of:
+        return None
+    return _disturbed(state, inp)
+
+
+def _disturbed(state: State, inp: Malformed) -> Iterator[Transition[Any]]:
+    with suppress(CodecError):
+        meant = TftpCodec().decode_input(inp.port, inp.of)
+        # a server may be lenient, and take it for the packet that it was made of
+        yield from (goto(Disturbed(way.state)) for way in _step(state, meant))
+    yield goto(Disturbed(state))
+    yield goto(Disturbed(replace(state, transfer=Idle())))
 
 
 def _read(state: State, name: str, mode: str) -> Iterator[Transition[State]]:

@@ -77,7 +77,14 @@ class Other:
 
 
 # in long algebraic notation; 0000 is the move of a player who does not move
+_MOVE: Final = re.compile("[a-h][1-8][a-h][1-8][qrbn]?")
 _DEPTH: Final = re.compile("[0-9]{1,9}")
+_NAMES: Final = frozenset(("uci", "debug", "isready", "setoption", "register", "ucinewgame", "position", "go", "stop"))
+_MORE: Final = frozenset(
+    ("ponderhit", "quit", "d", "bench", "eval", "compiler", "flip", "export_net", "help", "license")
+)
+"""Commands that engines have, beside those of the model."""
+
 _BEST: Final = re.compile(r"bestmove (\S+)(?: ponder (\S+))?")
 _ABOUT: Final = re.compile(r"(id name|id author|option name)\s+\S.*")
 
@@ -112,6 +119,37 @@ class UciCodec:
             case _:
                 message = f"{show(value)} is no input of an engine, or no position; there are {list(self.positions)}"
                 raise CodecError(message)
+
+    def decode_input(self, port: str, data: bytes) -> Say | Position | Go | IsReady:
+        """Return the command in a line. Raises CodecError if an engine ignores it, since it knows none of the words."""
+        del port
+        line = text_of(data, "latin-1")
+        words = [text_of(each, "latin-1").strip("-").lower() for each in data.split()]
+        if words and not _NAMES.union(_MORE).intersection(words):
+            message = f"no word of {show(line)} is a command"
+            raise CodecError(message)
+        placed = {f"position {text}": Position(name) for name, text in self.positions.items()}
+        if line == "isready":
+            return IsReady()
+        if line.startswith("go "):
+            return self._search(line)
+        return placed.get(line, Say(line))
+
+    def split_input(self, port: str, data: bytes) -> list[bytes]:
+        """Return the lines in a frame."""
+        del port
+        return data.split(b"\n")
+
+    @staticmethod
+    def _search(line: str) -> Go:
+        """Return a search by its words; some of them have a value, or several."""
+        found = list[str]()
+        for word in line.split(" ")[1:]:
+            if found and (word.isdecimal() or _MOVE.fullmatch(word)):
+                found[-1] += f" {word}"
+            else:
+                found.append(word)
+        return Go(tuple(found))
 
     def decode(self, port: str, data: bytes) -> object:
         """Return what a line says."""

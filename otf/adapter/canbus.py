@@ -37,6 +37,11 @@ class CanBus:
         return self.interface in WATCHED and (self.interface == "socketcan" or not self.filters)
 
     @property
+    def is_virtual(self) -> bool:
+        """Whether all that is on it is in this process."""
+        return self.interface == "virtual"
+
+    @property
     def name(self) -> str:
         """What an error calls it."""
         return f"the CAN bus {self.interface}/{self.channel}"

@@ -109,8 +109,10 @@ class Mailbox:
 class ThreadLine:
     """A line to a library with threads or callbacks; `open_thread` makes it."""
 
-    def __init__(self, mailbox: Mailbox, send: Callable[[bytes], object], patience: float) -> None:
-        self._mailbox, self._send, self._patience = mailbox, send, patience
+    def __init__(
+        self, mailbox: Mailbox, send: Callable[[bytes], object], patience: float, *, threads: bool = False
+    ) -> None:
+        self._mailbox, self._send, self._patience, self._threads = mailbox, send, patience, threads
         self._clock = clock()
         self._gone = self._failure = ""
 
@@ -156,8 +158,9 @@ class ThreadLine:
         return at if at == NEVER else self._clock() - (time.monotonic() - at)
 
     def place(self) -> Place:
-        """Return that it is not known what is at the other end of a library."""
-        return Place(hidden="a library of this process carries its bytes, and its other end is not known")
+        """Return that it is not known what is at the other end of a library, or which threads of this process are."""
+        hidden = "a library of this process carries its bytes, and its other end is not known"
+        return Place(hidden=hidden, threads=self._threads)
 
     def remarks(self) -> list[str]:
         """Return nothing: the library says what it has to say by itself."""
@@ -180,8 +183,12 @@ async def open_thread(  # noqa: PLR0913 -- those of `from_thread`
     largest: int = LARGEST,
     patience: float = PATIENCE,
     name: str = "",
+    threads: bool = False,
 ) -> AsyncGenerator[ThreadLine, None]:
-    """Open a line to a library. Raises ContactError, with the port by its `name`, if it cannot be opened or closed."""
+    """Open a line to a library; `threads`: the system is in threads of this process too.
+
+    Raises ContactError, with the port by its `name`, if it cannot be opened or closed.
+    """
     shown = name or f"the library of a port, {open!r},"
     mailbox = Mailbox(held, largest)
     try:
@@ -189,7 +196,7 @@ async def open_thread(  # noqa: PLR0913 -- those of `from_thread`
         undo = partial(_undone, close, patience)
         library = await _called(shown, "open", partial(open, mailbox), patience, undo)
         try:
-            yield ThreadLine(mailbox, partial(send, library), patience)
+            yield ThreadLine(mailbox, partial(send, library), patience, threads=threads)
         except BaseException:
             with suppress(ContactError):  # the first error is the one that counts
                 await _closed(shown, partial(close, library), patience)

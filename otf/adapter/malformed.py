@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Final, TypeGuard
 
 from otf.codec.malformed import Malformed, MalformedCodec
@@ -14,16 +15,37 @@ ORDERLY: Final = tuple(map(Ended, ("end of stream", "connection reset", "broken 
 """Ends of a connection that a system may choose; the end of its process is none of them."""
 
 
+HEARD: Final = 6
+"""Outputs on other ports than that of a malformed input. Without a bound, the ways to explain one output would be
+endless, since outputs on several ports may be under way."""
+
+
 @dataclass(frozen=True, slots=True)
 class Disturbed:
-    """A state after a malformed input: any output may come until the next input is taken."""
+    """A state after a malformed input on a port ("": on the only one), until the next input is taken.
+
+    Any outputs may come there, and some on other ports: `heard` are those that had some.
+    """
 
     state: Any
+    port: str = field(default="", repr=False)
+    heard: tuple[str, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Anywhere:
+    """Any state, after an input of which the model says nothing: the system lives, and nothing more is sent to it."""
+
+    port: str = field(default="", repr=False)
+    heard: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class HungUp:
-    """The system closed a connection after a malformed input: nothing more is sent to it."""
+    """The system closed the connection after a malformed input: nothing more is sent to it."""
+
+    port: str = field(default="", repr=False)
+    heard: tuple[str, ...] = field(default=(), repr=False)
 
 
 class Hardened:
@@ -31,7 +53,9 @@ class Hardened:
 
     After such an input any outputs may come until the next one, or the end of the connection. The system is then in
     the state that it was in, or in a fresh one, or where the message that the input was made of leads: a system may
-    be lenient. Which of these it is shows when the path goes on. A spec may say more with `malformed=`.
+    be lenient. Which of these it is shows when the path goes on. A spec may say more with `malformed=`. If an input has
+    several frames, the system takes one after the other. After a message that the model does not specify, or that is
+    none of its inputs, the system may be in any state.
     """
 
     def __init__(self, spec: Spec[Any, Any], codec: MalformedCodec, ports: Sequence[str]) -> None:
@@ -42,41 +66,83 @@ class Hardened:
         self._timers: set[str] = set()
 
     def step(self, state: object, inp: object) -> Iterable[Any]:
-        """Return what may happen on an input; bytes that are a message all the same are unspecified."""
-        if isinstance(state, HungUp):
+        """Return what may happen on an input; bytes that are a message of this state are unspecified."""
+        if isinstance(state, (HungUp, Anywhere)):
             # sent before the end was seen
             return (goto(state),)
         known = state.state if isinstance(state, Disturbed) else state
-        if not isinstance(inp, Malformed):
-            return self._noted(self.spec.step(known, inp))
-        if self.codec.message(inp.port, inp.raw) is not None:
-            return ()
-        return self._disturbed(known, inp) if self.spec.malformed is None else self.spec.malformed(known, inp)
+        return self._malformed(known, inp) if isinstance(inp, Malformed) else self._noted(self.spec.step(known, inp))
 
     def emits(self, state: object) -> Iterable[Any]:
         """Return what may happen without an input."""
         own = self.spec.emits
-        if isinstance(state, HungUp):
-            return [goto(state, on(port, each)) for port in self.ports for each in (object, Ended)]
-        if not isinstance(state, Disturbed):
+        if not isinstance(state, (Disturbed, Anywhere, HungUp)):
             return () if own is None else self._noted(own(state))
-        ends = [goto(HungUp(), on(port, end)) for port in self.ports for end in ORDERLY]
-        answers = [goto(state, on(port, object)) for port in self.ports]
-        return [*answers, *ends, *(() if own is None else map(_freed, own(state.state)))]
+        freed = map(_freed(state), own(state.state)) if own is not None and isinstance(state, Disturbed) else ()
+        return [*self._answers(state), *freed]
+
+    def _answers(self, state: Disturbed | Anywhere | HungUp) -> Iterator[Transition[Any]]:
+        """Yield what may come of a malformed input: any outputs, or the end of the connection."""
+        here = [port for port in self.ports if state.port in {port, ""}]
+        kinds = (object, Ended) if isinstance(state, HungUp) else (object,)
+        yield from (goto(state, on(port, each)) for port in here for each in kinds)
+        if not isinstance(state, HungUp):
+            yield from (goto(HungUp(state.port, state.heard), on(port, end)) for port in here for end in ORDERLY)
+        if len(state.heard) < HEARD:
+            others = (port for port in self.ports if port not in here)
+            yield from (
+                goto(replace(state, heard=(*sorted((*state.heard, each)),)), on(each, object)) for each in others
+            )
 
     def inputs(self, state: object) -> Iterable[Any]:
         """Return the inputs to try."""
-        if isinstance(state, HungUp):
+        if isinstance(state, (HungUp, Anywhere)):
             return ()
         return self.spec.inputs(state.state if isinstance(state, Disturbed) else state)
 
-    def _disturbed(self, state: object, inp: Malformed) -> Iterator[Transition[Any]]:
-        yield goto(Disturbed(state))
-        yield goto(Disturbed(self.spec.initial), timers=[stop(name) for name in sorted(self._timers)])
-        meant = self.codec.message(inp.port, inp.of)
-        if meant is not None:
-            ways = self._noted(self.spec.step(state, meant))
-            yield from (replace(_freed(way), outputs=()) for way in ways if _is_transition(way))
+    def _malformed(self, state: object, inp: Malformed) -> Iterable[Any]:
+        frames = self.codec.frames(inp.port, inp.raw)
+        meant = [self.codec.message(inp.port, frame) for frame in frames]
+        if len(frames) == 1 and meant[0] is not None and self._ways(state, meant[0]):
+            return ()
+        # of a message that is none of its inputs the model knows nothing, unless it was one in another state
+        says = self.spec.malformed if None in meant or inp.raw == inp.of else None
+        own = None if says is None else says(state, inp)
+        return self._one_after_the_other(state, meant, inp) if own is None or len(frames) > 1 else own
+
+    def _one_after_the_other(self, state: object, meant: Sequence[object | None], inp: Malformed) -> list[Any]:
+        ways: list[Transition[Any]] = [goto(state)] if meant else []
+        for message in meant:
+            after = (
+                replace(then, timers=way.timers + then.timers)
+                for way in ways
+                for then in self._after(way.state, message, inp)
+            )
+            ways = [*dict.fromkeys(after)]  # several lead to the same state
+        return [*dict.fromkeys(replace(way, state=_disturbed(way.state, inp.port)) for way in ways)]
+
+    def _after(self, state: object, message: object | None, inp: Malformed) -> Iterator[Transition[Any]]:
+        """Yield where a frame leads: a message to where the model says, any other to one of several states."""
+        if isinstance(state, Anywhere):
+            yield goto(state)
+            return
+        own = self.spec.malformed(state, inp) if message is None and self.spec.malformed is not None else None
+        if message is None and own is None:
+            yield goto(state)
+            yield goto(self.spec.initial, timers=[stop(name) for name in sorted(self._timers)])
+            message = self.codec.message(inp.port, inp.of)
+        ways = [*own] if own is not None else self._ways(state, message) if message is not None else []
+        # where the model says nothing, or only after it has seen the outputs, the state is unknown
+        if not ways or not all(map(_is_transition, ways)):
+            yield goto(Anywhere())
+        for way in filter(_is_transition, ways):
+            then = way.state.state if isinstance(way.state, Disturbed) else way.state
+            yield replace(way, state=then, outputs=(), within=None, after="")
+
+    def _ways(self, state: object, message: object) -> list[Any]:
+        """Return what may happen on a message; nothing is known of one that is no input of the model."""
+        known = any(message == each for each in chain(self.spec.inputs(state), self.spec.inputs(self.spec.initial)))
+        return self._noted(self.spec.step(state, message)) if known else []
 
     def _noted(self, ways: Iterable[Any]) -> list[Any]:
         found = list(ways)
@@ -84,11 +150,21 @@ class Hardened:
         return found
 
 
-def _freed(way: Any) -> Any:  # noqa: ANN401 -- whatever a model yields
-    """Return a transition into a disturbed state, at any time."""
-    if isinstance(way, Accept):
-        return replace(way, within=None, after="")
-    return replace(way, state=Disturbed(way.state), within=None, after="") if _is_transition(way) else way
+def _disturbed(state: object, port: str) -> object:
+    return Anywhere(port) if isinstance(state, Anywhere) else Disturbed(state, port)
+
+
+def _freed(state: Disturbed) -> Callable[[Any], Any]:
+    """Return what makes of a transition one into a disturbed state, at any time."""
+
+    def freed(way: Any) -> Any:  # noqa: ANN401 -- whatever a model yields
+        if isinstance(way, Accept):
+            return replace(way, within=None, after="")
+        if not _is_transition(way):
+            return way
+        return replace(way, state=replace(state, state=way.state), within=None, after="")
+
+    return freed
 
 
 def _is_transition(way: object) -> TypeGuard[Transition[Any]]:
@@ -104,7 +180,7 @@ def hardened(spec: Spec[Any, Any], codec: MalformedCodec, ports: Sequence[str]) 
     >>> store = Spec(lambda state, inp: [goto(state)], "empty", [Get()])
     >>> harder = hardened(store, MalformedCodec(lines({Get: "get"})), ["port"])
     >>> [way.state for way in harder.step("empty", Malformed(b"gett", of=b"get"))]
-    [Disturbed(state='empty'), Disturbed(state='empty'), Disturbed(state='empty')]
+    [Disturbed(state='empty')]
     """
     made = Hardened(spec, codec, ports)
     partial = None if spec.partial is None else hardened(spec.partial, codec, ports)

@@ -134,7 +134,7 @@ def with_malformed(strategy: str | StrategyKind, bench: Bench) -> str | Strategy
     """Return the strategy with malformed inputs, if the bench has a share of them."""
     if not isinstance(bench.codec, MalformedCodec):
         return strategy
-    return malforming(known(strategy), bench.malformed, bench.codec.damaged)
+    return malforming(known(strategy), bench.malformed, bench.codec)
 
 
 @dataclass(frozen=True, slots=True)

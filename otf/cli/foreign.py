@@ -147,7 +147,8 @@ def opinion(name: str, file: BinaryIO, bench: Bench, how: How) -> Opinion:
             if judge.decided or SIGNALS.number:
                 break
     entries = log if isinstance(log, Entries) else log.bus if isinstance(log, Captured) and log.has_bus else None
-    found = judge.end(ended=how.ended, cut=_cut(capture, entries))
+    cut = _cut(capture, entries) or (isinstance(log, Captured) and log.cut)
+    found = judge.end(ended=how.ended, cut=cut)
     return found if entries is None else _doubted(found, entries)
 
 

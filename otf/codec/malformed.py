@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from random import Random
 from typing import Final, TypeAlias
 
@@ -11,13 +12,17 @@ from otf.codec import Codec, PortAction
 from otf.errors import CodecError
 
 TRIES: Final = 12  # damaged messages that are made until one is no message
+FRAMES: Final = 4  # in one malformed input: each that is no message may lead to several states
 LONGER: Final = 300  # bytes that are added at most
+BETWEEN: Final = (b"", b"\n", b"\r\n")  # what may be between two messages in one frame
 Damage: TypeAlias = Callable[[bytes, Random], bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
     """An input that is no message: its bytes, the port, the message that it was made of, and how.
+
+    If it has the bytes of that message, these are valid, but the model does not specify them in the current state.
 
     >>> Malformed(b"gett", "", b"get", "longer")
     Malformed('gett', made of 'get')
@@ -46,6 +51,13 @@ class Unreadable:
 
 class MalformedCodec:
     """A codec that carries malformed inputs beside the messages of another codec.
+
+    The other codec may have these methods for them:
+
+    - `decode_input(port, data)` returns the input with these bytes, or raises CodecError; without it, `decode` does;
+    - `split_input(port, data)` returns the frames that the system reads in these bytes, and raises CodecError where the
+      system would wait for more; without it, all bytes are one frame;
+    - `seal(data)` returns the bytes with the checksum that they need, so that a parser goes past it.
 
     >>> from otf.codec import lines
     >>> @dataclass(frozen=True)
@@ -79,10 +91,7 @@ class MalformedCodec:
             return Unreadable(data)
 
     def message(self, port: str, data: bytes) -> object | None:
-        """Return the input with these bytes, None if they are no message.
-
-        A codec whose `decode` reads outputs only has a method `decode_input` besides.
-        """
+        """Return the input with these bytes, None if they are no message."""
         decode = getattr(self.codec, "decode_input", self.codec.decode)
         try:
             return decode(port, data)
@@ -94,22 +103,64 @@ class MalformedCodec:
         data = self.codec.encode(value)
         return not isinstance(data, bytes) or self.message(self.codec.port(value), data) == value
 
-    def damaged(self, value: object, random: Random) -> Malformed | None:
-        """Return a malformed input made of a message, None if none was found.
+    def frames(self, port: str, raw: bytes) -> Sequence[bytes]:
+        """Return the frames that the system reads in these bytes; none if it would wait for more, or there are many."""
+        split: Callable[[str, bytes], Iterable[bytes]] | None = getattr(self.codec, "split_input", None)
+        if split is None:
+            return (raw,)
+        try:
+            found = tuple(islice(split(port, raw), FRAMES + 1))
+        except CodecError:
+            return ()
+        return found if len(found) <= FRAMES else ()
 
-        Bytes that are a message all the same are never returned: the system has to take them as one.
-        """
+    def misplaced(self, value: object) -> Malformed | None:
+        """Return the bytes of a message, to be sent in a state that does not specify it; None if it has none."""
         data, port = self.codec.encode(value), self.codec.port(value)
         if not isinstance(data, bytes) or not self.reads(value):
             return None
+        return Malformed(data, port, data, "of another state")
+
+    def damaged(self, value: object, random: Random, sent: Sequence[object] = ()) -> Malformed | None:
+        """Return a malformed input made of a message, None if none was found; `sent` are earlier inputs.
+
+        Bytes that are one message all the same are never returned: the system has to take them as one.
+        """
+        whole = self.misplaced(value)
+        if whole is None:
+            return None
+        kinds: Sequence[str] = (*DAMAGES, TWO) if sent else (*DAMAGES,)
         for _ in range(TRIES):
-            how = random.choice([*DAMAGES])
-            raw = DAMAGES[how](data, random)
-            # the end of a line would make two frames of one, of which each may be a message
-            lines = any(end in raw and end not in data for end in (b"\n", b"\r"))
-            if raw != data and not lines and self.message(port, raw) is None:
-                return Malformed(raw, port, data, how)
+            how = random.choice(kinds)
+            raw = self._damage(whole, how, random, sent)
+            if raw != whole.raw and self._is_malformed(whole, raw):
+                return Malformed(raw, whole.port, whole.raw, how)
         return None
+
+    def _damage(self, whole: Malformed, how: str, random: Random, sent: Sequence[object]) -> bytes:
+        if how == TWO:
+            return self._with_another(whole, random.choice(sent))
+        raw = DAMAGES[how](whole.raw, random)
+        seal = getattr(self.codec, "seal", None)
+        return seal(raw) if seal is not None and random.randrange(2) else raw
+
+    def _with_another(self, whole: Malformed, value: object) -> bytes:
+        """Return the bytes of two messages, with what makes two frames of them, if anything does."""
+        other, port = self.misplaced(value), whole.port
+        if other is None or other.port != port:
+            return whole.raw
+        joined = [whole.raw + between + other.raw for between in BETWEEN]
+        return next((raw for raw in joined if len(self.frames(port, raw)) > 1), joined[0])
+
+    def _is_malformed(self, whole: Malformed, raw: bytes) -> bool:
+        frames = self.frames(whole.port, raw)
+        if len(frames) != 1:
+            return bool(frames)
+        # the end of a line may make two frames of one, of which each may be a message
+        unclear = not hasattr(self.codec, "split_input") and any(
+            end in raw and end not in whole.raw for end in LINE_ENDS
+        )
+        return not unclear and self.message(whole.port, raw) is None
 
 
 def shorter(malformed: Malformed) -> Iterator[Malformed]:
@@ -172,6 +223,8 @@ def _foreign(data: bytes, random: Random) -> bytes:
 
 ODD: Final[Sequence[int]] = (0x00, 0x01, 0x09, 0x20, 0x22, 0x25, 0x2D, 0x30, 0x3A, 0x7F, 0x80, 0xFE, 0xFF)
 NO_TEXT: Final = (b"\xff", b"\xc3\x28", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xc0\x80")
+LINE_ENDS: Final = (b"\n", b"\r")
+TWO: Final = "two messages"
 DAMAGES: Final[dict[str, Damage]] = {
     "another bit": _other_bit,
     "another byte": _other_byte,
@@ -181,7 +234,7 @@ DAMAGES: Final[dict[str, Damage]] = {
     "another number": _number,
     "foreign encoding": _foreign,
 }
-"""What is done to a message, by name."""
+"""What is done to a message, by name; besides, two messages are put into one frame."""
 
 
 def _text(data: bytes) -> str:

@@ -170,10 +170,12 @@ class Timers:
     A tester that always sends at once never sees a timer of the system expire, and never learns that one is dead.
 
     Keep the object over the paths of a campaign: a wait that costs a second each time soon becomes rare. `last`:
-    outputs that are due after the last input are waited for too, as when a run that failed so is driven again.
+    outputs that are due after the last input are waited for too, as when a run that failed so is driven again. Without
+    `between`, only these are.
     """
 
     last: bool = False
+    between: bool = True
     passed: dict[tuple[Node, ...], int] = field(default_factory=dict[tuple[Node, ...], int])
     _decision: tuple[int, bool] = (-1, False)
     # the nodes whose timers were waited for since the last input: one that repeats for ever must not keep the run alive
@@ -197,7 +199,7 @@ class Timers:
                 self.passed.clear()
             self.passed[nodes] = self.passed.get(nodes, 0) + 1
             # the powers of two have one bit
-            often = self._last(nodes) if moment.port is None else self.passed[nodes].bit_count() == 1
+            often = self._last(nodes) if moment.port is None else self.between and self.passed[nodes].bit_count() == 1
             if moment.port is not None:
                 self._ended.clear()
             self._decision = (moment.monitor.events, often)

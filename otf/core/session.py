@@ -20,6 +20,8 @@ from otf.trace.events import Closed, Event, KnownBy, Quiet, Seen, Sent, Taken
 from otf.trace.verdict import Verdict
 from otf.values.cost import light
 
+DELAYS: Final = 4  # the longer L and R delay the arrival of an input, its being dealt with, and the output
+LONGEST: Final = 10.0  # seconds for which a machine that was delayed for long is waited for
 FLOOD: Final = 1 << 26  # bytes: a system that never stops may send few but large outputs
 
 
@@ -120,6 +122,7 @@ class Session:
         self.chooser: Chooser = chooser
         self.pacing: Pacing = pacing
         self._patient = False
+        self._delay = 0.0
         self._outputs = self._bytes = 0
         self._pause = Pause(0.0)
         self._elapses = 0.0  # by when an input that only waits is over; 0 if none is under way
@@ -248,8 +251,12 @@ class Session:
         self.tell(event)
         return event
 
-    def silence(self, at: float, by: KnownBy = "timed") -> Event | None:
-        """Note silence until the time of the last `Wait`, known `by`; return the event to record if it is believed."""
+    def silence(self, at: float, by: KnownBy = "timed", delay: float = 0.0) -> Event | None:
+        """Note silence until the time of the last `Wait`, known `by`; return the event to record if it is believed.
+
+        `delay`: seconds by which a message or a timer may have been late so far. Silence that would fail has to last
+        so long that the missing output is overdue also with L and R longer by that.
+        """
         if self._pause.means == "taken":
             # outputs of these inputs might still be under way, but this pause is used only after silent inputs
             taken = Taken(self.monitor.sent, at)
@@ -257,7 +264,7 @@ class Session:
             return taken
         event = Quiet(at, self._pause.means == "rested", by=by)
         if not self._patient and not self.monitor.would(event):
-            self._patient = True
+            self._patient, self._delay = True, min(DELAYS * delay, LONGEST)
             if self._deadline() > at:
                 return None
         self.tell(event)
@@ -326,7 +333,8 @@ class Session:
         return monitor.belief.view or monitor.oracle.view(monitor.belief)
 
     def _deadline(self) -> float:
-        return self._pause.until + (PATIENCE - 1) * self._pause.window if self._patient else self._pause.until
+        more = (PATIENCE - 1) * self._pause.window + self._delay if self._patient else 0.0
+        return self._pause.until + more
 
     def _count(self, belief: Belief, size: int) -> None:
         # outstanding outputs are no flood, however many: a long answer comes to its end

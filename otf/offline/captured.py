@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -14,7 +15,7 @@ from otf.adapter import Bench, Port
 from otf.adapter.socket.address import read_address
 from otf.errors import OtfError, TraceError, UsageError
 from otf.framing import Framer, Framing, lines
-from otf.offline.entries import KNOWN, Entries, InputFinder, LogEntry, Way, decoded
+from otf.offline.entries import KNOWN, UNTIMED, Entries, InputFinder, LogEntry, Way, decoded
 from otf.offline.logs import Noted
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken, Undecodable
 from otf.trace.pcap import Capture, Endpoint, Packet, Stream
@@ -64,12 +65,17 @@ class _Connection:
 
 
 class Captured:
-    """The events of a bench in a capture; iterate over it. `strange` counts packets of other addresses."""
+    """The events of a bench in a capture; iterate over it. `strange` counts packets of other addresses.
+
+    `cut`: it ends inside a frame that only silence would have ended.
+    """
 
     def __init__(self, capture: Capture, bench: Bench, port: str = "") -> None:
         if bench.codec is None:
             raise UsageError("the bench has no codec: its system is in this process, and a capture cannot contain it")
         self.strange: int = 0
+        self.cut: bool = False
+        self._begun: dict[tuple[_Connection, bool], Packet] = {}
         self._capture = capture
         self._bench = bench
         self._codec = bench.codec
@@ -86,9 +92,31 @@ class Captured:
                 way: Way = "sent" if packet.sent else "unknown"
                 yield from self.bus.events(LogEntry(packet.at, packet.data, way, packet.number, is_frame=True))
                 continue
+            yield from self._ended(packet.at)
             events = self._datagram(packet) if packet.kind == "udp" else self._segment(packet)
             for event in events:
                 yield Noted(event, packet.number)
+        yield from self._last()
+
+    def _last(self) -> Iterator[Noted]:
+        """Yield the events of the last frames; the capture may end inside one, which is then no message."""
+        with suppress(TraceError):
+            for noted in self._ended(UNTIMED):
+                if isinstance(noted.event, Seen) and isinstance(noted.event.output, Undecodable):
+                    break
+                yield noted
+            else:
+                return
+        self.cut = True
+
+    def _ended(self, at: float, only: _Connection | None = None) -> Iterator[Noted]:
+        """Yield the events of the frames that silence has ended before this time, in their order."""
+        for (connection, sent), last in sorted(self._begun.items(), key=lambda item: item[1].at):
+            framer = connection.framers[sent]
+            if at - last.at > framer.gap and only in {None, connection}:
+                del self._begun[connection, sent]
+                for frame in framer.rest():
+                    yield Noted(self._event(connection.captured.port, frame.data, last, sent=sent), last.number)
 
     @property
     def has_bus(self) -> bool:
@@ -142,9 +170,15 @@ class Captured:
         if packet.flags & _SYN:
             stream.begin(packet.seq)
         port = connection.captured.port
-        for frame in connection.framers[sent].feed(stream.feed(packet.seq, packet.data)):
+        framer, is_over = connection.framers[sent], bool(packet.flags & (_FIN | _RST))
+        for frame in framer.feed(stream.feed(packet.seq, packet.data)):
             yield self._event(port, frame.data, packet, sent=sent)
-        if packet.flags & (_FIN | _RST) and not connection.closed:
+        if framer.gap and packet.data:
+            self._begun[connection, sent] = packet
+        if is_over:
+            # of both directions: an answer must not come before its input
+            yield from (noted.event for noted in self._ended(UNTIMED, connection))
+        if is_over and not connection.closed:
             connection.closed = True
             if not sent:  # if the tester closed the connection, that is no output of the system
                 yield Closed(port, "end of stream" if packet.flags & _FIN else "connection reset", packet.at)

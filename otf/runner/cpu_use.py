@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from threading import get_native_id
 from typing import Final
 
 from otf.adapter.rest.orphans import OURS
@@ -18,20 +19,36 @@ MOST: Final = 200  # processes, and threads of one: a fork bomb must not keep a 
 _SECOND: Final = 1e9  # nanoseconds
 
 
-def cpu_use(own: Collection[int] | None = None, *, shared: bool = False, proc: Path = PROC) -> CpuUse:
+def cpu_use(
+    own: Collection[int] | None = None, *, shared: bool = False, threads: bool = False, proc: Path = PROC
+) -> CpuUse:
     """Return what the descendants of the tester have done so far; without any, how long the machine kept tasks waiting.
 
     Children that the tester started for other systems are left out, if `own` has those that it started for this one.
     `shared`: the tester tests several systems, and while it computes for one it does not look at the others.
+    `threads`: the system is in threads of this process, and no other process is looked at.
     Where the kernel shows nothing of that (it is not Linux, or the folder is not mounted), all is zero.
     """
+    if threads:
+        return _beside_the_tester(proc, shared=shared)
     others = frozenset[int]() if own is None else OURS.difference(own)
     processes, tester = list(_descendants(proc, os.getpid(), others)), _tester(proc, shared=shared)
     if not processes:
         return CpuUse(_pressure(proc), own=tester)
+    return _summed((thread for process in processes for thread in _threads(process)), tester)
+
+
+def _beside_the_tester(proc: Path, *, shared: bool) -> CpuUse:
+    tester, own = str(get_native_id()), _tester(proc, shared=shared)
+    found = _summed((each for each in _threads(proc / "self") if each.name != tester), own)
+    # the kernel does not count waits for Python's lock; the thread that has the lock runs, or waits for a processor
+    return found._replace(waited=found.waited + found.ran + _tester(proc, shared=True))
+
+
+def _summed(threads: Iterable[Path], tester: float) -> CpuUse:
     waited, ran, turns = 0.0, 0.0, 0
     ready = False
-    for thread in (thread for process in processes for thread in _threads(process)):
+    for thread in threads:
         # a process may end at any moment
         with suppress(OSError, ValueError, IndexError):
             # first the state: one that runs and falls asleep between the two readings has then been counted. The name

@@ -8,6 +8,7 @@ from typing import Final
 
 from anyio.lowlevel import checkpoint
 
+from otf.adapter.rest.place import Placed
 from otf.core import Session
 from otf.core.due import since
 from otf.core.pacing import PATIENCE
@@ -48,6 +49,8 @@ class Lookout:
         self._late = 0.0
         self._real = in_real_time()
         self._started = started
+        # what is in threads of this process is known as exactly as a process: a busy machine alone excuses nothing
+        self._threads = all(isinstance(line, Placed) and line.place().threads for line in wire.lines.values())
         self.stalls.sample(self.looked, self._cpu_use())
 
     @property
@@ -126,7 +129,7 @@ class Lookout:
         return self.stalls.lost(asked, self._session.times.event, self._late, self._wire.now, self._cpu_use())
 
     def _cpu_use(self) -> CpuUse:
-        return cpu_use(self._started, shared=SpinWait.open > 1) if self._real else CpuUse()
+        return cpu_use(self._started, shared=SpinWait.open > 1, threads=self._threads) if self._real else CpuUse()
 
     def excuse(self) -> None:
         """Set the slack for an event that is too late: the time that the system lost since its timers were started."""

@@ -253,12 +253,13 @@ class Conduct:
     async def _wait(self, until: float) -> None:
         at = await self._lookout.silent(until)
         if at is not None:
+            observed, delay = self._lookout.observed, 0.0
             if self._model.timed and not self.session.monitor.would(Quiet(at)):
                 self._lookout.excuse()
-            observed = self._lookout.observed
+                delay = max(self._lookout.delay(), self.session.monitor.slack)
             if lost := self.wire.lost(rested=observed):
                 raise _LineAtFault(lost)
-            self._believe(self.session.silence(at, "observed" if observed else "timed"))
+            self._believe(self.session.silence(at, "observed" if observed else "timed", delay))
 
     def _believe(self, event: Event | None) -> None:
         if event is not None:

@@ -121,7 +121,10 @@ class Wire:
     @property
     def stirred(self) -> float:
         """Return when the last bytes of an incomplete frame came, on any port; before all times if there is none."""
-        return max((line.stirred() for line in self._stirring), default=NEVER) - self.zero
+        latest = NEVER
+        for line in self._stirring:
+            latest = max(latest, line.stirred())
+        return latest - self.zero
 
     def lost(self, *, rested: bool = False) -> str:
         """Return a description of the data that the tester's side of the lines lost; empty if none was lost.

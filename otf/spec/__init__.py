@@ -52,7 +52,8 @@ class Spec(Generic[State, Input]):
     Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.5.
 
     `malformed(state, input)` yields what may happen on an input that is no message, a
-    `otf.codec.malformed.Malformed`; without it, any answer may come (see `otf run --malformed`).
+    `otf.codec.malformed.Malformed`; without it, and where it returns None, any answer may come (see `otf run
+    --malformed`). Where it yields nothing, the input is not sent.
 
     otf may call `step` with any of the inputs in any of the states. With `guarded`, `inputs(state)` is the guard: any
     other input is unspecified in that state, and `step` is not called for it.
@@ -71,7 +72,7 @@ class Spec(Generic[State, Input]):
     emits: Emits[State] | None
     name: str
     partial: Spec[State, Input] | None
-    malformed: Callable[[State, Any], Iterable[Transition[State] | Accept]] | None
+    malformed: Callable[[State, Any], Iterable[Transition[Any] | Accept] | None] | None
 
     def __init__(  # noqa: PLR0913 -- the parts of a spec; from the third on they are given by name
         self,
@@ -84,7 +85,7 @@ class Spec(Generic[State, Input]):
         partial: Spec[State, Input] | None = None,
         values: Values | None = None,
         guarded: bool = False,
-        malformed: Callable[[State, Any], Iterable[Transition[State] | Accept]] | None = None,
+        malformed: Callable[[State, Any], Iterable[Transition[Any] | Accept] | None] | None = None,
     ) -> None:
         """Make a spec; `partial` is the spec that this one completes, and is set by `total`."""
         put, offered = object.__setattr__, offering(step, inputs, values)

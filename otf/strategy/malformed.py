@@ -2,39 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from random import Random
-from typing import Final
+from typing import Final, Protocol
 
 from otf.core import Chooser, Symbol, View
+from otf.spec import Elapse
 from otf.strategy.kinds import Maker, StrategyKind
 from otf.strategy.pool import Pool
 from otf.strategy.visits import VisitCounts
 
-Damaged = Callable[[object, Random], object | None]
-"""Makes a malformed input of an input, None if it cannot."""
-
 SALT: Final = 0x6D616C66
+MISPLACED: Final = 8  # of so many malformed inputs, one is a message of another state, if there is any
+KEPT: Final = 50  # earlier inputs
 
 
-def malforming(kind: StrategyKind, share: float, damaged: Damaged) -> StrategyKind:
-    """Return the strategy with this share of its inputs damaged: `damaged` makes the malformed input.
+class Damager(Protocol):
+    """Makes malformed inputs; `otf.codec.malformed.MalformedCodec` is one."""
+
+    def damaged(self, value: object, random: Random, sent: Sequence[object] = ()) -> object | None:
+        """Return a malformed input made of an input, None if it cannot; `sent` are earlier inputs."""
+        ...
+
+    def misplaced(self, value: object) -> object | None:
+        """Return an input as it is, for a state that does not specify it; None if it cannot."""
+        ...
+
+
+def malforming(kind: StrategyKind, share: float, damager: Damager) -> StrategyKind:
+    """Return the strategy with this share of its inputs damaged, or taken from another state.
 
     The other strategy chooses as if its own input had been sent.
 
+    >>> from otf.codec import lines
+    >>> from otf.codec.malformed import MalformedCodec
     >>> from otf.strategy.kinds import script
-    >>> malforming(script(["press"]), 0.1, lambda value, random: None).name
+    >>> malforming(script(["press"]), 0.1, MalformedCodec(lines({str: "press"}))).name
     'script'
     """
-    makers = tuple(_malforming(maker, share, damaged) for maker in kind.makers)
+    makers = tuple(_malforming(maker, share, damager) for maker in kind.makers)
     return StrategyKind(kind.name, kind.says, makers, kind.done)
 
 
-def _malforming(maker: Maker, share: float, damaged: Damaged) -> Maker:
+def _malforming(maker: Maker, share: float, damager: Damager) -> Maker:
     def make(pool: Pool, visits: VisitCounts) -> Chooser:
         # draws of its own: the other strategy chooses the same inputs as without damage
-        return _Malforming(maker(pool, visits), Random(pool.random.getrandbits(64) ^ SALT), share, damaged)
+        return _Malforming(maker(pool, visits), Random(pool.random.getrandbits(64) ^ SALT), share, damager)
 
     return make
 
@@ -44,12 +58,32 @@ class _Malforming:
     chooser: Chooser
     random: Random
     share: float
-    damaged: Damaged
+    damager: Damager
+    sent: dict[Symbol, None] = field(default_factory=dict[Symbol, None])
 
     def choose(self, view: View) -> Symbol | None:
         """Return the choice of the other strategy, or a malformed input made of it."""
         chosen = self.chooser.choose(view)
-        if chosen is None or self.random.random() >= self.share:
+        if chosen is None or isinstance(chosen.value, Elapse):
             return chosen
-        bad = self.damaged(chosen.value, self.random)
-        return chosen if bad is None else view.model.symbol(bad)
+        if self.random.random() >= self.share:
+            self._remember(chosen)
+            return chosen
+        bad = self._misplaced(view) or self.damager.damaged(
+            chosen.value, self.random, [each.value for each in self.sent]
+        )
+        symbol = chosen if bad is None else view.model.symbol(bad)
+        # what some possible state says nothing about is not sent
+        return symbol if all(view.model.specified(node, symbol) for node in view.nodes) else chosen
+
+    def _remember(self, symbol: Symbol) -> None:
+        self.sent.pop(symbol, None)
+        self.sent[symbol] = None
+        if len(self.sent) > KEPT:
+            self.sent.pop(next(iter(self.sent)))
+
+    def _misplaced(self, view: View) -> object | None:
+        if self.random.randrange(MISPLACED):
+            return None
+        open_here = [each for each in self.sent if not any(view.model.specified(node, each) for node in view.nodes)]
+        return self.damager.misplaced(self.random.choice(open_here).value) if open_here else None

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import socket
 import ssl
+from contextlib import suppress
+from importlib import import_module
 
 import anyio
+import anyio.to_thread
 import pytest
 
-from otf.adapter import Ending
+from otf.adapter import Arrival, Ending, Frame
 from otf.adapters import tcp
 from otf.adapters.tcp import TcpLine, open_listener, open_tcp
+from otf.codec.web import WebSocketCodec, WsClose, WsOpen, WsText
 from otf.errors import CodecError, ContactError
 from otf.framing import measured
-from tests.adapters.harness import arrive, descriptors, frames, over
+from otf.framing.web import websocket
+from tests.adapters.harness import SECONDS, arrive, descriptors, frames, over
+from tests.real.needs import needs_module
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real]
 
@@ -127,3 +133,54 @@ async def test_a_server_that_nobody_vouches_for_is_refused() -> None:
         tasks.start_soon(serve)
         host, port = listener.address
         assert "does not speak TLS with us: " in await refused(f"tls://{host}:{port}", None)
+
+
+def _greeted(server: socket.socket) -> None:
+    """Serve one WebSocket connection with wsproto: send each text back, in capital letters, until the client closes."""
+    wsproto, events = import_module("wsproto"), import_module("wsproto.events")
+    peer, _ = server.accept()
+    with SERVER.wrap_socket(peer, server_side=True) as secure:
+        secure.settimeout(SECONDS)
+        protocol = wsproto.WSConnection(wsproto.ConnectionType.SERVER)
+        is_open = True
+        while is_open and (data := secure.recv(65_536)):
+            protocol.receive_data(data)
+            for event in protocol.events():
+                match event:
+                    case events.Request():
+                        secure.sendall(protocol.send(events.AcceptConnection()))
+                    case events.TextMessage():
+                        secure.sendall(
+                            protocol.send(
+                                events.TextMessage(event.data.upper(), message_finished=event.message_finished)
+                            )
+                        )
+                    case events.CloseConnection():
+                        secure.sendall(protocol.send(event.response()))
+                        is_open = False
+                    case _:
+                        pass
+        with suppress(OSError):  # the client need not wait for the end of TLS
+            secure.unwrap()
+
+
+@needs_module("wsproto")
+async def test_websocket_over_tls() -> None:
+    """Opening, a text over several TLS records, and the end of the connection, against another implementation."""
+    codec, text, found = WebSocketCodec(), "x" * 40_000, list[Arrival]()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        async with anyio.create_task_group() as tasks:
+
+            async def serve() -> None:
+                await anyio.to_thread.run_sync(_greeted, server, abandon_on_cancel=True)
+
+            tasks.start_soon(serve)
+            async with open_tcp(server.getsockname(), websocket(), tls=CLIENT) as line:
+                for value in (WsOpen("/chat"), WsText("hi"), WsText(text), WsClose(1000)):
+                    await line.send(codec.encode(value))
+                    if isinstance(value, WsOpen):
+                        assert await arrive(line, 1) == frames(b"\x00101")
+                found = await arrive(line, over)
+    told = [codec.decode("", each.data) for each in found if isinstance(each, Frame)]
+    assert told == [WsText("HI"), WsText(text.upper()), WsClose(1000)]
+    assert found[-1] == Ending("end of stream")

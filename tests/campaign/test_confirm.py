@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
-from otf.adapters.inprocess import Reply
+from otf.adapter import Bench
+from otf.adapters.inprocess import Reply, inprocess
 from otf.campaign import Listener, Summary
 from otf.campaign.confirm import TOGETHER
 from otf.campaign.paths import PathRun
 from otf.campaign.results import FailureGroup, PathResult
 from otf.runner.lookout import Lookout
+from otf.spec import Spec, Transition, goto, start
 from otf.trace.events import Closed, Event, Quiet
 from otf.trace.verdict import Verdict
 from tests.campaign.machine import (
@@ -95,6 +98,70 @@ def test_a_failure_of_eager_mode_only(tmp_path: Path) -> None:
     assert "seen in eager mode only: 3 strict re-runs of the same inputs passed" in summary.inconclusive[0].verdict.why
     assert judged(summary.inconclusive[0].trace).recorded == "fail"
     assert run(made_by(Hasty), tmp_path / "strict", traces=3).verdict == "pass"
+
+
+class Words:
+    """Words as they are."""
+
+    types = (str,)
+
+    def port(self, value: object) -> str:
+        """Return the only port."""
+        del value
+        return "m"
+
+    def encode(self, value: object) -> bytes:
+        """Return a word in bytes."""
+        return str(value).encode()
+
+    def decode(self, port: str, data: bytes) -> str:
+        """Return a word."""
+        del port
+        return data.decode()
+
+
+@dataclass
+class Door:
+    """Is open for 2.5 seconds; if it is wrong, the second question in that time gets a wrong answer."""
+
+    wrong: bool
+    opened: float = field(default=-10.0)
+    asked: int = 0
+
+    def __call__(self, frame: bytes) -> list[Reply]:
+        """Take an input."""
+        is_open = anyio.current_time() - self.opened < 2.5
+        if frame == b"ask":
+            self.asked += 1
+            return [(0.0, b"yes" if is_open and not (self.wrong and self.asked > 1) else b"no")]
+        if is_open:
+            return []
+        self.opened, self.asked = anyio.current_time(), 0
+        return [(0.0, b"hi"), (2.5, b"bye")]
+
+
+def _visit(state: str, inp: str) -> Iterator[Transition[str]]:
+    if inp == "ask":
+        yield goto(state, "yes" if state == "open" else "no")
+    elif state == "shut":
+        yield goto("open", "hi", timers=[start("end", 2.0, 3.0)])
+
+
+def _leave(state: str) -> Iterator[Transition[str]]:
+    if state == "open":
+        yield goto("shut", "bye", after="end")
+
+
+def test_a_failure_that_a_wait_for_a_timer_hides(tmp_path: Path) -> None:
+    """Late in a campaign few timers are waited for: one of the strict re-runs waits for none either, and shows it."""
+    number = count(1)
+    spec = Spec(_visit, "shut", ["open", "ask"], _leave, name="door")
+    door = Bench.on_ports(
+        spec=spec, codec=Words(), ports={"m": inprocess(lambda: Door(next(number) > 8))}, name="door", quiescence=0.2
+    )
+    summary = run(door, tmp_path, mode="eager", traces=40, steps=3, stop_first=True, shrink=False)
+    [group] = summary.failures.values()
+    assert (group.first.number > 8, group.tries) == (True, 2)
 
 
 def test_re_runs_that_are_inconclusive_are_not_called_passed(tmp_path: Path, busy: Callable[[int], None]) -> None:

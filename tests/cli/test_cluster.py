@@ -16,7 +16,7 @@ from time import monotonic, sleep
 import pytest
 
 from tests.cli.command import failed, machine, otf
-from tests.cli.test_processes import begun, counted, learned, sent, workers
+from tests.cli.test_processes import begun, command_of, counted, learned, sent, workers
 from tests.e2e.entities import entity
 from tests.e2e.tester import started
 from tests.real.needs import needs
@@ -54,18 +54,12 @@ class Cluster:
         """Start workers, in the folder in which otf runs: benches are imported from there."""
         self.nannies += [self.start("worker", "--nthreads", "2") for _ in range(number)]
 
-    def kill_a_worker(self, random: Random) -> None:
-        """Kill a worker, which the program that keeps it starts again."""
-        found = [pid for nanny in self.nannies for pid in workers(nanny.pid) if b"spawn_main" in _command(pid)]
-        if found:
-            with suppress(ProcessLookupError):
-                os.kill(random.choice(found), signal.SIGKILL)
-
-
-def _command(pid: int) -> bytes:
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    return b""
+    def kill_a_worker(self, random: Random) -> bool:
+        """Kill a worker, which the program that keeps it starts again; return whether there was one."""
+        found = [pid for nanny in self.nannies for pid in workers(nanny.pid) if b"spawn_main" in command_of(pid)]
+        with suppress(ProcessLookupError, IndexError):
+            os.kill(random.choice(found), signal.SIGKILL)
+        return bool(found)
 
 
 def wait(done: Callable[[], bool], seconds: float = 60.0) -> None:
@@ -232,19 +226,19 @@ def test_no_scheduler(folder: Path) -> None:
     assert "there is no scheduler" in done.said
 
 
-@pytest.mark.parametrize(("kills", "paths"), [(4, 300), (100, 3000)])
-def test_killed_workers(folder: Path, cluster: Cluster, kills: int, paths: int) -> None:
+@pytest.mark.parametrize(("kills", "paths", "seed"), [(4, 300, 0), *((20, 600, seed) for seed in range(1, 6))])
+def test_killed_workers(folder: Path, cluster: Cluster, kills: int, paths: int, seed: int) -> None:
     """Each path counts once, with the inputs and the coverage of an undisturbed campaign."""
     size = ("--traces", str(paths), "--steps", "30", "--jobs", "4")
     otf("run", *COFFEE, *size, "--out", "one")
     cluster.join(2)
-    random = Random(kills)
+    random = Random(seed)
     moments = sorted(random.randrange(paths) for _ in range(kills))
     with _started(folder, *COFFEE, *size, "--cluster", cluster.address, "--out", "out") as run:
         for moment in moments:
             while run.poll() is None and begun(folder / "out") < moment:
                 sleep(0.01)
-            cluster.kill_a_worker(random)
+            wait(lambda: run.poll() is not None or cluster.kill_a_worker(random))
         text, _ = run.communicate(timeout=900)
     assert run.returncode == 0, text
     assert counted(folder / "out") == [*range(1, paths + 1)]
@@ -252,17 +246,19 @@ def test_killed_workers(folder: Path, cluster: Cluster, kills: int, paths: int) 
     assert learned(folder / "out") == learned(folder / "one")
 
 
-@pytest.mark.parametrize(("kills", "paths"), [(2, 300), (20, 1200)])
-def test_a_killed_coordinator(folder: Path, cluster: Cluster, kills: int, paths: int) -> None:
+@pytest.mark.parametrize(("kills", "paths", "seed"), [(2, 300, 0), *((5, 300, seed) for seed in range(1, 5))])
+def test_a_killed_coordinator(folder: Path, cluster: Cluster, kills: int, paths: int, seed: int) -> None:
     """The folder continues on the same cluster: each path counts once, with inputs and coverage as if undisturbed."""
     size = ("--traces", str(paths), "--steps", "30", "--jobs", "4")
     otf("run", *COFFEE, *size, "--out", "one")
     cluster.join(2)
     arguments: tuple[str, ...] = (*COFFEE, *size, "--cluster", cluster.address, "--out", "out")
+    random = Random(seed)
     for kill in range(kills):
         now = begun(folder / "out") if kill else 0
+        moment = now + random.randrange(1, 2 * paths // (kills + 1))
         with _started(folder, *arguments) as run:
-            while run.poll() is None and begun(folder / "out") < now + paths // (kills + 1):
+            while run.poll() is None and begun(folder / "out") < moment:
                 sleep(0.01)
             run.kill()
         arguments = ("--resume", "out", "--cluster", cluster.address)

@@ -588,3 +588,31 @@ def test_a_format_of_nothing_is_abstract() -> None:
     for call in (lambda: Format().bound(int, print), lambda: Format().read(b"", 0, 0), lambda: Format().write(1)):  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] -- not called
         with pytest.raises(NotImplementedError):
             call()
+
+
+@dataclass(frozen=True)
+class Sealed:
+    kind: ClassVar[Annotated[int, u8]] = 3
+    size: ClassVar[Annotated[int, length(u8, "data", "data")]]
+    data: Annotated[bytes, raw(rest)]
+    crc: ClassVar[Annotated[int, checksum(crc16_modbus, u16le)]]
+
+
+@dataclass(frozen=True)
+class Unsealed:
+    kind: ClassVar[Annotated[int, u8]] = 4
+    value: Annotated[int, u8]
+
+
+def test_a_checksum_at_the_end_is_made_right() -> None:
+    """Then a wrong length behind it is what a system sees; other frames stay as they are."""
+    codec = records(Sealed, Unsealed)
+    frame = codec.encode(Sealed(b"abc"))
+    assert isinstance(frame, bytes)
+    wrong = frame[:1] + b"\x09" + frame[2:]
+    assert codec.seal(frame[:-2] + b"??") == frame
+    assert codec.seal(wrong)[:-2] == wrong[:-2]
+    with pytest.raises(CodecError, match="size"):
+        codec.decode("", codec.seal(wrong))
+    assert codec.seal(b"\x04\x01") == b"\x04\x01"
+    assert codec.seal(b"") == b""

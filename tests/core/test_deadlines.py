@@ -237,6 +237,12 @@ def test_timers_are_waited_for_less_and_less() -> None:
     assert [isinstance(event, Seen) and event.output == "ring" for event in events].count(True) == 4
 
 
+def test_no_timer_is_waited_for_before_the_end() -> None:
+    """As late in a campaign: the oven never rings, unless it is hot at the end."""
+    _, events = _run(*["start", "stop"] * 8, "start", pacing=Strict(TIMING, Timers(last=True, between=False)))
+    assert [event.output for event in events if isinstance(event, Seen)].count("ring") == 1
+
+
 def test_where_too_many_places_were_passed_the_counting_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """It costs a wait, and no memory."""
     monkeypatch.setattr(pacing, "REMEMBERED", 0)

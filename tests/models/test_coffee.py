@@ -77,3 +77,13 @@ def test_otf_mutants_finds_all(tmp_path: Path) -> None:
     rows = msgspec.json.decode(result.stdout)
     assert {row["fault"]: row["found"] for row in rows} == dict.fromkeys(SHORTEST, True)
     assert result.exit_code == 0
+
+
+@pytest.mark.parametrize("line", [b"coin %", b"coin", b"coin -5", b"coin " + b"9" * 5_000, b"coin \xff", b""])
+def test_the_machine_ignores_what_is_no_coin(line: bytes) -> None:
+    """A line that is no message changes nothing."""
+    machine = Machine()
+    assert machine.take(b"coin 5") is None
+    assert machine.take(line) is None
+    assert machine.take(b"coin 5") is None
+    assert machine.take(b"button") == b"coffee"

@@ -46,6 +46,8 @@ SECOND = (
             ],
             "pass",
         ),
+        ([ALONE, (Say("n0", "MODE", ("#x", "+o", "n2")), number("n0", "441", "n2", "#x"))], "pass"),
+        ([ALONE, (Say("n0", "MODE", ("#x", "+o", "n2")), *told("MODE", "#x", "+o", "n2", to=("n0",)))], "fail"),
         ([(Say("n2", "PART", ("#nope",)), number("n2", "403", "#nope"))], "pass"),
         ([(Say("n2", "BOGUS"), number("n2", "421", "BOGUS"))], "pass"),
         ([(Say("n2", "NICK"), number("n2", "461", "NICK"))], "fail"),

@@ -2,8 +2,10 @@
 
 import pytest
 
+from otf.core import Monitor
 from otf.models.jobs import bench
 from otf.models.jobs.messages import Command, JobsCodec, Reply, replies
+from otf.trace.events import Event, Quiet, Seen, Sent
 from tests.models.scripts import judged
 
 CODEC = JobsCodec()
@@ -52,6 +54,21 @@ def test_a_short_time_may_be_over_at_any_moment() -> None:
     short = (Command("a", "put", (2, 0, 1), "x"), FIRST), (Command("a", "reserve"), Reply("a", "RESERVED", (1, 1), "x"))
     assert judged(bench(), *short, (NOW, GIVEN)) == "pass"
     assert judged(bench(), *short, (NOW, Reply("b", "TIMED_OUT"))) == "pass"
+
+
+def test_a_job_that_is_not_given_away_when_its_time_is_over_is_a_known_issue() -> None:
+    """The client that waits for it is blamed on the queue, as what it is known for."""
+    made = bench()
+    monitor = Monitor(made.oracle())
+    events: list[Event] = [
+        *(Sent(Command("a", "put", (2, 0, 1), "x"), "a", 0.0), Seen(FIRST, "a", 0.1), Quiet(0.2)),
+        *(Sent(Command("a", "reserve"), "a", 0.3), Seen(Reply("a", "RESERVED", (1, 1), "x"), "a", 0.4), Quiet(0.5)),
+        *(Sent(BLOCKS, "b", 0.6), Quiet(0.7), Quiet(5.0)),
+    ]
+    verdict = [monitor.tell(event) for event in events][-1]
+    assert verdict is not None
+    assert verdict.failure is not None
+    assert made.known_issues[0].shows(verdict.failure)
 
 
 @pytest.mark.parametrize(("given", "outcome"), [((1, 1, "x"), "pass"), ((2, 2, "yy"), "pass"), ((3, 1, "x"), "fail")])

@@ -15,10 +15,13 @@ from otf.cli.foreign import How, form_of, opinion
 from otf.errors import TraceError, UsageError
 from otf.framing import silence
 from otf.models import coffee
+from otf.offline.captured import Captured
 from otf.offline.entries import Entries, LogEntry
 from otf.offline.formats import guessed
 from otf.offline.logs import Opinion
 from otf.spec import Spec, Transition
+from otf.trace.pcap import Capture
+from tests.offline.captures import CaptureWriter
 from tests.offline.test_canlogs import BUS
 
 LOGS = Path(__file__).parent / "logs"
@@ -183,6 +186,28 @@ def test_silence_that_the_times_cannot_show() -> None:
         ("Sent", 3.0),
     ]
     assert entries.cut
+
+
+def test_silence_in_a_capture() -> None:
+    """Frames end where no packet followed for so long, or the connection ends; the last one may be cut."""
+    bench = replace(BENCH, ports={"line": tcp("tcp://127.0.0.1:7000", framing=silence(0.01))})
+    here, there = ("127.0.0.1", 7000), ("127.0.0.1", 9)
+
+    def events(last: bytes, flags: int) -> tuple[list[tuple[str, float]], bool]:
+        file = io.BytesIO()
+        writer = CaptureWriter(file)
+        writer.tcp(1.0, there, here, 1, b"coin 10")
+        writer.tcp(2.0, there, here, 8, b"but")
+        writer.tcp(2.001, there, here, 11, b"ton")
+        writer.tcp(2.002, here, there, 1, b"cof")
+        writer.tcp(2.003, here, there, 4, last, flags)
+        captured = Captured(Capture(io.BytesIO(file.getvalue()), "a.pcap"), bench)
+        return [(type(each.event).__name__, each.event.at) for each in captured], captured.cut
+
+    before = [("Sent", 1.0), ("Sent", 2.001)]
+    assert events(b"fee", 16) == ([*before, ("Seen", 2.003)], False)
+    assert events(b"fe", 16) == (before, True)
+    assert events(b"fee", 17) == ([*before, ("Seen", 2.003), ("Closed", 2.003)], False)
 
 
 def test_a_bench_in_this_process() -> None:

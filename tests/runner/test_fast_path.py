@@ -602,8 +602,13 @@ class Calling(Near):
             self.wakes["q"]()
 
 
-def test_a_line_that_calls_is_heard_before_the_next_input(both: Both) -> None:
-    """Whatever else arrived: no input is sent before all arrivals are handled."""
+@pytest.mark.parametrize("quick", [False, True])
+def test_a_line_that_calls_is_heard_before_the_next_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, quick: bool
+) -> None:
+    """Whatever else arrived: no input is sent before all arrivals are handled. Which port is read first is chance."""
     wrong = {8: [("q", b"even"), ("p", b"pong")]}
-    story = both(inputs=["p.ping"] * 12, ports="pq", wrong=wrong, slow=8, line=Calling)
+    plan = Plan(inputs=["p.ping"] * 12, ports="pq", wrong=wrong, slow=8, line=Calling)
+    story = told(plan, tmp_path, monkeypatch, quick=quick)
     assert kind(story) == "unasked"
+    assert sum(isinstance(event, Sent) for event in story.events[-1]) == 8

@@ -7,12 +7,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from threading import get_native_id
 
 import anyio
 import pytest
 
 from otf.adapter import Bench
-from otf.core.stalls import CpuUse
+from otf.adapter.canbus import read_bus
+from otf.core.stalls import CpuUse, unless_delayed
 from otf.runner import lookout
 from otf.runner.cpu_use import cpu_use, in_real_time
 from otf.spec import Transition, goto
@@ -21,9 +23,8 @@ from tests.runner.playing import Played, on_function, play, spec, virtually
 STALL = 0.4
 
 
-def _busy(_started: object, *, shared: bool) -> CpuUse:
+def _busy(_started: object, **_how: bool) -> CpuUse:
     """Return what the kernel shows of a system that could not run at the beginning, for `STALL` seconds."""
-    del shared
     return CpuUse(waited=min(STALL, anyio.current_time()), known=True)
 
 
@@ -93,6 +94,16 @@ def test_a_window_that_was_missed_by_more_than_a_stall() -> None:
     assert _timed(100.0).failure.kind == "missing"
 
 
+@pytest.mark.usefixtures("stalled")
+def test_an_output_that_never_comes_is_missing_whatever_the_machine_did() -> None:
+    """The tester waits so long that the output is overdue also with L and R longer by the stall."""
+    bench = _late(100.0, spec=spec(_within_a_second), quiescence=0.01)
+    played = play(bench, "p.ping")
+    assert played.verdict.delay > STALL / 2
+    assert unless_delayed(played.verdict, bench.oracle(), played.events).failed
+    assert played.events[-1].at < 1.0 + 0.1 + 4 * STALL + 0.1
+
+
 def test_what_the_kernel_shows_of_processes() -> None:
     """A process that computes has run, and it is one of the tester's."""
     before = cpu_use()
@@ -138,6 +149,26 @@ def test_a_tester_that_waits_for_a_processor_itself(tmp_path: Path) -> None:
     (tmp_path / "thread-self" / "schedstat").write_text("2000000000 500000000 7\n")
     assert cpu_use(proc=tmp_path).own == 0.5
     assert cpu_use(proc=tmp_path, shared=True).own == 2.5
+
+
+def test_a_system_in_threads_of_the_tester(tmp_path: Path) -> None:
+    """They may have kept each other waiting whenever one of them, or the tester, ran; nothing else counts."""
+    (tmp_path / "thread-self").mkdir()
+    (tmp_path / "thread-self" / "schedstat").write_text("250000000 500000000 7\n")
+    for thread, stat in ((get_native_id(), "1 (a) R 0"), (1, "1 (a) S 0")):
+        task = tmp_path / "self" / "task" / str(thread)
+        task.mkdir(parents=True)
+        (task / "stat").write_text(stat)
+        (task / "schedstat").write_text("2000000000 1000000000 3")
+    (tmp_path / "pressure").mkdir()
+    (tmp_path / "pressure" / "cpu").write_text("some avg10=1.00 total=9000000\n")
+    assert cpu_use(threads=True, proc=tmp_path) == CpuUse(3.75, 2.0, known=True, own=0.5, turns=3)
+
+
+@pytest.mark.parametrize(("url", "known"), [("can://virtual/otf-a", True), ("can://udp_multicast/ff15::1", False)])
+def test_where_a_system_is_in_this_process(url: str, known: bool) -> None:
+    """A virtual bus lies within a process; who is on another one is not known."""
+    assert read_bus(url, "", {}).is_virtual is known
 
 
 def test_more_processes_than_are_counted(tmp_path: Path) -> None:

@@ -57,10 +57,10 @@ def _called(_mechanism: str, login: bytes, password: bytes) -> bool:
     return (login, password) == (b"user", b"secret")
 
 
-def login() -> dict[str, object]:
+def login() -> dict[str, Any]:
     """Return the arguments that this version takes for logins."""
     known = signature(smtp.SMTP.__init__).parameters
-    wanted = {"authenticator": _allowed, "auth_callback": _called, "auth_require_tls": False}
+    wanted: dict[str, Any] = {"authenticator": _allowed, "auth_callback": _called, "auth_require_tls": False}
     named = {name: value for name, value in wanted.items() if name in known}
     return named if "authenticator" not in known else {**named, "auth_callback": None}
 

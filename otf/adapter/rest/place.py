@@ -23,7 +23,7 @@ class Place:
     """Where the other end of a line is: a process, or an address; `hidden`: why that cannot be known.
 
     A line that is not connected leads nowhere yet: it has none of them. `inside`: it is in this process, and answers
-    before it returns.
+    before it returns. `threads`: the system is in threads of this process.
     """
 
     pid: int = 0
@@ -31,6 +31,7 @@ class Place:
     address: Bound | None = None
     hidden: str = ""
     inside: bool = False
+    threads: bool = False
 
 
 @runtime_checkable

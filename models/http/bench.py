@@ -1,0 +1,80 @@
+"""The bench: a fresh server for every path, with a connection that the model opens."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from otf.adapter import Bench, Connect, KnownIssue, Line, trace_may_set
+from otf.adapter.socket.address import read_address
+from otf.adapters.tcp import open_tcp
+from otf.models.http.messages import PORT, RawHttpCodec
+from otf.models.http.requirements import HTTP_RULES, HttpRule
+from otf.models.http.spec import ALSO, web
+from otf.models.http.wire import responses
+from otf.models.serving import HOST, chosen, served
+
+SERVER: Final = (sys.executable, "-I", str(Path(__file__).with_name("server.py")))
+
+
+def _violates(rule: HttpRule, says: str) -> KnownIssue:
+    return KnownIssue(lambda failure: any(each.id == rule.name for each in failure.violates), says, rule)
+
+
+KNOWN: Final = (
+    _violates(HttpRule.RFC9112_6_1_BOTH, "h11 0.16.0 keeps a connection after a request with a length and a coding"),
+    _violates(HttpRule.RFC9112_3_2_HOST, "h11 0.16.0 takes a Host with an invalid value"),
+    _violates(HttpRule.RFC9112_3_TARGET, "h11 0.16.0 suggests a 431 for a target that is too long"),
+)
+"""The known issues of the bench's own server."""
+
+
+@trace_may_set(also=ALSO)
+def bench(*, server: str = "", also: str = "") -> Bench:
+    """Return the bench of a web server; `server` is the address HOST:PORT of one with the application of the model.
+
+    Without it the server is h11, on a socket. `also` is one of `ALSO`.
+
+    >>> bench().name
+    'http'
+    """
+    return _bench(_connect(SERVER, server), also, () if server else KNOWN)
+
+
+def served_by(argv: Sequence[str], also: str = "") -> Bench:
+    """Return the bench of the server that this command starts, afresh for each path; it prints its port.
+
+    >>> served_by(["my-server"]).name
+    'http'
+    """
+    return _bench(_connect(argv), also)
+
+
+def _bench(connect: Connect, also: str, known: tuple[KnownIssue, ...] = ()) -> Bench:
+    chosen(also, ALSO)
+    return Bench.on_ports(
+        name="http",
+        known_issues=known,
+        spec=web(also),
+        codec=RawHttpCodec(),
+        connect=connect,
+        outputs=(PORT,),
+        inputs="uioco",
+        quiescence=0.030,
+        latency=0.010,
+        busy=0.010,
+        requirements=HTTP_RULES,
+    )
+
+
+def _connect(argv: Sequence[str], server: str = "") -> Connect:
+    @asynccontextmanager
+    async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
+        async with AsyncExitStack() as stack:
+            address = read_address(server, "HOST:PORT") if server else (HOST, await served(stack, argv))
+            yield {PORT: await stack.enter_async_context(open_tcp(address, responses(), connect=False))}
+
+    return connect

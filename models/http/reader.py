@@ -1,0 +1,220 @@
+"""The first request of some bytes as a server may read it: served, refused, or not whole yet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from otf.models.http.heads import ANY_ERROR, BAD, MessageFault, RequestHead, read_heads
+from otf.models.http.requirements import HttpRule as R
+
+LONGEST: Final = 1_000_000
+"""A body of more bytes may be refused: no standard says how many a server takes."""
+_TARGET: Final = 8_000 - len("POST  HTTP/1.1")
+_SHORT: Final = 1_000
+_FIELDS: Final = 4_000
+_LENGTH: Final = re.compile(r"[0-9]+", re.ASCII)
+_SIZE: Final = re.compile(r"([0-9A-Fa-f]+)(.*)", re.ASCII | re.DOTALL)
+_VALUE: Final = r"(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+|\"(?:[\t !#-\[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*\")"
+_EXTENSIONS: Final = re.compile(rf"(?:[ \t]*;[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:[ \t]*=[ \t]*{_VALUE})?)*", re.ASCII)
+_LAST: Final = re.compile(r"(?:\A|\r\n)0+(?:[ \t]*;[^\r\n]*)?\r\n\r\n\Z", re.ASCII)
+"""The end of a body without trailer fields."""
+_HOST: Final = re.compile(r"[^\s/@?#\"<>\\^`{|}]*", re.ASCII)
+_CRLF: Final = "\r\n"
+_METHODS: Final = {"GET", "HEAD", "POST"}
+_OVER: Final = frozenset({400, 411, 413})
+
+
+@dataclass(frozen=True, slots=True)
+class ServedRequest:
+    """The application gets a request; `body` None: the standard does not say which.
+
+    `ends`: the connection must be closed after the response. `refusal`: statuses with which it may be refused instead.
+    """
+
+    head: RequestHead
+    body: str | None
+    size: int
+    ends: bool
+    rules: tuple[R, ...]
+    refusal: frozenset[int] = frozenset()
+    refusing: tuple[R, ...] = ()
+    asked_to_close: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedRequest:
+    """It must be refused, with one of these statuses. `size` None: nothing that follows may be taken for a request."""
+
+    codes: frozenset[int]
+    size: int | None
+    should: bool
+    rules: tuple[R, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnfinishedRequest:
+    """It is not whole. `asks`: its head is, and asks for a 100 (Continue), which may be left out if `begun`."""
+
+    asks: bool = False
+    begun: bool = False
+    refusal: frozenset[int] = frozenset()
+
+
+ReadRequest = ServedRequest | RefusedRequest | UnfinishedRequest
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """A body; `text` None: not known; `size` None: where it ends is not known, -1: it is not whole."""
+
+    text: str | None
+    size: int | None
+    faults: tuple[MessageFault, ...] = ()
+    ends: bool = False
+    rules: tuple[R, ...] = ()
+
+
+def read_requests(data: str) -> Iterator[ReadRequest]:
+    """Yield all ways in which a server may read the first request of the data."""
+    for head in read_heads(data):
+        yield UnfinishedRequest() if head is None else _request(_checked(head), data[head.size :])
+
+
+def _request(head: RequestHead, rest: str) -> ReadRequest:
+    body = _body(head, rest)
+    faults = (*head.faults, *body.faults)
+    codes = frozenset[int]().union(*(each.codes for each in faults))
+    must = [each for each in faults if each.must]
+    if must:
+        ends = any(each.ends for each in must) or body.size is None or body.size < 0 or body.ends
+        broken = tuple(dict.fromkeys(each.rule for each in must))
+        size = None if ends else head.size + (body.size or 0)
+        return RefusedRequest(codes, size, all(each.should for each in must), broken)
+    if body.size is not None and body.size < 0:
+        asks = _expects(head) and head.version >= (1, 1)
+        return UnfinishedRequest(asks, bool(rest), codes | (ANY_ERROR if asks else frozenset()))
+    rules = (*sorted(head.rules, key=lambda each: each.name), *body.rules)
+    refusing = tuple(dict.fromkeys(each.rule for each in faults))
+    size = head.size + (body.size or 0)
+    closes = _closes(head)
+    return ServedRequest(head, body.text, size, body.ends or closes, rules, codes, refusing, closes)
+
+
+def _checked(head: RequestHead) -> RequestHead:
+    hosts = head.values("host")
+    if (not hosts and head.version >= (1, 1)) or len(hosts) > 1 or not all(map(_HOST.fullmatch, hosts)):
+        head = head.with_fault(MessageFault(BAD, R.RFC9112_3_2_HOST, must=True))
+    if head.method not in _METHODS:
+        head = head.with_fault(MessageFault(frozenset({400, 405, 501}), R.RFC9110_9_1_UNKNOWN))
+    if len(head.target) > _TARGET:
+        head = head.with_fault(MessageFault(frozenset({414}), R.RFC9112_3_TARGET))
+    elif len(head.target) > _SHORT:
+        head = head.with_fault(MessageFault(frozenset({414}), R.RFC9112_3_8000))
+    if sum(len(name) + len(value) for name, value in head.fields) > _FIELDS:
+        head = head.with_fault(MessageFault(frozenset(range(400, 500)), R.RFC9110_5_4_LONG))
+    if any(each.lower() != "100-continue" for each in head.values("expect")):
+        head = head.with_fault(MessageFault(frozenset({417}), R.RFC9110_10_1_1_OTHER))
+    return head
+
+
+def _expects(head: RequestHead) -> bool:
+    return any(each.lower() == "100-continue" for each in head.values("expect"))
+
+
+def _closes(head: RequestHead) -> bool:
+    options = [each.strip().lower() for value in head.values("connection") for each in value.split(",")]
+    return "close" in options or (head.version < (1, 1) and "keep-alive" not in options)
+
+
+def _body(head: RequestHead, rest: str) -> _Body:
+    codings = head.values("transfer-encoding")
+    lengths = head.values("content-length")
+    if codings:
+        return _coded(head, _listed(codings), rest, both=bool(lengths))
+    if lengths:
+        return _measured(head, _listed(lengths), rest)
+    return _Body("", 0, rules=(R.RFC9112_6_3_NONE,))
+
+
+def _listed(values: list[str]) -> list[str]:
+    return [each for value in values for part in value.split(",") if (each := part.strip(" \t"))]
+
+
+def _measured(head: RequestHead, lengths: list[str], rest: str) -> _Body:
+    numbers = {int(each) for each in lengths if _LENGTH.fullmatch(each) and len(each) < LONGEST}
+    if len(numbers) != 1 or not all(map(_LENGTH.fullmatch, lengths)):
+        return _Body(None, None, (MessageFault(BAD, R.RFC9112_6_3_INVALID, must=True, ends=True),), ends=True)
+    size, faults = numbers.pop(), list[MessageFault]()
+    if len(lengths) > 1 or head.values("content-length") != lengths:
+        faults.append(MessageFault(BAD, R.RFC9110_8_6_LIST))
+    if size > LONGEST:
+        faults.append(MessageFault(_OVER, R.RFC9110_8_6_LARGE))
+    if size and head.method in {"GET", "HEAD"}:
+        faults.append(MessageFault(_OVER, R.RFC9110_9_3_1_BODY))
+    return _Body(rest[:size], size if len(rest) >= size else -1, tuple(faults), rules=(R.RFC9112_6_3_LENGTH,))
+
+
+def _coded(head: RequestHead, codings: list[str], rest: str, *, both: bool) -> _Body:
+    old = head.version < (1, 1)
+    if old:
+        # the framing is faulty: how much is read is left open, but not that the connection is closed
+        return _Body(None, None, (MessageFault(ANY_ERROR, R.RFC9112_6_1_OLD),), ends=True, rules=(R.RFC9112_6_1_OLD,))
+    final, _, parameters = codings[-1].partition(";") if codings else ("", "", "")
+    if final.rstrip(" \t").lower() != "chunked":
+        refused = MessageFault(frozenset({400, 501}), R.RFC9112_6_3_FINAL, must=True, ends=True)
+        return _Body(None, None, (refused,), ends=True)
+    faults = list[MessageFault]()
+    if len(codings) > 1:
+        faults.append(MessageFault(frozenset({400, 501}), R.RFC9112_6_1_UNKNOWN))
+    if parameters:
+        faults.append(MessageFault(frozenset({400, 501}), R.RFC9112_7_1_PARAMETERS))
+    if [each.lower() for each in head.values("transfer-encoding")] != ["chunked"]:
+        faults.append(MessageFault(frozenset({400, 501}), R.RFC9110_5_6_1_LIST))
+    faults += [MessageFault(BAD, R.RFC9112_6_1_BOTH)] if both else []
+    faults += [MessageFault(_OVER, R.RFC9110_9_3_1_BODY)] if head.method in {"GET", "HEAD"} else []
+    rules = (R.RFC9112_6_1_BOTH,) if both else (R.RFC9112_6_1_CHUNKED, R.RFC9112_6_3_CODED, R.RFC9112_7_1_PARSE)
+    text, size, extended = read_chunks(rest)
+    if size is None:
+        broken = MessageFault(ANY_ERROR, R.RFC9112_2_2_GRAMMAR, must=True, ends=True, should=True)
+        return _Body(None, None, (*faults, broken), ends=True)
+    known = text if len(codings) == 1 else None
+    extra = (R.RFC9112_7_1_1_IGNORE,) if extended else ()
+    extra += () if size < 0 or _LAST.search(rest[:size]) else (R.RFC9112_7_1_2_TRAILER,)
+    return _Body(known, size, tuple(faults), ends=both, rules=(*rules, *extra))
+
+
+def read_chunks(data: str) -> tuple[str, int | None, bool]:
+    """Return the content, its size on the wire, and whether there are extensions.
+
+    The size is -1 if it is not whole, and None if it is malformed.
+    """
+    content, at, extended = "", 0, False
+    while (end := data.find(_CRLF, at)) >= 0:
+        line = _SIZE.fullmatch(data[at:end])
+        if line is None or not _EXTENSIONS.fullmatch(line[2]):
+            return content, None, extended
+        extended = extended or bool(line[2])
+        size, at = int(line[1], 16), end + 2
+        if size == 0:
+            return content, _trailers(data, at), extended
+        chunk, behind = data[at : at + size], data[at + size : at + size + 2]
+        if not _CRLF.startswith(behind):
+            return content, None, extended
+        if len(behind) < len(_CRLF):
+            return content, -1, extended
+        content, at = content + chunk, at + size + 2
+    broken = re.fullmatch(r"[0-9A-Fa-f]*(?:[ \t]*;[^\0\r\n]*)?\r?", data[at:]) is None
+    return content, None if broken else -1, extended
+
+
+def _trailers(data: str, at: int) -> int | None:
+    while (end := data.find(_CRLF, at)) >= 0:
+        if end == at:
+            return end + 2
+        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\0\r\n]*", data[at:end]):
+            return None
+        at = end + 2
+    return None if "\n" in data[at:] or "\0" in data[at:] else -1

@@ -1,0 +1,294 @@
+"""A web server with a trivial application, as a function of the bytes that it has been sent (RFC 9112, RFC 9110).
+
+The application answers each request with its method, its path, the value of its field `Note`, and its body:
+`POST /echo note=n body=hello`; at `/skip` it does not read the body, and at `/later` it takes 10 ms. So an answer shows
+what the server took for the request. The model reads the bytes in all the ways that the standard leaves open; each
+allows other answers.
+
+A sentence with SHOULD leaves the server a choice. What only a SHOULD refuses is not tried, unless `also` is "should":
+then the server is held to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, TypeAlias
+
+from otf.models.http.heads import BAD
+from otf.models.http.inputs import inputs
+from otf.models.http.messages import (
+    PORT,
+    FirstPart,
+    NextPart,
+    Pipelined,
+    RawRequest,
+    RawResponse,
+    WebConnect,
+    WebFinish,
+    WebInput,
+)
+from otf.models.http.reader import RefusedRequest, ServedRequest, UnfinishedRequest, read_requests
+from otf.models.http.requirements import HttpRule as R
+from otf.spec import OneOf, Spec, Transition, Where, goto, on
+from otf.trace.events import Ended
+
+ALSO: Final = ("should", "date")
+"""Groups of rules that a server is not held to by default: what it should refuse, and that its answers have a date."""
+
+MANY: Final = 2_000
+"""Bytes of an input that a server may not have read when it closes the connection: then its answer may be lost."""
+
+_OK, _CONTINUE = 200, 100
+_AUTHORITY: Final = re.compile(r"[a-z]+://[^/]*", re.ASCII | re.IGNORECASE)
+_BLANKS: Final = re.compile(r"[ \t]+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class WebSession:
+    """A connection: the bytes of a request that is not whole, those that follow, and whether a 100 was sent for it."""
+
+    pending: str = ""
+    rest: str = ""
+    continued: bool = False
+
+
+State: TypeAlias = WebSession | None
+Yields: TypeAlias = Iterator[Transition[State]]
+
+
+@dataclass(frozen=True, slots=True)
+class ServedTest:
+    """Whether a response is that of the application to a request, and may end the connection or not."""
+
+    contents: frozenset[str]
+    coded: bool
+    closes: bool
+    dated: bool
+
+    def __call__(self, output: object) -> bool:
+        """Return whether the output is such a response."""
+        return (
+            isinstance(output, RawResponse)
+            and output.status == _OK
+            and (not self.contents or _BLANKS.sub(" ", output.content) in self.contents)
+            and (self.coded or not output.coded)
+            and self.closes == output.closes
+            and not output.version
+            and (output.dated or not self.dated)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedTest:
+    """Whether a response has one of these statuses, and may end the connection or not."""
+
+    codes: frozenset[int]
+    closes: bool | None
+    dated: bool
+
+    def __call__(self, output: object) -> bool:
+        """Return whether the output is such a response."""
+        return (
+            isinstance(output, RawResponse)
+            and output.status in self.codes
+            and self.closes in {None, output.closes}
+            and not output.version
+            and (output.dated or not self.dated or output.status >= 500)  # noqa: PLR2004 -- the first server error
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Onward:
+    """What has been sent for the requests so far, by which rules, and what is left; `ended`: nothing of it counts."""
+
+    outputs: tuple[object, ...]
+    rules: tuple[R, ...]
+    left: str
+    ended: bool = False
+    continued: bool = False
+
+
+INTERIM: Final = on(PORT, Where(lambda output: isinstance(output, RawResponse) and output.status == _CONTINUE, "100"))
+END: Final = on(PORT, Ended)
+RESET: Final = OneOf(*(on(PORT, Ended(each)) for each in ("connection reset", "closed by the other side")))
+
+
+def web(also: str = "") -> Spec[State, WebInput]:
+    """Return the spec; `also` is one of `ALSO`.
+
+    >>> web().name
+    'http'
+    """
+    return Spec(partial(_step, also), None, partial(_inputs, also), name="http")
+
+
+def _inputs(also: str, state: State) -> Iterator[WebInput]:
+    if state is None:
+        yield WebConnect()
+    elif state.pending:
+        yield from [NextPart(state.rest)] if state.rest else []
+        yield WebFinish()
+    else:
+        yield from inputs(should=also == "should")
+
+
+def _step(also: str, state: State, inp: WebInput) -> Yields:
+    match state, inp:
+        case None, WebConnect():
+            yield goto(WebSession())
+        case WebSession(), WebFinish():
+            yield from _finished(state)
+        case WebSession(pending=""), RawRequest() | Pipelined() if inp.text:
+            yield from _answered(also, state, inp.text, "")
+        case WebSession(pending=""), FirstPart() if inp.text:
+            yield from _answered(also, state, inp.text, inp.rest)
+        case WebSession(pending), NextPart(text) if text:
+            yield from _answered(also, state, pending + text, "")
+        case _:
+            return
+
+
+def _finished(state: WebSession) -> Yields:
+    rules = R.RFC9112_6_3_INCOMPLETE if state.pending else ()
+    yield goto(None, END, req=rules)
+    if not state.pending:
+        yield goto(None)  # it should notice (section 9.5), and need not
+    else:
+        refused = RefusedTest(frozenset(range(400, 600)), None, dated=False)
+        yield goto(None, on(PORT, Where(refused, "an error")), END, req=R.RFC9112_6_3_INCOMPLETE)
+
+
+def _answered(also: str, state: WebSession, data: str, rest: str) -> Yields:
+    """Yield all that may be sent for these bytes; nothing if that is left open."""
+    found = list(_ways(also, Onward((), (), data, continued=state.continued)))
+    ways = [way for way in found if way is not None]
+    if len(ways) < len(found):
+        return
+    for way in ways:
+        if way.ended:
+            yield goto(None, *way.outputs, END, req=way.rules)
+        else:
+            yield goto(WebSession(way.left, rest if way.left else "", way.continued), *way.outputs, req=way.rules)
+    closing = [way for way in ways if way.ended and (way.left or len(data) > MANY)]
+    for outputs in {way.outputs[:many] for way in closing for many in range(len(way.outputs))}:
+        # what the server does not read makes the network say so, and may cost answers on their way (section 9.6)
+        yield goto(None, *outputs, RESET)
+
+
+def _ways(also: str, so_far: Onward) -> Iterator[Onward | None]:
+    """Yield the ways to answer what is left; None: it is malformed, and only a SHOULD says what follows."""
+    if not so_far.left:
+        yield so_far
+        return
+    for each in read_requests(so_far.left):
+        match each:
+            case UnfinishedRequest(asks):
+                yield from _unfinished(so_far, each, asks=asks and not so_far.continued)
+            case RefusedRequest(codes, size, should, rules):
+                if should and also != "should":
+                    yield None
+                else:
+                    yield from _refused(also, so_far, codes, rules, size)
+            case ServedRequest():
+                yield from _served(also, so_far, each)
+
+
+def _unfinished(so_far: Onward, request: UnfinishedRequest, *, asks: bool) -> Iterator[Onward]:
+    rules = (*so_far.rules, *([R.RFC9110_10_1_1_SEND] if asks else []))
+    if asks:
+        yield replace(so_far, outputs=(*so_far.outputs, INTERIM), rules=rules, continued=True)
+        if request.begun:
+            yield replace(so_far, rules=(*so_far.rules, R.RFC9110_10_1_1_OMIT), continued=True)
+    else:
+        yield so_far
+    if request.refusal:
+        refused = on(PORT, Where(RefusedTest(request.refusal, None, dated=False), _range(request.refusal)))
+        yield replace(so_far, outputs=(*so_far.outputs, refused), rules=rules, ended=True)
+
+
+def _refused(
+    also: str, so_far: Onward, codes: frozenset[int], rules: tuple[R, ...], size: int | None
+) -> Iterator[Onward | None]:
+    says = f"{_range(codes)}, by {', '.join(each.name for each in rules)}"
+    rules = (*rules, R.RFC9112_9_3_2_ORDER) if so_far.outputs else rules
+    for closes in (True, False):
+        refused = on(PORT, Where(RefusedTest(codes, None if closes else False, also == "date"), says))
+        outputs, cited = (*so_far.outputs, refused), (*so_far.rules, *rules)
+        if closes:
+            left = so_far.left if size is None else so_far.left[size:]
+            yield Onward(outputs, cited, left, ended=True)
+        elif size is not None:
+            yield from _ways(also, Onward(outputs, cited, so_far.left[size:]))
+
+
+def _served(also: str, so_far: Onward, request: ServedRequest) -> Iterator[Onward | None]:
+    if request.refusal:
+        size = None if request.ends else request.size
+        yield from _refused(also, so_far, request.refusal, request.refusing, size)
+    elif request.ends and so_far.left[request.size :]:
+        # the client itself must not send more than that (section 9.6)
+        yield from _refused(also, so_far, BAD, (R.RFC9112_9_6_CLOSE,), None)
+    for outputs, rules in _interim(so_far, request):
+        left = so_far.left[request.size :]
+        cited = (*rules, *_cited(request), *([R.RFC9112_9_3_2_ORDER] if so_far.outputs else []))
+        says, silent = (_response(also, request, closes=closes) for closes in (True, False))
+        yield Onward((*outputs, says), (*cited, R.RFC9112_9_6_SENT), left, ended=True)
+        yield Onward((*outputs, silent), (*cited, *([] if request.ends else [R.RFC9112_9_5_ANY])), left, ended=True)
+        if not request.ends:
+            yield from _ways(also, Onward((*outputs, silent), (*cited, R.RFC9112_9_3_PERSIST), left))
+
+
+def _interim(so_far: Onward, request: ServedRequest) -> Iterator[tuple[tuple[object, ...], tuple[R, ...]]]:
+    """Yield what may come before the response: a 100 to who asked for it and sent the body at once."""
+    yield so_far.outputs, so_far.rules
+    asks = any(each.lower() == "100-continue" for each in request.head.values("expect"))
+    if asks and not so_far.continued and request.head.version > (1, 0):
+        yield (*so_far.outputs, INTERIM), (*so_far.rules, R.RFC9110_10_1_1_FINAL)
+
+
+def _cited(request: ServedRequest) -> Iterator[R]:
+    yield from request.rules
+    yield from request.refusing
+    if request.asked_to_close:
+        yield R.RFC9112_9_6_CLOSE if request.head.version > (1, 0) else R.RFC9112_9_3_OLD
+    if request.head.version < (1, 1):
+        yield R.RFC9112_6_1_CODED
+        yield from [R.RFC9110_10_1_1_OLD] if request.head.values("expect") else []
+    if request.head.method in {"GET", "HEAD"}:
+        yield R.RFC9110_9_3_2_HEAD if request.head.method == "HEAD" else R.RFC9110_9_1_GET
+    if request.head.version not in {(1, 0), (1, 1)}:
+        yield R.RFC9110_6_2_VERSION
+    if "://" in request.head.target:
+        yield R.RFC9112_3_2_2_ABSOLUTE
+    if request.head.target == "/skip":
+        yield R.RFC9112_9_3_READ
+
+
+def _response(also: str, request: ServedRequest, *, closes: bool) -> object:
+    head = request.head
+    note, path = ",".join(head.values("note")), head.target
+    bodies = {""} if head.target == "/skip" else {request.body or "", *({""} if head.method == "GET" else ())}
+    texts = {f"{head.method} {each} note={note} body={body}" for each in {path, _path(path)} for body in bodies}
+    contents = {""} if head.method == "HEAD" else {_BLANKS.sub(" ", each) for each in texts}
+    known = contents if request.body is not None or head.target == "/skip" else set[str]()
+    test = ServedTest(frozenset(known), head.version > (1, 0), closes, also == "date")
+    return on(PORT, Where(test, f"200 to {_kind(request)}"))
+
+
+def _path(target: str) -> str:
+    found = _AUTHORITY.match(target)
+    return target if found is None else target[found.end() :] or "/"
+
+
+def _kind(request: ServedRequest) -> str:
+    head = request.head
+    framed = "coded" if head.values("transfer-encoding") else "measured" if head.values("content-length") else "bare"
+    odd = " despite " + ", ".join(each.name for each in request.refusing) if request.refusing else ""
+    return f"a {framed} {head.method} of HTTP/{head.version[0]}.{head.version[1]}{odd}"
+
+
+def _range(codes: frozenset[int]) -> str:
+    return "an error" if len(codes) > 10 else " or ".join(map(str, sorted(codes)))  # noqa: PLR2004 -- all of a class

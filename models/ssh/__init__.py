@@ -1,0 +1,9 @@
+"""An SSH server as a model: key exchange, services, authentication and channels, after RFC 4252, 4253 and 4254.
+
+Run it with `otf run ssh`, against paramiko from PyPI.
+"""
+
+from otf.models.ssh.bench import bench
+from otf.models.ssh.spec import ssh
+
+__all__ = ["bench", "ssh"]

@@ -1,0 +1,232 @@
+"""An SSH server as a function: what it may answer before, during and after authentication.
+
+Where a message is an error, and no text says what follows, the server may ignore it, say that it is unimplemented, or
+hang up; what it must not do is act on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, Literal, TypeAlias
+
+from otf.models.ssh.messages import PORT, Dial, Send, Sent
+from otf.models.ssh.requirements import Ssh
+from otf.spec import Accept, Spec, Transition, goto, on
+from otf.trace.events import Ended
+
+ALSO: Final = ("claims", "early", "injected", "refusals", "unassigned")
+"""Messages that only a server sends; messages for after the login; messages before the end of the key exchange; the
+first two with a weaker model, in which a server may refuse a message before the login and stay, which is less than
+RFC 4252, section 6, demands; and a message without a meaning."""
+
+MOST: Final = 3
+"""Attempts to log in that fail: a server may take more of them for an attack."""
+
+END: Final = on(PORT, Ended)
+LOGIN: Final = Send("USERAUTH_REQUEST", ("user", "password", "secret"))
+FAILING: Final = (
+    Send("USERAUTH_REQUEST", ("user", "password", "wrong")),
+    Send("USERAUTH_REQUEST", ("nobody", "password", "secret")),
+    Send("USERAUTH_REQUEST", ("user", "none")),
+    Send("USERAUTH_REQUEST", ("user", "frob")),
+)
+USERAUTH: Final = Send("SERVICE_REQUEST", ("ssh-userauth",))
+SERVICES: Final = (Send("SERVICE_REQUEST", ("frob",)), Send("SERVICE_REQUEST", ("ssh-connection",)))
+OPENS: Final = (Send("CHANNEL_OPEN", ("session",)), Send("CHANNEL_OPEN", ("frob",)))
+GLOBALS: Final = tuple(Send("GLOBAL_REQUEST", ("frob@example.org", reply)) for reply in ("yes", ""))
+REQUESTS: Final = tuple(Send("CHANNEL_REQUEST", ("frob@example.org", reply)) for reply in ("yes", ""))
+CLOSE: Final = Send("CHANNEL_CLOSE")
+EARLY: Final = (
+    *OPENS,
+    *GLOBALS,
+    Send("CHANNEL_DATA", ("x",)),
+    Send("CHANNEL_REQUEST", ("shell", "yes")),
+    Send("LOCAL"),
+)
+CLAIMS: Final = tuple(
+    map(Send, ("USERAUTH_SUCCESS", "USERAUTH_FAILURE", "USERAUTH_INFO_RESPONSE", "SERVICE_ACCEPT", "UNIMPLEMENTED"))
+)
+REFUSALS: Final = ((), (Sent("CHANNEL_OPEN_FAILURE"),), (Sent("REQUEST_FAILURE"),), (Sent("UNIMPLEMENTED"),))
+INJECTED: Final = (USERAUTH, LOGIN, OPENS[0], Send("USERAUTH_SUCCESS"))
+
+Phase: TypeAlias = Literal["over", "gone", "new", "hello", "keyed", "service", "login", "open"]
+Input: TypeAlias = Dial | Send
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How far a connection is; the failed logins, and the last user of them; the number of the client's channel."""
+
+    phase: Phase = "over"
+    failed: int = 0
+    user: str = ""
+    channel: int | None = None
+
+
+Yields: TypeAlias = Iterator[Transition[State] | Accept]
+
+
+def ssh(also: str = "") -> Spec[State, Input]:
+    """Return the spec; `also` is one of `ALSO`.
+
+    >>> ssh().name
+    'ssh'
+    """
+    step = partial(_step, lenient=also == "refusals")
+    return Spec(step, State(), partial(_inputs, also), _emits, name="ssh", guarded=True)
+
+
+def _inputs(also: str, state: State) -> Iterator[Input]:
+    match state.phase:
+        case "over":
+            yield Dial()
+        case "new":
+            yield Send("HELLO")
+        case "hello" | "keyed":
+            yield Send("EXCHANGE" if state.phase == "hello" else "NEWKEYS")
+            yield Send("IGNORE", ("x",))
+            yield from INJECTED if also == "injected" else ()
+        case "gone":
+            return
+        case _:
+            yield from (Send("IGNORE", ("x",)), USERAUTH)
+            yield from _later(state)
+            yield from CLAIMS if also in {"claims", "refusals"} else ()
+            yield from EARLY if also in {"early", "refusals"} and state.phase != "open" else ()
+            yield from (Send("UNASSIGNED"),) if also == "unassigned" else ()
+
+
+def _later(state: State) -> Iterator[Input]:
+    if state.phase != "open":
+        yield from SERVICES
+    if state.phase == "open" or state.failed < MOST:
+        yield from (LOGIN, *FAILING)
+    if state.phase == "open":
+        yield from (*OPENS[state.channel is not None :], *GLOBALS)
+    if state.channel is not None:
+        yield from (replace(each, channel=state.channel) for each in (*REQUESTS, CLOSE))
+
+
+def _emits(state: State) -> Yields:
+    if state.phase == "gone":
+        yield goto(State())
+        yield goto(State(), END)
+
+
+def _step(state: State, inp: Input, *, lenient: bool = False) -> Yields:
+    match state.phase, inp:
+        case "over", Dial():
+            yield goto(State("new"))
+        case "new", Send("HELLO"):
+            yield goto(State("hello"))
+        case "hello", Send("EXCHANGE"):
+            yield goto(State("keyed"), Sent("NEWKEYS"), req=Ssh.RFC4253_7_3_NEWKEYS)
+        case "keyed", Send("NEWKEYS"):
+            yield goto(State("service"))
+        case _, Send("IGNORE"):
+            yield goto(state, req=Ssh.RFC4253_11_2_IGNORE)
+        case (("hello" | "keyed"), Send()):
+            yield from _refused(state, Ssh.RFC4253_10_AFTER)
+        case _, Send():
+            yield from _encrypted(state, inp)
+            if lenient and state.phase in {"service", "login"} and inp in EARLY:
+                yield from (goto(state, *answer) for answer in REFUSALS)
+        case _:
+            return
+
+
+def _encrypted(state: State, inp: Send) -> Yields:
+    if inp.name == "UNASSIGNED":
+        yield goto(state, Sent("UNIMPLEMENTED"), req=Ssh.RFC4253_11_4)
+    elif inp in CLAIMS:
+        yield from _refused(state, Ssh.RFC4252_6_CLIENT)
+        yield goto(state, Sent("USERAUTH_FAILURE"), req=Ssh.RFC4252_6_CLIENT)
+    elif state.phase == "open":
+        yield from _opened(state, inp)
+    else:
+        yield from _before(state, inp)
+
+
+def _hangs_up(req: Ssh) -> Yields:
+    yield goto(State("gone"), Sent("DISCONNECT"), req=req)
+    yield goto(State(), END, req=req)
+
+
+def _refused(state: State, req: Ssh) -> Yields:
+    """Yield what may follow an error that no text decides."""
+    yield goto(state, req=req)
+    yield goto(state, Sent("UNIMPLEMENTED"), req=req)
+    yield from _hangs_up(req)
+
+
+def _before(state: State, inp: Send) -> Yields:
+    """Yield what may happen before the client has logged in."""
+    if inp in EARLY:
+        yield from _hangs_up(Ssh.RFC4252_6_EARLY)
+    elif inp in SERVICES:
+        yield from _hangs_up(Ssh.RFC4253_10_REJECT)
+    elif inp == USERAUTH:
+        yield goto(replace(state, phase="login"), Sent("SERVICE_ACCEPT"), req=Ssh.RFC4253_10_ACCEPT)
+    else:
+        yield from _login(state, inp)
+
+
+def _login(state: State, inp: Send) -> Yields:
+    user = inp.texts[0]
+    failed = replace(state, failed=state.failed + 1, user=user)
+    if state.user not in {"", user}:
+        # a server that cannot flush its state has to disconnect
+        yield from _hangs_up(Ssh.RFC4252_5_USER)
+    if inp == LOGIN:
+        yield goto(State("open"), Sent("USERAUTH_SUCCESS"), req=Ssh.RFC4252_5_1_SUCCESS)
+    else:
+        req = [Ssh.RFC4252_5_NONE] if user == "nobody" else [Ssh.RFC4252_5_UNKNOWN] if inp.texts[1] == "frob" else []
+        yield goto(failed, Sent("USERAUTH_FAILURE"), req=[Ssh.RFC4252_5_1_FAILURE, *req])
+    if user == "nobody":
+        yield from _hangs_up(Ssh.RFC4252_5_NONE)
+    if state.phase == "service":
+        # its service was not requested: no text says whether the server has to care
+        yield from _refused(failed, Ssh.RFC4253_10_AFTER)
+        yield goto(failed, Sent("USERAUTH_FAILURE"), req=Ssh.RFC4253_10_AFTER)
+
+
+def _decided(state: State, seen: tuple[object, ...]) -> list[State]:
+    match seen[0]:
+        case Sent("CHANNEL_OPEN_CONFIRMATION", number):
+            return [replace(state, channel=number)]
+        case Sent("CHANNEL_OPEN_FAILURE"):
+            return [state]
+        case _:
+            return []
+
+
+def _opened(state: State, inp: Send) -> Yields:
+    """Yield what may happen after the client has logged in."""
+    match inp:
+        case Send("CHANNEL_OPEN", ("session",)):
+            says = "a channel, or its refusal"
+            yield Accept(partial(_decided, state), PORT, says=says, req=Ssh.RFC4254_5_1_OPEN)
+        case Send("CHANNEL_OPEN"):
+            yield goto(state, Sent("CHANNEL_OPEN_FAILURE"), req=Ssh.RFC4254_5_1_KIND)
+        case Send("GLOBAL_REQUEST", (_, reply)):
+            answer = (Sent("REQUEST_FAILURE"),) if reply else ()
+            yield goto(state, *answer, req=Ssh.RFC4254_4_GLOBAL if reply else Ssh.RFC4254_4_SILENT)
+        case Send("CHANNEL_REQUEST", (_, reply)):
+            answer = (Sent("CHANNEL_FAILURE"),) if reply else ()
+            yield goto(state, *answer, req=Ssh.RFC4254_5_4_REQUEST if reply else Ssh.RFC4254_5_4_SILENT)
+        case Send("CHANNEL_CLOSE"):
+            for before in ((), (Sent("CHANNEL_EOF"),)):
+                closed = replace(state, channel=None)
+                yield goto(closed, *before, Sent("CHANNEL_CLOSE"), req=Ssh.RFC4254_5_3_CLOSE)
+        case Send("SERVICE_REQUEST"):
+            yield goto(state, Sent("SERVICE_ACCEPT"))
+            yield from _refused(state, Ssh.RFC4253_10_REJECT)
+        case _:
+            # it should be ignored
+            yield from _refused(state, Ssh.RFC4252_5_1_ONCE)
+            yield goto(state, Sent("USERAUTH_FAILURE"), req=Ssh.RFC4252_5_1_ONCE)
+
+
+__all__ = ["ALSO", "ssh"]

@@ -1,0 +1,153 @@
+"""Malformed inputs for the shipped benches: what a message is, what frames are, and what their models take."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+from random import Random
+
+import pytest
+
+from otf.adapter import Bench
+from otf.cli.benches import load
+from otf.codec.malformed import Malformed, MalformedCodec
+from otf.core import Model, Node, Symbol
+from otf.spec import Elapse
+
+BENCHES = ("coap", "coffee", "gtp", "irc", "jobs", "memcached", "modbus", "redis", "tftp", "uci")
+NODES, INPUTS = 12, 60
+
+
+def _steps(model: Model) -> Iterator[tuple[Node, list[Symbol]]]:
+    """Yield the first states of a model, each with some of its inputs."""
+    left, seen = deque([model.initial]), {model.initial}
+    while left and len(seen) < NODES:
+        node = left.popleft()
+        inputs = [each for each in islice(model.enabled_inputs(node), INPUTS) if not isinstance(each.value, Elapse)]
+        yield node, inputs
+        for move in (move for inp in inputs for move in model.moves(node, inp)):
+            if isinstance(move.target, Node) and move.target not in seen:
+                seen.add(move.target)
+                left.append(move.target)
+
+
+@pytest.mark.parametrize("name", BENCHES)
+def test_a_model_takes_any_bytes_that_are_no_message(name: str) -> None:
+    """In each state something may happen on them; they have one frame that is no message, or several frames."""
+    made: Bench = load(name, {}).with_malformed(0.1)
+    model, random, count = made.oracle().model, Random(7), 0
+    codec = made.codec
+    assert isinstance(codec, MalformedCodec)
+    for node, inputs in _steps(model):
+        for inp in inputs:
+            bad = codec.damaged(inp.value, random, [each.value for each in inputs[:9]])
+            if bad is None:
+                continue
+            count += 1
+            frames = codec.frames(bad.port, bad.raw)
+            assert len(frames) > 1 or codec.message(bad.port, frames[0]) is None
+            model.moves(node, model.symbol(bad))
+    assert count > 5
+
+
+@pytest.mark.parametrize("name", BENCHES)
+def test_inputs_are_decoded_as_they_were(name: str) -> None:
+    """The codec reads the bytes of almost all inputs as these inputs; their bytes are one frame."""
+    made = load(name, {})
+    assert made.codec is not None
+    codec = MalformedCodec(made.codec)
+    inputs = [each for each in islice(made.spec.inputs(made.spec.initial), 200) if not isinstance(each, Elapse)]
+    read = [each for each in inputs if codec.reads(each)]
+    assert len(read) >= 0.8 * len(inputs)
+    for each in read:
+        data = codec.encode(each)
+        assert isinstance(data, bytes)
+        assert codec.frames(codec.port(each), data) == (data,)
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "frames"),
+    [
+        ("memcached", b"get a\r\nset a 0 0 2\r\nxy\r\n", [b"get a\r\n", b"set a 0 0 2\r\nxy\r\n"]),
+        ("memcached", b"set a 0 0 1\r\nxy\r\n", [b"set a 0 0 1\r\nxy\r", b"\n"]),
+        ("memcached", b"set a 0 0 9\r\nxy\r\n", []),
+        ("memcached", b"set a 0 0 x\r\nxy\r\n", [b"set a 0 0 x\r\n", b"xy\r\n"]),
+        ("jobs", b"put 1 0 9 2\r\nxy\r\ndelete 1\r\n", [b"put 1 0 9 2\r\nxy\r\n", b"delete 1\r\n"]),
+        ("jobs", b"delete 1\n", []),
+        ("redis", b"*1\r\n$4\r\nPING\r\nPING\n", [b"*1\r\n$4\r\nPING\r\n", b"PING\n"]),
+        ("redis", b"*1\r\n$9\r\nPING\r\n", []),
+        ("redis", b"*1\r\n?4\r\nPING\r\n*1\r\n", [b"*1\r\n?4\r\nPING\r\n*1\r\n"]),
+        ("redis", b"*99999999\r\n", [b"*99999999\r\n"]),
+        ("redis", b"*\x001\r\n$4\r\nPING\r\n", []),
+        ("redis", b"*0\r\nPING\n", [b"*0\r\n", b"PING\n"]),
+        ("redis", b"*1", []),
+        ("irc", b"NAMES #x\r\nJOIN #x", [b"NAMES #x", b"JOIN #x"]),
+        ("irc", b"NAMES \0#x", []),
+        ("irc", b"N" * 600, []),
+        ("gtp", b"name\nversion", [b"name", b"version"]),
+        ("uci", b"stop\nstop", [b"stop", b"stop"]),
+    ],
+)
+def test_what_a_server_reads_as_frames(name: str, raw: bytes, frames: list[bytes]) -> None:
+    """A server takes each command with its data, and waits for what is missing: then there are none."""
+    codec = load(name, {}).codec
+    assert codec is not None
+    assert list(MalformedCodec(codec).frames("a", raw)) == frames
+
+
+@pytest.mark.parametrize(
+    ("name", "raw"),
+    [
+        ("coap", b"\x40\x01"),
+        ("coap", b"\x50\0\0\0"),
+        ("coap", b"\x40\x45\0\0"),
+        ("gtp", b"playy b a1"),
+        ("irc", b"JOINN #x"),
+        ("irc", b""),
+        ("jobs", b"deletee 1\r\n"),
+        ("jobs", b"put 1 0 9\r\n"),
+        ("jobs", b"put 1 0 9 3\r\nxy\r\n"),
+        ("memcached", b"gett a\r\n"),
+        ("memcached", b"set a 0 0\r\n"),
+        ("memcached", b"set a 0 0 2\r\nxyz\r\n"),
+        ("modbus", bytes.fromhex("0103000000ff85cf")),
+        ("modbus", b""),
+        ("redis", b"*1\r\n?4\r\nPING\r\n"),
+        ("redis", b"*0\r\n"),
+        ("tftp", b"\0\1short\0"),
+        ("tftp", b"\0\1short\0octett\0"),
+        ("tftp", b"\0\4"),
+        ("uci", b"stopp now"),
+    ],
+)
+def test_what_is_no_message(name: str, raw: bytes) -> None:
+    """A name that no server has, a number that does not fit, a part that is missing."""
+    codec = load(name, {}).codec
+    assert codec is not None
+    assert MalformedCodec(codec).message("a", raw) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "raw"),
+    [
+        ("coap", bytes.fromhex("4201000061625161")),
+        ("coap", bytes.fromhex("40010000b161") + b"\xff\xe9"),
+        ("gtp", b"12 quit"),
+        ("irc", b"quit :bye"),
+        ("jobs", b"stats\r\n"),
+        ("memcached", b"flush_all 9 noreply\r\n"),
+        ("redis", b"config get x\n"),
+        ("uci", b"joho \xa0 stop"),
+    ],
+)
+def test_a_message_that_the_model_does_not_send_may_do_anything(name: str, raw: bytes) -> None:
+    """It is none of the inputs, and yet a server takes it: the path ends there."""
+    made = load(name, {}).with_malformed(0.1)
+    assert isinstance(made.codec, MalformedCodec)
+    port = made.codec.port(next(iter(made.spec.inputs(made.spec.initial))))
+    assert made.codec.message(port, raw) is not None
+    model = made.oracle().model
+    [move] = model.moves(model.initial, model.symbol(Malformed(raw, port, raw)))
+    assert isinstance(move.target, Node)
+    assert str(move.target.value) == "Anywhere()"
