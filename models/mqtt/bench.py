@@ -41,6 +41,11 @@ KNOWN: Final = {
         "pingreq with wrong flags",
         req=("MQTT-2.2.2-1", "MQTT-2.2.2-2", "MQTT-2.1.3-1"),
     ),
+    "identifier": known_issue(
+        "mosquitto 2.0.11 takes a message with a subscription identifier",
+        "publish with a subscription identifier",
+        req="MQTT-3.3.4-6",
+    ),
     "options": known_issue(
         "mosquitto 2.0.11 keeps No Local and Retain As Published of the subscription that another one replaces",
         "MqttPublish(",

@@ -9,7 +9,7 @@ from typing import Final
 from otf.codec.mqtt import MqttConnack, MqttConnect, MqttDisconnect, MqttPubrel, MqttSuback
 from otf.codec.mqtt_fields import FieldReader
 from otf.models.mqtt.publishing import accepted
-from otf.models.mqtt.routing import again, flushed
+from otf.models.mqtt.routing import again, flushed, too_large
 from otf.models.mqtt.state import Broker, InFlight, Link, Publication, Session
 from otf.models.mqtt.wants import FAILED, Plan, Want, property_of
 
@@ -37,7 +37,9 @@ def connected(plan: Plan, port: str, packet: MqttConnect) -> Iterator[Plan]:
             present = current is not None
             lasting = bool(property_of(packet.properties, "session_expiry")) if state.new else not clean
             session = replace(current or Session(link.client), port=port, lasting=lasting, will=None)
-            after = begun.then(begun.state.holding(session).linking(port, link))
+            linked = begun.state.linking(port, link)
+            session = replace(session, flying=tuple(each for each in session.flying if _fits(linked, port, each)))
+            after = begun.then(linked.holding(session))
             after = _cited(after, clean=clean, present=present, assigned=not packet.client)
             resumed = after.wanting(
                 port,
@@ -52,6 +54,10 @@ _RESENT: Final = (
     "4.4.0-1 3.3.1-1 4.6.0-1 4.1.0-1 2.3.1-4",
     "4.4.0-1 3.3.1-1 4.3.2-3 4.3.3-3 4.3.3-5 4.3.3-6",
 )
+
+
+def _fits(state: Broker, port: str, each: InFlight) -> bool:
+    return each.released or not too_large(state, port, each.publication)
 
 
 def _resent(state: Broker, each: InFlight) -> Want:

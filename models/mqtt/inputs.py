@@ -47,6 +47,7 @@ _RICH: Final[MqttProperties] = (
 )
 _GROUPS: Final = {
     "pingreq with wrong flags": "flags",
+    "publish with a subscription identifier": "identifier",
     "no local on a share": "share",
     "a share without a name": "share",
     "a share without a filter": "share",
@@ -60,6 +61,7 @@ _OPTIONS: Final = 0x0C
 
 ALSO: Final = {
     "flags": "a PINGREQ with wrong flags",
+    "identifier": "a message with a subscription identifier, by MQTT 5.0",
     "options": "other options for a topic filter that has a subscription, by MQTT 5.0",
     "overlap": "subscriptions of a client that overlap and have another QoS",
     "second": "a second CONNECT of a client with a will",
@@ -216,10 +218,20 @@ def _is_plain(also: str, broker: Broker, session: Session, packet: MqttSubscribe
     own = link.will is not None and any(matches(each, link.will.topic) for each in asked)  # it may come before the end
     other = any(before.get(each, options) & _OPTIONS != options & _OPTIONS for each, options in asked.items())
     shared = any(each.startswith(SHARE) for each in asked) and bool(broker.retained)
+    kept = sum(qos > 0 and matches(each, topic) for topic, qos in _levels(broker) for each in asked)
+    crowded = kept > max(1, link.window - len(session.flying))  # which of the retained messages is the first is open
     overlaps = not _agree({each: options & 3 for each, options in (before | asked).items()})
-    return not own and all(
-        also == group for group, found in (("options", other), ("share", shared), ("overlap", overlaps)) if found
+    return (
+        not own
+        and not crowded
+        and all(
+            also == group for group, found in (("options", other), ("share", shared), ("overlap", overlaps)) if found
+        )
     )
+
+
+def _levels(broker: Broker) -> Iterator[tuple[str, int]]:
+    return ((topic, kept.qos) for topic, kept in broker.retained)
 
 
 def _agree(levels: dict[str, int]) -> bool:
