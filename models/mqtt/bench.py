@@ -57,8 +57,8 @@ KNOWN: Final = {
         req=("MQTT-3.3.5-1", "MQTT-3.3.4-2"),
     ),
     "second": known_issue(
-        "mosquitto 2.0.11 publishes no will of a client that sends a second CONNECT",
-        req=("MQTT-3.1.2-8",),
+        "mosquitto 2.0.11 publishes no will of a client that sends a second CONNECT, and may end its session",
+        req="MQTT-3.1.2-8",
     ),
     "share": known_issue(
         "mosquitto 2.0.11 takes shares without a name or a filter, or with No Local, and sends them retained messages",
