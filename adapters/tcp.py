@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -86,8 +87,12 @@ class TcpLine(SocketLine):
         """Return how many bytes the peer has written that have not arrived. Raises OSError where that is hidden."""
         if self._socket is None:
             return 0
-        if self._unsent is None:
-            self._unsent = Unsent(self._socket)
+        try:
+            self._unsent = self._unsent or Unsent(self._socket)
+        except OSError as error:
+            if error.errno == errno.ENOTCONN:
+                return 0  # it was reset, which is not read yet
+            raise
         return self._unsent.bytes()
 
     def _more(self) -> None:

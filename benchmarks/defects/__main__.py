@@ -17,12 +17,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from benchmarks.defects import http, smtp, ssh
+from benchmarks.defects import http, mqtt, smtp, ssh
 from benchmarks.defects.blind import Hunt
 from benchmarks.defects.published import Defect
 from benchmarks.measure import command, positive, save
 
-DEFECTS: Final[tuple[Defect, ...]] = (*smtp.DEFECTS, *ssh.DEFECTS, *http.DEFECTS)
+DEFECTS: Final[tuple[Defect, ...]] = (*smtp.DEFECTS, *ssh.DEFECTS, *http.DEFECTS, *mqtt.DEFECTS)
 ENVIRONMENTS: Final = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "otf-defects"
 
 

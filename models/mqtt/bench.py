@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 import socket
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Final, Literal
 
@@ -31,6 +32,7 @@ from otf.models.serving import (
     until_answered,
     until_told,
 )
+from otf.spec.transition import requirements
 
 MOSQUITTO: Final = "mosquitto"
 KNOWN: Final = {
@@ -38,6 +40,11 @@ KNOWN: Final = {
         "mosquitto 2.0.11 answers a PINGREQ with wrong flags",
         "pingreq with wrong flags",
         req=("MQTT-2.2.2-1", "MQTT-2.2.2-2", "MQTT-2.1.3-1"),
+    ),
+    "identifier": known_issue(
+        "mosquitto 2.0.11 takes a message with a subscription identifier",
+        "publish with a subscription identifier",
+        req="MQTT-3.3.4-6",
     ),
     "options": known_issue(
         "mosquitto 2.0.11 keeps No Local and Retain As Published of the subscription that another one replaces",
@@ -50,11 +57,11 @@ KNOWN: Final = {
         req=("MQTT-3.3.5-1", "MQTT-3.3.4-2"),
     ),
     "second": known_issue(
-        "mosquitto 2.0.11 publishes no will of a client that sends a second CONNECT",
-        req=("MQTT-3.1.2-8",),
+        "mosquitto 2.0.11 publishes no will of a client that sends a second CONNECT, and may end its session",
+        req="MQTT-3.1.2-8",
     ),
     "share": known_issue(
-        "mosquitto 2.0.11 takes shared subscriptions with No Local and of wrong names, and sends retained messages",
+        "mosquitto 2.0.11 takes shares without a name or a filter, or with No Local, and sends them retained messages",
         "$share/",
         req=("MQTT-3.8.3-4", "MQTT-4.8.2-1", "MQTT-4.8.2-2"),
     ),
@@ -73,7 +80,8 @@ def bench(*, version: Literal["3.1.1", "5"] = "3.1.1", server: str = MOSQUITTO, 
     'mqtt'
     """
     chosen(also, ALSO)
-    return _bench(VERSIONS[version], _started(server), also, expected(KNOWN, also) if server == MOSQUITTO else ())
+    known = expected(KNOWN, also) if server == MOSQUITTO else ()
+    return _bench(VERSIONS[version], _started(server), also, [_of(VERSIONS[version], each) for each in known])
 
 
 def served_by(argv: Sequence[str], version: Literal["3.1.1", "5"] = "3.1.1") -> Bench:
@@ -92,13 +100,20 @@ def served_by(argv: Sequence[str], version: Literal["3.1.1", "5"] = "3.1.1") -> 
 
 _START: Final = 20.0
 """Seconds that a server may take to start."""
+
+
+def _of(version: MqttVersion, issue: KnownIssue) -> KnownIssue:
+    """Return a known issue with those of its statements that a version has."""
+    return replace(issue, req=tuple(each for each in requirements(issue.req) if each in requirements_of(version)))
+
+
 _Serving = Callable[[AsyncExitStack], Awaitable[Address]]
 
 
-def _bench(version: MqttVersion, serve: _Serving, also: str = "", known: tuple[KnownIssue, ...] = ()) -> Bench:
+def _bench(version: MqttVersion, serve: _Serving, also: str = "", known: Iterable[KnownIssue] = ()) -> Bench:
     return Bench.on_ports(
         name="mqtt",
-        known_issues=known,
+        known_issues=tuple(known),
         spec=mqtt(version, also),
         codec=MqttClientsCodec(version),
         connect=_connect(serve),

@@ -9,7 +9,7 @@ from typing import Final
 from otf.codec.mqtt import MqttConnack, MqttConnect, MqttDisconnect, MqttPubrel, MqttSuback
 from otf.codec.mqtt_fields import FieldReader
 from otf.models.mqtt.publishing import accepted
-from otf.models.mqtt.routing import again, flushed
+from otf.models.mqtt.routing import again, flushed, too_large
 from otf.models.mqtt.state import Broker, InFlight, Link, Publication, Session
 from otf.models.mqtt.wants import FAILED, Plan, Want, property_of
 
@@ -37,9 +37,15 @@ def connected(plan: Plan, port: str, packet: MqttConnect) -> Iterator[Plan]:
             present = current is not None
             lasting = bool(property_of(packet.properties, "session_expiry")) if state.new else not clean
             session = replace(current or Session(link.client), port=port, lasting=lasting, will=None)
-            after = begun.then(begun.state.holding(session).linking(port, link))
+            linked = begun.state.linking(port, link)
+            session = replace(session, flying=tuple(each for each in session.flying if _fits(linked, port, each)))
+            after = begun.then(linked.holding(session))
             after = _cited(after, clean=clean, present=present, assigned=not packet.client)
-            resumed = after.wanting(port, Want(MqttConnack(int(present), 0), early=True), *map(_resent, session.flying))
+            resumed = after.wanting(
+                port,
+                Want(MqttConnack(int(present), 0), early=True),
+                *(_resent(begun.state, each) for each in session.flying),
+            )
             resumed = resumed.citing(*_RESENT) if session.flying else resumed
             yield from flushed(resumed, link.client)
 
@@ -50,8 +56,12 @@ _RESENT: Final = (
 )
 
 
-def _resent(each: InFlight) -> Want:
-    return Want(MqttPubrel(each.id), order="released") if each.released else again(each)
+def _fits(state: Broker, port: str, each: InFlight) -> bool:
+    return each.released or not too_large(state, port, each.publication)
+
+
+def _resent(state: Broker, each: InFlight) -> Want:
+    return Want(MqttPubrel(each.id), order="released") if each.released else again(state, each)
 
 
 def _cited(plan: Plan, *, clean: bool, present: bool, assigned: bool) -> Plan:

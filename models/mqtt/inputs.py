@@ -47,9 +47,9 @@ _RICH: Final[MqttProperties] = (
 )
 _GROUPS: Final = {
     "pingreq with wrong flags": "flags",
+    "publish with a subscription identifier": "identifier",
     "no local on a share": "share",
     "a share without a name": "share",
-    "a share with a wildcard": "share",
     "a share without a filter": "share",
 }
 """The violations that are not tried by default."""
@@ -61,10 +61,11 @@ _OPTIONS: Final = 0x0C
 
 ALSO: Final = {
     "flags": "a PINGREQ with wrong flags",
+    "identifier": "a message with a subscription identifier, by MQTT 5.0",
     "options": "other options for a topic filter that has a subscription, by MQTT 5.0",
     "overlap": "subscriptions of a client that overlap and have another QoS",
-    "second": "a second CONNECT of a client with a will",
-    "share": "shared subscriptions to retained messages, with No Local, and of wrong names",
+    "second": "a second CONNECT of a client with a will, and by MQTT 5.0 with a session that lasts",
+    "share": "shared subscriptions to retained messages, with No Local, and without a name or a filter",
 }
 """What is not tried by default, since mosquitto does something else there than the standards say."""
 
@@ -99,9 +100,15 @@ def _violations(also: str, broker: Broker, port: str, *, first: bool) -> Iterato
         return
     link = broker.link(port)
     for name, rule in rules_of(broker.version).items():
-        group = "second" if name == "second connect" and link.will else _GROUPS.get(name, also)
+        group = "second" if name == "second connect" and _loses(broker, link) else _GROUPS.get(name, also)
         if rule.first == first and group == also and _is_violation(name, link):
             yield MqttViolation(port, name, rule.raw)
+
+
+def _loses(broker: Broker, link: Link) -> bool:
+    """Return whether a client has a will, or by MQTT 5.0 a session that outlasts the connection."""
+    session = broker.session(link.client)
+    return link.will is not None or (broker.new and session is not None and session.lasting)
 
 
 def _is_violation(name: str, link: Link) -> bool:
@@ -130,7 +137,9 @@ def _connects(broker: Broker, port: str) -> Iterator[MqttConnect]:
     if broker.new:
         lasting = MqttProperty("session_expiry", 3600)
         one, small = MqttProperty("receive_maximum", 1), MqttProperty("maximum_packet", LIMIT)
-        yield MqttConnect(0, 0, _IDS[port][0], b"", (lasting, one))
+        before = broker.session(_IDS[port][0])
+        if before is None or len(before.flying) <= 1:  # or it could not be sent again what it has not acknowledged
+            yield MqttConnect(0, 0, _IDS[port][0], b"", (lasting, one))
         yield MqttConnect(0, 0, _IDS[port][0], b"", (lasting, small, MqttProperty("request_problem", 0)))
 
 
@@ -167,7 +176,7 @@ def _due(flying: tuple[InFlight, ...]) -> Iterator[InFlight]:
 
 def _packets(also: str, broker: Broker, link: Link, session: Session) -> Iterator[MqttPacket]:
     yield from (MqttPingreq(), MqttDisconnect())
-    yield from (MqttPubrel(number) for number, _ in session.incoming[:1])  # in the order of the messages (section 4.6)
+    yield from (MqttPubrel(number) for number, *_ in session.incoming[:1])  # in the order of the messages (section 4.6)
     yield MqttPubrel(UNKNOWN)
     full = any(len(each.flying) + len(each.queue) >= MOST for each in broker.sessions)
     yield from _publishes(broker, session, full=full)
@@ -181,7 +190,7 @@ def _packets(also: str, broker: Broker, link: Link, session: Session) -> Iterato
 
 
 def _publishes(broker: Broker, session: Session, *, full: bool) -> Iterator[MqttPublish]:
-    taken = dict(session.incoming)
+    taken = {each for each, *_ in session.incoming}
     number = next((each for each in OTHERS if each not in taken), 0)
     yield MqttPublish("$x/t", b"x")
     if full:
@@ -192,8 +201,11 @@ def _publishes(broker: Broker, session: Session, *, full: bool) -> Iterator[Mqtt
         yield MqttPublish(topic, b"r", 1, FIRST, retain=True)
         yield from [MqttPublish(topic, b"z", QOS_2, number, retain=topic == "t/u")] if number else []
     yield from (MqttPublish("t", payload, retain=True) for payload in (b"q", b""))
-    yield from (MqttPublish("t", b"", 1, FIRST, retain=True), MqttPublish("t", b"y", 1, FIRST, dup=True))
-    yield from (MqttPublish("t", b"z", QOS_2, each, dup=True) for each in taken)
+    yield MqttPublish("t", b"", 1, FIRST, retain=True)
+    if not broker.new:  # in 5.0 nothing is sent again on the same connection (section 4.4)
+        yield MqttPublish("t", b"y", 1, FIRST, dup=True)
+        for each, message, _ in session.incoming:
+            yield MqttPublish(message.topic, message.payload, QOS_2, each, message.retain, dup=True)
     if broker.new:
         yield from (MqttPublish("t", b"y", 1, FIRST, properties=_RICH), MqttPublish("t", _BIG, 1, FIRST))
 
@@ -214,10 +226,20 @@ def _is_plain(also: str, broker: Broker, session: Session, packet: MqttSubscribe
     own = link.will is not None and any(matches(each, link.will.topic) for each in asked)  # it may come before the end
     other = any(before.get(each, options) & _OPTIONS != options & _OPTIONS for each, options in asked.items())
     shared = any(each.startswith(SHARE) for each in asked) and bool(broker.retained)
+    kept = sum(qos > 0 and matches(each, topic) for topic, qos in _levels(broker) for each in asked)
+    crowded = kept > max(1, link.window - len(session.flying))  # which of the retained messages is the first is open
     overlaps = not _agree({each: options & 3 for each, options in (before | asked).items()})
-    return not own and all(
-        also == group for group, found in (("options", other), ("share", shared), ("overlap", overlaps)) if found
+    return (
+        not own
+        and not crowded
+        and all(
+            also == group for group, found in (("options", other), ("share", shared), ("overlap", overlaps)) if found
+        )
     )
+
+
+def _levels(broker: Broker) -> Iterator[tuple[str, int]]:
+    return ((topic, kept.qos) for topic, kept in broker.retained)
 
 
 def _agree(levels: dict[str, int]) -> bool:

@@ -59,16 +59,16 @@ def _received(plan: Plan, port: str, packet: MqttPublish) -> Iterator[Plan]:
     assert session is not None  # noqa: S101 -- the connection is up
     answered = plan.wanting(port, Want(MqttPubrec(packet.id), SUCCESS if plan.state.new else frozenset()))
     answered = answered.citing("4.3.3-2 2.3.1-6 3.3.4-1", "4.3.3-8 2.2.1-5 3.3.4-1 3.5.2-1")
-    if packet.id in dict(session.incoming):
+    if packet.id in {number for number, *_ in session.incoming}:
         yield answered.citing("4.3.3-2", "4.3.3-10")
         return
     message = _publication(packet)
-    yield answered.then(_owing(plan, session, packet.id, message).state)
-    yield from accepted(_owing(answered, session, packet.id, None), message, session.client)
+    yield _owing(answered, session, packet.id, message, waits=True)
+    yield from accepted(_owing(answered, session, packet.id, message, waits=False), message, session.client)
 
 
-def _owing(plan: Plan, session: Session, number: int, message: Publication | None) -> Plan:
-    incoming = (*session.incoming, (number, message))
+def _owing(plan: Plan, session: Session, number: int, message: Publication, *, waits: bool) -> Plan:
+    incoming = (*session.incoming, (number, message, waits))
     return plan.then(plan.state.holding(replace(session, incoming=incoming)))
 
 
@@ -76,14 +76,15 @@ def released(plan: Plan, port: str, packet: MqttPubrel) -> Iterator[Plan]:
     """Yield what may follow a PUBREL of a connected client."""
     session = plan.state.session(plan.state.link(port).client)
     assert session is not None  # noqa: S101 -- the connection is up
-    known = packet.id in dict(session.incoming)
-    codes = frozenset({0}) if known else FOUND
+    found = [(message, waits) for number, message, waits in session.incoming if number == packet.id]
+    codes = frozenset({0}) if found else FOUND
     answered = plan.wanting(port, Want(MqttPubcomp(packet.id), codes if plan.state.new else frozenset()))
-    answered = answered.citing("4.3.3-2", "4.3.3-11 4.3.3-12 3.7.2-1" if known else "4.3.3-11 3.7.2-1")
-    message = dict(session.incoming).get(packet.id)
-    left = tuple(pair for pair in session.incoming if pair[0] != packet.id)
-    answered = answered.then(answered.state.holding(replace(session, incoming=left)))
-    yield from accepted(answered, message, session.client) if message else [answered]
+    answered = answered.citing("4.3.3-2", "4.3.3-11 4.3.3-12 3.7.2-1" if found else "4.3.3-11 3.7.2-1")
+    left = tuple(each for each in session.incoming if each[0] != packet.id)
+    ways = [answered.then(answered.state.holding(replace(session, incoming=left)))]
+    for message, waits in found:
+        ways = list(accepted(ways[0], message, session.client)) if waits else ways
+    yield from ways
 
 
 def acknowledged(plan: Plan, port: str, packet: MqttPuback | MqttPubrec | MqttPubcomp) -> Iterator[Plan]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import product
+from itertools import permutations, product
 from typing import Final
 
 from otf.codec.mqtt import MqttCodec, MqttProperty, MqttPublish
@@ -85,10 +85,15 @@ def _to_session(
     for retain in sorted({_copy(publication, [each]).retain for each in wanted}):
         yield from _sent(one, client, replace(_copy(publication, wanted), retain=retain))
     # a server may send further copies, one for each additional subscription
-    several = [cited.citing("", "3.3.4-3 3.3.4-5") if numbers else cited]
-    for each in wanted:
-        several = [after for way in several for after in _sent(way, client, _copy(publication, [each]))]
-    yield from several
+    several = cited.citing("", "3.3.4-3 3.3.4-5") if numbers else cited
+    for order in permutations(wanted) if _limited(plan.state, client) else [tuple(wanted)]:
+        yield from delivered(several, client, [_copy(publication, [each]) for each in order])
+
+
+def _limited(state: Broker, client: str) -> bool:
+    """Return whether a client gets only some messages now, so that it matters which is the first."""
+    session = state.session(client)
+    return session is not None and bool(session.port) and state.link(session.port).window <= len(session.flying) + 1
 
 
 def _cited(plan: Plan, publication: Publication, wanted: list[Subscription]) -> Plan:
@@ -143,7 +148,7 @@ def _sent(plan: Plan, client: str, copy: Publication) -> Iterator[Plan]:
 
 
 def _now(plan: Plan, session: Session, copy: Publication) -> Iterator[Plan]:
-    if _too_large(plan.state, session.port, copy):
+    if too_large(plan.state, session.port, copy):
         yield plan.citing("", "3.1.2-24 3.1.2-25")
     elif copy.qos == 0:
         yield plan.wanting(session.port, _want(copy)).citing("4.3.1-1 3.3.1-2 2.3.1-5", "4.3.1-1 3.3.1-2 2.2.1-2")
@@ -158,7 +163,8 @@ def _now(plan: Plan, session: Session, copy: Publication) -> Iterator[Plan]:
         yield after.wanting(session.port, _want(copy, mark)).citing(old, f"{numbers} 2.2.1-4")
 
 
-def _too_large(state: Broker, port: str, copy: Publication) -> bool:
+def too_large(state: Broker, port: str, copy: Publication) -> bool:
+    """Return whether a packet exceeds the Maximum Packet Size of a client: then it is not sent, and counts as sent."""
     largest = state.link(port).largest
     return bool(largest) and len(MqttCodec(version=5).encode(_packet(copy))) > largest
 
@@ -171,9 +177,10 @@ def _want(copy: Publication, mark: int = 0) -> Want:
     return Want(_packet(copy), mark=mark, order=f"{copy.topic} {copy.qos}")
 
 
-def again(each: InFlight) -> Want:
-    """Return that a message in flight comes once more."""
-    return Want(_packet(each.publication, each.id, again=True), mark=each.mark, order="again")
+def again(state: Broker, each: InFlight) -> Want:
+    """Return that a message in flight comes once more: in 3.1.1 in the order of all, in 5.0 in that of its topic."""
+    order = f"{each.publication.topic} {each.publication.qos}" if state.new else "again"
+    return Want(_packet(each.publication, each.id, again=True), mark=each.mark, order=order)
 
 
 def flushed(plan: Plan, client: str) -> Iterator[Plan]:

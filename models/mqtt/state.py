@@ -57,8 +57,8 @@ class Session:
     """What a broker keeps under a ClientId.
 
     `port` is the connection, "" if there is none; `lasting`: it is kept without one. `queue` has the messages that
-    wait, `incoming` the identifiers of the QoS 2 messages that were received and not released yet, each with the
-    message where its delivery waits for the release. `will` is what is published if the client does not come back.
+    wait, `incoming` the QoS 2 messages that were received and not released yet, in their order: each with its
+    identifier, and whether its delivery waits for the release. `will` is published if the client does not come back.
     """
 
     client: str
@@ -67,7 +67,7 @@ class Session:
     subscriptions: tuple[Subscription, ...] = ()
     flying: tuple[InFlight, ...] = ()
     queue: tuple[Publication, ...] = ()
-    incoming: tuple[tuple[int, Publication | None], ...] = ()
+    incoming: tuple[tuple[int, Publication, bool], ...] = ()
     will: Publication | None = None
 
 

@@ -176,7 +176,6 @@ def _only_5() -> dict[str, Rule]:
         "topic alias 65535": Rule(publish(b"\x23\xff\xff"), "", "3.3.2-9"),
         "unknown topic alias": Rule(publish(b"\x23\0\1", ""), "", "3.3.2-7"),
         "publish with a subscription identifier": Rule(publish(b"\x0b\1"), "", "3.3.4-6"),
-        "response topic with a wildcard": Rule(publish(b"\x08" + _text("r/+")), "", "3.3.2-14"),
         "ill-formed response topic": Rule(publish(b"\x08" + bad), "", "1.5.4-1 3.3.2-13"),
         "ill-formed content type": Rule(publish(b"\x03" + bad), "", "1.5.4-1 3.3.2-19"),
         "ill-formed user property": Rule(publish(b"\x26" + _text("k") + bad), "", "1.5.7-1"),

@@ -34,6 +34,7 @@ from otf.values import show
 
 FAILED: Final = frozenset(range(0x80, 0x100))
 _ACKS: Final = (MqttPuback, MqttPubrec, MqttPubrel, MqttPubcomp)
+_GRANTS: Final = (MqttSuback, MqttUnsuback)
 _SECONDS: Final = 60
 """So many seconds a message may have waited in a path, at most."""
 
@@ -144,14 +145,13 @@ def _taken(state: Broker, port: str, want: Want, output: object) -> Broker | Non
 
 
 def _answers(want: Want, got: MqttPacket, *, new: bool, problems: bool) -> bool:
-    match want.packet, got:
-        case MqttDisconnect(), MqttDisconnect(reason, properties):
-            return _free(properties, {"reason_string", "user", "server_reference"}) and (reason or 0) in want.codes
-        case (MqttSuback(number, codes), MqttSuback()) | (MqttUnsuback(number, _, codes), MqttUnsuback()):
-            right = got.id == number and _granted(codes, got.codes, new=new)
-            return right and _spare(got.properties, problems=problems)
-        case _:
-            return _acknowledges(want, got, problems=problems)
+    wanted = want.packet
+    if isinstance(wanted, MqttDisconnect) and isinstance(got, MqttDisconnect):
+        return _free(got.properties, {"reason_string", "user", "server_reference"}) and (got.reason or 0) in want.codes
+    if isinstance(wanted, _GRANTS) and isinstance(got, _GRANTS):
+        right = type(got) is type(wanted) and got.id == wanted.id and _granted(wanted.codes, got.codes, new=new)
+        return right and _spare(got.properties, problems=problems)
+    return _acknowledges(want, got, problems=problems)
 
 
 def _granted(wanted: tuple[int, ...], got: tuple[int, ...], *, new: bool) -> bool:
@@ -163,7 +163,7 @@ def _granted(wanted: tuple[int, ...], got: tuple[int, ...], *, new: bool) -> boo
 
 def _acknowledges(want: Want, got: MqttPacket, *, problems: bool) -> bool:
     if isinstance(want.packet, _ACKS) and isinstance(got, _ACKS):
-        right = got.id == want.packet.id and (got.reason or 0) in (want.codes or {0})
+        right = type(got) is type(want.packet) and got.id == want.packet.id and (got.reason or 0) in (want.codes or {0})
         return right and _spare(got.properties, problems=problems)
     return got == want.packet
 
@@ -205,7 +205,9 @@ def _begun(state: Broker, port: str, want: Want, got: MqttPublish) -> Broker | N
         return state
     if any(each.id == got.id and each.mark != want.mark for each in session.flying):
         return None
-    flying = tuple(replace(each, id=got.id) if each.mark == want.mark else each for each in session.flying)
+    begun = [replace(each, id=got.id) for each in session.flying if each.mark == want.mark]
+    # in the order in which they came, in which they come again
+    flying = (*(each for each in session.flying if each.mark != want.mark), *begun)
     return state.holding(replace(session, flying=flying))
 
 

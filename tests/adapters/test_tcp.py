@@ -305,3 +305,11 @@ async def test_after_the_end_nothing_is_readable() -> None:
         peer.close()
         await arrive(line, over)
         assert select.select(line.descriptors(), [], [], 0)[0] == []
+
+
+async def test_a_connection_that_was_reset_holds_nothing_back() -> None:
+    """The kernel has no other end any more, before the reset is read."""
+    async with pair() as (line, peer):
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        peer.close()
+        assert line.unsent() == 0
