@@ -22,6 +22,7 @@ _EXTENSIONS: Final = re.compile(rf"(?:[ \t]*;[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+(?
 _LAST: Final = re.compile(r"(?:\A|\r\n)0+(?:[ \t]*;[^\r\n]*)?\r\n\r\n\Z", re.ASCII)
 """The end of a body without trailer fields."""
 _HOST: Final = re.compile(r"[^\s/@?#\"<>\\^`{|}]*", re.ASCII)
+NONE: Final = frozenset[int]()
 _CRLF: Final = "\r\n"
 _METHODS: Final = {"GET", "HEAD", "POST"}
 _OVER: Final = frozenset({400, 411, 413})
@@ -39,7 +40,7 @@ class ServedRequest:
     size: int
     ends: bool
     rules: tuple[R, ...]
-    refusal: frozenset[int] = frozenset()
+    refusal: frozenset[int] = NONE
     refusing: tuple[R, ...] = ()
     asked_to_close: bool = False
 
@@ -60,7 +61,7 @@ class UnfinishedRequest:
 
     asks: bool = False
     begun: bool = False
-    refusal: frozenset[int] = frozenset()
+    refusal: frozenset[int] = NONE
 
 
 ReadRequest = ServedRequest | RefusedRequest | UnfinishedRequest
@@ -86,7 +87,7 @@ def read_requests(data: str) -> Iterator[ReadRequest]:
 def _request(head: RequestHead, rest: str) -> ReadRequest:
     body = _body(head, rest)
     faults = (*head.faults, *body.faults)
-    codes = frozenset[int]().union(*(each.codes for each in faults))
+    codes = NONE.union(*(each.codes for each in faults))
     must = [each for each in faults if each.must]
     if must:
         ends = any(each.ends for each in must) or body.size is None or body.size < 0 or body.ends
@@ -95,7 +96,7 @@ def _request(head: RequestHead, rest: str) -> ReadRequest:
         return RefusedRequest(codes, size, all(each.should for each in must), broken)
     if body.size is not None and body.size < 0:
         asks = _expects(head) and head.version >= (1, 1)
-        return UnfinishedRequest(asks, bool(rest), codes | (ANY_ERROR if asks else frozenset()))
+        return UnfinishedRequest(asks, bool(rest), codes | (ANY_ERROR if asks else NONE))
     rules = (*sorted(head.rules, key=lambda each: each.name), *body.rules)
     refusing = tuple(dict.fromkeys(each.rule for each in faults))
     size = head.size + (body.size or 0)
@@ -181,8 +182,8 @@ def _coded(head: RequestHead, codings: list[str], rest: str, *, both: bool) -> _
         broken = MessageFault(ANY_ERROR, R.RFC9112_2_2_GRAMMAR, must=True, ends=True, should=True)
         return _Body(None, None, (*faults, broken), ends=True)
     known = text if len(codings) == 1 else None
-    extra = (R.RFC9112_7_1_1_IGNORE,) if extended else ()
-    extra += () if size < 0 or _LAST.search(rest[:size]) else (R.RFC9112_7_1_2_TRAILER,)
+    extra = [R.RFC9112_7_1_1_IGNORE] if extended else []
+    extra += [] if size < 0 or _LAST.search(rest[:size]) else [R.RFC9112_7_1_2_TRAILER]
     return _Body(known, size, tuple(faults), ends=both, rules=(*rules, *extra))
 
 

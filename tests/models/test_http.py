@@ -34,12 +34,12 @@ CLOSE = RawRequest(fields=("Host: a", "Connection: close"))
 WAITS = measured("hello", "Expect: 100-continue")
 
 
-def _ok(content: str = "GET / note= body=", **more: bool) -> RawResponse:
-    return RawResponse(200, content, **more)
+def _ok(content: str = "GET / note= body=", *, closes: bool = False, coded: bool = False) -> RawResponse:
+    return RawResponse(200, content, closes=closes, coded=coded)
 
 
-def _echo(body: str, **more: bool) -> RawResponse:
-    return _ok(f"POST /echo note= body={body}", **more)
+def _echo(body: str) -> RawResponse:
+    return _ok(f"POST /echo note= body={body}")
 
 
 def _judged(tested: Bench, *script: tuple[object, ...]) -> str:
