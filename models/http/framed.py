@@ -40,7 +40,7 @@ def chunk(text: str, extension: str = "") -> str:
     r"""Return a chunk.
 
     >>> chunk("hello", ";a")
-    '5;a\\r\\nhello\\r\\n'
+    '5;a\r\nhello\r\n'
     """
     return f"{len(text):x}{extension}\r\n{text}\r\n"
 

@@ -93,7 +93,7 @@ def frame_bytes(frame: RawFrame) -> bytes:
     r"""Return the bytes of a frame.
 
     >>> frame_bytes(RawFrame(9, "hi", masked=False))
-    b'\\x89\\x02hi'
+    b'\x89\x02hi'
     """
     payload = frame.payload.encode("latin-1")
     size = frame.claimed if frame.claimed >= 0 else len(payload)
