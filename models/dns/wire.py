@@ -17,7 +17,7 @@ def name_bytes(name: str) -> bytes:
     r"""Return the bytes of a name.
 
     >>> name_bytes("a.example.")
-    b'\\x01a\\x07example\\x00'
+    b'\x01a\x07example\x00'
     """
     labels = [each.encode() for each in name.rstrip(".").split(".") if each]
     return b"".join(bytes([len(each)]) + each for each in labels) + b"\0"
