@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from otf.adapter import Bench
 from otf.campaign import Campaign, Settings, Summary
 from otf.cli.app import app
-from otf.errors import UsageError
+from otf.errors import INCONCLUSIVE, UsageError
 from otf.models.session_device import MUTANTS, bench
 from otf.models.session_server import Device
 from otf.offline import judge
@@ -102,7 +102,10 @@ def test_the_device_conforms_live_and_its_logs_are_judged_alike(traces: int, tmp
     """As a child process over TCP; each trace is judged again without it."""
     out = tmp_path / "out"
     command = ["run", "session_device", "--traces", str(traces), "--steps", "10", "--jobs", "5", "--seed", "1"]
-    assert CliRunner().invoke(app, [*command, "--no-saved", "--out", str(out)]).exit_code == 0
+    ran = CliRunner().invoke(app, [*command, "--no-saved", "--out", str(out)])
+    if ran.exit_code == INCONCLUSIVE:
+        pytest.skip("the machine was too busy to decide all paths, and none of them failed")
+    assert ran.exit_code == 0, ran.output
     traced = sorted(map(str, out.glob("path-*.jsonl")))
     assert len(traced) == traces
     assert CliRunner().invoke(app, ["replay", *traced]).exit_code == 0
