@@ -82,6 +82,7 @@ DEFECTS: Final = (
         registry="npm",
         advisory="CHANGELOG 3.19.3",
         says="harden STARTTLS, DATA parsing and proxy command handling",
+        violates=("RFC3207_4_2_DISCARD", "RFC5321_4_1_1_4_END"),
     ),
 )
 """Each is looked for by the same model, which is older than this list."""

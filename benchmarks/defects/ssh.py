@@ -45,7 +45,7 @@ DEFECTS: Final = (
         server="asyncssh_server.py",
         advisory="CVE-2023-46446",
         says="Rogue session attack: requests that are injected before the end of the key exchange are acted on.",
-        violates=("RFC4253_10_AFTER",),
+        violates=("RFC4253_10_AFTER", "RFC4253_7_3_NEWKEYS"),
     ),
 )
 """Each is looked for by the same model, which is older than this list."""

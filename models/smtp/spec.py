@@ -13,12 +13,10 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from otf.models.smtp.inputs import (
-    ALSO,
     BAD,
     CANCEL,
     GARBLED,
     GOOD,
-    LOGIN,
     LOGINS,
     RECIPIENTS,
     ROUTE,
@@ -297,6 +295,3 @@ def _code(*codes: int) -> object:
     named = "4xx or 5xx" if codes == ANY_FAILURE else " or ".join(map(str, codes))
     says = f"a reply with {named}"
     return on(SESSION, Where(lambda output: isinstance(output, Reply) and output.code in codes, says=says))
-
-
-__all__ = ["ALSO", "LOGIN", "smtp"]
