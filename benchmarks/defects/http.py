@@ -93,7 +93,7 @@ DEFECTS: Final = (
         advisory="CVE-2025-43859",
         says="Any two bytes are taken for the line terminator behind a chunk.",
         pins=("uvicorn==0.34.0",),
-        violates=("RFC9112_2_2_GRAMMAR",),
+        violates=("RFC9112_7_1_CHUNK",),
     ),
     Defect(
         package="Twisted",
@@ -166,6 +166,6 @@ DEFECTS: Final = (
         registry="npm",
         advisory="CVE-2025-23167",
         says="A header block may end with CR LF CR X in place of CR LF CR LF.",
-        violates=("RFC9112_2_2_GRAMMAR",),
+        violates=("RFC9112_2_2_GRAMMAR", "RFC9112_7_1_2_FIELD"),
     ),
 )

@@ -22,6 +22,8 @@ _EXTENSIONS: Final = re.compile(rf"(?:[ \t]*;[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+(?
 _LAST: Final = re.compile(r"(?:\A|\r\n)0+(?:[ \t]*;[^\r\n]*)?\r\n\r\n\Z", re.ASCII)
 """The end of a body without trailer fields."""
 _HOST: Final = re.compile(r"[^\s/@?#\"<>\\^`{|}]*", re.ASCII)
+UNFINISHED: Final = -1
+NONE: Final = frozenset[int]()
 _CRLF: Final = "\r\n"
 _METHODS: Final = {"GET", "HEAD", "POST"}
 _OVER: Final = frozenset({400, 411, 413})
@@ -39,7 +41,7 @@ class ServedRequest:
     size: int
     ends: bool
     rules: tuple[R, ...]
-    refusal: frozenset[int] = frozenset()
+    refusal: frozenset[int] = NONE
     refusing: tuple[R, ...] = ()
     asked_to_close: bool = False
 
@@ -60,7 +62,7 @@ class UnfinishedRequest:
 
     asks: bool = False
     begun: bool = False
-    refusal: frozenset[int] = frozenset()
+    refusal: frozenset[int] = NONE
 
 
 ReadRequest = ServedRequest | RefusedRequest | UnfinishedRequest
@@ -86,7 +88,7 @@ def read_requests(data: str) -> Iterator[ReadRequest]:
 def _request(head: RequestHead, rest: str) -> ReadRequest:
     body = _body(head, rest)
     faults = (*head.faults, *body.faults)
-    codes = frozenset[int]().union(*(each.codes for each in faults))
+    codes = NONE.union(*(each.codes for each in faults))
     must = [each for each in faults if each.must]
     if must:
         ends = any(each.ends for each in must) or body.size is None or body.size < 0 or body.ends
@@ -95,7 +97,7 @@ def _request(head: RequestHead, rest: str) -> ReadRequest:
         return RefusedRequest(codes, size, all(each.should for each in must), broken)
     if body.size is not None and body.size < 0:
         asks = _expects(head) and head.version >= (1, 1)
-        return UnfinishedRequest(asks, bool(rest), codes | (ANY_ERROR if asks else frozenset()))
+        return UnfinishedRequest(asks, bool(rest), codes | (ANY_ERROR if asks else NONE))
     rules = (*sorted(head.rules, key=lambda each: each.name), *body.rules)
     refusing = tuple(dict.fromkeys(each.rule for each in faults))
     size = head.size + (body.size or 0)
@@ -177,19 +179,20 @@ def _coded(head: RequestHead, codings: list[str], rest: str, *, both: bool) -> _
     faults += [MessageFault(_OVER, R.RFC9110_9_3_1_BODY)] if head.method in {"GET", "HEAD"} else []
     rules = (R.RFC9112_6_1_BOTH,) if both else (R.RFC9112_6_1_CHUNKED, R.RFC9112_6_3_CODED, R.RFC9112_7_1_PARSE)
     text, size, extended = read_chunks(rest)
-    if size is None:
-        broken = MessageFault(ANY_ERROR, R.RFC9112_2_2_GRAMMAR, must=True, ends=True, should=True)
+    if size is None or size < UNFINISHED:
+        rule = R.RFC9112_7_1_CHUNK if size is None else R.RFC9112_7_1_2_FIELD
+        broken = MessageFault(ANY_ERROR, rule, must=True, ends=True, should=True)
         return _Body(None, None, (*faults, broken), ends=True)
     known = text if len(codings) == 1 else None
-    extra = (R.RFC9112_7_1_1_IGNORE,) if extended else ()
-    extra += () if size < 0 or _LAST.search(rest[:size]) else (R.RFC9112_7_1_2_TRAILER,)
+    extra = [R.RFC9112_7_1_1_IGNORE] if extended else []
+    extra += [] if size < 0 or _LAST.search(rest[:size]) else [R.RFC9112_7_1_2_TRAILER]
     return _Body(known, size, tuple(faults), ends=both, rules=(*rules, *extra))
 
 
 def read_chunks(data: str) -> tuple[str, int | None, bool]:
     """Return the content, its size on the wire, and whether there are extensions.
 
-    The size is -1 if it is not whole, and None if it is malformed.
+    The size is `UNFINISHED` if it is not whole, None if a chunk is malformed, and less if a trailer field is.
     """
     content, at, extended = "", 0, False
     while (end := data.find(_CRLF, at)) >= 0:
@@ -204,17 +207,17 @@ def read_chunks(data: str) -> tuple[str, int | None, bool]:
         if not _CRLF.startswith(behind):
             return content, None, extended
         if len(behind) < len(_CRLF):
-            return content, -1, extended
+            return content, UNFINISHED, extended
         content, at = content + chunk, at + size + 2
     broken = re.fullmatch(r"[0-9A-Fa-f]*(?:[ \t]*;[^\0\r\n]*)?\r?", data[at:]) is None
-    return content, None if broken else -1, extended
+    return content, None if broken else UNFINISHED, extended
 
 
-def _trailers(data: str, at: int) -> int | None:
+def _trailers(data: str, at: int) -> int:
     while (end := data.find(_CRLF, at)) >= 0:
         if end == at:
             return end + 2
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\0\r\n]*", data[at:end]):
-            return None
+            return UNFINISHED - 1
         at = end + 2
-    return None if "\n" in data[at:] or "\0" in data[at:] else -1
+    return UNFINISHED - 1 if "\n" in data[at:] or "\0" in data[at:] else UNFINISHED

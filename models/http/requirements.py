@@ -157,6 +157,17 @@ class HttpRule(Enum):
     )
     RFC9112_6_3_411 = "MAY", "A server may reject a request that contains a body but no Content-Length with a 411."
     RFC9112_7_1_PARSE = "MUST", "A recipient must be able to parse and decode the chunked transfer coding."
+    RFC9112_7_1_CHUNK = (
+        "SHOULD",
+        (
+            "A chunk is its size in hexadecimal digits, extensions, CRLF, its data and CRLF; a server should respond"
+            " to other octets with a 400 (section 2.2)."
+        ),
+    )
+    RFC9112_7_1_2_FIELD = (
+        "SHOULD",
+        "Trailer fields are field lines; a server should respond to other octets with a 400 (section 2.2).",
+    )
     RFC9112_7_1_LARGE = (
         "MUST",
         (

@@ -8,7 +8,7 @@ from typing import Final
 
 from otf.errors import CodecError
 from otf.framing import LARGEST, Frame, Framing
-from otf.framing.frame import TORN, too_long
+from otf.framing.frame import too_long
 
 _STATUS_LINE: Final = re.compile(rb"(HTTP/[0-9]\.[0-9]) ([1-5][0-9]{2}) ([^\r\n]*)", re.ASCII)
 _FIELD: Final = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n]*?)[ \t]*", re.ASCII)
@@ -139,7 +139,10 @@ class ResponseFramer:
         return frames
 
     def rest(self) -> list[Frame]:
-        """Return the unfinished response, whole if it may end with the connection, and begin anew."""
+        """Return the last response if it may end with the connection, and begin anew.
+
+        One that is not whole is dropped: a reset may cut it off, and then no answer counts; otherwise it is missing.
+        """
         left, self._raw, self._lost = self._raw, b"", False
         if not left:
             return []
@@ -147,7 +150,7 @@ class ResponseFramer:
             whole = read_response(left, ended=True) is not None
         except ValueError as error:
             return [Frame(left, str(error))]
-        return [Frame(left, "" if whole else TORN)]
+        return [Frame(left)] if whole else []
 
     def _given_up(self, trouble: str) -> Frame:
         broken, self._raw, self._lost = self._raw[: self._largest], b"", True

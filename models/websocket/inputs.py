@@ -68,7 +68,7 @@ def _single() -> Iterator[RawFrame]:
     for broken in ("\xff", "\xc3\x28", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc3", "hello\xe2\x82"):
         yield RawFrame(TEXT, broken)
     yield from (RawFrame(CONTINUED, "hello"), RawFrame(CONTINUED, "hello", fin=False))
-    yield from (RawFrame(opcode, "hel", fin=False) for opcode in (TEXT, BINARY))
+    yield from (RawFrame(opcode, "he", fin=False) for opcode in (TEXT, BINARY))
     yield from (RawFrame(TEXT, "\xc3", fin=False), RawFrame(CONTINUED, "\xa4"), RawFrame(TEXT, "\xff", fin=False))
 
 
@@ -77,7 +77,7 @@ def _code(code: int) -> str:
 
 
 def _bursts() -> Iterator[tuple[RawFrame, ...]]:
-    first, last = RawFrame(TEXT, "hel", fin=False), RawFrame(CONTINUED, "lo")
+    first, last = RawFrame(TEXT, "he", fin=False), RawFrame(CONTINUED, "llo")
     ping, text, close = RawFrame(PING, "hi"), RawFrame(TEXT, "a"), RawFrame(CLOSE, _code(1000))
     yield from ((text, ping, text), (first, last), (first, ping, last), (first, RawFrame(PONG), last, text))
     yield from (

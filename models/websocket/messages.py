@@ -8,7 +8,7 @@ from typing import Final
 from otf.codec import PortAction
 from otf.errors import CodecError
 from otf.framing import LARGEST, Frame, Framing
-from otf.framing.frame import TORN, too_long
+from otf.framing.frame import too_long
 from otf.models.http.wire import read_response
 from otf.values import show
 
@@ -187,7 +187,10 @@ class SocketFramer:
         return frames
 
     def rest(self) -> list[Frame]:
-        """Return the unfinished message, and begin anew."""
+        """Return the answer to a handshake if it may end with the connection, and begin anew.
+
+        What is not whole is dropped: a reset may cut it off, and then no answer counts; otherwise it is missing.
+        """
         left, is_answer = self._parts + self._raw, not self._is_open
         self._restart()
         if not left:
@@ -196,7 +199,7 @@ class SocketFramer:
             whole = is_answer and read_response(left, ended=True) is not None
         except ValueError as error:
             return [Frame(left, str(error))]
-        return [Frame(left, "" if whole else TORN)]
+        return [Frame(left)] if whole else []
 
     def _restart(self) -> None:
         self._raw = self._parts = b""

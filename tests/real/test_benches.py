@@ -34,6 +34,8 @@ SYSTEMS = [
     pytest.param("irc", {}, 2, 200, marks=needs("ngircd")),
     pytest.param("modbus", {}, 1, 30, marks=[needs("socat"), needs_module("pymodbus")]),
     pytest.param("chat", {}, 2, 60, marks=needs_module("websocket_server")),
+    pytest.param("http", {}, 1, 40, marks=needs_module("h11")),
+    pytest.param("websocket", {}, 1, 40, marks=needs_module("wsproto")),
     pytest.param("supply", {}, 1, 12, marks=needs_module("pyvisa_sim")),
     # under CC BY-NC-SA: users install it themselves
     pytest.param("elm327", {}, 1, 60, marks=[needs_module("elm"), pytest.mark.slow]),
