@@ -58,8 +58,7 @@ MUTANTS: Final = {
     "patient": "any number of wrong keys may be tried",
     "short": "the last character of the VIN is missing",
 }
-MOST: Final = 4
-"""Cyclic frames that are counted."""
+MOST: Final = 4  # cyclic frames that are counted
 _NUMBERS: Final = count()
 
 
@@ -192,15 +191,12 @@ INPUTS: Final = (
     Uds(SECURITY, b"\x02\0\0"),
     Uds(WRITE, VIN_ID + OTHER),
 )
-WAITS: Final = (Elapse(0.7 * SESSION), Elapse(1.5 * SESSION))
-"""Each request prolongs the session: without waits hardly a path sees it end, or whether one request prolonged it."""
 
 
 def inputs(state: EcuState) -> Iterator[Uds | Elapse]:
-    """Yield the requests, and in an extended session waits: one that outlasts it, and one that does not."""
-    yield from INPUTS
-    if state.cycles is not None:
-        yield from WAITS
+    """Yield the requests, and in an extended session waits: without them hardly a path sees it end, or prolonged."""
+    waits = (Elapse(0.7 * SESSION), Elapse(1.5 * SESSION))
+    yield from INPUTS if state.cycles is None else (*INPUTS, *waits)
 
 
 SPEC: Final[Spec[EcuState, Uds | Elapse]] = Spec(step, EcuState(), inputs, emits, name="ecu")
@@ -236,11 +232,8 @@ def _connect(fault: str, bus: str) -> Connect:
     async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
         async with AsyncExitStack() as stack:
             place = bus or await stack.enter_async_context(_unit(fault))
-            ports = {
-                "diag": isotp(f"isotp://{place}?tx=7e0&rx=7e8"),
-                "bus": can(f"can://{place}", filters=[(STATUS, 0x7FF)]),
-            }
-            yield {name: await stack.enter_async_context(port()) for name, port in ports.items()}
+            diag, cyclic = isotp(f"isotp://{place}?tx=7e0&rx=7e8"), can(f"can://{place}", filters=[(STATUS, 0x7FF)])
+            yield {"diag": await stack.enter_async_context(diag()), "bus": await stack.enter_async_context(cyclic())}
 
     return connect
 
