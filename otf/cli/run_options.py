@@ -29,6 +29,7 @@ from otf.trace.result import counted
 _NUMBER: Final = 20  # bytes of a file that holds the number of a process
 REQUIREMENTS: Final = "requirements"
 LOOKED: Final = 20_000  # states of a model, to count coverage
+LOOKING: Final = 5.0  # seconds for these: with hundreds of inputs a state they would be minutes
 UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 _DURATION: Final = re.compile(r"(\d{1,12}(?:\.\d{1,12})?|\.\d{1,12})([smh]?)")
 
@@ -138,7 +139,7 @@ def counting(bench: Bench, settings: Settings, until: str | None) -> tuple[Setti
             message = f"--until {until}: the bench has no table of requirements; give it requirements=…"
             raise UsageError(message)
         return replace(settings, decides=True), Covered()
-    coverage = Coverage(explore(bench.spec, LOOKED))
+    coverage = Coverage(explore(bench.spec, LOOKED, seconds=LOOKING))
     strategy = covering(known(settings.strategy), coverage, parsed(until), monotonic)
     # the strategies of workers count nothing here: the traces of their paths show what they cover
     covers = None if settings.workers is None else coverage

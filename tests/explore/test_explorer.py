@@ -134,6 +134,12 @@ def test_objects_that_are_compared_by_identity_may_be_states() -> None:
     assert len(graph.values) == 4
 
 
+def test_time_bounds_an_exploration() -> None:
+    """States that are not expanded when the time is up are its frontier, as those beyond any other bound."""
+    graph = explore(STACK, seconds=0.0)
+    assert (len(graph.states), graph.cuts, graph.whole) == (1, {"time": 1}, False)
+
+
 @pytest.mark.parametrize(("limit", "depth"), [(0, None), (5, -1)])
 def test_bounds_that_make_no_sense_are_refused(limit: int, depth: int | None) -> None:
     """A limit below one state and a negative depth are refused."""
