@@ -21,7 +21,8 @@ EXAMPLES = """\b
 Examples:
   otf check conference                           all laws of the model
   otf check coffee --law deterministic           this law must hold
-  otf check lamp.py --invariant lamp.py:sane     sane(state) must hold; lamp.py:sane=R1 cites R1
+  otf check lamp.py --invariant lamp.py:sane     sane(state) must hold
+  otf check lamp.py --invariant lamp.py:sane=R1  and a failure cites R1
 """
 
 
