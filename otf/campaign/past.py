@@ -88,9 +88,9 @@ class CountedLine(msgspec.Struct, frozen=True):
     silence: str = ""
     unwritten: str = ""
     again: bool = False
-    reached: list[str] = []
-    decided: list[str] = []
-    violated: list[str] = []
+    reached: tuple[str, ...] = ()
+    decided: tuple[str, ...] = ()
+    violated: tuple[str, ...] = ()
     new: dict[int, str] = {}
     visits: msgspec.Raw = msgspec.Raw(b"[]")
     learned: msgspec.Raw = msgspec.Raw(b"{}")
@@ -178,8 +178,9 @@ class Past:
             counted = _decoded(line, CountedLine)
             if counted is not None:
                 self._of.update(counted.new)
-                # also of a path that is driven again: what it showed was seen
-                self._requirements.add(shown(counted, self.folder))
+                # also of a path that is driven again: what it showed was seen. Most paths are the first to show nothing
+                if counted.reached or counted.decided or counted.violated:
+                    self._requirements.add(shown(counted, self.folder))
                 # a path that was not decided is driven again, and counts once: as its last line says
                 self.counted[counted.path] = counted
         elif _MARKS[SHRUNK] in line:
