@@ -49,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = command("defects", __doc__)
     parser.add_argument("--only", default="", metavar="WORD", help="only defects with this word in their name")
     parser.add_argument("--seconds", type=positive, default=600, help="the time for each defect")
+    parser.add_argument("--learning", type=positive, default=30, help="seconds for the fixed version, before that")
     parser.add_argument("--steps", type=positive, default=30, help="the inputs of a path")
     parser.add_argument("--seed", type=positive, default=1)
     parser.add_argument("--environments", type=Path, default=ENVIRONMENTS, help="the folder of installed versions")
@@ -56,7 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows = list[dict[str, Any]]()
     for defect in DEFECTS:
         if asked.only in defect.name:
-            rows.append(Hunt(defect, asked.environments, asked.seconds, asked.steps, asked.seed).run())
+            hunt = Hunt(defect, asked.environments, asked.seconds, asked.steps, asked.seed, asked.learning)
+            rows.append(hunt.run())
             _show(rows[-1])
     print(totals(rows))
     save({"totals": totals(rows), "rows": rows}, asked.json)

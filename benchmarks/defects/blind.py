@@ -29,7 +29,9 @@ BUDGET: Final = Budget(seconds=120.0)
 class Hunt:
     """Campaigns on the bad version of one defect, each until a failure that is not known yet.
 
-    A failure whose shrunk run also fails on the fixed version is no defect that was fixed: it is `common` to both.
+    For `learning` seconds the fixed version is tested first: what fails there is no defect that was fixed, it is
+    `common` to both. So is a failure whose shrunk run also fails on the fixed version. `inputs` and the seconds of a
+    difference are those on the bad version.
     """
 
     defect: Defect
@@ -37,6 +39,8 @@ class Hunt:
     seconds: float
     steps: int = 50
     seed: int = 1
+    learning: float = 30.0
+    least: float = 1.0  # seconds below which no other campaign begins
     differences: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     common: list[str] = field(default_factory=list[str])
     inputs: int = 0
@@ -45,10 +49,12 @@ class Hunt:
 
     def run(self) -> dict[str, Any]:
         """Return what was found until the time was up or the defect was found."""
-        began = monotonic()
         bad, fixed = (self._bench(each) for each in (self.defect.bad, self.defect.fixed))
-        while not self.found and (left := self.seconds - (monotonic() - began)) > 1:
-            summary = self._campaign(bad, left)
+        self._learn(fixed)
+        began = monotonic()
+        while not self.found and (left := self.seconds - (monotonic() - began)) > self.least:
+            summary = self._campaign(bad, left, stop_first=True)
+            self.inputs += summary.steps
             if not summary.failures:
                 break
             for group in summary.failures.values():
@@ -67,7 +73,13 @@ class Hunt:
     def _bench(self, version: str) -> Bench:
         return self.defect.bench(command(self.defect, version, self.environments))
 
-    def _campaign(self, bench: Bench, seconds: float) -> Summary:
+    def _learn(self, fixed: Bench) -> None:
+        summary = self._campaign(fixed, self.learning, stop_first=False)
+        for signature in summary.failures:
+            self._known.add(signature)
+            self.common.append(f"{signature} (fails on the fixed version)")
+
+    def _campaign(self, bench: Bench, seconds: float, *, stop_first: bool) -> Summary:
         known = KnownIssue(lambda failure: failure.signature in self._known, "seen before")
         bench = replace(bench, known_issues=(known,))
         self.seed += 1
@@ -79,12 +91,12 @@ class Hunt:
                 time=seconds,
                 seed=self.seed,
                 keep="failures",
-                stop_first=True,
+                stop_first=stop_first,
+                shrink=stop_first,
                 budget=BUDGET,
                 aftermath=0.0,
             )
             summary = anyio.run(Campaign(bench, settings).run)
-        self.inputs += summary.steps
         self.trouble = summary.trouble
         return summary
 
