@@ -61,7 +61,8 @@ class Examples:
         """
         test, says, code = _test(item), getattr(item, "says", ""), _code(item)
         # most tests come again in the next state: a search there costs a hundred times as much as a second look
-        again = [row[0] for row in self._again(code) if passes(test, row[0])]
+        given = item.examples if isinstance(item, Where) else ()
+        again = [each for each in (given or (row[0] for row in self._again(code))) if passes(test, each)]
         if again:
             return again[:ENOUGH]
         near = Near.of(state, inp, [item], says, beside)
