@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
-from otf.adapter import Bench, Ending
+from otf.adapter import Bench, Ending, KnownIssue
 from otf.campaign import Budget, PathResult, Settings, Shrinker, Shrunk
 from otf.campaign.paths import PathRun
 from otf.campaign.settings import header
@@ -241,8 +241,10 @@ def test_the_trace_says_whether_the_search_came_to_its_end(tmp_path: Path) -> No
 
 
 def test_other_failures_are_kept(tmp_path: Path) -> None:
-    """A failure with another signature that a candidate shows is no result, but has a trace of its own."""
+    """A failure with another signature that a candidate shows is no result, but has a trace of its own unless known."""
     sent = [Coin(), Coin(), Coin(), Refund(), Coin(), Coin(), Coin(), Button()]
+    known = KnownIssue(lambda failure: failure.kind == "missing", "it keeps the money")
+    assert not _shrunk(replace(bench(TEA, THIEF), known_issues=(known,)), tmp_path, sent, algorithm="elements").others
     shrunk = _shrunk(bench(TEA, THIEF), tmp_path, sent, algorithm="elements")
     (other,) = shrunk.others
     assert other.verdict.failure is not None

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import anyio
 import pytest
 
-from otf.campaign.shrinking import spared
+from otf.campaign.budgeted import spared
 
 FAULTS = ("p in 1 drop", "p in 2 drop", "q out 1 delay", "q out 3 drop")
 
