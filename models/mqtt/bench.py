@@ -24,13 +24,14 @@ from otf.models.mqtt.spec import mqtt
 from otf.models.serving import (
     GRACE,
     HOST,
+    READY,
     chosen,
     expected,
     free_port,
     known_issue,
     program,
+    started,
     until_answered,
-    until_told,
 )
 from otf.spec.transition import requirements
 
@@ -92,13 +93,11 @@ def served_by(argv: Sequence[str], version: Literal["3.1.1", "5"] = "3.1.1") -> 
     """
 
     async def serve(stack: AsyncExitStack) -> Address:
-        process = await stack.enter_async_context(open_process(list(argv), ready=None, grace=GRACE))
-        return HOST, int(await until_told(process, bytes.isdigit, _START))
+        return HOST, (await started(stack, argv))[1]
 
     return _bench(VERSIONS[version], serve)
 
 
-_START: Final = 20.0
 """Seconds that a server may take to start."""
 
 
@@ -143,7 +142,7 @@ def _started(server: str) -> _Serving:
         address = HOST, free_port(socket.SOCK_STREAM)
         process = await stack.enter_async_context(open_process(_command(server, address[1]), ready=None, grace=GRACE))
         probe = partial(open_tcp, address, measured(packet_size))
-        await until_answered(probe, MqttCodec().encode(MqttConnect(2, 0, "otfReady")), process, _START)
+        await until_answered(probe, MqttCodec().encode(MqttConnect(2, 0, "otfReady")), process, READY)
         return address
 
     return serve
