@@ -116,7 +116,11 @@ def test_without_requirements_nothing_is_violated() -> None:
 
 def test_spontaneous_outputs_with_inputs_in_flight() -> None:
     """What the system may say unasked explains what comes, and is not due itself."""
-    ringing = replace(spec(two), emits=lambda state: [goto(state, "z", req="bell")])
+
+    def emits(state: str) -> list[Transition[str]]:
+        return [goto(state, "z", req="bell")]
+
+    ringing = replace(spec(two), emits=emits)
     assert violated(ringing, "a? b? z! x! quiet") == "B"
     assert violated(ringing, "a? quiet") == "A"
 
