@@ -229,7 +229,7 @@ class Model:
 
         def every() -> list[Symbol]:
             # no more than its length, as in `_given`
-            given = limited(islice(values, size), INPUTS, "inputs")
+            given = islice(values, size) if size <= INPUTS else limited(values, INPUTS, "inputs")
             return _guard(lambda: list(map(self.symbol, given)), self.spec.inputs, "inputs", node.value)
 
         return EnabledInputs(size, drawn, every=every)

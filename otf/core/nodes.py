@@ -58,7 +58,7 @@ class EnabledInputs:
     def fixed(symbols: Iterable[Symbol]) -> EnabledInputs:
         """Return inputs whose symbols are made already."""
         made = tuple(symbols)
-        return EnabledInputs(len(made), made.__getitem__, kept=True)
+        return EnabledInputs(len(made), made.__getitem__, kept=True, every=lambda: made)
 
     def __len__(self) -> int:
         """Return how many there are, with repetitions."""

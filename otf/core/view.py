@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from otf.core.hypothesis import Hypothesis
@@ -143,7 +144,7 @@ def _union(offers: list[EnabledInputs]) -> EnabledInputs:
     first = offers[0]
     if all(each is first for each in offers):
         return first
-    return EnabledInputs.fixed(dict.fromkeys(inp for each in offers for inp in each.all))
+    return EnabledInputs.fixed(dict.fromkeys(chain.from_iterable([each.listed() for each in offers])))
 
 
 def _enough(
