@@ -73,7 +73,7 @@ class Campaign:
         self._confirmer = Confirmer(bench, self.summary)
         if bench.speed > 1 and settings.burst > 1:
             raise refused(bench.speed, "a failure in a burst cannot be driven again at the system's own speed")
-        self._reached = known(settings.strategy).done
+        self._strategy = known(settings.strategy)
         self._stop = False
         self._deadline = float("inf")
         self._reports: FailureReports
@@ -212,7 +212,7 @@ class Campaign:
             counts = partial(self._finish, driven=result, learned=learned, journal=journal)
             oracle, again = self._executor.oracle(lane), self._again(lane)
             path = await self._confirmer.confirmed(result, oracle, again, counts, doubtful=self._doubtful)
-            shows = await new_evidence(self.summary.requirements, path.result, self.bench, oracle)
+            shows = await new_evidence(self.summary.requirements, path.result, self.bench, oracle, self._strategy)
             if self.settings.covers is not None:
                 await cover(self.settings.covers, result.trace, self.bench, oracle)
         counts(path, shows=shows)
@@ -225,7 +225,7 @@ class Campaign:
 
     @property
     def _done(self) -> bool:
-        return self._reached() or (self.settings.decides and not self.summary.requirements.open())
+        return self._strategy.done() or (self.settings.decides and not self.summary.requirements.open())
 
     @property
     def _doubtful(self) -> bool:
