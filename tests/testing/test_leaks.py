@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 from anyio.lowlevel import checkpoint
 
-from otf.adapter.rest.orphans import adopt
+from otf.adapter.rest.orphans import adopting
 from otf.testing import Echo, Rig, leaks
 from otf.testing.adapter import a_cancelled_opening_leaves_nothing, nothing_is_left_open
 from otf.testing.leaks import Baseline, children, leaks_of
@@ -21,20 +20,16 @@ from tests.testing.test_adapter import EchoLine
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real]
 on_asyncio = pytest.mark.parametrize("anyio_backend", ["asyncio"])
-PR_GET_CHILD_SUBREAPER, PR_SET_CHILD_SUBREAPER = 37, 36
 SLEEPER = ["/bin/sleep", "600"]
 SLEEP = "sleep 600 >/dev/null 2>&1 & echo $!"
 
 
 @pytest.fixture(autouse=True)
-def adopting(monkeypatch: pytest.MonkeyPatch) -> Generator[None, None, None]:
+def adopted(monkeypatch: pytest.MonkeyPatch) -> Generator[None, None, None]:
     """Let this process adopt orphans, as a run of otf does; what is left here is left at once."""
     monkeypatch.setattr(leaks, "SETTLING", 0.01)
-    before, prctl = ctypes.c_int(), ctypes.CDLL(None).prctl
-    prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(before), 0, 0, 0)
-    adopt()
-    yield
-    prctl(PR_SET_CHILD_SUBREAPER, before.value, 0, 0, 0)
+    with adopting():
+        yield
 
 
 class Shell:
