@@ -89,6 +89,12 @@ def _dup(broker: Broker, inp: MqttInput) -> bool:
     return isinstance(packet, MqttPublish) and packet.dup and any(True for _ in _subscribers(broker, packet.topic))
 
 
+def _again(broker: Broker, inp: MqttInput) -> bool:
+    packet = inp.packet if isinstance(inp, MqttMessage) else None
+    session = broker.session(broker.link(inp.client).client)
+    return isinstance(packet, MqttPublish) and packet.dup and session is not None and packet.id in session.repeated
+
+
 def _resumed(broker: Broker, inp: MqttInput) -> Session | None:
     """Return the session that a CONNECT resumes."""
     packet = inp.packet if isinstance(inp, MqttMessage) else None
@@ -125,6 +131,7 @@ def _connects(broker: Broker, inp: MqttInput) -> bool:
 
 
 GROUPS: Final[dict[str, tuple[str, _Has]]] = {
+    "again": ("a message of QoS 2 for the third time", _again),
     "connect": ("a CONNECT that has to be rejected", _connects),
     "dup": ("a message with DUP, for subscribers", _dup),
     "empty": ("resuming a session without subscriptions, by MQTT 3.1.1", _empty),

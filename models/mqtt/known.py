@@ -45,6 +45,13 @@ KNOWN: Final = {
             "publish with a subscription identifier",
             req="3.3.4-6",
         ),
+        _of(
+            "again",
+            "mosquitto 2.0.11 closes when a message of QoS 2 comes for the third time",
+            "dup=True",
+            "ended",
+            req="4.3.3-2 4.3.3-10",
+        ),
         _of("share", "mosquitto 2.0.11 takes a share with No Local", "no local on a share", req="3.8.3-4"),
         _of("share", "mosquitto 2.0.11 takes a share without a name", "a share without a name", req="4.8.2-1"),
         _of("share", "mosquitto 2.0.11 takes a share without a filter", "a share without a filter", req="4.8.2-2"),

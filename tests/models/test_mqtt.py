@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 import pytest
 
+from otf.adapter import Bench
 from otf.codec.mqtt import (
     MqttConnack,
     MqttConnect,
@@ -25,6 +27,7 @@ from otf.codec.mqtt import (
     MqttVersion,
 )
 from otf.core import Monitor
+from otf.core.evidence import RequirementEvidence
 from otf.core.nodes import Node
 from otf.models.mqtt import bench, mqtt, requirements_of
 from otf.models.mqtt.groups import ALSO
@@ -33,7 +36,7 @@ from otf.models.mqtt.messages import MqttClientsCodec, MqttDial, MqttHalt, MqttM
 from otf.models.mqtt.state import Broker
 from otf.models.mqtt.violations import rules_of
 from otf.testing import check_codec
-from otf.trace.events import Closed, Quiet, Seen, Sent
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 
 Step = tuple[object, ...]
 
@@ -48,16 +51,34 @@ def _judged(*script: Step, version: MqttVersion = 4) -> str:
 
 
 def _after(*script: Step, version: MqttVersion = 4) -> Monitor:
-    tested = bench(version="5" if version == 5 else "3.1.1")
-    monitor, at = Monitor(tested.oracle()), 0.0
+    monitor = Monitor(_tested(version).oracle())
+    for event in _events(script, version):
+        monitor.tell(event)
+    return monitor
+
+
+def _covered(*script: Step, version: MqttVersion) -> set[str]:
+    """Return the requirements without which the script has no explanation."""
+    monitor, evidence = Monitor(_tested(version).oracle()), RequirementEvidence()
+    for event in _events(script, version):
+        assert monitor.tell(event) is None
+        evidence.follow(event, monitor)
+    return evidence.decided
+
+
+def _tested(version: MqttVersion) -> Bench:
+    return bench(version="5" if version == 5 else "3.1.1")
+
+
+def _events(script: Iterable[Step], version: MqttVersion) -> Iterator[Event]:
+    tested, at = _tested(version), 0.0
     for inp, *outputs in script:
         at += 1e-6
-        monitor.tell(Sent(inp, tested.port(inp), at))
+        yield Sent(inp, tested.port(inp), at)
         for output in outputs:
             ended = isinstance(output, str)
-            monitor.tell(Closed(str(output)[-1], "", at) if ended else Seen(output, tested.port(output), at))
-        monitor.tell(Quiet(at))
-    return monitor
+            yield Closed(str(output)[-1], "", at) if ended else Seen(output, tested.port(output), at)
+        yield Quiet(at)
 
 
 A = _at("a", MqttConnect(2, 0, "otfA"), MqttConnack(0, 0))
@@ -248,6 +269,61 @@ def test_every_input_has_bytes_and_every_number_is_in_the_table(version: MqttVer
         for each in (rule.new if version == 5 else rule.old).split()
     }
     assert numbers <= set(requirements_of(version))
+
+
+CLEARED = _at("a", MqttPublish("t", b"", retain=True))
+KEPT = (*T, *_at("b", MqttPublish("t", b"r", 1, 5, retain=True)))
+STALE = (*T, *_at("b", MqttPublish("t", b"q", retain=True)))
+LATE = _at("a", MqttPublish("t", b"r", 1, 10), MqttPuback(10))
+BOTH = RESUMED + GOT + _at("b", MqttPublish("t", b"r", 1, 6))
+TAKEN = _at("b", MqttSubscribe(9, (MqttFilter("t", 2),)), MqttSuback(9, (2,)))
+TOLD = (*TWICE, *_at("b", MqttPublish("t", b"z", 2, 3)))
+LEFT = _at("b", MqttUnsubscribe(8, (MqttTopic("t"),)), MqttUnsuback(8))
+RELEASED = _at("b", MqttPubrec(3), MqttPubrel(3))
+ENDS = (MqttHalt("a"), "end a")
+
+
+@pytest.mark.parametrize(
+    ("script", "old", "new"),
+    [
+        ([A, B, RETAIN, CLEARED, T], "3.3.1-11", "3.3.1-7"),
+        ([A, B, RETAIN, _at("a", MqttPublish("t", b"x")), KEPT], "3.3.1-12", "3.3.1-8"),
+        ([A, B, RETAIN, _at("a", MqttPublish("t", b"q", retain=True)), STALE], "3.3.1-7", ""),
+        ([A, B, RETAIN, ENDS, KEPT], "3.1.2-7", ""),
+        ([A, LASTING, T, AWAY, PUBLISH, LATE, DIAL, BOTH], "4.6.0-6", ""),
+        ([A, B, TAKEN, TOLD, LEFT, RELEASED], "3.10.4-3", ""),
+        ([A, B, T, PUBLISH + GOT], "4.1.0-2", ""),
+    ],
+)
+def test_what_happened_before_decides_a_statement_later(script: list[Step], old: str, new: str) -> None:
+    """Retained messages that are gone or stay, messages in their order, and what was begun and is completed."""
+    assert f"MQTT-{old}" in _covered(*script, version=4)
+    assert not new or f"MQTT-{new}" in _covered(*script, version=5)
+
+
+SHARED = _at("b", MqttSubscribe(9, (MqttFilter("$share/g/t", 2),)), MqttSuback(9, (2,)))
+SHORT = _at("b", MqttConnect(0, 0, "otfB"), _connack())
+OWNER = _at("a", MqttConnect(0, 0, "otfA", b"", ONE[:1]), _connack())
+OWNED = _at("a", MqttConnect(0, 0, "otfA", b"", ONE[:1]), _connack(session=1))
+DIAL_A = (MqttDial("a"),)
+QUIETLY = _at("b", MqttConnect(2, 0, "otfB", b"", (MqttProperty("request_problem", 0),)), _connack())
+SENT = (*TWICE, *_at("b", MqttPublish("t", b"z", 2, 3)))
+RESENT = (*BACK, *_at("b", MqttPublish("t", b"z", 2, 3, dup=True)))
+
+
+@pytest.mark.parametrize(
+    ("script", "number"),
+    [
+        ([SHORT, AWAY, DIAL, SHORT], "4.1.0-2"),
+        ([OWNER, TWICE, ENDS, DIAL_A, OWNED, AGAIN], "4.3.3-10"),
+        ([QUIETLY, T], "3.1.2-29"),
+        ([NEW, STORED, SHARED, SENT, _at("b", MqttPubrec(3, 0x80, ()))], "4.8.2-6"),
+        ([NEW, STORED, SHARED, SENT, AWAY, DIAL, RESENT], "4.8.2-4"),
+    ],
+)
+def test_statements_of_5(script: list[Step], number: str) -> None:
+    """Sessions that end with their connection, repeated messages, problem information, and shares."""
+    assert f"MQTT-{number}" in _covered(*script, version=5)
 
 
 @pytest.mark.parametrize("server", [MOSQUITTO, AEDES])
