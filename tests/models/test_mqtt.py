@@ -35,6 +35,7 @@ from otf.models.mqtt.known import AEDES, MOSQUITTO, groups_of
 from otf.models.mqtt.messages import MqttClientsCodec, MqttDial, MqttHalt, MqttMessage, MqttPacket, MqttViolation
 from otf.models.mqtt.state import Broker
 from otf.models.mqtt.violations import rules_of
+from otf.spec.transition import requirements
 from otf.testing import check_codec
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 
@@ -335,3 +336,5 @@ def test_what_a_server_is_known_to_do_is_left_out_or_a_known_issue(server: str) 
     assert len(bench(server=server, also="all").known_issues) == sum(map(len, issues))
     assert not bench(server="broker {port}", also="all").known_issues
     assert set(groups_of(server)) < set(ALSO)
+    cited = {number for each in bench(server=server, also="all").known_issues for number in requirements(each.req)}
+    assert cited <= set(requirements_of(4))
