@@ -62,7 +62,6 @@ KNOWN: Final = {
             "second",
             "mosquitto 2.0.11 publishes no will of a client that sends a second CONNECT",
             "second connect",
-            "silence",
             old="3.1.2-8",
             new="3.1.2-8",
         ),
@@ -99,9 +98,17 @@ KNOWN: Final = {
         _of("utf8", "aedes 1.2.0 takes U+0000", "U+0000", old="1.5.3-2 4.7.3-2"),
         _of("utf8", "aedes 1.2.0 takes an ill-formed topic", "publish to a topic of", old="1.5.3-1 3.3.2-1"),
         _of(
-            "utf8", "aedes 1.2.0 takes an ill-formed filter", "an ill-formed filter", "(name='s", old="1.5.3-1 3.8.3-1"
+            "utf8",
+            "aedes 1.2.0 subscribes to an ill-formed filter",
+            "subscribe to an ill-formed filter",
+            old="1.5.3-1 3.8.3-1",
         ),
-        _of("utf8", "aedes 1.2.0 takes an ill-formed filter", "from an ill-formed filter", old="1.5.3-1 3.10.3-1"),
+        _of(
+            "utf8",
+            "aedes 1.2.0 unsubscribes from an ill-formed filter",
+            "from an ill-formed filter",
+            old="1.5.3-1 3.10.3-1",
+        ),
         _of("utf8", "aedes 1.2.0 takes an ill-formed CONNECT", "connect with an ill-formed", old="1.5.3-1 3.1.4-1"),
         _of("zero", "aedes 1.2.0 takes the packet identifier 0", "with identifier 0", old="2.3.1-1"),
         _of("none", "aedes 1.2.0 answers an UNSUBSCRIBE without a filter", "unsubscribe from nothing", old="3.10.3-2"),
