@@ -49,12 +49,16 @@ class OneOf:
 class Where:
     """Any output for which `test` is true; `says` is its description in a failure.
 
-    >>> Where(lambda text: text.startswith("001"), says="a welcome").says
+    `examples` are outputs that it accepts, for a model that is served as a system; where there are none, they are
+    looked for among the values near it.
+
+    >>> Where(lambda text: text.startswith("001"), says="a welcome", examples=("001 hello",)).says
     'a welcome'
     """
 
     test: Test
     says: str = ""
+    examples: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
