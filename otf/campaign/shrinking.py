@@ -15,10 +15,11 @@ from anyio.lowlevel import checkpoint
 from otf.adapter import Bench
 from otf.adapter.exits import watched
 from otf.adapter.serial import keeping
+from otf.campaign.parallel_runs import ParallelRuns, RunCounts, counts_always
 from otf.campaign.program import program
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.settings import Budget, Mode
-from otf.campaign.tries import ParallelRuns, RunCounts, Tries, counts_always, finished
+from otf.campaign.tries import Tries, finished
 from otf.core import Oracle
 from otf.errors import OtfError, UsageError
 from otf.runner.reproduce import patience

@@ -12,10 +12,10 @@ from typing import Any
 import anyio
 import pytest
 
-from otf.adapter import Bench, Ending
+from otf.adapter import Bench, Ending, KnownIssue
 from otf.campaign import Budget, PathResult, Settings, Shrinker, Shrunk
 from otf.campaign.paths import PathRun
-from otf.campaign.settings import header
+from otf.campaign.settings import Mode, header
 from otf.errors import ContactError, UsageError
 from otf.shrink import ALGORITHMS
 from otf.strategy import Script
@@ -39,6 +39,15 @@ from tests.runner.playing import virtually
 NOISE = [Button(), Refund(), Coin(), Button(), Coin(), Refund(), Refund()]
 LONG = [*NOISE * 10, Coin(), Button(), Coin(), Coin(), Coin(), Coin(), Button(), Coin(), Button()]
 """Ends with the third coin's coffee; before it, there is nothing that matters."""
+
+
+class TeaEarly(Machine):
+    """Gives tea for the second coin and for the third."""
+
+    def _answer(self, frame: bytes) -> bytes | Ending | None:
+        paid = self.paid
+        answer = super()._answer(frame)
+        return b"tea" if answer == b"coffee" and paid > 1 else answer
 
 
 def _failing(tested: Bench, out: Path, sent: Sequence[object]) -> PathResult:
@@ -90,6 +99,16 @@ def test_only_the_same_failure_counts(tmp_path: Path) -> None:
     shrunk = _shrunk(bench(TEA, THIEF), tmp_path, sent, algorithm="elements")
     assert shrunk.verdict.failure is not None
     assert shrunk.verdict.failure.kind == "wrong"
+    assert inputs(shrunk.trace) == [Coin(), Coin(), Coin(), Button()]
+
+
+@pytest.mark.parametrize("mode", ["strict", "eager"])
+def test_a_new_failure_is_not_shrunk_to_a_known_issue(tmp_path: Path, mode: Mode) -> None:
+    """A shorter run with the same signature does not count if it shows a known issue, and the original shows none."""
+    # tea for the second coin is known, and has the signature of tea for the third, which is new
+    known = KnownIssue(lambda failure: failure.allowed[0].state == "2", "tea for the second coin")
+    tested = made_by(TeaEarly, known_issues=(known,))
+    shrunk = _shrunk(tested, tmp_path, [Coin(), Coin(), Coin(), Refund(), Coin(), Coin(), Coin(), Button()], mode=mode)
     assert inputs(shrunk.trace) == [Coin(), Coin(), Coin(), Button()]
 
 
