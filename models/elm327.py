@@ -107,7 +107,8 @@ def step(state: ElmState, inp: ElmCommand) -> Iterator[Transition[ElmState]]:
     for then, pattern in _served(state, text):
         is_set = then.linefeeds != state.linefeeds or text in {"ATL0", "ATL1", "ATD", "ATZ", "ATWS"}
         end = "" if is_set else "\r\n" if state.linefeeds else "\r"
-        yield goto(then, answered(pattern, typist, end))
+        example = EXAMPLES.get(pattern) or _answer_of_one(text, headers=state.headers, spaces=state.spaces)
+        yield goto(then, answered(pattern, typist, end, example))
 
 
 def plain(text: str) -> str:
@@ -162,11 +163,18 @@ def vehicle(request: str, *, headers: bool, spaces: bool) -> str:
     return f"{line}(?:\r{line})*"
 
 
-def answered(pattern: str, typist: str, end: str) -> Where:
+def _answer_of_one(request: str, *, headers: bool, spaces: bool) -> str:
+    data = ("7E8", "06") * headers + (f"{int(request[:2], 16) + 0x40:02X}", request[2:4], "1A", "F8")
+    return (" " if spaces else "").join(data)
+
+
+def answered(pattern: str, typist: str, end: str, example: str) -> Where:
     """Return the answer with these lines after the echo of what was typed; `end` "" leaves the ends of lines open."""
     echo = f" after the echo of {typist!r}" if typist else ""
     says = f"{pattern!r}{echo}{f', lines end with {end!r}' if end else ''}"
-    return Where(partial(_fits, pattern, typist, end), says)
+    lines = (typist, example) if typist.strip() else (example,)
+    examples = tuple(ElmAnswer(lines, each) for each in ([end] if end else ["\r", "\r\n"]))
+    return Where(partial(_fits, pattern, typist, end), says, examples)
 
 
 def _fits(pattern: str, typist: str, end: str, seen: object) -> bool:
@@ -178,6 +186,8 @@ def _fits(pattern: str, typist: str, end: str, seen: object) -> bool:
     return echoed and re.fullmatch(pattern, "\r".join(lines)) is not None
 
 
+EXAMPLES: Final = {"OK": "OK", IDENTITY: "ELM327 v2.3", ".+": "OBDII to RS232 Interpreter", r"\?": "?"}
+"""A line for each pattern but those of the vehicle."""
 REQUESTS: Final = ("0100", "010C", "010D")
 ALSO: Final[dict[str, tuple[str, ...]]] = {"warm": ("AT WS",), "again": ()}
 """Commands that the emulator does not handle as the data sheet says, by what they are."""

@@ -104,7 +104,8 @@ def step(state: Names, inp: Input) -> Iterator[Transition[Names]]:
             yield goto(replace(state, block=0), again, again)
         case Key():
             # what is typed while it starts may be lost
-            started = Where(_is_start, says="the lines of a start")
+            example = Answer("", ("soft reboot", *[""] * BANNER))
+            started = Where(_is_start, says="the lines of a start", examples=(example,))
             yield goto(Names(), started)
             yield goto(Names(), started, again)
         case Type("") if state.block:
@@ -166,7 +167,8 @@ def _failed(line: str, error: str) -> Where:
             return False
         return answer.lines[0].startswith("Traceback") and answer.lines[-1].partition(":")[0] == error
 
-    return Where(fits, says=f"the echo of {line!r}, and a traceback that ends with {error}")
+    example = Answer(line, ("Traceback (most recent call last):", f"{error}: "))
+    return Where(fits, f"the echo of {line!r}, and a traceback that ends with {error}", (example,))
 
 
 @dataclass(frozen=True, slots=True)

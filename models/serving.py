@@ -26,6 +26,9 @@ UNPACKED: Final = Path(sys.prefix) / "debian"
 GRACE: Final = 0.02
 """Seconds that a server has to end by itself: none does because its input ends, so longer would only be waited."""
 
+READY: Final = 20.0
+"""Seconds in which a server prints its port: an interpreter and its libraries are loaded, perhaps on a busy machine."""
+
 PAUSE: Final = 0.002
 PATIENCE: Final = 0.05  # seconds for one answer
 
@@ -98,13 +101,13 @@ async def _is_answered(opener: Opener, question: bytes) -> bool:
         return any(isinstance(arrival, Frame) for arrival in probe.receive())
 
 
-async def served(stack: AsyncExitStack, argv: Sequence[str]) -> int:
-    """Start a server that prints its port as a line of digits, until the stack ends; return the port.
+async def started(stack: AsyncExitStack, argv: Sequence[str]) -> tuple[ProcessLine, int]:
+    """Start a server that prints its port as a line of digits, until the stack ends; return its line and the port.
 
     Raises ContactError if it does not.
     """
     process = await stack.enter_async_context(open_process(argv, ready=None, grace=GRACE))
-    return int(await until_told(process, bytes.isdigit))
+    return process, int(await until_told(process, bytes.isdigit, READY))
 
 
 async def until_told(line: Line, test: Callable[[bytes], bool], seconds: float = 5.0) -> bytes:

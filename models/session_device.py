@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from otf.adapter import Bench, Connect, Line, trace_may_set
-from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp
 from otf.codec import lines
 from otf.errors import UsageError
 from otf.framing import lines as by_line
 from otf.models import session_server
-from otf.models.serving import GRACE, HOST, until_told
+from otf.models.serving import HOST, started
 from otf.models.session_server import CYCLE, SESSION
 from otf.spec import Spec, Transition, goto, start, stop
 
@@ -126,8 +125,7 @@ def _connect(fault: str) -> Connect:
     async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
         async with AsyncExitStack() as stack:
             argv = [sys.executable, "-I", "-S", session_server.__file__, fault]
-            process = await stack.enter_async_context(open_process(argv, ready=None, grace=GRACE))
-            port = int(await until_told(process, bytes.isdigit))
+            _, port = await started(stack, argv)
             yield {"line": await stack.enter_async_context(open_tcp((HOST, port), by_line()))}
 
     return connect

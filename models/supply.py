@@ -121,9 +121,10 @@ def _answer(state: SupplyState, text: str) -> Scpi | Where | None:
         case "VOLT?;OUTP?":
             return Scpi(f"{state.volts};{state.output}")
         case "*IDN?":
-            return Where(_is_identity, says="maker, model, serial number and version")
+            return Where(_is_identity, "maker, model, serial number and version", (Scpi("maker,model,0,1.0"),))
         case "SYST:ERR?":
-            return Where(_is_error, says="an error of the queue") if state.errors else NO_ERROR
+            wrong = Where(_is_error, "an error of the queue", (Scpi('-222,"Data out of range"'),))
+            return wrong if state.errors else NO_ERROR
         case _:
             return None
 

@@ -17,9 +17,9 @@ ServedBy: TypeAlias = Callable[[Sequence[str]], Bench]
 class Defect:
     """A defect of protocol behaviour in a released package: `bad` has it, `fixed` is the first version without it.
 
-    `server` is a file in the folder `servers`: it serves the package on 127.0.0.1, prints its port as a line of digits
-    and nothing else, until it is killed. `advisory` is the number of an advisory, or the place in a changelog; `says`
-    is its sentence. `pins` are other packages that these versions need, as pip or npm want them. `violates` are the
+    `server` is a file (a name: one in the folder `servers`): it serves the package on 127.0.0.1, and prints its port
+    first, as a line of digits. `advisory` is the number of an advisory, or the place in a changelog; `says` is its
+    sentence. `pins` are other packages that these versions need, as pip or npm want them. `violates` are the
     requirements that it violates, as a person reads the advisory: no other difference of the versions is this defect.
     """
 

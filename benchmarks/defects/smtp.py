@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from benchmarks.defects.published import Defect
-from otf.models.smtp.bench import served_by
+from otf.models.smtp.bench import SERVER, served_by
 
-AIOSMTPD: Final = "aiosmtpd_server.py"
+AIOSMTPD: Final = str(SERVER)
 NODE: Final = "smtp-server.js"
 
 DEFECTS: Final = (

@@ -13,7 +13,7 @@ from otf.adapter.socket.address import read_address
 from otf.adapters.tcp import open_tcp
 from otf.framing.web import websocket
 from otf.models.chat.spec import ALSO, CLIENTS, ChatCodec, chat
-from otf.models.serving import HOST, chosen, expected, known_issue, served
+from otf.models.serving import HOST, chosen, expected, known_issue, started
 
 KNOWN: Final = {
     "close": known_issue("websocket-server 0.6.4 answers no close with a close", "WsClose("),
@@ -65,7 +65,7 @@ def _connect(server: str, argv: Sequence[str]) -> Connect:
     @asynccontextmanager
     async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
         async with AsyncExitStack() as stack:
-            address = read_address(server, "HOST:PORT") if server else (HOST, await served(stack, argv))
+            address = read_address(server, "HOST:PORT") if server else (HOST, (await started(stack, argv))[1])
             framing = websocket(f"{address[0]}:{address[1]}")
             yield {each: await stack.enter_async_context(open_tcp(address, framing)) for each in CLIENTS}
 

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from otf.adapter import Bench, Connect, KnownIssue, Line, trace_may_set
-from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp
 from otf.adapters.udp import open_udp
 from otf.models.dns.inputs import ALSO
 from otf.models.dns.messages import TCP, UDP, DnsCodec, messages
 from otf.models.dns.requirements import DNS_REQUIREMENTS, Dns
 from otf.models.dns.spec import dns
-from otf.models.serving import GRACE, HOST, chosen, expected, known_issue, until_told
+from otf.models.serving import HOST, chosen, expected, known_issue, started
 
 KNOWN: Final = {
     "edns": known_issue("dnslib 0.9.26 ignores OPT records", "edns=", "Answer(", req=Dns.RFC6891_7_FORMERR),
@@ -30,7 +29,6 @@ KNOWN: Final = {
 }
 """The known issues that each of `ALSO` brings to light."""
 SERVER: Final = Path(__file__).with_name("server.py")
-READY: Final = 10.0
 
 
 @trace_may_set(also=ALSO)
@@ -70,8 +68,7 @@ def _connect(argv: Sequence[str]) -> Connect:
     @asynccontextmanager
     async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
         async with AsyncExitStack() as stack:
-            process = await stack.enter_async_context(open_process(argv, ready=None, grace=GRACE))
-            address = HOST, int(await until_told(process, bytes.isdigit, READY))
+            address = HOST, (await started(stack, argv))[1]
             udp = await stack.enter_async_context(open_udp((HOST, 0), address))
             tcp = await stack.enter_async_context(open_tcp(address, messages(), connect=False))
             yield {UDP: udp, TCP: tcp}

@@ -15,7 +15,7 @@ from otf.models.http.messages import PORT, RawHttpCodec
 from otf.models.http.requirements import HTTP_RULES, HttpRule
 from otf.models.http.spec import ALSO, web
 from otf.models.http.wire import responses
-from otf.models.serving import HOST, chosen, served
+from otf.models.serving import HOST, chosen, started
 
 SERVER: Final = (sys.executable, "-I", str(Path(__file__).with_name("server.py")))
 
@@ -74,7 +74,7 @@ def _connect(argv: Sequence[str], server: str = "") -> Connect:
     @asynccontextmanager
     async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
         async with AsyncExitStack() as stack:
-            address = read_address(server, "HOST:PORT") if server else (HOST, await served(stack, argv))
+            address = read_address(server, "HOST:PORT") if server else (HOST, (await started(stack, argv))[1])
             yield {PORT: await stack.enter_async_context(open_tcp(address, responses(), connect=False))}
 
     return connect

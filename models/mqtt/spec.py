@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from typing import TypeAlias
 
 from otf.codec.mqtt import (
@@ -31,6 +32,7 @@ from otf.models.mqtt.connecting import END, connected, denied, disconnected, hal
 from otf.models.mqtt.inputs import inputs
 from otf.models.mqtt.messages import MqttDial, MqttHalt, MqttInput, MqttMessage, MqttPacket, MqttViolation
 from otf.models.mqtt.publishing import acknowledged, published, released
+from otf.models.mqtt.routing import clear
 from otf.models.mqtt.state import Broker, Link
 from otf.models.mqtt.subscribing import subscribed, unsubscribed
 from otf.models.mqtt.violations import NUMBER, rules_of
@@ -40,13 +42,25 @@ from otf.spec import Accept, Spec, Transition
 Yields: TypeAlias = Iterator[Transition[Broker] | Accept]
 
 
-def mqtt(version: MqttVersion = 4, also: str = "") -> Spec[Broker, MqttInput]:
-    """Return the spec of a broker of version 3.1.1 (4 on the wire) or 5.0; `also` is one of `ALSO`.
+def mqtt(version: MqttVersion = 4, without: tuple[str, ...] = ()) -> Spec[Broker, MqttInput]:
+    """Return the spec of a broker of version 3.1.1 (4 on the wire) or 5.0, without the inputs of these groups.
 
     >>> mqtt(5).name
     'mqtt'
     """
-    return Spec(_step, Broker(version), partial(inputs, also), name="mqtt")
+    enabled = partial(inputs, without)
+    return Spec(_step, Broker(version), enabled, name="mqtt", partial=Spec(_tried, Broker(version), enabled))
+
+
+def _tried(broker: Broker, inp: MqttInput) -> Yields:
+    """Yield one of the transitions if the input is to be tried in this state."""
+    match inp:
+        case MqttMessage(port, MqttPublish() as packet) if broker.link(port).status == "up" and not clear(
+            broker, broker.link(port), packet
+        ):
+            return
+        case _:
+            yield from islice(_step(broker, inp), 1)
 
 
 def _step(broker: Broker, inp: MqttInput) -> Yields:

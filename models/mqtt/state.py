@@ -70,6 +70,12 @@ class Session:
     incoming: tuple[tuple[int, Publication, bool], ...] = ()
     will: Publication | None = None
 
+    def renumbered(self) -> Session:
+        """Return the session with the marks of its messages in flight in their order."""
+        if all(each.mark == mark for mark, each in enumerate(self.flying, 1)):
+            return self
+        return replace(self, flying=tuple(replace(each, mark=mark) for mark, each in enumerate(self.flying, 1)))
+
 
 Status: TypeAlias = Literal["shut", "open", "up", "leaving"]
 
@@ -127,6 +133,10 @@ class Broker:
     def without(self, client: str) -> Broker:
         """Return the state without the session of a ClientId."""
         return replace(self, sessions=tuple(each for each in self.sessions if each.client != client))
+
+    def renumbered(self) -> Broker:
+        """Return the state with the marks in order: which of two equal copies came first makes no difference."""
+        return replace(self, sessions=tuple(each.renumbered() for each in self.sessions))
 
     def retaining(self, topic: str, publication: Publication | None) -> Broker:
         """Return the state with another retained message of a topic, None for none."""

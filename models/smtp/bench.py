@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from otf.adapter import Bench, Connect, KnownIssue, Line, trace_may_set
-from otf.adapters.process import open_process
-from otf.models.serving import GRACE, HOST, chosen, expected, known_issue, until_told
+from otf.models.serving import HOST, chosen, expected, known_issue, started
 from otf.models.smtp.inputs import ALSO
 from otf.models.smtp.messages import SESSION, SPOOL, SmtpCodec
 from otf.models.smtp.requirements import SMTP_REQUIREMENTS, Smtp
@@ -27,7 +26,6 @@ KNOWN: Final = {
 }
 """The known issues that each of `ALSO` brings to light."""
 SERVER: Final = Path(__file__).with_name("server.py")
-READY: Final = 10.0
 
 
 @trace_may_set(also=ALSO)
@@ -69,8 +67,7 @@ def _connect(argv: Sequence[str]) -> Connect:
     @asynccontextmanager
     async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
         async with AsyncExitStack() as stack:
-            spool = await stack.enter_async_context(open_process(argv, ready=None, grace=GRACE))
-            port = int(await until_told(spool, bytes.isdigit, READY))
+            spool, port = await started(stack, argv)
             session = await stack.enter_async_context(open_upgrade((HOST, port)))
             yield {SESSION: session, SPOOL: spool}
 

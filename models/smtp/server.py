@@ -11,11 +11,12 @@ import subprocess
 import sys
 import tempfile
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from shutil import which
 from typing import Any
 
-from aiosmtpd.smtp import SMTP, AuthResult
+from aiosmtpd import smtp
 
 HOST = "127.0.0.1"
 _CERTIFICATE = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=mail.example"
@@ -48,16 +49,26 @@ def context() -> ssl.SSLContext | None:
         return made
 
 
-def _allowed(_server: object, _session: object, _envelope: object, _mechanism: str, data: Any) -> AuthResult:  # noqa: ANN401 -- aiosmtpd
-    return AuthResult(success=(data.login, data.password) == (b"user", b"secret"), handled=False)
+def _allowed(_server: object, _session: object, _envelope: object, _mechanism: str, data: Any) -> object:  # noqa: ANN401 -- aiosmtpd
+    return smtp.AuthResult(success=(data.login, data.password) == (b"user", b"secret"), handled=False)
+
+
+def _called(_mechanism: str, login: bytes, password: bytes) -> bool:
+    return (login, password) == (b"user", b"secret")
+
+
+def login() -> dict[str, Any]:
+    """Return the arguments that this version takes for logins."""
+    known = signature(smtp.SMTP.__init__).parameters
+    wanted: dict[str, Any] = {"authenticator": _allowed, "auth_callback": _called, "auth_require_tls": False}
+    named = {name: value for name, value in wanted.items() if name in known}
+    return named if "authenticator" not in known else {**named, "auth_callback": None}
 
 
 async def serve(port: int) -> None:
     """Serve until the process is ended."""
     loop = asyncio.get_running_loop()
-    made = partial(
-        SMTP, Printer(), hostname="mail.example", tls_context=context(), authenticator=_allowed, auth_require_tls=False
-    )
+    made = partial(smtp.SMTP, Printer(), hostname="mail.example", tls_context=context(), **login())
     server = await loop.create_server(made, HOST, port)
     sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
     sys.stdout.flush()

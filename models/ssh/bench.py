@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from otf.adapter import Bench, Connect, KnownIssue, Line, trace_may_set
-from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp
-from otf.models.serving import GRACE, HOST, chosen, expected, known_issue, until_told
+from otf.models.serving import HOST, chosen, expected, known_issue, started
 from otf.models.ssh.messages import PORT, SshCodec
 from otf.models.ssh.requirements import SSH_REQUIREMENTS, Ssh
 from otf.models.ssh.spec import ALSO, ssh
@@ -27,7 +26,6 @@ KNOWN: Final = {
 }
 """The known issues that each of `ALSO` brings to light."""
 SERVER: Final = Path(__file__).with_name("server.py")
-READY: Final = 10.0
 
 
 @trace_may_set(also=ALSO)
@@ -67,8 +65,7 @@ def _connect(argv: Sequence[str]) -> Connect:
     @asynccontextmanager
     async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
         async with AsyncExitStack() as stack:
-            process = await stack.enter_async_context(open_process(argv, ready=None, grace=GRACE))
-            address = HOST, int(await until_told(process, bytes.isdigit, READY))
+            address = HOST, (await started(stack, argv))[1]
             yield {PORT: await stack.enter_async_context(open_tcp(address, Packets, connect=False))}
 
     return connect

@@ -11,7 +11,7 @@ from typing import Final
 from otf.adapter import Bench, Connect, KnownIssue, Line
 from otf.adapter.socket.address import read_address
 from otf.adapters.tcp import open_tcp
-from otf.models.serving import HOST, served
+from otf.models.serving import HOST, started
 from otf.models.websocket.messages import PORT, SocketCodec, messages
 from otf.models.websocket.requirements import WS_RULES, WsRule
 from otf.models.websocket.spec import echo
@@ -66,7 +66,7 @@ def _connect(argv: Sequence[str], server: str = "") -> Connect:
     @asynccontextmanager
     async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
         async with AsyncExitStack() as stack:
-            address = read_address(server, "HOST:PORT") if server else (HOST, await served(stack, argv))
+            address = read_address(server, "HOST:PORT") if server else (HOST, (await started(stack, argv))[1])
             yield {PORT: await stack.enter_async_context(open_tcp(address, messages(), connect=False))}
 
     return connect

@@ -6,32 +6,45 @@ that fail are then run strictly, and only the strict run counts.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections import deque
+from collections.abc import Awaitable, Callable, Hashable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
+import anyio
 import msgspec
+from anyio.abc import TaskGroup
 
 from otf.adapter import Bench, KnownIssue
 from otf.campaign.confirm import is_stalled
-from otf.campaign.parallel_runs import RunCounts, counts_always
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Budget, Mode
 from otf.core import Oracle
 from otf.core.pacing import Timers
-from otf.errors import WriteError
+from otf.errors import OtfError, WriteError
 from otf.runner.writer import put, writing
-from otf.shrink import Candidate, Issue, issue_of
+from otf.shrink import Ahead, Candidate, Issue, issue_of
+from otf.shrink.issue import Thinking
+from otf.trace.events import Sent
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
+from otf.values import key
+
+RunCounts: TypeAlias = Callable[[Signature], Awaitable[None]]
+"""Waits until all candidates before this one are judged; it is given the failure that the run showed."""
+
 
 UNDECIDED: Final = 3
 """Runs of a candidate of which none decides, since the machine is busy, after which it counts as passed."""
+
+
+async def counts_always(_shown: Signature) -> None:
+    """Return at once: there is no candidate before this one."""
 
 
 class EagerRuns(Enum):
@@ -50,7 +63,6 @@ class Tries:
         self.oracle = oracle
         self.header: Header = replace(header, shrunk=True, mode="strict")
         self.signature = signature
-        self._excused = self._known_issue(failing)
         self.source: Path = failing.trace
         self.trace: Path = failing.trace.with_suffix(".shrunk.jsonl")
         self.transitions: int = 0
@@ -58,6 +70,8 @@ class Tries:
         self.best: PathResult | None = None
         self.others: dict[Signature, PathResult] = {}
         self._doubted = set[Signature]()
+        self._known = self._known_issue(failing)
+        self._sent = {key(event.input) for event in failing.events if isinstance(event, Sent)}
         self._numbers = count(1)
         # pairs after which strict runs waited for quiescence
         self._proven: set[Hashable] = set()
@@ -90,18 +104,18 @@ class Tries:
         scratch = self._scratch()
         try:
             result = await self._decided(candidate, scratch)
-            issue = self._issue(result)
-            if issue is None or issue.signature is None:
+            failure = result.verdict.failure
+            if failure is None or (failure.signature == self.signature and self._strays(result)):
                 return None
-            await counts(issue.signature)
-            if issue.signature == self.signature:
+            await counts(failure.signature)
+            if failure.signature == self.signature:
                 # of two candidates of the same length the later is the simpler one
                 if self.best is None or result.steps <= self.best.steps:
                     self.best = _moved(result, self.trace)
-            elif issue.signature not in self.others and self._is_known(issue.signature, result):
+            elif failure.signature not in self.others and self._counts(failure.signature, result):
                 name = f".other-{len(self.others) + 1}.jsonl"
-                self.others[issue.signature] = _moved(result, self.source.with_suffix(name))
-            return self._learnt(issue)
+                self.others[failure.signature] = _moved(result, self.source.with_suffix(name))
+            return self._learnt(replace(issue_of(self.oracle, result.events), signature=failure.signature))
         finally:
             _gone(scratch)
 
@@ -116,9 +130,13 @@ class Tries:
         """Run a candidate eagerly; return its issue, None if it passes. Its trace is deleted."""
         scratch = self._scratch()
         try:
-            return self._issue(await self._run(candidate, scratch, "eager"))
+            result = await self._run(candidate, scratch, "eager")
         finally:
             _gone(scratch)
+        failure = result.verdict.failure
+        if failure is None:
+            return None
+        return replace(issue_of(self.oracle, result.events), signature=failure.signature)
 
     async def quickly(self, candidate: Candidate, counts: RunCounts = counts_always) -> Issue | None:
         """Run a candidate eagerly if the last one was no hit, otherwise strictly; return its issue, None if it passes.
@@ -141,26 +159,26 @@ class Tries:
             self._eager_runs = EagerRuns.SHOWED
         return issue
 
-    def _is_known(self, signature: Signature, result: PathResult) -> bool:
+    def _counts(self, signature: Signature, result: PathResult) -> bool:
         """Return whether another failure that was met counts: one beside a stall does when it is met again."""
-        known = not is_stalled(result) or signature in self._doubted
+        counts = not is_stalled(result) or signature in self._doubted
         self._doubted.add(signature)
-        return known
+        return counts and self._known_issue(result) is None
 
-    def _issue(self, result: PathResult) -> Issue | None:
-        """Return the issue that a run shows, None if it passed.
-
-        A known issue with the signature that is sought counts as passed, unless the original shows it: a signature
-        holds types alone, and a new failure would shrink to an old one that is easier to reach.
-        """
-        failure = result.verdict.failure
-        if failure is None or (failure.signature == self.signature and self._known_issue(result) is not self._excused):
-            return None
-        return replace(issue_of(self.oracle, result.events), signature=failure.signature)
-
-    def _known_issue(self, result: PathResult) -> KnownIssue | None:
-        failure = result.verdict.failure
+    def _known_issue(self, run: PathResult) -> KnownIssue | None:
+        failure = run.verdict.failure
         return next((each for each in self.bench.known_issues if failure is not None and each.shows(failure)), None)
+
+    def _strays(self, run: PathResult) -> bool:
+        """Return whether a run shows a known issue that the path does not, at an input that the path never sent.
+
+        A simpler value has led to another failure then: it would excuse the one that the path shows.
+        """
+        failure, known = run.verdict.failure, self._known_issue(run)
+        if failure is None or known is None or known is self._known:
+            return False
+        sent = [key(event.input) for event in run.events if isinstance(event, Sent)]
+        return 0 < failure.step <= len(sent) and sent[failure.step - 1] not in self._sent
 
     def _scratch(self) -> Path:
         return self.source.with_suffix(f".candidate-{next(self._numbers)}.jsonl")
@@ -189,6 +207,107 @@ class Tries:
         if result.unwritten:
             raise WriteError(result.unwritten)  # it would be the result, and its trace is incomplete
         return result
+
+
+AHEAD: Final = 8  # candidates of one copy that are run before the first is judged
+Runs: TypeAlias = Callable[[Candidate, RunCounts], Awaitable[Issue | None]]
+Thinks: TypeAlias = Callable[[Thinking[list[Candidate]]], Awaitable[list[Candidate]]]
+
+
+@dataclass(slots=True, eq=False)
+class CandidateRun:
+    """A run of a candidate: it may end before those of the candidates before it, and `counts` once these are judged."""
+
+    candidate: Candidate
+    woken: Callable[[], None]
+    turn: anyio.Event = field(default_factory=anyio.Event)
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    shown: Signature | None = None
+    ended: bool = False
+    answer: Issue | None = None
+
+    async def counts(self, shown: Signature) -> None:
+        """Wait until all candidates before this one are judged as was assumed; if one is not, the run is cut off."""
+        self.shown = shown
+        self.woken()
+        await self.turn.wait()
+
+
+class ParallelRuns:
+    """Runs candidates of a search, up to `jobs` at a time, and judges them in their order.
+
+    Whenever a run ends, the next one starts, however long the runs before it take. Runs whose assumption proves false
+    are cut off. `original` is the path that failed, if it runs along with the first candidates: once a candidate shows
+    the same failure, it need not go on.
+    """
+
+    def __init__(self, ahead: Ahead, runs: Runs, jobs: int, original: Candidate | None, wanted: Signature) -> None:
+        self._ahead = ahead
+        self._runs = runs
+        self._jobs = jobs
+        self._original = original
+        self._wanted = wanted
+        self._running = deque[CandidateRun]()
+        self._active = 0
+        self._event = anyio.Event()
+
+    async def drive(self, more: Callable[[], bool], thinks: Thinks) -> None:
+        """Run candidates until the search is over; once there may be no `more`, those that run are judged."""
+        try:
+            async with anyio.create_task_group() as tasks:
+                while await self._started(tasks, more, thinks):
+                    await self._judged()
+        except* OtfError as group:
+            # all fail for the same reason; a group would hide the message with its advice
+            raise group.exceptions[0] from None
+
+    async def _started(self, tasks: TaskGroup, more: Callable[[], bool], thinks: Thinks) -> bool:
+        known = len(self._running)
+        most = min(known + self._jobs - self._active, AHEAD * self._jobs if self._jobs > 1 else 1)
+        if most > known and more():
+            candidates = await thinks(self._ahead.upcoming(most))
+            for candidate in candidates[known:]:
+                run = CandidateRun(candidate, self._wake)
+                self._running.append(run)
+                self._active += 1
+                tasks.start_soon(self._run, run)
+        return bool(self._running or self._active)
+
+    async def _run(self, run: CandidateRun) -> None:
+        try:
+            with run.scope:
+                run.answer = await self._runs(run.candidate, run.counts)
+                run.ended = True
+        finally:
+            self._active -= 1
+            self._wake()
+
+    def _wake(self) -> None:
+        self._event.set()
+
+    async def _judged(self) -> None:
+        """Judge the first candidate, or wait until some run ends."""
+        head = self._running[0] if self._running else None
+        if head is not None and not head.ended and self._needless(head):
+            head.scope.cancel()
+            head.answer, head.ended = self._ahead.bets[0], True
+        if head is None or not head.ended:
+            if head is not None:
+                head.turn.set()
+            self._event = anyio.Event()
+            await self._event.wait()
+            return
+        self._running.popleft()
+        lost = self._ahead.bets[:1] not in ([], [head.answer])
+        self._ahead.tell(head.answer)
+        if lost:
+            for run in self._running:
+                run.scope.cancel()
+            self._running.clear()
+
+    def _needless(self, head: CandidateRun) -> bool:
+        later = [run.shown for run in self._running if run is not head]
+        return head.candidate is self._original and self._wanted in later
 
 
 def _gone(scratch: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, is_dataclass, replace
+from functools import partial
 from itertools import chain, islice, product
 from typing import Any, Final, TypeVar
 
@@ -21,6 +22,7 @@ TRIES: Final = 10_000  # values put to one test
 ENOUGH: Final = 3  # accepted values: the first, one in the middle and the last, so that a bound shows if there is one
 LATER: Final = 60  # values that are tried after the first that was accepted
 KNOWN: Final = 200  # outputs that are remembered
+AGAIN: Final = 100  # accepted values that are remembered for the tests of one piece of code
 LONGEST: Final = 4  # outputs in a row for an `Accept` that takes as many as it likes
 PLAIN: Final[tuple[type, ...]] = (int, str, float, bytes, bool)  # for a model of which no types are known
 NOTHING: Final = object()
@@ -42,6 +44,10 @@ class Examples:
     known: dict[Any, object] = field(default_factory=dict[Any, object])
     # for each description, how often nothing was found for it
     _misses: dict[str, int] = field(default_factory=dict[str, int])
+    # for the code of each test, the rows that it accepted, the latest last
+    _taken: dict[object, dict[Any, tuple[Any, ...]]] = field(
+        default_factory=dict[object, dict[Any, tuple[Any, ...]]], repr=False
+    )
 
     def learn(self, output: object) -> None:
         """Remember an output of the model."""
@@ -53,32 +59,57 @@ class Examples:
 
         `beside` are the outputs that the model gives as values in the same state.
         """
-        test, says = _test(item), getattr(item, "says", "")
+        test, says, code = _test(item), getattr(item, "says", ""), _code(item)
+        # most tests come again in the next state: a search there costs a hundred times as much as a second look
+        given = item.examples if isinstance(item, Where) else ()
+        again = [each for each in (given or (row[0] for row in self._again(code))) if passes(test, each)]
+        if again:
+            return again[:ENOUGH]
         near = Near.of(state, inp, [item], says, beside)
         if isinstance(item, type):
             near = replace(near, kinds=near.kinds | {item})
-        return self._noted(says, _spread(self._candidates(near, says), test))
+        found = self._noted(says, _spread(self._candidates(near, says, code), test))
+        self._take(code, ((each,) for each in found))
+        return found
 
     def accepted(self, way: Accept, state: object, inp: object, beside: Iterable[object] = ()) -> list[Grown]:
         """Return outputs that an `Accept` takes, each with the states that they lead to; empty if none was found."""
         if isinstance(way.port, tuple):
             return []
+        code = _code(way.then)
+        found = _grown(way, self._again(code))
+        if not found:
+            found = self._noted(way.says, _grown(way, self._lists(way, code, state, inp, beside)))
+            self._take(code, (row for row, _ in found))
+        return found
+
+    def _lists(
+        self, way: Accept, code: object, state: object, inp: object, beside: Iterable[object]
+    ) -> Iterator[tuple[Any, ...]]:
         near = Near.of(state, inp, [way.then, way.until], way.says, beside)
-        single: Iterable[tuple[Any, ...]] = ((each,) for each in self._candidates(near, way.says))
+        single: Iterable[tuple[Any, ...]] = ((each,) for each in self._candidates(near, way.says, code))
         if isinstance(way.until, int) and way.until > 1:
-            few = list(islice(self._candidates(near, way.says), WORDS))
+            few = list(islice(self._candidates(near, way.says, code), WORDS))
             single = islice(product(few, repeat=way.until), TRIES)
         elif not isinstance(way.until, int):
             single = chain(single, self._rows(near))
-        grown = ((row, following(way, row)) for row in single if passes(way.complete, row))
-        return self._noted(way.says, list(islice(((row, states) for row, states in grown if states), ENOUGH)))
+        yield from single
+
+    def _again(self, code: object) -> list[tuple[Any, ...]]:
+        return list(self._taken.get(code, {}).values())[::-1]
+
+    def _take(self, code: object, rows: Iterable[tuple[Any, ...]]) -> None:
+        taken = self._taken.setdefault(code, {})
+        taken.update((key(row), row) for row in rows)
+        while len(taken) > AGAIN:
+            del taken[next(iter(taken))]
 
     def _noted(self, says: str, found: list[Found]) -> list[Found]:
         self._misses[says] = self._misses.get(says, 0) + (0 if found else 1)
         return found
 
     def _rows(self, near: Near) -> Iterator[tuple[Any, ...]]:
-        few = list(self._candidates(near, ""))
+        few = list(self._candidates(near, "", None))
         # what the code of the test names comes first: its constants are what it looks for
         named = [
             each
@@ -88,17 +119,12 @@ class Examples:
         for length in range(2, LONGEST):
             yield from islice(product(named, repeat=length), TRIES)
 
-    def _candidates(self, near: Near, says: str) -> Iterator[Any]:
-        seen = set[Any]()
+    def _candidates(self, near: Near, says: str, code: object) -> Iterator[Any]:
         # what was not found ten times is looked for with less effort: a long search in each state takes minutes
-        for value in islice(self._made(near), TRIES if self._misses.get(says, 0) < PATIENCE else TRIES // PATIENCE):
-            name = key(value)
-            if name not in seen:
-                seen.add(name)
-                yield value
+        return islice(self._made(near, code), TRIES if self._misses.get(says, 0) < PATIENCE else TRIES // PATIENCE)
 
-    def _made(self, near: Near) -> Iterator[Any]:
-        known = [*near.beside, *self.known.values()]
+    def _made(self, near: Near, code: object) -> Iterator[Any]:
+        known = [*near.beside, *(row[0] for row in self._again(code) if row), *self.known.values()]
         yield from known
         classes = [value for value in known if is_dataclass(value)]
         named = replace(near, texts=tuple(each for each in near.texts if each in near.constants))
@@ -113,8 +139,28 @@ def _spread(values: Iterator[Any], test: Callable[[Any], object]) -> list[Any]:
     first = next((value for value in values if passes(test, value)), NOTHING)
     if first is NOTHING:
         return []
-    found = [first, *(value for value in islice(values, LATER) if passes(test, value))]
+    more = (value for value in islice(values, LATER) if passes(test, value))
+    found = list({key(value): value for value in (first, *more)}.values())
     return found if len(found) <= ENOUGH else [first, found[len(found) // 2], found[-1]]
+
+
+def _grown(way: Accept, rows: Iterable[tuple[Any, ...]]) -> list[Grown]:
+    """Return the first rows that an `Accept` takes, each with the states that they lead to."""
+    grown = ((row, following(way, row)) for row in rows if passes(way.complete, row))
+    found: dict[Any, Grown] = {}
+    for row, states in grown:
+        if states:
+            found.setdefault(key(row), (row, states))
+        if len(found) == ENOUGH:
+            break
+    return list(found.values())
+
+
+def _code(test: object) -> object:
+    """Return what the tests of one place in a model share: the code of its function."""
+    while isinstance(test, (Where, partial)):
+        test = test.test if isinstance(test, Where) else test.func
+    return getattr(test, "__code__", test if isinstance(test, type) else type(test))
 
 
 def _rank(kind: type) -> int:

@@ -25,6 +25,9 @@ STEPS: Final = 100  # of a path
 DRAWS: Final = 20  # of an input that the served model can answer
 SOON, LONG, NEVER = 2.0, 30.0, 1e6  # quiescence times
 SHORT = 0.01  # seconds
+SLOW: Final = 10  # on each tenth path, answers come any time in their windows, on the others soon
+PROMPT: Final = 0.5  # seconds that an answer takes there at most
+FOREVER: Final = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +61,18 @@ class _OnWire(System):
 
     wire: CodecWire | None = None
     watch: Callable[[object, object], object] | None = None
+    # seconds after the beginning of their window in which answers come
+    prompt: float = FOREVER
 
     def take(self, inp: object) -> Happening:
         """Take an input."""
         if self.watch is not None:
             self.watch(self.state, inp)
-        return self._sent(System.take(self, inp))
+        done = System.take(self, inp)
+        if done.within is not None:
+            lo, hi = done.within
+            done = done._replace(within=(lo, min(hi, lo + self.prompt)))
+        return self._sent(done)
 
     def do(self, way: SystemMove) -> Happening:
         """Make one spontaneous transition."""
@@ -157,7 +166,9 @@ class Hunt:
         watch: Callable[[object, object], object] | None,
     ) -> tuple[Verdict, tuple[Any, ...]]:
         bench, random = self.bench, Random(f"{self.seed}/{found.paths}")
-        system = _OnWire(made, self._port, random, wire=self.wire, watch=watch)
+        # where an answer may take twenty seconds, it hardly ever does; if it did, waiting would use up the budget
+        prompt = PROMPT if found.paths % SLOW else FOREVER
+        system = _OnWire(made, self._port, random, wire=self.wire, watch=watch, prompt=prompt)
         world = World(system, TimeBounds(bench.latency, bench.busy, self._pauses(found.paths)), random)
         session = Session(self.oracle, chooser, pacing, steps=steps, flood=FLOOD)
         sent: list[Any] = []

@@ -16,7 +16,7 @@ from otf.explore.graph import Portless
 from otf.mutation.choice import ModelMutant, Survey
 from otf.mutation.fitting import is_free
 from otf.mutation.hunt import Hunt, HuntBudget, Hunted
-from otf.mutation.operators import Operator
+from otf.mutation.places import Places
 from otf.mutation.proof import Simulation
 from otf.mutation.served import plain
 from otf.spec import Spec, total
@@ -92,7 +92,7 @@ class Judge:
     survey: Survey
     budget: HuntBudget
     _reachable: set[int] | None = None
-    _finite: bool | None = None
+    _places: Places | None = None
 
     def of(self, mutant: ModelMutant) -> JudgedMutant:
         """Return the fate of a mutant: a short hunt, a proof if it conforms, a whole hunt, and why it survived that."""
@@ -120,21 +120,18 @@ class Judge:
         return JudgedMutant(mutant, Fate.OPEN, found.steps, found.seconds, why, says, tuple(map(show, path)))
 
     def _proved(self, mutant: ModelMutant) -> tuple[Survival, str] | None:
-        simulation = Simulation(mutant, self.hunt)
-        if self._small(mutant) and simulation.proven():
+        simulation = Simulation(mutant, self.hunt, self._all_places())
+        if simulation.proven():
             says = _listed(simulation.allowed) or "no output that comes after it ever differs"
             return Survival.ALLOWED if simulation.allowed else Survival.SAME, says
         if self._unreachable(mutant):
             return Survival.UNREACHABLE, "the times of the model exclude the states of its rule"
         return None
 
-    def _small(self, mutant: ModelMutant) -> bool:
-        """Return whether the model simulates itself within the bounds: otherwise no mutant of it can be proved so."""
-        if self._finite is None:
-            none = Operator("none", "it is the model itself", lambda _state, _inp, ways: ways)
-            itself = ModelMutant(0, mutant.rule, none, self.survey, mutant.example)
-            self._finite = Simulation(itself, self.hunt).proven()
-        return self._finite
+    def _all_places(self) -> Places:
+        if self._places is None:
+            self._places = Places(self.survey, self.hunt.bench.spec, self.hunt.oracle.model.routes)
+        return self._places
 
     def _unreachable(self, mutant: ModelMutant) -> bool:
         """Return whether the times of the model exclude all states of a rule."""
@@ -145,9 +142,11 @@ class Judge:
     def _in_time(self) -> Iterator[int]:
         served, rules = self.survey.served, self.survey.rules
         spec = served.spec
+        if spec.emits is None or not self.survey.whole:
+            return
         walk = Expiring(Model(Spec(served.step, spec.initial, spec.inputs, served.emits), Portless()))
         walk.run()
-        if not walk.whole or not self.survey.whole:
+        if not walk.whole:
             return
         for node in {node for node, _ in walk.left}:
             yield rules.of(node.value, None, spontaneous=True).number
@@ -177,12 +176,19 @@ class Judge:
 
     def _guessed(self, mutant: ModelMutant, made: Spec[Any, Any], hunted: Hunted, path: tuple[Any, ...]) -> Reason:
         """Return the likeliest reason where neither a proof nor a trace that shows the mutant was found."""
-        simulation = Simulation(mutant, self.hunt)
+        simulation = Simulation(mutant, self.hunt, self._all_places())
         places, allowed = simulation.everywhere()
         if allowed:
             why = Survival.ALLOWED if simulation.allowed else Survival.SAME
             says = _listed(simulation.allowed) or "what follows is what the model allows"
             return why, f"{says}, in all {places} places that were compared; there may be more", path
+        shown = simulation.difference()
+        if shown and self.hunt.along(made, shown).failure is not None:
+            return Survival.MISSED, "the budget did not come to these inputs, which show it", shown
+        return self._hidden(mutant, made, hunted, path)
+
+    def _hidden(self, mutant: ModelMutant, made: Spec[Any, Any], hunted: Hunted, path: tuple[Any, ...]) -> Reason:
+        """Return the likeliest reason where the mutant may differ, but no inputs are known that show it."""
         if hunted.inconclusive:
             return Survival.MODE, f"paths were inconclusive: {next(iter(hunted.inconclusive))}", path
         if self.hunt.along(made, path).failure is not None:

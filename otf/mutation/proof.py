@@ -6,6 +6,9 @@ the model specifies, and does in time what the model requires. If the pair of th
 trace of the mutant is one of the model (simulations: Milner 1971; with inputs the other way round: Alur, Henzinger,
 Kupferman, Vardi 1998). That is stronger than trace inclusion: nothing is proved wrongly, and a mutant that only trace
 inclusion excuses stays unproved. It needs no oracle, and holds for models with time.
+
+Pairs of equal states are in the set wherever the mutant is right. So the search begins at the places where it is wrong,
+all of them, and ends where both are in the same state again.
 """
 
 from __future__ import annotations
@@ -13,22 +16,31 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from otf.errors import ModelError
 from otf.mutation.choice import ModelMutant
 from otf.mutation.examples import following, passes
 from otf.mutation.fitting import ModelWay, Row, in_time, is_free, rest_of, rows, width
 from otf.mutation.hunt import Hunt
+from otf.mutation.places import Place, Places
 from otf.spec import Accept, Spec, Transition
 from otf.values import key, show
 
-WORK: Final = 15_000  # transitions that are compared: some seconds
-LITTLE: Final = 5_000  # the same for places of one rule
+WORK: Final = 60_000  # transitions that are compared: some seconds
+LITTLE: Final = 5_000  # the same for known places of one rule
 CHAIN: Final = 3  # spontaneous transitions of the model that one of the mutant may be
 
 Pair: TypeAlias = tuple[Hashable, Hashable]
 PLACES: Final[Pair] = ("the places of a rule", "")
+CHECKED: Final = 100  # pairs after which it is looked whether there is a difference already, then twice as many
+
+
+class Duty(NamedTuple):
+    """What the mutant has to do on an input (None: spontaneously): it leads to one of these pairs."""
+
+    input: Any
+    pairs: list[Pair]
 
 
 @dataclass(slots=True)
@@ -37,65 +49,100 @@ class Simulation:
 
     mutant: ModelMutant
     hunt: Hunt
+    places: Places
     allowed: dict[str, None] = field(default_factory=dict[str, None])
     work: int = 0
     _states: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
-    _duties: dict[Pair, list[list[Pair]]] = field(default_factory=dict[Pair, list[list[Pair]]])
+    _duties: dict[Pair, list[Duty]] = field(default_factory=dict[Pair, list[Duty]])
+    # for each pair in which a duty cannot be met, that duty
+    _unmet: dict[Pair, Duty] = field(default_factory=dict[Pair, Duty])
 
     def proven(self) -> bool:
         """Return whether a simulation was found: the mutant conforms."""
-        first = self._pair(self.hunt.bench.spec.initial, self.hunt.bench.spec.initial)
-        return self._grown([first], WORK, same=False) and self._stable(first)
+        if not self.places.whole:
+            return False
+        return self._covered(self.places.of(self.mutant.rule), WORK)
 
     def everywhere(self) -> tuple[int, bool]:
         """Look at the known places of the rule alone, and return their number, and whether the model allows all.
 
         What follows is compared until both are in the same state again. It is no proof: there may be more places.
         """
-        made, rule = self.mutant.spec(), self.mutant.rule
-        places = [each for each in rule.members if self.mutant.changed(*each) != each[2]]
-        duties: list[list[Pair]] = []
-        for state, inp, _ in places:
-            here = self._unasked(made, state, state, wrong=True)
-            duties += here if rule.spontaneous else self._asked(made, state, state, inp, wrong=True)
-        self._duties[PLACES] = duties
-        grown = self._grown([each for duty in duties for each in duty], LITTLE, same=True)
-        return len(places), grown and self._stable(PLACES)
+        changed, members = self.mutant.changed, self.mutant.rule.members
+        known = [(state, inp) for state, inp, ways in members if changed(state, inp, ways) != ways]
+        return len(known), self._covered(known, LITTLE)
 
-    def _grown(self, todo: Iterable[Pair], most: int, *, same: bool) -> bool:
-        """Find the duties of these pairs, and of all that they lead to; return whether that was little enough work.
+    def difference(self) -> tuple[Any, ...]:
+        """Return inputs that may show the mutant, if the search found such; spontaneous outputs come between them."""
+        duty = self._unmet.get(PLACES)
+        if duty is None:
+            return ()
+        state, inp = duty.input
+        path = [*self.places.path(state), inp]
+        while duty.pairs:
+            duty = self._unmet[duty.pairs[0]]
+            path.append(duty.input)
+        return tuple(each for each in path if each is not None)
 
-        `same`: pairs of the same state are taken as good.
+    def _covered(self, places: Iterable[Place], most: int) -> bool:
+        """Return whether the duties of all these places can be met."""
+        made = self.mutant.spec()
+        # a place is named by its state, which leads to it
+        self._duties[PLACES] = [Duty(each, pairs) for each in places for pairs in self._at(made, each)]
+        return self._grown(made, most) and self._stable()
+
+    def _at(self, made: Spec[Any, Any], place: Place) -> Iterator[list[Pair]]:
+        """Yield the duties of the mutant where it is wrong, in a state that the model is in too."""
+        state, inp = place
+        if inp is None:
+            yield from self._unasked(made, state, state, wrong=True)
+        else:
+            yield from self._asked(made, state, state, inp, wrong=True)
+
+    def _grown(self, made: Spec[Any, Any], most: int) -> bool:
+        """Find the duties of all pairs that the places lead to; return whether all may still be met.
+
+        Pairs of the same state are good: either it is among the places, or these are not all, and this is no proof.
         """
-        made, waiting = self.mutant.spec(), deque(todo)
+        waiting, check = deque(self._pairs_of(PLACES)), CHECKED
         while waiting:
             pair = waiting.popleft()
             if pair in self._duties:
                 continue
             try:
-                known = same and pair[0] == pair[1]
-                duties = [] if known else list(self._owed(made, self._states[pair[0]], self._states[pair[1]]))
+                duties = [] if self._same(pair) else list(self._owed(made, *(self._states[each] for each in pair)))
             except ModelError:  # it cannot be asked about a state that only the mutant reaches
-                duties = [list[Pair]()]
+                duties = [Duty(None, [])]
+            self._duties[pair] = duties
+            waiting.extend(self._pairs_of(pair))
+            if len(self._duties) > check:
+                check *= 2
+                if not self._stable():
+                    return False
             if self.work > most:
                 return False
-            self._duties[pair] = duties
-            waiting.extend(each for duty in duties for each in duty)
         return True
 
-    def _stable(self, first: Pair) -> bool:
-        """Drop pairs in which a duty cannot be met until none is left, and return whether the first remains."""
-        bad = {pair for pair, duties in self._duties.items() if not all(duties)}
-        fresh = bool(bad)
-        while fresh and first not in bad:
+    def _pairs_of(self, pair: Pair) -> Iterator[Pair]:
+        return (each for duty in self._duties[pair] for each in duty.pairs)
+
+    def _same(self, pair: Pair) -> bool:
+        return pair[0] == pair[1] and (not self.places.whole or pair[0] in self.places.states)
+
+    def _stable(self) -> bool:
+        """Drop pairs in which a duty cannot be met until none is left, and return whether the places remain."""
+        bad, fresh = self._unmet, True
+        while fresh and PLACES not in bad:
             more = {
-                pair
+                pair: duty
                 for pair, duties in self._duties.items()
-                if pair not in bad and any(all(each in bad for each in duty) for duty in duties)
+                if pair not in bad
+                for duty in duties
+                if all(each in bad for each in duty.pairs)
             }
             bad |= more
             fresh = bool(more)
-        return first not in bad
+        return PLACES not in bad
 
     def _pair(self, mine: object, other: object) -> Pair:
         names = key(mine), key(other)
@@ -103,20 +150,23 @@ class Simulation:
         self._states.setdefault(names[1], other)
         return names
 
-    def _owed(self, made: Spec[Any, Any], mine: Any, other: Any) -> Iterator[list[Pair]]:  # noqa: ANN401 -- states
+    def _owed(self, made: Spec[Any, Any], mine: Any, other: Any) -> Iterator[Duty]:  # noqa: ANN401 -- states
         """Yield for each duty of the mutant in a pair the pairs that meet it, one of which is enough."""
         same = key(mine) == key(other)
-        for inp in self._inputs(other):
+        for inp in (*self.places.inputs(other), None):
             wrong = self._wrong(mine, inp)
             if same and not wrong:
-                yield from self._own(made.step(mine, inp))
+                found = self._own(self._ways(made, mine, inp))
+            elif inp is None:
+                found = self._unasked(made, mine, other, wrong=wrong)
             else:
-                yield from self._asked(made, mine, other, inp, wrong=wrong)
-        wrong = self._wrong(mine, None)
-        if same and not wrong:
-            yield from self._own(made.emits(mine) if made.emits else ())
-        else:
-            yield from self._unasked(made, mine, other, wrong=wrong)
+                found = self._asked(made, mine, other, inp, wrong=wrong)
+            yield from (Duty(inp, pairs) for pairs in found)
+
+    def _ways(self, made: Spec[Any, Any], state: object, inp: object) -> Iterable[Any]:
+        if inp is not None:
+            return made.step(state, inp)
+        return made.emits(state) if made.emits else ()
 
     def _own(self, ways: Iterable[Any]) -> Iterator[list[Pair]]:
         """Yield the duties where the mutant is in the state of the model, and does what the model does there."""
@@ -126,6 +176,8 @@ class Simulation:
 
     def _asked(self, made: Spec[Any, Any], mine: Any, other: Any, inp: Any, *, wrong: bool) -> Iterator[list[Pair]]:  # noqa: ANN401 -- states and an input
         theirs = list(self.hunt.bench.spec.step(other, inp))
+        if self.places.sure and not self.places.shows(theirs):
+            yield []  # in a state that only the mutant leads to: then more inputs may come than were looked at
         if not theirs and self.hunt.bench.inputs in {"uioco", "any"}:
             return
         own = list(made.step(mine, inp)) or ([] if theirs else [Transition(mine)])
@@ -143,12 +195,6 @@ class Simulation:
         yield from self._required(own, theirs, mine, other)
         if wrong and not own and theirs:
             self.allowed["the model never requires this output: no window and no timer obliges the system"] = None
-
-    def _inputs(self, state: object) -> Iterable[Any]:
-        # inputs are enabled by any possible state: those that others enable are compared as well
-        asked = (rule for rule in self.mutant.survey.rules.known.values() if not rule.spontaneous)
-        known = {key(inp): inp for rule in asked for _, inp, _ in rule.members}
-        return ({key(inp): inp for inp in self.hunt.bench.spec.inputs(state)} | known).values()
 
     def _wrong(self, state: object, inp: object) -> bool:
         rules, rule = self.mutant.survey.rules, self.mutant.rule

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeAlias, cast
 
 from otf.adapter import Bench, Line
 from otf.adapter.exits import describe, is_interruption, where
-from otf.adapter.rest.orphans import adopt, starting
+from otf.adapter.rest.orphans import adopting, starting
 from otf.core import Session
 from otf.errors import ContactError, OtfError, UsageError
 from otf.runner.observing import OnSilence, observing
@@ -55,9 +55,7 @@ async def drive(
     if bench.codec is None:
         raise UsageError("the bench has no codec: its system is in this process, and nothing can be driven over ports")
     before = killed_for_memory()
-    if bench.silence == "observed":
-        adopt()
-    with starting() as started:
+    with adopting() if bench.silence == "observed" else nullcontext(), starting() as started:
         async with (
             spent().starting(opened(bench)) as lines,
             Wire(lines) as wire,

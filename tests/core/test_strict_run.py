@@ -17,48 +17,24 @@ from otf.strategy import Script
 from otf.trace.events import Quiet, Seen, Sent
 from otf.trace.verdict import Verdict
 from tests.core.cached_running import CODEC, TIMES, Output, Run, Side, World, called_off, conduct, never, quick, same
-from tests.core.random_specs import Shape, random_machine
 from tests.core.scripts import PORTS, ROUTES, machine
-from tests.core.test_cached_run import answers, faulty, words
+from tests.core.test_cached_run import answers, compared, words
 
 ECHO = machine("s0 -a/x y-> s0", "s0 -b/z-> s0", "s0 -c-> s0")
 
 
-def compared(seed: int, paths: int = 5, steps: int = 25) -> Side:
-    """Run the same paths both ways; return the side that took cached runs."""
-    random = Random(seed)
-    shape = Shape(
-        unspecified=random.choice([0.0, 0.15]),
-        emits=random.choice([0.0, 0.0, 0.4]),
-        ambiguous=random.choice([0.0, 0.3]),
-        rich=random.choice([0.0, 0.4]),
-    )
-    table = random_machine(random, shape)
-    model = Model(table.spec(), table.routes())
-    mode, relation = random.choice([("uioco", "uioco"), ("any", "any"), ("all", "uioco"), ("mixed", "any")])
+def strict(random: Random, model: Model, mode: str, relation: str) -> list[Side]:
+    """Return the side without cached runs, and the one with them."""
     timing = random.choice([Timing, Learnt])
-    sides = [
-        Side(model, each, mode, relation, "alternating", strict=True, timing=timing(*TIMES)) for each in (False, True)
+    return [
+        Side(model, quick, mode, relation, "alternating", strict=True, timing=timing(*TIMES)) for quick in (False, True)
     ]
-    often, broken = random.choice([0.0, 0.0, 0.02]), random.choice([0.0, 0.03])
-    calling = Random(seed)
-    for number in range(1, paths + 1):
-        runs = list[Run]()
-        for side in sides:
-            chance = Random(f"{seed}/{number}")
-            world = World(faulty(chance, table, often), Random(f"{seed}/{number}/times"))
-            run = Run(side.session(side.choosing.path(number), steps), world, table.inputs.__getitem__)
-            runs.append(conduct(side, run, lambda: calling.random() < broken))
-        same(*runs)
-        assert sides[0].timing == sides[1].timing
-        assert sides[0].choosing.visits == sides[1].choosing.visits
-    return sides[1]
 
 
 @pytest.mark.parametrize("seed", range(16))
 def test_runs_with_cached_steps_are_runs_without(seed: int) -> None:
     """On random specs and systems, right and wrong: the same choices, events, times and verdicts, the same session."""
-    compared(seed)
+    compared(seed, both=strict)
 
 
 @pytest.mark.slow
@@ -66,12 +42,12 @@ def test_runs_with_cached_steps_are_runs_without(seed: int) -> None:
 def test_many_runs_with_cached_steps_are_runs_without(part: int) -> None:
     """The same, for a long list."""
     for seed in range(1000 + 200 * part, 1200 + 200 * part):
-        compared(seed, paths=8)
+        compared(seed, both=strict, paths=8)
 
 
 def test_cached_steps_are_taken() -> None:
     """Many of the steps that were compared were cached ones: else it would prove nothing."""
-    sides = [compared(seed) for seed in range(60, 64)]
+    sides = [compared(seed, both=strict) for seed in range(60, 64)]
     assert sum(side.steps for side in sides) > 100
     assert any(side.steps > 2 * side.cached_runs for side in sides)
 
@@ -80,7 +56,7 @@ def test_cached_steps_are_taken() -> None:
 def test_forgetting_does_not_change_a_run(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
     """However little is remembered, in the midst of a cached run as well."""
     monkeypatch.setattr(Memory.__init__, "__defaults__", (room,))
-    compared(100, paths=3)
+    compared(100, both=strict, paths=3)
 
 
 @pytest.mark.parametrize("script", ["abcd" * 3, "aabbccdd" * 2, "badc" * 4])

@@ -97,6 +97,35 @@ def test_an_accept_of_several_outputs() -> None:
     assert Examples((str,)).accepted(Accept(lambda _seen: [0], port=("a", "b")), 0, "a") == []
 
 
+def test_examples_of_the_model_come_before_all_others() -> None:
+    """Those that its own test accepts; nothing is searched then."""
+    digits = Where(lambda said: isinstance(said, str) and len(said) == 40, says="a hash", examples=("short", "f" * 40))
+    assert Examples((str,)).of(digits, 0, "get") == ["f" * 40]
+
+
+def test_a_test_that_comes_again_is_not_searched_again() -> None:
+    """The values that it accepted in one state are tried first in the next; one that it refuses there is no example."""
+    looked = list[object]()
+
+    def item(least: int) -> Where:
+        def long(said: object) -> bool:
+            looked.append(said)
+            return isinstance(said, str) and len(said) > least
+
+        return Where(long)
+
+    examples = Examples((str,), {each: each for each in ("a", "bb", "c" * 60)})
+    first = examples.of(item(1), 0, "get")
+    assert first
+    searched = len(looked)
+    assert examples.of(item(1), 1, "get")
+    assert len(looked) - searched <= len(first)
+    assert examples.of(item(40), 2, "get") == ["c" * 60]
+    grown = Accept(lambda seen: [len(seen[0])] if len(seen[0]) > 1 else [])
+    found = examples.accepted(grown, 0, "get")
+    assert sorted(examples.accepted(grown, 1, "get")) == sorted(found)
+
+
 def test_a_model_is_served_with_values() -> None:
     """Each item becomes values; a transition without an example is left out, and its input is not served."""
 

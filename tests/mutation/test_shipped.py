@@ -8,7 +8,7 @@ from benchmarks.mutation import measured
 from otf.mutation import HuntBudget
 
 
-@pytest.mark.parametrize(("name", "most"), [("coffee", 20), ("conference", 8)])
+@pytest.mark.parametrize(("name", "most"), [("coffee", 20), ("conference", 8), ("supply", 8)])
 def test_no_mutant_of_a_small_model_is_open(name: str, most: int) -> None:
     """Each is killed, or proved to conform; the model itself passes on its own bench."""
     row = measured(name, most, HuntBudget(), 60.0)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 from pathlib import Path
 from random import Random
+from statistics import median
 from typing import Any, ClassVar, Final
 
 import anyio
@@ -89,7 +90,7 @@ def test_answers_of_several_frames_on_several_ports(both: Both) -> None:
 
 
 class Late(Near):
-    """A line whose every fifth answer takes its time."""
+    """A line whose every fifth answer is there only after the event loop had its turn, twice."""
 
     async def send(self, data: bytes) -> None:
         """Send a frame, and let the other side think."""
@@ -97,12 +98,14 @@ class Late(Near):
         if self.sent % 5:
             self.far.take(self.port, data)
         else:
-            asyncio.get_running_loop().call_later(0.003, self.far.take, self.port, data)
+            loop = asyncio.get_running_loop()
+            loop.call_soon(loop.call_soon, self.far.take, self.port, data)  # a time would race with quiescence
 
 
 def test_an_answer_that_is_not_there_yet(both: Both) -> None:
     """It is waited for as ever, and nothing is chosen before it came."""
-    story = both(inputs=["p.ping", "q.ping", "q.ping"] * 12, ports="pq", line=Late)
+    # a machine that stalls for longer than the quiescence time would make a silence of it
+    story = both(inputs=["p.ping", "q.ping", "q.ping"] * 12, ports="pq", line=Late, bench={"quiescence": 0.05})
     assert kind(story) == "pass"
     assert story.quick > 20
 
@@ -373,7 +376,7 @@ def test_where_others_need_the_loop_nothing_is_quick(both: Both, monkeypatch: py
 
 def test_an_interruption_is_heard() -> None:
     """However long a trip might go on, the event loop gets its turn, and all that happened was recorded."""
-    recorded, began = list[Event](), [0.0]
+    recorded, began = list[Event](), time.process_time()
     system = Right()
     with connected(system, "p") as found:
         bench = pinging(found)
@@ -387,11 +390,10 @@ def test_an_interruption_is_heard() -> None:
         async def run() -> float:
             with anyio.move_on_after(0.1):
                 await drive(bench, session, record)
-            return time.monotonic() - began[0] - 0.1
+            return time.process_time() - began
 
-        began[0] = time.monotonic()
         late = anyio.run(run)
-    # the turn comes after 20 ms; a busy machine may need some more for it, and the path would take minutes
+    # the turn comes after 20 ms, and the path would take minutes; CPU time, since a busy machine takes longer
     assert late < 2.0
     assert sum(isinstance(event, Sent) for event in recorded) == system.number > 100
     assert sum(isinstance(event, Seen) for event in recorded) in {system.number, system.number - 1}
@@ -518,12 +520,12 @@ def test_an_answer_of_two_packets_does_not_wait_for_an_acknowledgement(tmp_path:
             Spec(steps, 0, ["p.more"]), codec=Words(), ports={"p": tcp(f"127.0.0.1:{listener.getsockname()[1]}")}
         )
         session = Session(bench.oracle(), Script(["p.more"] * 100), Eager(bench.timing), steps=100)
-        began = time.monotonic()
         drove(bench, session, story, tmp_path)
-        took = time.monotonic() - began
         thread.join()
     assert story.verdicts == [Verdict("pass")]
-    assert took < 100 * 0.01
+    seen = [event.at for event in story.events[0] if isinstance(event, Seen)]
+    # of most of the pairs, that is: a busy machine delays some of them
+    assert median(second - first for first, second in zip(seen[::2], seen[1::2], strict=True)) < 0.01
 
 
 # Arrivals while an input is being sent

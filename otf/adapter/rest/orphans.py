@@ -17,10 +17,12 @@ from typing import Final
 from otf.adapter.rest.kernel import children
 from otf.adapter.rest.owners import everybody
 
-_SUBREAPER: Final = 36  # PR_SET_CHILD_SUBREAPER
+_SET_SUBREAPER, _GET_SUBREAPER = 36, 37  # PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER
 
 OURS: Final = set[int]()
 """Children that the tester started by itself: they belong to one run, or to none, and somebody waits for them."""
+
+_before: Final = list[int]()  # for each system that is being driven: whether the tester adopted orphans when it began
 
 _starting: ContextVar[set[int] | None] = ContextVar("starting", default=None)
 
@@ -50,11 +52,32 @@ def starting() -> Generator[set[int]]:
             _starting.reset(token)
 
 
-def adopt() -> bool:
-    """Let orphans of what the tester starts become its own children; return whether the kernel does that."""
-    if sys.platform != "linux":
-        return False
-    return int(ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)) == 0
+@contextmanager
+def adopting() -> Generator[bool]:
+    """Let orphans of what is started in the body become children of the tester; yield whether the kernel does that.
+
+    Only in the body: the tester may be a part of a larger program, where no one waits for the orphans of other parts,
+    and each would stay a zombie.
+    """
+    _before.append(_subreaper())
+    try:
+        yield _set_subreaper(1)
+    finally:
+        first = _before[0]
+        _before.pop()
+        if not _before:  # no other system is being driven
+            _set_subreaper(first)
+
+
+def _subreaper() -> int:
+    now = ctypes.c_int()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_GET_SUBREAPER, ctypes.byref(now), 0, 0, 0)
+    return now.value
+
+
+def _set_subreaper(value: int) -> bool:
+    return sys.platform == "linux" and int(ctypes.CDLL(None).prctl(_SET_SUBREAPER, value, 0, 0, 0)) == 0
 
 
 class Orphans:

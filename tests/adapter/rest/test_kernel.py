@@ -13,11 +13,12 @@ import pytest
 
 from otf.adapter.rest.attach import attached, detours, unfit
 from otf.adapter.rest.kernel import Gone
-from otf.adapter.rest.orphans import OURS, Orphans, adopt, ended, started, starting
+from otf.adapter.rest.orphans import OURS, Orphans, adopting, ended, started, starting
 from otf.adapter.rest.owners import everybody, is_local, outside, owners, shown
 from otf.adapter.rest.place import Place, Unseen, Unsent
 from otf.adapter.rest.process import Process
 from otf.adapter.rest.system import MOST, Rest, SystemProcesses
+from otf.testing.adapter import children
 
 pytestmark = pytest.mark.real
 WAIT = "sys.stdin.read()"
@@ -123,24 +124,53 @@ def test_more_threads_than_are_looked_at_are_a_reason_not_to_observe() -> None:
 
 def test_an_orphan_belongs_to_the_system_and_is_reaped() -> None:
     """A child of a child whose parent has ended becomes one of the tester, which is its subreaper."""
-    assert adopt()
-    parent = "import os, sys, time\nif os.fork() == 0:\n    if os.fork():\n        os._exit(0)\n"
-    orphan = "    time.sleep(0.2)\n    os._exit(0)\nos.wait()\n"
-    child = python(parent + orphan + SLEEPER)
-    system = SystemProcesses([child.pid])
-    orphans = Orphans()
-    try:
-        rest(system)
-        assert len(system.pids) == 2
-        time.sleep(0.3)
-        rest(system)  # it has ended, and is reaped
-        rest(system)
-        assert system.pids == {child.pid}
-        assert not orphans.now() & system.pids
-    finally:
-        orphans.close()
-        system.close()
-        stop(child)
+    with adopting() as adopts:
+        assert adopts
+        parent = "import os, sys, time\nif os.fork() == 0:\n    if os.fork():\n        os._exit(0)\n"
+        orphan = "    time.sleep(0.2)\n    os._exit(0)\nos.wait()\n"
+        child = python(parent + orphan + SLEEPER)
+        system = SystemProcesses([child.pid])
+        orphans = Orphans()
+        try:
+            rest(system)
+            assert len(system.pids) == 2
+            time.sleep(0.3)
+            rest(system)  # it has ended, and is reaped
+            rest(system)
+            assert system.pids == {child.pid}
+            assert not orphans.now() & system.pids
+        finally:
+            orphans.close()
+            system.close()
+            stop(child)
+
+
+def test_orphans_are_adopted_only_while_a_system_is_driven() -> None:
+    """The child of a program that has ended goes to another process when no system is driven, and to the tester before.
+
+    Two systems at once, the first of which ends first: the orphans of the second are adopted still.
+    """
+    orphan = "import os, sys\nif os.fork() == 0:\n    os.close(1)\n    sys.stdin.read()\n"
+
+    def is_adopted() -> bool:
+        program = [sys.executable, "-I", "-S", "-c", orphan]
+        before = set(children())
+        with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as started:
+            assert started.stdout is not None
+            started.stdout.read()  # both have closed it, and the parent has ended
+            started.wait()
+            mine = set(children()) - before
+        for child in mine:
+            os.waitpid(int(child), 0)  # its input is closed now
+        return bool(mine)
+
+    first, second = adopting(), adopting()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert is_adopted()
+    second.__exit__(None, None, None)
+    assert is_adopted() is (os.getpid() == 1)  # the first process gets all orphans
 
 
 def test_processes_are_noted_for_the_system_that_is_being_opened() -> None:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from otf.adapter.rest.orphans import adopt, ended, started
+from otf.adapter.rest.orphans import adopting, ended, started
 from otf.adapter.rest.place import Unseen
 from otf.adapter.rest.sleepers import Stillness
 from otf.adapter.rest.system import SystemProcesses
@@ -51,20 +51,20 @@ def in_python(how: str, delay: float) -> list[str]:
 @contextmanager
 def serving(command: Sequence[str]) -> Generator[tuple[int, socket.socket]]:
     """Start a server; return its pid, and a socket that talks to it."""
-    adopt()
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
-    started(server.pid)
-    try:
-        assert server.stdout is not None
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock, server.stdout:
-            sock.connect(("127.0.0.1", int(server.stdout.readline())))
-            sock.settimeout(0)
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
-            yield server.pid, sock
-    finally:
-        os.killpg(server.pid, signal.SIGKILL)
-        server.wait()
-        ended(server.pid)
+    with adopting():
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+        started(server.pid)
+        try:
+            assert server.stdout is not None
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock, server.stdout:
+                sock.connect(("127.0.0.1", int(server.stdout.readline())))
+                sock.settimeout(0)
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+                yield server.pid, sock
+        finally:
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
+            ended(server.pid)
 
 
 class Watch:

@@ -1,0 +1,93 @@
+"""Mutants that conform are proved to, in models that are small where an input may come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from otf.mutation import Fate, HuntBudget, Survival, bench_of, mutate, places
+from otf.spec import OneOf, Spec, Transition, Where, goto
+from tests.mutation.lamps import FEW, reasons
+
+MOST = 150
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of a book, and whether it was turned to; that shows only inside of the book."""
+
+    number: int = 0
+    turned: bool = False
+
+
+def pager() -> Spec[Page, str]:
+    """Return a pager: `more` shows the next page, and is enabled up to the last of them only."""
+
+    def step(page: Page, inp: str) -> Iterator[Transition[Page]]:
+        if inp == "more":
+            yield goto(Page(page.number + 1, turned=True), f"page {page.number + 1}")
+        elif inp == "ask":
+            yield goto(page, f"turned: {page.turned}" if page.number else "the title")
+        else:
+            yield goto(Page(), "the title")
+
+    return Spec(step, Page(), lambda page: ["home", "ask", "more"][: 3 - (page.number == MOST)], name="pager")
+
+
+def test_inputs_that_never_come_do_not_stop_a_proof() -> None:
+    """Asked for ever more pages, this model would never end; but the tester knows the page, and stops at the last."""
+    report = mutate(bench_of(pager()), budget=FEW, operators=["target"])
+    assert report.counts["open"] == 0
+    proved = {(each.mutant.operator.says, each.mutant.when, each.why) for each in report.of(Fate.EQUIVALENT)}
+    # to look at the title again and turn no page: `more` says that one was turned anyway
+    assert ("Page.turned gets another value", "'home' in Page()", Survival.SAME) in proved
+
+
+def test_where_outputs_do_not_show_the_state_all_inputs_may_come() -> None:
+    """A lamp that may or may not have switched: the tester believes both, and presses what either enables."""
+
+    def step(lit: int, inp: str) -> Iterator[Transition[int]]:
+        if inp == "flip":
+            yield goto(0, "done")
+            yield goto(1, "done")
+        elif inp == "off" and not lit:
+            yield goto(0, OneOf("dark", "already"))
+        else:
+            yield goto(0, "dark")
+
+    spec = Spec(step, 0, lambda lit: ["flip", "off"] if lit else ["flip"], name="lamp")
+    report = mutate(bench_of(spec), budget=FEW, operators=["guard", "target"])
+    assert report.counts["open"] == 0
+    assert report.counts["equivalent"] > 0
+
+
+def test_a_model_without_end_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A counter has no last state: a mutant that no place shows stays open, and says how many were compared."""
+    monkeypatch.setattr(places, "ASKED", 300)
+
+    def step(count: int, _inp: str) -> Iterator[Transition[int]]:
+        yield goto(count + 1, Where(lambda said: isinstance(said, str), says="any text"))
+
+    report = mutate(bench_of(Spec(step, 0, ["go"])), most=1, budget=HuntBudget(steps=5), operators=["field"])
+    assert {each.fate for each in report.results} == {Fate.OPEN}
+    assert all("places that were compared; there may be more" in says for _, says in reasons(report.results))
+
+
+def test_the_inputs_that_show_a_mutant_are_listed() -> None:
+    """The wrong step is taken, and shows only two inputs later: a budget of two inputs misses it and names the four."""
+
+    def step(state: tuple[int, int], inp: str) -> Iterator[Transition[tuple[int, int]]]:
+        count, hidden = state
+        if inp == "hide":
+            yield goto((count, 1), "ok")
+        elif inp == "up":
+            yield goto((min(count + 1, 2), hidden), "up")
+        else:
+            yield goto(state, f"{hidden if count == 2 else '-'}")
+
+    spec = Spec(step, (0, 0), ["hide", "up", "ask"], name="hidden")
+    report = mutate(bench_of(spec), budget=HuntBudget(steps=2), operators=["target"])
+    listed = [each.path for each in report.results if each.why is Survival.MISSED]
+    assert ("'hide'", "'up'", "'up'", "'ask'") in {path for path in listed if path[0] == "'hide'"}
