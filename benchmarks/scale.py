@@ -2,7 +2,7 @@
 
 `python -m benchmarks.scale --json FILE`: two processes against one on a system in the same process; 200 connections to
 a server that takes 50 ms for each answer, against one; the share of CPU time that the journal takes; the time to read a
-folder with 100,000 paths; and a campaign whose workers are killed at random moments. Ratios are of wall time, starts of
+folder with 100,000 paths; and what `benchmarks.kills` says of killed workers. Ratios are of wall time, starts of
 processes included, so an idle machine is needed; `cpu_2_processes` is the ratio of the CPU time, which depends less on
 the load. `--only PART …` measures some of them.
 """
@@ -11,18 +11,17 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from random import Random
 from resource import RUSAGE_CHILDREN, getrusage
 from tempfile import TemporaryDirectory
-from time import perf_counter, process_time, sleep, thread_time
+from time import perf_counter, process_time, thread_time
 from typing import Any, NamedTuple
 
+from benchmarks.kills import workers_killed
 from benchmarks.measure import command, positive, save
 from otf.campaign import Summary, run
 from otf.campaign.journal import JOURNAL, Journal
@@ -174,44 +173,6 @@ def resume(folder: Path, paths: int) -> float:
     return perf_counter() - began
 
 
-def killed(folder: Path, kills: int, paths: int) -> dict[str, int]:
-    """Return how many paths were lost, counted twice and driven again in a campaign whose workers were killed."""
-    out, random = folder / "killed", Random(1)
-    call = ("run", "coffee", "--seed", 1, "--traces", paths, "--steps", 50, "--jobs", 2, "--processes", 2, "--no-saved")
-    program = [sys.executable, "-m", "otf", *map(str, call), "--out", str(out)]
-    with subprocess.Popen(program, cwd=folder, stdout=subprocess.DEVNULL) as otf_run:  # noqa: S603 -- our own command
-        for moment in sorted(random.randrange(paths) for _ in range(kills)):
-            while otf_run.poll() is None and _begun(out) < moment:
-                sleep(0.005)
-            workers = _children(otf_run.pid)
-            if workers:
-                with suppress(ProcessLookupError):
-                    os.kill(random.choice(workers), signal.SIGKILL)
-        otf_run.wait()
-    lines = [json.loads(line) for line in (out / JOURNAL).read_bytes().splitlines()]
-    counted = [line["path"] for line in lines if line["event"] == "path counted"]
-    return {
-        "paths": paths,
-        "kills": kills,
-        "lost": paths - len(set(counted)),
-        "counted_twice": len(counted) - len(set(counted)),
-        "driven_again": sum(line["deaths"] for line in lines if line["event"] == "path driven again"),
-    }
-
-
-def _begun(out: Path) -> int:
-    journal = out / JOURNAL
-    return journal.read_bytes().count(b'"path started"') if journal.is_file() else 0
-
-
-def _children(pid: int) -> list[int]:
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):
-            found += map(int, task.read_text().split())
-    return found
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the figures."""
     parser = command("scale", __doc__)
@@ -227,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "copies": lambda: {f"speedup_{chosen.copies}_copies": copies(folder, chosen.copies, 100)},
             "journal": lambda: {"journal_share_of_cpu": share(folder, 1_000, 50)},
             "resume": lambda: {"resume_100000_s": resume(folder, 100_000)},
-            "killed": lambda: {"killed": killed(folder, chosen.kills, 30 * chosen.kills)},
+            "killed": lambda: {"killed": workers_killed(folder, Random(1), chosen.kills, "processes")},
         }
         found: dict[str, Any] = {"load": os.getloadavg()[0]}
         for part in chosen.only:

@@ -17,7 +17,7 @@ from statistics import mean
 from typing import Any, Final
 
 from benchmarks.measure import command, positive, save
-from otf.campaign.shrinking import RESULT
+from otf.campaign.budgeted import RESULT
 from otf.campaign.worth import Discoveries, passes_after, predicted, rate_interval, upper_bound
 from otf.core import Model, Monitor, Oracle
 from otf.models import conference

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 import socket
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Final, Literal
 
 from otf.adapter import Bench, Connect, KnownIssue, Line, trace_may_set
@@ -17,7 +17,8 @@ from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp
 from otf.codec.mqtt import MqttCodec, MqttConnect, MqttVersion, packet_size
 from otf.framing import measured
-from otf.models.mqtt.inputs import ALSO
+from otf.models.mqtt.groups import ALSO
+from otf.models.mqtt.known import AEDES, ALL, MOSQUITTO, groups_of, issues_of
 from otf.models.mqtt.messages import CLIENTS, MqttClientsCodec
 from otf.models.mqtt.requirements import requirements_of
 from otf.models.mqtt.spec import mqtt
@@ -26,63 +27,29 @@ from otf.models.serving import (
     HOST,
     READY,
     chosen,
-    expected,
     free_port,
-    known_issue,
     program,
     started,
     until_answered,
 )
-from otf.spec.transition import requirements
 
-MOSQUITTO: Final = "mosquitto"
-KNOWN: Final = {
-    "flags": known_issue(
-        "mosquitto 2.0.11 answers a PINGREQ with wrong flags",
-        "pingreq with wrong flags",
-        req=("MQTT-2.2.2-1", "MQTT-2.2.2-2", "MQTT-2.1.3-1"),
-    ),
-    "identifier": known_issue(
-        "mosquitto 2.0.11 takes a message with a subscription identifier",
-        "publish with a subscription identifier",
-        req="MQTT-3.3.4-6",
-    ),
-    "options": known_issue(
-        "mosquitto 2.0.11 keeps No Local and Retain As Published of the subscription that another one replaces",
-        "MqttPublish(",
-        req="MQTT-3.8.4-3",
-    ),
-    "overlap": known_issue(
-        "mosquitto 2.0.11 sends a message with the QoS of one of several subscriptions, not with the highest",
-        "MqttPublish(",
-        req=("MQTT-3.3.5-1", "MQTT-3.3.4-2"),
-    ),
-    "second": known_issue(
-        "mosquitto 2.0.11 publishes no will of a client that sends a second CONNECT, and may end its session",
-        req="MQTT-3.1.2-8",
-    ),
-    "share": known_issue(
-        "mosquitto 2.0.11 takes shares without a name or a filter, or with No Local, and sends them retained messages",
-        "$share/",
-        req=("MQTT-3.8.3-4", "MQTT-4.8.2-1", "MQTT-4.8.2-2"),
-    ),
-}
-"""The known issues of mosquitto that each of `ALSO` brings to light."""
 VERSIONS: Final[dict[str, MqttVersion]] = {"3.1.1": 4, "5": 5}
 
 
 @trace_may_set(version=VERSIONS, also=ALSO)
 def bench(*, version: Literal["3.1.1", "5"] = "3.1.1", server: str = MOSQUITTO, also: str = "") -> Bench:
-    """Return the bench of an MQTT broker: mosquitto, or a command line with {host} and {port} in it.
+    """Return the bench of an MQTT broker: mosquitto, aedes, or a command line with {host} and {port} in it.
 
-    `version` is that of the protocol, 3.1.1 or 5; `also` is one of `ALSO`: such inputs are tried as well.
+    `version` is that of the protocol. After the inputs of some groups mosquitto and aedes are known to depart from the
+    standard: `also` is one of these groups (see `ALSO`) or `all`, and its inputs are tried as well.
 
     >>> bench(version="5").name
     'mqtt'
     """
     chosen(also, ALSO)
-    known = expected(KNOWN, also) if server == MOSQUITTO else ()
-    return _bench(VERSIONS[version], _started(server), also, [_of(VERSIONS[version], each) for each in known])
+    without = tuple(each for each in groups_of(server) if also not in {each, ALL})
+    issues = tuple(issues_of(server, VERSIONS[version], also))
+    return _bench(VERSIONS[version], _started(server), without, issues)
 
 
 def served_by(argv: Sequence[str], version: Literal["3.1.1", "5"] = "3.1.1") -> Bench:
@@ -101,19 +68,16 @@ def served_by(argv: Sequence[str], version: Literal["3.1.1", "5"] = "3.1.1") -> 
 """Seconds that a server may take to start."""
 
 
-def _of(version: MqttVersion, issue: KnownIssue) -> KnownIssue:
-    """Return a known issue with those of its statements that a version has."""
-    return replace(issue, req=tuple(each for each in requirements(issue.req) if each in requirements_of(version)))
-
-
 _Serving = Callable[[AsyncExitStack], Awaitable[Address]]
 
 
-def _bench(version: MqttVersion, serve: _Serving, also: str = "", known: Iterable[KnownIssue] = ()) -> Bench:
+def _bench(
+    version: MqttVersion, serve: _Serving, without: tuple[str, ...] = (), known: tuple[KnownIssue, ...] = ()
+) -> Bench:
     return Bench.on_ports(
         name="mqtt",
-        known_issues=tuple(known),
-        spec=mqtt(version, also),
+        known_issues=known,
+        spec=mqtt(version, without),
         codec=MqttClientsCodec(version),
         connect=_connect(serve),
         outputs=CLIENTS,
@@ -153,4 +117,9 @@ def _command(server: str, port: int) -> list[str]:
     if server == MOSQUITTO:
         # without a file it listens on the loopback interface only, and asks for no user
         line = f"{shlex.quote(program(MOSQUITTO, MOSQUITTO))} -p {{port}}"
+    elif server == AEDES:
+        line = f"{shlex.quote(program('node', 'nodejs'))} {shlex.quote(str(_SCRIPT))} {{port}}"
     return words(line.replace("{host}", HOST).replace("{port}", str(port)))
+
+
+_SCRIPT: Final = Path(__file__).with_name("aedes.js")

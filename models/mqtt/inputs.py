@@ -21,6 +21,7 @@ from otf.codec.mqtt import (
     MqttUnsubscribe,
 )
 from otf.codec.mqtt_fields import MqttProperties
+from otf.models.mqtt.groups import TOPICS, left_out
 from otf.models.mqtt.messages import CLIENTS, MqttDial, MqttHalt, MqttInput, MqttMessage, MqttPacket, MqttViolation
 from otf.models.mqtt.routing import SHARE, matches
 from otf.models.mqtt.state import QOS_2, Broker, InFlight, Link, Session
@@ -34,7 +35,6 @@ BUSY: Final = 2
 """With so many messages to acknowledge, a client does nothing else."""
 FIRST, OTHERS, UNKNOWN = 10, (20, 21), 30
 """Packet identifiers of clients: of QoS 1, of QoS 2, and one that is never published."""
-_TOPICS: Final = ("t", "t/u", "/t", "T", "\ufefft")
 _FILTERS: Final = ("t", "t/u", "t/#", "#", "+", "+/u", "+/t", "/+", "T", "\ufefft", "w")
 _BIG: Final = b"z" * 150
 LIMIT: Final = 120
@@ -45,33 +45,16 @@ _RICH: Final[MqttProperties] = (
     *(MqttProperty("response_topic", "r"), MqttProperty("correlation_data", b"\x01\xff")),
     *(MqttProperty("user", ("k", "2")), MqttProperty("user", ("k", "1"))),
 )
-_GROUPS: Final = {
-    "pingreq with wrong flags": "flags",
-    "publish with a subscription identifier": "identifier",
-    "no local on a share": "share",
-    "a share without a name": "share",
-    "a share without a filter": "share",
-}
-"""The violations that are not tried by default."""
 _IDS: Final = {"a": ("otfA",), "b": ("otfB",), ROWDY: ("otfA", "otfC", "")}
 _CLEAN, _WILL = 0x02, 0x04
-_OPTIONS: Final = 0x0C
-"""No Local and Retain As Published, in the options of a subscription."""
 
 
-ALSO: Final = {
-    "flags": "a PINGREQ with wrong flags",
-    "identifier": "a message with a subscription identifier, by MQTT 5.0",
-    "options": "other options for a topic filter that has a subscription, by MQTT 5.0",
-    "overlap": "subscriptions of a client that overlap and have another QoS",
-    "second": "a second CONNECT of a client with a will, and by MQTT 5.0 with a session that lasts",
-    "share": "shared subscriptions to retained messages, with No Local, and without a name or a filter",
-}
-"""What is not tried by default, since mosquitto does something else there than the standards say."""
+def inputs(without: tuple[str, ...], broker: Broker) -> Iterator[MqttInput]:
+    """Yield what the clients may do, but nothing of the groups `without`."""
+    return (each for each in _inputs(broker) if not left_out(without, broker, each))
 
 
-def inputs(also: str, broker: Broker) -> Iterator[MqttInput]:
-    """Yield what the clients may do; `also` is one of `ALSO`."""
+def _inputs(broker: Broker) -> Iterator[MqttInput]:
     for port in CLIENTS:
         link = broker.link(port)
         match link.status:
@@ -79,36 +62,27 @@ def inputs(also: str, broker: Broker) -> Iterator[MqttInput]:
                 yield MqttDial(port)
             case "open":
                 yield from (MqttMessage(port, each) for each in _connects(broker, port))
-                yield from _violations(also, broker, port, first=True)
+                yield from _violations(broker, port, first=True)
             case "leaving":
                 yield MqttHalt(port)
             case "up":
-                yield from _active(also, broker, port, link)
+                yield from _active(broker, port, link)
 
 
-def _active(also: str, broker: Broker, port: str, link: Link) -> Iterator[MqttInput]:
+def _active(broker: Broker, port: str, link: Link) -> Iterator[MqttInput]:
     session = broker.session(link.client) or Session(link.client)
     yield from (MqttMessage(port, each) for each in _acknowledgements(broker, session))
     if len(session.flying) < BUSY:
-        yield from (MqttMessage(port, each) for each in _packets(also, broker, link, session))
-        yield from _violations(also, broker, port, first=False)
+        yield from (MqttMessage(port, each) for each in _packets(broker, link, session))
+        yield from _violations(broker, port, first=False)
     yield MqttHalt(port)
 
 
-def _violations(also: str, broker: Broker, port: str, *, first: bool) -> Iterator[MqttInput]:
-    if port != ROWDY:
-        return
-    link = broker.link(port)
-    for name, rule in rules_of(broker.version).items():
-        group = "second" if name == "second connect" and _loses(broker, link) else _GROUPS.get(name, also)
-        if rule.first == first and group == also and _is_violation(name, link):
-            yield MqttViolation(port, name, rule.raw)
-
-
-def _loses(broker: Broker, link: Link) -> bool:
-    """Return whether a client has a will, or by MQTT 5.0 a session that outlasts the connection."""
-    session = broker.session(link.client)
-    return link.will is not None or (broker.new and session is not None and session.lasting)
+def _violations(broker: Broker, port: str, *, first: bool) -> Iterator[MqttInput]:
+    if port == ROWDY:
+        for name, rule in rules_of(broker.version).items():
+            if rule.first == first and _is_violation(name, broker.link(port)):
+                yield MqttViolation(port, name, rule.raw)
 
 
 def _is_violation(name: str, link: Link) -> bool:
@@ -174,13 +148,13 @@ def _due(flying: tuple[InFlight, ...]) -> Iterator[InFlight]:
         seen.add(kind)
 
 
-def _packets(also: str, broker: Broker, link: Link, session: Session) -> Iterator[MqttPacket]:
+def _packets(broker: Broker, link: Link, session: Session) -> Iterator[MqttPacket]:
     yield from (MqttPingreq(), MqttDisconnect())
     yield from (MqttPubrel(number) for number, *_ in session.incoming[:1])  # in the order of the messages (section 4.6)
     yield MqttPubrel(UNKNOWN)
     full = any(len(each.flying) + len(each.queue) >= MOST for each in broker.sessions)
-    yield from _publishes(broker, session, full=full)
-    yield from (each for each in _subscribes(broker) if _is_plain(also, broker, session, each))
+    yield from _publishes(broker, link, session, full=full)
+    yield from (each for each in _subscribes(broker) if _is_plain(broker, session, each))
     if broker.new:
         yield MqttDisconnect(4, ())
         yield from _aliases(link) if not full else ()
@@ -189,21 +163,22 @@ def _packets(also: str, broker: Broker, link: Link, session: Session) -> Iterato
     yield MqttUnsubscribe(8, (MqttTopic("#"), MqttTopic("none"), MqttTopic("+/u")))
 
 
-def _publishes(broker: Broker, session: Session, *, full: bool) -> Iterator[MqttPublish]:
+def _publishes(broker: Broker, link: Link, session: Session, *, full: bool) -> Iterator[MqttPublish]:
     taken = {each for each, *_ in session.incoming}
     number = next((each for each in OTHERS if each not in taken), 0)
     yield MqttPublish("$x/t", b"x")
     if full:
         return
-    yield from (MqttPublish(topic, b"x") for topic in _TOPICS)
+    yield from (MqttPublish(topic, b"x") for topic in TOPICS[:-1])
     for topic in ("t", "t/u"):
         yield MqttPublish(topic, b"y", 1, FIRST)
         yield MqttPublish(topic, b"r", 1, FIRST, retain=True)
         yield from [MqttPublish(topic, b"z", QOS_2, number, retain=topic == "t/u")] if number else []
     yield from (MqttPublish("t", payload, retain=True) for payload in (b"q", b""))
     yield MqttPublish("t", b"", 1, FIRST, retain=True)
-    if not broker.new:  # in 5.0 nothing is sent again on the same connection (section 4.4)
+    if not broker.new:
         yield MqttPublish("t", b"y", 1, FIRST, dup=True)
+    if not broker.new or link.fresh:  # in 5.0 nothing is sent again on the same connection (section 4.4)
         for each, message, _ in session.incoming:
             yield MqttPublish(message.topic, message.payload, QOS_2, each, message.retain, dup=True)
     if broker.new:
@@ -218,41 +193,23 @@ def _aliases(link: Link) -> Iterator[MqttPublish]:
         yield from (MqttPublish("", b"j", properties=alias), MqttPublish("", b"j", 1, FIRST, properties=alias))
 
 
-def _is_plain(also: str, broker: Broker, session: Session, packet: MqttSubscribe) -> bool:
-    """Return whether a SUBSCRIBE belongs to what is tried."""
+def _is_plain(broker: Broker, session: Session, packet: MqttSubscribe) -> bool:
+    """Return whether it is clear what a SUBSCRIBE brings."""
     link = broker.link(session.port)
-    asked = {each.topic: each.qos for each in packet.filters}
-    before = {each.filter: each.options for each in session.subscriptions}
+    asked = [each.topic for each in packet.filters]
     own = link.will is not None and any(matches(each, link.will.topic) for each in asked)  # it may come before the end
-    other = any(before.get(each, options) & _OPTIONS != options & _OPTIONS for each, options in asked.items())
-    shared = any(each.startswith(SHARE) for each in asked) and bool(broker.retained)
     kept = sum(qos > 0 and matches(each, topic) for topic, qos in _levels(broker) for each in asked)
     crowded = kept > max(1, link.window - len(session.flying))  # which of the retained messages is the first is open
-    overlaps = not _agree({each: options & 3 for each, options in (before | asked).items()})
-    return (
-        not own
-        and not crowded
-        and all(
-            also == group for group, found in (("options", other), ("share", shared), ("overlap", overlaps)) if found
-        )
-    )
+    return not own and not crowded
 
 
 def _levels(broker: Broker) -> Iterator[tuple[str, int]]:
     return ((topic, kept.qos) for topic, kept in broker.retained)
 
 
-def _agree(levels: dict[str, int]) -> bool:
-    """Return whether filters that match the same topic have the same QoS."""
-    return all(len({qos for each, qos in levels.items() if matches(each, topic)}) <= 1 for topic in (*_TOPICS, "w"))
-
-
 def _subscribes(broker: Broker) -> Iterator[MqttSubscribe]:
-    for each in _FILTERS:
-        yield MqttSubscribe(9, (MqttFilter(each, 1),))
-    yield from (MqttSubscribe(9, (MqttFilter("t", qos),)) for qos in (0, 2))
-    yield from (MqttSubscribe(9, (MqttFilter("#", qos),)) for qos in (0, 2))
-    yield MqttSubscribe(9, (MqttFilter("t/#", 2),))
+    yield from (MqttSubscribe(9, (MqttFilter(each, qos),)) for each in _FILTERS for qos in (1, 2))
+    yield from (MqttSubscribe(9, (MqttFilter(each, 0),)) for each in ("t", "#"))
     yield MqttSubscribe(9, (MqttFilter("t", 0), MqttFilter("t/#", 2)))
     yield MqttSubscribe(9, (MqttFilter("/t", 0), MqttFilter("t", 2)))
     yield MqttSubscribe(9, (MqttFilter("+/u", 2), MqttFilter("t/u", 1)))
@@ -261,4 +218,4 @@ def _subscribes(broker: Broker) -> Iterator[MqttSubscribe]:
         yield from (MqttSubscribe(9, (MqttFilter("t", 1 | more),)) for more in (0x04, 0x08, 0x10, 0x20))
         yield MqttSubscribe(9, (MqttFilter("t", 1),), number)
         yield MqttSubscribe(9, (MqttFilter("#", 2 | 0x08),), (MqttProperty("subscription_id", 300),))
-        yield MqttSubscribe(9, (MqttFilter(f"{SHARE}g/t", 1),))
+        yield from (MqttSubscribe(9, (MqttFilter(f"{SHARE}g/t", qos),)) for qos in (1, 2))

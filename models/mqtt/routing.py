@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from itertools import permutations, product
 from typing import Final
 
 from otf.codec.mqtt import MqttCodec, MqttProperty, MqttPublish
-from otf.models.mqtt.state import Broker, InFlight, Publication, Session, Subscription
+from otf.models.mqtt.state import Broker, InFlight, Link, Publication, Session, Subscription
 from otf.models.mqtt.wants import Plan, Want
 
 NO_LOCAL, AS_PUBLISHED = 0x04, 0x08
 SHARE: Final = "$share/"
 
 
+@lru_cache(4096)
 def matches(pattern: str, topic: str) -> bool:
     """Return whether a topic filter matches a topic name (section 4.7).
 
@@ -33,6 +35,12 @@ def plain(subscription: Subscription) -> str:
     """Return the topic filter of a subscription, without the name of its share."""
     text = subscription.filter
     return text.split("/", 2)[2] if text.startswith(SHARE) else text
+
+
+def by_share(session: Session, publication: Publication) -> bool:
+    """Return whether a session got a message for a shared subscription alone."""
+    found = [each.filter for each in session.subscriptions if matches(plain(each), publication.topic)]
+    return bool(found) and all(each.startswith(SHARE) for each in found)
 
 
 def routed(plan: Plan, publication: Publication, publisher: str) -> Iterator[Plan]:
@@ -86,14 +94,17 @@ def _to_session(
         yield from _sent(one, client, replace(_copy(publication, wanted), retain=retain))
     # a server may send further copies, one for each additional subscription
     several = cited.citing("", "3.3.4-3 3.3.4-5") if numbers else cited
-    for order in permutations(wanted) if _limited(plan.state, client) else [tuple(wanted)]:
-        yield from delivered(several, client, [_copy(publication, [each]) for each in order])
+    copies = tuple(_copy(publication, [each]) for each in wanted)
+    for order in dict.fromkeys(permutations(copies)) if _limited(plan.state, client) else [copies]:
+        yield from delivered(several, client, order)
 
 
 def _limited(state: Broker, client: str) -> bool:
-    """Return whether a client gets only some messages now, so that it matters which is the first."""
+    """Return whether a client gets only some messages now or when it comes back: then it matters which is the first."""
     session = state.session(client)
-    return session is not None and bool(session.port) and state.link(session.port).window <= len(session.flying) + 1
+    if session is None or not session.port:
+        return state.new  # it may come back with a Receive Maximum
+    return state.link(session.port).window <= len(session.flying) + 1
 
 
 def _cited(plan: Plan, publication: Publication, wanted: list[Subscription]) -> Plan:
@@ -148,6 +159,8 @@ def _sent(plan: Plan, client: str, copy: Publication) -> Iterator[Plan]:
 
 
 def _now(plan: Plan, session: Session, copy: Publication) -> Iterator[Plan]:
+    if not session.lasting:
+        plan = plan.citing("4.1.0-2", "")
     if too_large(plan.state, session.port, copy):
         yield plan.citing("", "3.1.2-24 3.1.2-25")
     elif copy.qos == 0:
@@ -161,6 +174,22 @@ def _now(plan: Plan, session: Session, copy: Publication) -> Iterator[Plan]:
         numbers = "4.3.2-1 4.3.2-2" if copy.qos == 1 else "4.3.3-1 4.3.3-2"
         old = "4.3.2-1 2.3.1-4" if copy.qos == 1 else "4.3.3-1 2.3.1-4"
         yield after.wanting(session.port, _want(copy, mark)).citing(old, f"{numbers} 2.2.1-4")
+
+
+def clear(state: Broker, link: Link, packet: MqttPublish) -> bool:
+    """Return whether few explanations are possible of what a session that cannot get a message now will get of it.
+
+    Each message of QoS 0 for a client that is away, and each for several subscriptions, multiplies them: a session has
+    one such message at a time, and no others behind it.
+    """
+    topic = packet.topic or link.alias
+    for session in state.sessions:
+        if session.queue and not (session.port and link.window > len(session.flying) + len(session.queue)):
+            found = [each for each in session.subscriptions if matches(plain(each), topic)]
+            shared = any(each.filter.startswith(SHARE) for each in found)
+            if found and (shared or len(found) > 1 or not packet.qos or not found[0].qos):
+                return False
+    return True
 
 
 def too_large(state: Broker, port: str, copy: Publication) -> bool:
@@ -189,6 +218,9 @@ def flushed(plan: Plan, client: str) -> Iterator[Plan]:
     if session is None or not session.port or not session.queue:
         yield plan
         return
+    payloads = {(each.topic, each.qos, each.payload) for each in session.queue}
+    if len({each[:2] for each in payloads}) < len(payloads):
+        plan = plan.citing("4.6.0-5 4.6.0-6")
     head, *others = session.queue
     if head.qos and len(session.flying) >= plan.state.link(session.port).window:
         yield plan

@@ -9,7 +9,9 @@ flight to a client, that it takes `CONNECT` without a user name, and that it pub
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import TypeAlias
 
 from otf.codec.mqtt import (
@@ -31,6 +33,7 @@ from otf.models.mqtt.connecting import END, connected, denied, disconnected, hal
 from otf.models.mqtt.inputs import inputs
 from otf.models.mqtt.messages import MqttDial, MqttHalt, MqttInput, MqttMessage, MqttPacket, MqttViolation
 from otf.models.mqtt.publishing import acknowledged, published, released
+from otf.models.mqtt.routing import clear
 from otf.models.mqtt.state import Broker, Link
 from otf.models.mqtt.subscribing import subscribed, unsubscribed
 from otf.models.mqtt.violations import NUMBER, rules_of
@@ -40,13 +43,25 @@ from otf.spec import Accept, Spec, Transition
 Yields: TypeAlias = Iterator[Transition[Broker] | Accept]
 
 
-def mqtt(version: MqttVersion = 4, also: str = "") -> Spec[Broker, MqttInput]:
-    """Return the spec of a broker of version 3.1.1 (4 on the wire) or 5.0; `also` is one of `ALSO`.
+def mqtt(version: MqttVersion = 4, without: tuple[str, ...] = ()) -> Spec[Broker, MqttInput]:
+    """Return the spec of a broker of version 3.1.1 (4 on the wire) or 5.0, without the inputs of these groups.
 
     >>> mqtt(5).name
     'mqtt'
     """
-    return Spec(_step, Broker(version), partial(inputs, also), name="mqtt")
+    enabled = partial(inputs, without)
+    return Spec(_step, Broker(version), enabled, name="mqtt", partial=Spec(_tried, Broker(version), enabled))
+
+
+def _tried(broker: Broker, inp: MqttInput) -> Yields:
+    """Yield one of the transitions if the input is to be tried in this state."""
+    match inp:
+        case MqttMessage(port, MqttPublish() as packet) if broker.link(port).status == "up" and not clear(
+            broker, broker.link(port), packet
+        ):
+            return
+        case _:
+            yield from islice(_step(broker, inp), 1)
 
 
 def _step(broker: Broker, inp: MqttInput) -> Yields:
@@ -86,6 +101,11 @@ def _violated(plan: Plan, inp: MqttViolation) -> Iterator[Plan]:
 
 
 def _answered(plan: Plan, port: str, packet: MqttPacket) -> Iterator[Plan]:
+    link = plan.state.link(port)
+    if link.fresh:
+        plan = plan.then(plan.state.linking(port, replace(link, fresh=False)))
+    if not link.problems and isinstance(packet, MqttPublish | MqttPubrel | MqttSubscribe | MqttUnsubscribe):
+        plan = plan.citing("", "3.1.2-29")
     match packet:
         case MqttPingreq():
             session = plan.state.session(plan.state.link(port).client)

@@ -81,7 +81,7 @@ class Plan:
     def transition(self) -> Transition[Broker] | Accept:
         """Return what the spec yields."""
         if not self.wants:
-            return goto(self.state, req=self.req)
+            return goto(self.state.renumbered(), req=self.req)
         sizes = Counter(port for port, _ in self.wants)
         return Accept(
             partial(_matched, self),
@@ -105,7 +105,7 @@ def _matched(plan: Plan, seen: Mapping[str, tuple[object, ...]]) -> list[Broker]
     for port, outputs in seen.items():
         wants = tuple(want for each, want in plan.wants if each == port)
         states = [after for state in states for after in _each_match(state, port, wants, outputs)]
-    return list(dict.fromkeys(states))
+    return list(dict.fromkeys(each.renumbered() for each in states))
 
 
 def _each_match(state: Broker, port: str, wants: tuple[Want, ...], outputs: tuple[object, ...]) -> Iterator[Broker]:
@@ -113,12 +113,18 @@ def _each_match(state: Broker, port: str, wants: tuple[Want, ...], outputs: tupl
         yield from [] if wants else [state]
         return
     for at, want in enumerate(wants):
+        if any(_is_copy(other, want) for other in wants[:at]):
+            continue  # equal copies would be matched in each of their orders
         first = not any(_precedes(other, want) for other in wants[:at]) and not any(
             other.early and not want.early for other in wants
         )
         last = want.packet is not None or len(wants) == 1
         if first and last and (after := _taken(state, port, want, outputs[0])) is not None:
             yield from _each_match(after, port, wants[:at] + wants[at + 1 :], outputs[1:])
+
+
+def _is_copy(other: Want, want: Want) -> bool:
+    return other.packet == want.packet and replace(other, mark=want.mark) == want
 
 
 def _precedes(other: Want, want: Want) -> bool:

@@ -62,7 +62,7 @@ class Campaign:
         self.settings = settings
         self.listener: Listener = listener or Listener()
         self.summary: Summary = Summary(
-            known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues],
+            known_issues=[KnownIssueCount(issue) for issue in bench.known_issues],
             requirements=RequirementRecord(bench.requirements),
         )
         # seconds of `time` that are gone when it begins
@@ -73,7 +73,7 @@ class Campaign:
         self._confirmer = Confirmer(bench, self.summary)
         if bench.speed > 1 and settings.burst > 1:
             raise refused(bench.speed, "a failure in a burst cannot be driven again at the system's own speed")
-        self._reached = known(settings.strategy).done
+        self._strategy = known(settings.strategy)
         self._stop = False
         self._deadline = float("inf")
         self._reports: FailureReports
@@ -169,7 +169,7 @@ class Campaign:
                 )
             ) as retried:
                 async for found in retried:
-                    known = None if found.result is None else self._confirmer.known_issue(found.result)
+                    known = None if found.result is None else self.summary.known_issue(found.result)
                     each = found if known is None else replace(found, result=None, known_issue=known.says)
                     self.summary.saved.append(each)
                     self.summary.parts.saved += 1
@@ -212,7 +212,7 @@ class Campaign:
             counts = partial(self._finish, driven=result, learned=learned, journal=journal)
             oracle, again = self._executor.oracle(lane), self._again(lane)
             path = await self._confirmer.confirmed(result, oracle, again, counts, doubtful=self._doubtful)
-            shows = await new_evidence(self.summary.requirements, path.result, self.bench, oracle)
+            shows = await new_evidence(self.summary.requirements, path.result, self.bench, oracle, self._strategy)
             if self.settings.covers is not None:
                 await cover(self.settings.covers, result.trace, self.bench, oracle)
         counts(path, shows=shows)
@@ -225,7 +225,7 @@ class Campaign:
 
     @property
     def _done(self) -> bool:
-        return self._reached() or (self.settings.decides and not self.summary.requirements.open())
+        return self._strategy.done() or (self.settings.decides and not self.summary.requirements.open())
 
     @property
     def _doubtful(self) -> bool:
@@ -274,7 +274,7 @@ class Campaign:
     ) -> None:
         if path.trouble is not None:
             self._lost(path.trouble)
-        result, known_issue = path.result, self._confirmer.known_issue(path.result)
+        result, known_issue = path.result, self.summary.known_issue(path.result, path.known)
         self.summary.add(result, path.tries, path.known, known_issue, driven)
         self.summary.parts.tried(learned.visits)
         self.summary.parts.paths += 1

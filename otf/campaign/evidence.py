@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench
 from otf.campaign.results import PathResult
-from otf.core import Monitor, Oracle, RequirementEvidence, Symbol, View
+from otf.core import Monitor, Node, Oracle, RequirementEvidence, Symbol, View
 from otf.errors import TraceError
 from otf.spec.transition import requirements
-from otf.strategy import Coverage
+from otf.strategy import Coverage, StrategyKind
 from otf.trace.events import Event, Sent
 from otf.trace.reading import TraceReader, bounded
 from otf.trace.requirements import RequirementRecord
@@ -28,25 +28,46 @@ def ignored(_event: Event, _monitor: Monitor) -> None:
     """Do nothing."""
 
 
-async def new_evidence(record: RequirementRecord, path: PathResult, bench: Bench, oracle: Oracle) -> RequirementRecord:
+async def new_evidence(
+    record: RequirementRecord, path: PathResult, bench: Bench, oracle: Oracle, strategy: StrategyKind
+) -> RequirementRecord:
     """Return what a path adds to a record: the requirements that it violates, and those that its trace shows.
 
-    Nothing is read where the model refers to no requirement, or where all are decided.
+    A strategy may have a goal with requirements: where each possible state is a goal, they are decided. Nothing is
+    read where the model refers to no requirement, or where all are decided.
     """
     found, failure = RequirementRecord(), path.verdict.failure
     if failure is not None:
         known = next((issue for issue in bench.known_issues if issue.shows(failure)), None)
         found.failed(failure, str(path.trace))
         found.violates(requirements(known.req) if known else (), str(path.trace))
-    if record.open(oracle.model.requirements):
+    if record.open({*oracle.model.requirements, *strategy.req}):
         evidence = RequirementEvidence(found.reached, set(record.decided))
+
+        def after(event: Event, monitor: Monitor) -> None:
+            evidence.follow(event, monitor)
+            if strategy.req and strategy.reached is not None:
+                _reaches(strategy.reached, strategy.req, monitor, evidence)
+
         # a trace that cannot be read says nothing; its path counts all the same
         with suppress(OSError, TraceError):
-            await _follow(path.trace, bench, oracle, ignored, evidence.follow)
+            await _follow(path.trace, bench, oracle, ignored, after)
         found.decided = evidence.decided - record.decided
     found.reached = found.reached - record.reached
     found.violated = {name: trace for name, trace in found.violated.items() if name not in record.violated}
     return found
+
+
+def _reaches(
+    reached: Callable[[Any], bool], req: tuple[str, ...], monitor: Monitor, evidence: RequirementEvidence
+) -> None:
+    """Note the requirements of a goal: tried where a possible state is one, decided where all are."""
+    belief = monitor.belief
+    goals = [reached(node.value) for node in belief.nodes]
+    if any(goals):
+        evidence.reached.update(req)
+    if goals and all(goals) and belief.settled and all(isinstance(each.position, Node) for each in belief.hypotheses):
+        evidence.decided.update(req)
 
 
 async def cover(coverage: Coverage, trace: Path, bench: Bench, oracle: Oracle) -> None:

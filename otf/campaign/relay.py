@@ -67,7 +67,8 @@ class Relay:
         self._lines.put(self._greeting(greeting))
 
     def _greeting(self, greeting: bytes) -> bytes:
-        return msgspec.json.encode({**msgspec.json.decode(greeting), "out": str(self.folder)})
+        # this process may be killed: then only the program can remove its folder
+        return msgspec.json.encode({**msgspec.json.decode(greeting), "out": str(self.folder), "removes": True})
 
     @property
     def ended(self) -> bool:

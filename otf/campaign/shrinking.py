@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
@@ -15,12 +15,13 @@ from anyio.lowlevel import checkpoint
 from otf.adapter import Bench
 from otf.adapter.exits import watched
 from otf.adapter.serial import keeping
+from otf.campaign.budgeted import ORIGINAL, RESULT, BudgetedRuns, CandidateFails
 from otf.campaign.program import program
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.settings import Budget, Mode
-from otf.campaign.tries import ParallelRuns, RunCounts, Tries, counts_always, finished
+from otf.campaign.tries import ParallelRuns, RunCounts, Tries, finished
 from otf.core import Oracle
-from otf.errors import OtfError, UsageError
+from otf.errors import UsageError
 from otf.runner.reproduce import patience
 from otf.runner.writer import put
 from otf.shrink import (
@@ -43,20 +44,11 @@ from otf.shrink.plan import after
 from otf.shrink.ways import ModelMap
 from otf.trace.record import Header
 
-FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
-"""Runs the system with these faults and no others; returns whether the failure shows."""
-
-
 ShrinkProgress = Callable[[int, int], None]
 OnShrunk = Callable[[Shrunk], None]
-CandidateFails = Callable[[Candidate, RunCounts], Awaitable[Issue | None]]
 
-ORIGINAL: Final = (1, 10)
-RESULT: Final = (4, 20)
-"""The number of runs that measure the failure rate: the first if all of these fail, otherwise up to the second."""
 INTERRUPTED: Final = "it was interrupted"
 SLICE: Final = 0.05  # seconds of thinking after which the event loop gets a turn: interruptions arrive there
-GRACE: Final = 0.5  # seconds after the deadline in which a run may still end by itself
 ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk again with more runs for each candidate
 
 
@@ -123,7 +115,6 @@ class _Work:
     """The shrinking of one failure.
 
     `rate` is the failure rate of the shortest trace so far in `runs` runs, `before` that of the original in `tried`.
-    `cut` is whether a run was cut off at the deadline.
     """
 
     by: Shrinker
@@ -135,10 +126,12 @@ class _Work:
     tried: int = 1
     rate: float = 1.0
     runs: int = 1
-    cut: bool = False
     ways: ModelMap = field(init=False)
+    drives: BudgetedRuns = field(init=False)
 
     def __post_init__(self) -> None:
+        by = self.by
+        self.drives = BudgetedRuns(self.tries, self.issue, by.budget, self.deadline, by.jobs, self.tell)
         self.ways = ModelMap(self.by.oracle)
 
     async def run(self) -> Shrunk:
@@ -146,23 +139,23 @@ class _Work:
         alone = bool(self.failing.faults)
         sure = self.by.confirmed and not alone
         # several copies: the original runs again along with the first candidates
-        early = self.by.jobs > 1 and self.more() and not alone and not sure
-        minimal = early and await self.rounds(1, self.again())
+        early = self.by.jobs > 1 and self.drives.more() and not alone and not sure
+        minimal = early and await self.rounds(1, self.drives.again())
         shown = self.tries.best is not None
         if sure:
             self.tries.adopt(self.failing)
         elif not shown:
-            self.before, self.tried = await self.measured(*ORIGINAL)
+            self.before, self.tried = await self.drives.measured(*ORIGINAL)
             if self.tries.best is None:
                 self.before = self.rate = 0.0
-                return self.shrunk(self.why())
+                return self.shrunk(self.drives.why())
         if not shown:
             minimal = await self.rounds(repeats(self.before))
         if (shown or sure) and self.rate < 1:  # by chance: then one failing run of the original says little of its rate
             many = ORIGINAL[1]
-            self.before, self.tried = await self.measured(many, many, again(self.issue, self.by.oracle))
-        await self.spared(repeats(self.rate))
-        ended = "" if minimal else self.why()
+            self.before, self.tried = await self.drives.measured(many, many, again(self.issue, self.by.oracle))
+        await self.drives.spared(repeats(self.rate))
+        ended = "" if minimal else self.drives.why()
         finished(self.tries.trace, ended)
         return replace(self.shrunk(ended), program=self.program())
 
@@ -174,8 +167,8 @@ class _Work:
             if self.tries.best is None:
                 return False
             original = None
-            await self.calmer(times)
-            self.rate, self.runs = await self.measured(*RESULT)
+            await self.drives.calmer(times)
+            self.rate, self.runs = await self.drives.measured(*RESULT)
             if not ended or repeats(self.rate) <= times:
                 break
             times = repeats(self.rate)
@@ -188,22 +181,26 @@ class _Work:
             return await self.driven(times, self.tries.shows, original)
         ended = await self.driven(times, self.tries.quickly, original)
         # the failure may need a pause: then candidates that passed eagerly may show it all the same
-        if ended and self.tries.doubtful and self.more() and await self.tries.eagerly(self.again()) is None:
-            return await self.driven(times, self.tries.shows)
-        return ended
+        if not ended or not self.tries.doubtful or not self.drives.more():
+            return ended
+        passed = await self.tries.eagerly(self.drives.again()) is None
+        return await self.driven(times, self.tries.shows) if passed else ended
 
     async def driven(self, times: int, shows: CandidateFails, original: Candidate | None = None) -> bool:
         """Run the search with candidates driven by `shows` until it ends (True) or the budget does (False)."""
-        issue = self.shortest()  # fixed here: `Ahead` starts the search several times, each time from the same issue
+        # fixed here: `Ahead` starts the search several times, each time from the same issue
+        issue = self.drives.shortest()
 
         async def runs(candidate: Candidate, counts: RunCounts) -> Issue | None:
-            return await self.answer(candidate, times, self.tries.shows if candidate is original else shows, counts)
+            way = self.tries.shows if candidate is original else shows
+            return await self.drives.answer(candidate, times, way, counts)
 
         def make() -> PausingSearch:
             return self.search(issue) if original is None else after(original, issue, self.search(issue))
 
         ahead = Ahead(make, lambda candidate: issue if candidate is original else self.expected(candidate), original)
-        await ParallelRuns(ahead, runs, self.by.jobs, original, self.tries.signature).drive(self.more, self.thought)
+        parallel = ParallelRuns(ahead, runs, self.by.jobs, original, self.tries.signature)
+        await parallel.drive(self.drives.more, self.thought)
         return ahead.done
 
     async def thought(self, thinking: Thinking[list[Candidate]]) -> list[Candidate]:
@@ -214,52 +211,12 @@ class _Work:
                 next(thinking)
                 if monotonic() >= turn:
                     await checkpoint()
-                    if not self.more():
+                    if not self.drives.more():
                         return []
                     turn = monotonic() + SLICE
         except StopIteration as done:
             candidates: list[Candidate] = done.value
             return candidates
-
-    async def calmer(self, times: int) -> None:
-        """Look for the smallest burst that still fails: a failure of single inputs is explained without a race."""
-        most = self.tries.header.burst
-        for burst in range(1, most):
-            if not self.more():
-                break
-            self.tries.header = replace(self.tries.header, burst=burst)
-            if self.wanted(await self.answer(self.again(), times)):
-                return
-        self.tries.header = replace(self.tries.header, burst=most)
-
-    async def spared(self, times: int) -> None:
-        """Leave out what a layer of faults injected, as far as the failure needs none of it."""
-        best = self.tries.best
-
-        async def shows(faults: tuple[str, ...]) -> bool:
-            self.tries.header = replace(self.tries.header, faults=faults)
-            return self.more() and self.wanted(await self.answer(self.again(), times))
-
-        if best is not None and best.faults:
-            left = await spared(best.faults, shows)
-            self.tries.header = replace(self.tries.header, faults=left)
-
-    async def measured(self, first: int, most: int, candidate: Candidate | None = None) -> tuple[float, int]:
-        """Return the share of runs of a candidate (the shortest trace) that show the failure, and their number."""
-        failed = runs = 0
-        while runs < first or (failed < runs < most):
-            if (runs or self.tries.best is not None) and not self.more():
-                break
-            together = min(self.by.jobs, (first if runs < first else most) - runs)
-            seen = await self.answers(candidate or self.again(), together)
-            counted = [each for each in seen if self.wanted(each) or not self.cut]
-            if not counted:
-                break
-            failed += sum(map(self.wanted, counted))
-            runs += len(counted)
-        if runs:
-            return failed / runs, runs
-        return (1.0, 1) if self.tries.best else (0.0, 0)
 
     def expected(self, candidate: Candidate) -> Issue | None:
         """Return the issue that a candidate shows if it fails at its last step; None if it has no steps."""
@@ -270,54 +227,9 @@ class _Work:
             steps = self.ways.along(ModelStep(ANYWHERE, symbol) for symbol in given)
         return Issue((*steps[:-1], ModelStep(*steps[-1][:2])), self.issue.signature) if steps else None
 
-    async def answers(self, candidate: Candidate, copies: int) -> list[Issue | None]:
-        """Run a candidate strictly, several copies at the same time; return the issue that each shows."""
-        found: list[Issue | None] = []
-
-        async def one() -> None:
-            found.append(await self.answer(candidate, 1))
-
-        try:
-            async with anyio.create_task_group() as tasks:
-                for _ in range(copies):
-                    tasks.start_soon(one)
-        except* OtfError as group:
-            # all fail for the same reason; a group would hide the message with its advice
-            raise group.exceptions[0] from None
-        return found
-
-    async def answer(
-        self, candidate: Candidate, times: int, shows: CandidateFails | None = None, counts: RunCounts = counts_always
-    ) -> Issue | None:
-        """Run a candidate until it shows the failure, at most `times` times; return its issue, None if it passed."""
-        shows = shows or self.tries.shows
-        found: Issue | None = None
-        for turn in range(times):
-            if turn and not self.more():
-                break
-            # a run that is still going on after the deadline is cut off
-            with anyio.CancelScope(deadline=self.deadline + GRACE) as scope:
-                found = await shows(candidate, counts) or found
-            self.cut = self.cut or scope.cancelled_caught
-            if self.wanted(found):
-                break
-        self.tell(found)
-        return found
-
     def search(self, issue: Issue) -> PausingSearch:
         setting = Setting(self.by.oracle, self.by.bench.inputs, patience=patience(self.by.bench))
         return pausing(issue, setting, self.by.algorithm)
-
-    def shortest(self) -> Issue:
-        best = self.tries.best
-        return (
-            self.issue
-            if best is None
-            else replace(issue_of(self.by.oracle, best.events), signature=self.issue.signature)
-        )
-
-    def again(self) -> Candidate:
-        return again(self.shortest(), self.by.oracle, patience(self.by.bench))
 
     def program(self) -> Path | None:
         """Write the program that shows the failure, and return its path; None if there is no such program."""
@@ -330,18 +242,6 @@ class _Work:
         path = self.failing.trace.with_name(f"{name}_shrunk.py")
         put(path, text.encode(errors="replace"))
         return path
-
-    def wanted(self, answer: Issue | None) -> bool:
-        return answer is not None and answer.signature == self.tries.signature
-
-    def more(self) -> bool:
-        return not self.why()
-
-    def why(self) -> str:
-        """Return why the search may not go on, "" if it may."""
-        if anyio.current_time() >= self.deadline:
-            return f"the time of {self.by.budget.seconds:.3g} s was used up"
-        return self.tries.used_up(self.by.budget)
 
     def tell(self, answer: Issue | None) -> None:
         best = self.tries.best
@@ -367,19 +267,3 @@ class _Work:
             tried=self.tried,
             others=[*self.tries.others.values()],
         )
-
-
-async def spared(faults: Sequence[str], shows: FaultsSuffice) -> tuple[str, ...]:
-    """Return the fewest of these injected faults that show the failure by themselves.
-
-    No fault is tried first, then each one alone, since one is nearly always enough; then each one is left out in turn.
-    """
-    for alone in [(), *((fault,) for fault in faults)]:
-        if await shows(alone):
-            return alone
-    left = tuple(faults)
-    for fault in faults:
-        without = tuple(each for each in left if each != fault)
-        if await shows(without):
-            left = without
-    return left

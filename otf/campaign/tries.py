@@ -19,7 +19,7 @@ import anyio
 import msgspec
 from anyio.abc import TaskGroup
 
-from otf.adapter import Bench
+from otf.adapter import Bench, KnownIssue
 from otf.campaign.confirm import is_stalled
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult
@@ -30,8 +30,10 @@ from otf.errors import OtfError, WriteError
 from otf.runner.writer import put, writing
 from otf.shrink import Ahead, Candidate, Issue, issue_of
 from otf.shrink.issue import Thinking
+from otf.trace.events import Sent
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
+from otf.values import key
 
 RunCounts: TypeAlias = Callable[[Signature], Awaitable[None]]
 """Waits until all candidates before this one are judged; it is given the failure that the run showed."""
@@ -68,6 +70,8 @@ class Tries:
         self.best: PathResult | None = None
         self.others: dict[Signature, PathResult] = {}
         self._doubted = set[Signature]()
+        self._known = self._known_issue(failing)
+        self._sent = {key(event.input) for event in failing.events if isinstance(event, Sent)}
         self._numbers = count(1)
         # pairs after which strict runs waited for quiescence
         self._proven: set[Hashable] = set()
@@ -101,14 +105,14 @@ class Tries:
         try:
             result = await self._decided(candidate, scratch)
             failure = result.verdict.failure
-            if failure is None:
+            if failure is None or (failure.signature == self.signature and self._strays(result)):
                 return None
             await counts(failure.signature)
             if failure.signature == self.signature:
                 # of two candidates of the same length the later is the simpler one
                 if self.best is None or result.steps <= self.best.steps:
                     self.best = _moved(result, self.trace)
-            elif failure.signature not in self.others and self._is_known(failure.signature, result):
+            elif failure.signature not in self.others and self._counts(failure.signature, result):
                 name = f".other-{len(self.others) + 1}.jsonl"
                 self.others[failure.signature] = _moved(result, self.source.with_suffix(name))
             return self._learnt(replace(issue_of(self.oracle, result.events), signature=failure.signature))
@@ -155,11 +159,26 @@ class Tries:
             self._eager_runs = EagerRuns.SHOWED
         return issue
 
-    def _is_known(self, signature: Signature, result: PathResult) -> bool:
+    def _counts(self, signature: Signature, result: PathResult) -> bool:
         """Return whether another failure that was met counts: one beside a stall does when it is met again."""
-        known = not is_stalled(result) or signature in self._doubted
+        counts = not is_stalled(result) or signature in self._doubted
         self._doubted.add(signature)
-        return known
+        return counts and self._known_issue(result) is None
+
+    def _known_issue(self, run: PathResult) -> KnownIssue | None:
+        failure = run.verdict.failure
+        return next((each for each in self.bench.known_issues if failure is not None and each.shows(failure)), None)
+
+    def _strays(self, run: PathResult) -> bool:
+        """Return whether a run shows a known issue that the path does not, at an input that the path never sent.
+
+        A simpler value has led to another failure then: it would excuse the one that the path shows.
+        """
+        failure, known = run.verdict.failure, self._known_issue(run)
+        if failure is None or known is None or known is self._known:
+            return False
+        sent = [key(event.input) for event in run.events if isinstance(event, Sent)]
+        return 0 < failure.step <= len(sent) and sent[failure.step - 1] not in self._sent
 
     def _scratch(self) -> Path:
         return self.source.with_suffix(f".candidate-{next(self._numbers)}.jsonl")

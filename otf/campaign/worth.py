@@ -3,10 +3,11 @@
 Pure functions. All that they state needs independent paths, so where paths learn from each other nothing is stated. A
 verdict never depends on any of it.
 
-Sources: Clopper and Pearson, The use of confidence or fiducial limits, Biometrika 26 (1934), for exact intervals; Good
-and Toulmin, The number of new species, Biometrika 43 (1956), section 3, and Efron and Thisted, Estimating the number of
-unseen species, Biometrika 63 (1976), section 4, for discoveries; Böhme, STADS, ACM TOSEM 27(2) (2018), sections 3 and
-4, for discoveries in testing. The continued fraction is 8.17.22 of the NIST Digital Library of Mathematical Functions.
+Sources: Clopper and Pearson, The use of confidence or fiducial limits, Biometrika 26 (1934), for exact intervals; Chao,
+Estimating the population size for capture-recapture data with unequal catchability, Biometrics 43 (1987), and Colwell
+et al., Models and estimators linking rarefaction, extrapolation and comparison of assemblages, Journal of Plant Ecology
+5 (2012), for discoveries; Böhme, STADS, ACM TOSEM 27(2) (2018), sections 3 and 4, for these in testing. The continued
+fraction is 8.17.22 of the NIST Digital Library of Mathematical Functions.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from math import ceil, comb, exp, floor, lgamma, log, log1p, log10, sqrt
+from math import ceil, exp, floor, lgamma, log, log1p, log10, sqrt
 from typing import Final
 
 from otf.adapter import Bench
@@ -26,8 +27,6 @@ from otf.trace.result import CampaignResult, counted
 from otf.values import key
 
 CONFIDENCE: Final = 0.95
-SMOOTHING: Final = 9
-"""Terms of the series, as Efron and Thisted chose: the full one has the variance of all triples."""
 HOUR: Final = 3600.0
 FEWEST: Final = 20
 """Paths from which discoveries are predicted."""
@@ -162,8 +161,9 @@ class Prediction:
 def predicted(paths: Sequence[Iterable[Hashable]], more: float = 1.0) -> Prediction:
     """Return the prediction for `more` times as many paths, at most 1; each path is the triples that it showed.
 
-    The series of Good and Toulmin, smoothed. Triples come in groups, since one path shows several: the variance counts
-    the singletons of each path together, once for the estimate and once for the paths to come.
+    Chao's estimate of those not seen, and the share of them that the paths to come show: the series of Good and Toulmin
+    has up to three times its error. Triples come in groups, since one path shows several: the variance counts those of
+    one path together, once for the estimate and once for the paths to come.
 
     >>> predicted([{"a"}, {"a"}, {"a", "b"}, {"a"}]).rate
     0.25
@@ -173,22 +173,21 @@ def predicted(paths: Sequence[Iterable[Hashable]], more: float = 1.0) -> Predict
         raise UsageError(message)
     shown = [set(path) for path in paths]
     times = Counter(each for path in shown for each in path)
-    often = Counter(times.values())
-    weights = {count: _weight(count, more) for count in often}
-    new = max(0.0, sum(weights[count] * number for count, number in often.items()))
+    once, twice = (sum(number == count for number in times.values()) for count in (1, 2))
+    new = _new(once, twice, len(shown), more)
     single = [sum(times[each] == 1 for each in path) for path in shown]
     groups = sum(number * number for number in single)
-    others = sum(weights[count] ** 2 * number for count, number in often.items() if count > 1)
+    by_once, by_twice = _new(once + 1, twice, len(shown), more) - new, _new(once, twice + 1, len(shown), more) - new
     # if no group is seen, the next may be the first
-    spread = DEVIATIONS * sqrt((more + more * more) * groups + others + 1)
+    spread = DEVIATIONS * sqrt((more + by_once**2) * groups + by_twice**2 * twice + 1)
     rate = sum(map(bool, single)) / len(shown)
     return Prediction(rate, new, max(0, floor(new - spread)), ceil(new + spread))
 
 
-def _weight(times: int, more: float) -> float:
-    """Return the factor of the triples that this many paths showed."""
-    tail = more**times * sum(comb(SMOOTHING, at) for at in range(times, SMOOTHING + 1)) / 2**SMOOTHING
-    return tail if times % 2 else -tail
+def _new(once: int, twice: int, paths: int, more: float) -> float:
+    """Return the triples to expect of `more` times as many paths, from those that one path and two paths showed."""
+    unseen = (1 - 1 / paths) * once * max(0, once - 1) / (2 * (twice + 1))
+    return unseen and unseen * (1 - (1 - once / (paths * unseen + once)) ** (more * paths))
 
 
 @dataclass(slots=True)

@@ -7,9 +7,11 @@ command did; it ends with its input.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import traceback
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from socket import gethostname
 from threading import Lock
@@ -45,6 +47,7 @@ class Greeting(msgspec.Struct):
     """The first line: the options, the folder, the speed of the clocks; the header if the bench is as recorded.
 
     `lanes` are those of all workers. `checks`: the worker looks itself whether the system follows a faster clock.
+    `removes`: the folder is its own, and it removes it at its end.
     """
 
     options: RunOptions
@@ -53,6 +56,7 @@ class Greeting(msgspec.Struct):
     header: Header | None = None
     lanes: int = 1
     checks: bool = False
+    removes: bool = False
 
 
 class Worker:
@@ -154,6 +158,8 @@ def main() -> None:
     except Exception:  # noqa: BLE001 -- a defect of otf, or of a bench's own adapter
         traceback.print_exc()
     finally:
+        if greeting.removes:
+            shutil.rmtree(greeting.out, ignore_errors=True)
         # a thread may still be reading the input, and Python would wait for it
         os._exit(status)
 
@@ -182,7 +188,7 @@ async def _serve(answers: Answers, out: int) -> None:
     async def answer(line: JobLine) -> None:
         result = await answers(line)
         if result is not None:
-            await run_sync(_written, out, msgspec.json.encode(result, enc_hook=str) + b"\n")
+            await run_sync(written, out, msgspec.json.encode(result, enc_hook=str) + b"\n")
 
     with undisturbed(), watched():
         async with keeping(), anyio.create_task_group() as tasks:
@@ -191,9 +197,10 @@ async def _serve(answers: Answers, out: int) -> None:
             tasks.cancel_scope.cancel()
 
 
-def _written(out: int, text: bytes) -> None:
+def written(out: int, text: bytes) -> None:
+    """Write an answer as a whole; if the coordinator was killed, the input ends as well, and that ends this process."""
     # one write at a time is whole only up to the size of a pipe: the rest follows under the same lock
-    with _WRITING:
+    with _WRITING, suppress(BrokenPipeError):
         while text:
             text = text[os.write(out, text) :]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final, NamedTuple, TypeAlias, TypedDict
+from typing import Final, NamedTuple, TypeAlias
 
 from otf.core.belief import Belief
 from otf.core.expectations import Chain
@@ -13,9 +13,10 @@ from otf.core.hypothesis import Hypothesis, QueuedInput, Queues, push
 from otf.core.model import Model
 from otf.core.moves import Moves, Next
 from otf.core.nodes import Midway, Move, Node
+from otf.core.violations import ViolationSearch
 from otf.spec.requirements import Requirement, Requirements
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
-from otf.trace.verdict import Allowed, Citation, Failure, FailureKind, Signature
+from otf.trace.verdict import Allowed, Failure, FailureKind, Signature
 from otf.values import changes, show
 
 SHOWN: Final = 20  # states shown in one failure: more explain nothing
@@ -65,7 +66,10 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
     The signature is that of the whole step, not of the moment: outputs on different ports come in any order, and one
     defect must have one signature whichever came first.
     """
-    ways = _all_ways(model, step, step.before.nodes)
+    nodes = step.before.nodes
+    ways = _all_ways(model, step, nodes)
+    search = ViolationSearch(model, nodes, step.inputs, step.outputs, event, untimely, requirements)
+    violated = search.violated([way for each in ways.values() for way in each])
     moves = [move for each in ways.values() for way in each for move in way]
     ticking = any(each.timers for each in step.before.hypotheses)
     return Failure(
@@ -84,29 +88,9 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
         before=tuple(_text(each) for each in step.outputs),
         allowed=_allowed(ways),
         times=times,
-        **_violated([way for each in ways.values() for way in each], requirements),
+        violates=violated.violates,
+        unclear=violated.unclear,
     )
-
-
-class Violated(TypedDict):
-    """The requirements that a failure violates, and whether it is unclear which of them."""
-
-    violates: tuple[Citation, ...]
-    unclear: bool
-
-
-def _violated(ways: Iterable[tuple[Move, ...]], requirements: Mapping[str, Requirement]) -> Violated:
-    """Return the requirements that all ways have; if there is none, those that some way has."""
-    each = [dict.fromkeys(name for move in way for name in move.req) for way in ways]
-    some = dict.fromkeys(name for names in each for name in names)
-    common = [name for name in some if all(name in names for names in each)]
-    cited = tuple(_cited(name, requirements) for name in common or some)
-    return {"violates": cited, "unclear": not common and len(some) > 1}
-
-
-def _cited(name: str, requirements: Mapping[str, Requirement]) -> Citation:
-    known = requirements.get(name)
-    return Citation(name, f"{known.level}: {known.text}" if known else "")
 
 
 def allowed(model: Model, step: FailedStep) -> tuple[Allowed, ...]:

@@ -90,8 +90,10 @@ class Accept:
     outputs are wrong. `until` is the number of outputs that complete the tuple, or a predicate on the tuple. With a
     tuple of ports, both functions receive a dictionary from each port to its outputs, and a number counts for each
     port. With `closing`, the end of a port may be among the outputs, as an `Ended`; without, it never is. `says` is the
-    description in a failure; `within`, `timers`, `after` and `req` are those of `goto`. This is the
-    functional transition `Ft` of Koopman and Plasmeijer, "Fully Automatic Testing with Functions as Specifications".
+    description in a failure; `within`, `timers`, `after` and `req` are those of `goto`. If a run fails here, `violates`
+    receives the outputs so far, the wrong one included, and returns which requirements these violate; without it, that
+    may be any of `req`. This is the functional transition `Ft` of Koopman and Plasmeijer, "Fully Automatic Testing with
+    Functions as Specifications".
 
     >>> opened = Accept(lambda seen: [("job", seen[0])], says="the id of a job")
     >>> opened.complete((7,)), opened.then((7,))
@@ -107,6 +109,7 @@ class Accept:
     after: str = ""
     req: RequirementIds = ()
     closing: bool = False
+    violates: Callable[[Any], RequirementIds] | None = None
 
     def __post_init__(self) -> None:
         """Refuse an invalid time window, and keep lists as tuples: transitions are compared and remembered."""

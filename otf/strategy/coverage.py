@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from otf.core import Chooser, Node, Symbol, View
@@ -157,7 +157,7 @@ def covering(
             return quiet.reached()
         return until is not None and until.reached(coverage)
 
-    return StrategyKind(kind.name, kind.says, tuple(_noting(maker, coverage, done) for maker in kind.makers), done)
+    return replace(kind, makers=tuple(_noting(maker, coverage, done) for maker in kind.makers), done=done)
 
 
 class _NothingNew:

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from otf.core import Chooser, InputMode
 from otf.errors import UsageError
+from otf.spec.transition import RequirementIds, requirements
 from otf.strategy.planned import AfterWaits, Goal, Nearest, ToChanged
 from otf.strategy.pool import PlanPatience, Pool, Script, Uniform, Weighted, Weights, endless
 from otf.strategy.visits import ChangedFirst, LeastAction, LeastInput, LeastNext, LeastState, VisitCounts
@@ -26,7 +27,8 @@ def _endless() -> bool:
 class StrategyKind:
     """A strategy: its name, a line of description, and the makers of choosers, used in turn for its paths.
 
-    `done` returns whether its goal is reached, so that a campaign begins no more paths.
+    `done` returns whether its goal is reached, so that a campaign begins no more paths. `reached` and `req` are the
+    goal of its paths and the requirements that a path shows which reaches it.
 
     >>> STRATEGIES["random"].name
     'random'
@@ -36,6 +38,8 @@ class StrategyKind:
     says: str
     makers: tuple[Maker, ...]
     done: Callable[[], bool] = _endless
+    reached: Callable[[Any], bool] | None = None
+    req: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Return its name, as in the header of a trace."""
@@ -53,15 +57,16 @@ def weighted(weights: Weights) -> StrategyKind:
     return StrategyKind("weighted", "inputs by their weights", (lambda pool, _: Weighted(pool, weights),))
 
 
-def goal(reached: Callable[[Any], bool]) -> StrategyKind:
+def goal(reached: Callable[[Any], bool], req: RequirementIds = ()) -> StrategyKind:
     """Return the strategy that goes to a state for which `reached` is true, then tries the least tried inputs.
 
-    >>> goal(lambda state: state == "full").name
-    'goal'
+    The requirements `req` are covered by a path after which every possible state is such a state.
+
+    >>> goal(lambda state: state == "full", req="R1").req
+    ('R1',)
     """
-    return StrategyKind(
-        "goal", "to a goal, then the input tried least", (lambda pool, visits: Goal(pool, visits, reached),)
-    )
+    makers: tuple[Maker, ...] = (lambda pool, visits: Goal(pool, visits, reached),)
+    return StrategyKind("goal", "to a goal, then the input tried least", makers, reached=reached, req=requirements(req))
 
 
 def script(*paths: Iterable[Any], skip: bool = True) -> StrategyKind:

@@ -170,6 +170,8 @@ def _branches(state: Allowed) -> Iterator[str]:
 
 
 def _violated(failure: Failure) -> Iterator[str]:
-    head = "violates one of:" if failure.unclear else "violates:"
+    head = "violates:"
+    if failure.unclear:
+        head = "violates one of:" if len(failure.violates) > 1 else "may violate:"
     for number, each in enumerate(failure.violates):
         yield f"  {head if number == 0 else '':<15}  {each}"

@@ -16,7 +16,7 @@ RequirementStatus: TypeAlias = Literal["violated", "covered", "not decided", "ne
 
 | status | meaning |
 |---|---|
-| `violated` | a failure cites it |
+| `violated` | a failure cites it, and no other |
 | `covered` | a run cannot be explained without the transitions that implement it |
 | `not decided` | runs reached it, and can all be explained without it |
 | `never tried` | no run reached it |

@@ -75,8 +75,8 @@ class Failure:
 
     `event` is the number of the event that left no state, `step` that of its input; texts are for people, the signature
     is for machines. `before` are the outputs already seen in that step; `times` state in seconds what was due when, if
-    the model has windows. `violates` are the requirements of everything that was allowed; if nothing is common to all
-    of that, it is `unclear` which of them the system violates.
+    the model has windows. `violates` are the requirements of the outputs that were due and did not come; if these are
+    several, it is `unclear` which of them the system violates.
 
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
     >>> Failure(signature, event=3, step=1, input="Button()", seen="Tea()", port="line").kind

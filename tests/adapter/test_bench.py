@@ -213,7 +213,7 @@ def test_the_constructors_know_each_field_of_a_bench() -> None:
     options = get_type_hints(PortOptions) | get_type_hints(ProcessOptions)
     assert {name: hints[name] for name in options} == options
     assert named | options.keys() == {each.name for each in fields(Bench)}
-    table = re.findall(r"^ +\| `(\w+)` \|", Bench.__doc__ or "", re.MULTILINE)
+    table = re.findall(r"^ *\| `(\w+)` \|", Bench.__doc__ or "", re.MULTILINE)
     assert sorted(table) == sorted(each.name for each in fields(Bench))
 
 

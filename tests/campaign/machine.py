@@ -9,11 +9,14 @@ from typing import Any
 
 from otf.adapter import Bench, Ending
 from otf.adapters.inprocess import Reply, inprocess
-from otf.campaign import Campaign, Listener, Settings, Summary
+from otf.campaign import Budget, Campaign, Listener, PathResult, Settings, Shrinker, Shrunk, Summary
+from otf.campaign.paths import PathRun
+from otf.campaign.settings import header
 from otf.codec import lines
 from otf.errors import ContactError
 from otf.offline import Judgement, judge
 from otf.spec import Spec, Transition, goto
+from otf.strategy import Script
 from otf.trace.events import Sent
 from otf.trace.reading import TraceReader, bounded
 from tests.runner.playing import virtually
@@ -175,3 +178,29 @@ def judged(trace: Path, tested: Bench | None = None) -> Judgement:
     """Judge a trace again, by default against the bench without faults."""
     with trace.open("rb") as file:
         return judge(TraceReader(bounded(file), trace.name), tested or bench(), keep=True)
+
+
+NOISE = [Button(), Refund(), Coin(), Button(), Coin(), Refund(), Refund()]
+LONG = [*NOISE * 10, Coin(), Button(), Coin(), Coin(), Coin(), Coin(), Button(), Coin(), Button()]
+"""Ends with the third coin's coffee; before it, there is nothing that matters."""
+
+
+def failing_path(tested: Bench, out: Path, sent: Sequence[object]) -> PathResult:
+    """Drive inputs strictly; return the path."""
+    head = header(tested, Settings(out=out, mode="strict"), 1)
+    path = PathRun(tested, tested.oracle(), head, out / "path-0001.jsonl")
+    return virtually(lambda: path.run(Script(sent), len(sent)))
+
+
+def shrinker_of(tested: Bench, out: Path, **more: Any) -> Shrinker:  # noqa: ANN401 -- the fields of a shrinker
+    """Return a shrinker with all the time in the world."""
+    head = header(tested, Settings(out=out, mode="strict"), 1, strategy="script")
+    given: dict[str, Any] = {"budget": Budget(seconds=1e9), **more}
+    return Shrinker(bench=tested, oracle=tested.oracle(), header=head, **given)
+
+
+def shrunk_from(tested: Bench, out: Path, sent: Sequence[object], **more: Any) -> Shrunk:  # noqa: ANN401 -- the same
+    """Drive inputs that fail, and return the shrunk failure."""
+    failing = failing_path(tested, out, sent)
+    assert failing.verdict.failed
+    return virtually(lambda: shrinker_of(tested, out, **more).run(failing))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
 import sys
 from collections.abc import Callable, Generator
 from concurrent.futures import CancelledError, Future
@@ -18,6 +20,7 @@ import pytest
 from otf.campaign import Campaign, Settings
 from otf.campaign.relay import IDLE, Relay, end_relay, relayed, stop_relayed
 from otf.campaign.settings import Workers
+from otf.cli.worker import written
 from otf.errors import ContactError, UsageError, WriteError
 from otf.models.coffee import bench
 
@@ -203,6 +206,20 @@ def test_a_job_is_stopped() -> None:
     assert asked.result() == b'{"job": 1}'
     stop_relayed("unknown", 1, b"")
     relay.end()
+
+
+def test_a_coordinator_that_is_killed(tmp_path: Path) -> None:
+    """A worker program removes its own folder at the end of its input, and has no complaint about a lost reader."""
+    (tmp_path / "own").mkdir()
+    options = {"bench": "coffee", "steps": 10, "largest": 1 << 20, "algorithm": "model", "budget": 100}
+    greeting = msgspec.json.encode({"options": options, "out": str(tmp_path / "own"), "removes": True})
+    worker = [sys.executable, "-m", "otf.cli.worker"]
+    assert subprocess.run(worker, check=True, input=greeting + b"\n", capture_output=True, timeout=60).stderr == b""
+    assert [*tmp_path.iterdir()] == []
+    reading, writing = os.pipe()
+    os.close(reading)
+    written(writing, b"an answer")
+    os.close(writing)
 
 
 def test_an_idle_program_ends(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,16 @@
 """Known departures: a campaign goes on past them, counts them, and tells when one does not show."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import anyio
 import pytest
 
 from otf import NonconformanceError, run
 from otf.adapter import Bench, KnownIssue
+from otf.campaign import Campaign, Settings
 from otf.models.coffee import bench
+from otf.spec import Spec, goto
 from otf.trace.verdict import Failure
 from tests.cli.command import otf
 
@@ -68,3 +71,72 @@ def test_what_the_command_line_tells(tmp_path: Path) -> None:
     assert "known issue that did not occur: never" in result.out
     shown = otf(*call, "--out", tmp_path / "json", "--json").data["departures"]
     assert [(each["says"], each["count"]) for each in shown] == [("it gives coffee away", 4), ("never", 0)]
+
+
+SHORT = KnownIssue(lambda failure: failure.kind == "missing" and failure.step == 2, "its second input is not answered")
+DRIES = KnownIssue(lambda failure: failure.input == "Put(n=0)", "it refuses nothing")
+
+
+def thirsty() -> Bench:
+    """Return the coffee machine that gives no coffee, with an issue that only a short run shows."""
+    return replace(bench(fault="dry"), known_issues=(SHORT,))
+
+
+def test_only_the_shrunk_run_shows_it(tmp_path: Path) -> None:
+    """All paths of its kind are that issue then; nothing is saved, and a campaign that continues agrees."""
+    out, saved = tmp_path / "out", tmp_path / "saved"
+    campaign = Campaign(thirsty(), Settings(out=out, traces=4, steps=20, seed=1, saved=saved))
+    summary = anyio.run(campaign.run)
+    assert (summary.verdict, summary.failures, summary.paths) == ("pass", {}, 4)
+    [known] = summary.known_issues
+    assert known.count == 4
+    assert known.first is not None
+    assert known.first.trace.name.endswith(".shrunk.jsonl")
+    assert not saved.exists()
+    again = Campaign(thirsty(), Settings(out=out, traces=6, steps=20, seed=1, saved=saved, resume=True))
+    summary = anyio.run(again.run)
+    assert (summary.verdict, summary.known_issues[0].count) == ("pass", 6)
+
+
+def test_a_saved_failure_whose_shrunk_run_shows_it(tmp_path: Path) -> None:
+    """A failure that was saved before the issue was known is one no more."""
+    saved = tmp_path / "saved"
+    settings = Settings(out=tmp_path / "one", traces=4, steps=20, seed=1, saved=saved, shrink=False)
+    anyio.run(Campaign(bench(fault="dry"), settings).run)
+    summary = anyio.run(Campaign(thirsty(), replace(settings, out=tmp_path / "two", shrink=True)).run)
+    assert [str(each) for each in summary.saved] == [f"now a known issue ({SHORT.says})"]
+    assert summary.verdict == "pass"
+
+
+@dataclass(frozen=True)
+class Put:
+    """An input."""
+
+    n: int
+
+
+def refusing(*known_issues: KnownIssue) -> Bench:
+    """Return a system that accepts no number, and an issue that is about one of them."""
+    spec = Spec[int, Put](lambda state, _put: [goto(state)], 0, [Put(n) for n in range(9)])
+    return replace(Bench.in_process(spec, lambda: lambda _: ["no"], types=(str,)), known_issues=known_issues)
+
+
+@pytest.mark.parametrize(("issues", "simplest"), [((), "Put(n=0)"), ((DRIES,), "Put(n=1)")])
+def test_simpler_values_excuse_nothing(tmp_path: Path, issues: tuple[KnownIssue, ...], simplest: str) -> None:
+    """A failure whose simplest values would show a known issue stays a failure: its path did not send them."""
+    settings = Settings(out=tmp_path, traces=1, steps=5, seed=1)
+    [group] = anyio.run(Campaign(refusing(*issues), settings).run).failures.values()
+    assert group.shrunk is not None
+    assert group.shrunk.verdict.failure is not None
+    assert group.shrunk.verdict.failure.input == simplest
+
+
+def test_the_report_agrees(tmp_path: Path) -> None:
+    """A report of the folder counts it as the campaign did."""
+    text = BENCH.replace('failure.kind == "unasked"', 'failure.kind == "missing" and failure.step == 2')
+    (tmp_path / "mine.py").write_text(text.replace('"free"', '"dry"'))
+    call = ("run", tmp_path / "mine.py", "--seed", 1, "--traces", 4, "--no-saved", "--out", tmp_path / "out")
+    assert otf(*call).status == 0
+    report = otf("report", tmp_path / "out", "--bench", tmp_path / "mine.py", "--set", "fault=dry", "--json")
+    assert (report.data["verdict"], report.data["failures"]) == ("pass", [])
+    assert [each["count"] for each in report.data["departures"]] == [4, 0]

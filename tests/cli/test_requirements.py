@@ -11,8 +11,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from otf import Bench, Spec, goto
+from otf import run as run_bench
 from otf.errors import UsageError
-from otf.spec import Requirement, Requirements
+from otf.spec import Requirement, Requirements, Transition
+from otf.strategy import Coverage, covering, goal
 from tests.cli.command import failed, otf
 
 LAMPS = '''"""Lamps in this process, and the requirements of a lamp."""
@@ -238,3 +241,24 @@ def test_levels_are_those_of_rfc_2119() -> None:
 
     levels = [each.level for each in Requirements(table()).values()]
     assert levels == [*["MUST"] * 5, *["SHOULD"] * 2, *["MAY"] * 2]
+
+
+@pytest.mark.parametrize(("target", "status"), [("s1", "covered"), ("s2", "not decided"), ("s3", "never tried")])
+def test_a_goal_of_the_strategy_covers_its_requirement(tmp_path: Path, target: str, status: str) -> None:
+    """A path that certainly reached the goal covers it; one that only may have reached it does not."""
+
+    def step(state: str, inp: str) -> Iterator[Transition[str]]:
+        if inp == "go":
+            yield goto("s1", "x")
+        elif state == "s1":
+            yield goto("s1", "y")
+            yield goto("s2", "y")
+        else:
+            yield goto(state, "y")
+
+    spec = Spec(step, "s0", ["go", "look"])
+    table = Requirements([Requirement("full", "MUST", "It can be full.")])
+    bench = Bench.in_process(spec, lambda: lambda inp: ["x" if inp == "go" else "y"], types=(str,), requirements=table)
+    strategy = covering(goal(lambda state: state == target, req="full"), Coverage())
+    (found,) = run_bench(bench, out=tmp_path / "goal", traces=2, steps=5, strategy=strategy).requirements.results()
+    assert found.status == status

@@ -8,14 +8,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import anyio
-import trio_asyncio  # type: ignore[import-untyped] # it has no types
+import pytest
 from trio.testing import MockClock
 
 from otf.adapter import Arrival, Connect, Frame, Line
 
+trio_asyncio: Any = pytest.importorskip("trio_asyncio", reason="trio-asyncio does not load on Python 3.14 yet")
 # its import changes which loops asyncio makes everywhere in the process; a policy that is set changes that back
 asyncio.set_event_loop_policy(asyncio.DefaultEventLoopPolicy())  # pyright: ignore[reportDeprecated]
 
@@ -77,7 +78,7 @@ def in_memory(make: Callable[[], asyncio.Protocol], port: str) -> Connect:
 
     @asynccontextmanager
     async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
-        opened: AbstractAsyncContextManager[asyncio.AbstractEventLoop] = cast("Any", trio_asyncio).open_loop()
+        opened: AbstractAsyncContextManager[asyncio.AbstractEventLoop] = trio_asyncio.open_loop()
         async with opened as loop:
             protocol = make()
             transport = MemoryTransport(loop, protocol)

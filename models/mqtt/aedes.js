@@ -1,0 +1,14 @@
+// A broker by aedes on the loopback interface, at the port that is its argument; a fresh store for each process.
+// The package is that of the folder in which otf runs: `npm install aedes`.
+'use strict';
+
+const net = require('net');
+const aedes = require(require.resolve('aedes', { paths: [process.cwd()] }));
+
+async function serve(port) {
+  const { Aedes } = aedes;
+  const broker = Aedes && Aedes.createBroker ? await Aedes.createBroker() : aedes();
+  net.createServer(broker.handle).listen(port, '127.0.0.1');
+}
+
+serve(Number(process.argv[2]));

@@ -1,0 +1,144 @@
+"""The known issues of servers: what they do otherwise than the standards say, by the groups of inputs that show it.
+
+Each was seen without otf too, byte by byte; `docs/findings.md` has the bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from otf.adapter import KnownIssue
+from otf.codec.mqtt import MqttVersion
+from otf.models.serving import known_issue
+
+MOSQUITTO, AEDES = "mosquitto", "aedes"
+ALL: Final = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupIssue:
+    """A known issue that a group of inputs brings to light; the statements by their numbers in 3.1.1 and in 5.0."""
+
+    group: str
+    issue: KnownIssue
+    old: str = ""
+    new: str = ""
+
+
+def _of(group: str, says: str, *words: str, old: str = "", new: str = "") -> GroupIssue:
+    return GroupIssue(group, known_issue(says, *words), old, new)
+
+
+KNOWN: Final = {
+    MOSQUITTO: (
+        _of(
+            "flags",
+            "mosquitto 2.0.11 answers a PINGREQ with wrong flags",
+            "pingreq with wrong flags",
+            old="2.2.2-1 2.2.2-2",
+            new="2.1.3-1",
+        ),
+        _of(
+            "identifier",
+            "mosquitto 2.0.11 takes a message with a subscription identifier",
+            "publish with a subscription identifier",
+            new="3.3.4-6",
+        ),
+        _of(
+            "again",
+            "mosquitto 2.0.11 closes when a message of QoS 2 comes for the third time",
+            "dup=True",
+            "ended",
+            old="4.3.3-2",
+            new="4.3.3-10",
+        ),
+        _of("share", "mosquitto 2.0.11 takes a share with No Local", "no local on a share", new="3.8.3-4"),
+        _of("share", "mosquitto 2.0.11 takes a share without a name", "a share without a name", new="4.8.2-1"),
+        _of("share", "mosquitto 2.0.11 takes a share without a filter", "a share without a filter", new="4.8.2-2"),
+        _of("share", "mosquitto 2.0.11 sends retained messages to shares", "$share/", "MqttPublish("),
+        _of(
+            "second",
+            "mosquitto 2.0.11 publishes no will of a client that sends a second CONNECT",
+            "second connect",
+            old="3.1.2-8",
+            new="3.1.2-8",
+        ),
+        _of(
+            "second",
+            "mosquitto 2.0.11 ends the session at a second CONNECT",
+            "MqttConnack(session=0",
+            old="3.1.2-4",
+            new="3.1.2-23",
+        ),
+        _of(
+            "options",
+            "mosquitto 2.0.11 keeps No Local and Retain As Published of the subscription that another one replaces",
+            "MqttPublish(",
+            new="3.8.4-3",
+        ),
+        _of(
+            "overlap",
+            "mosquitto 2.0.11 sends a message with the QoS of one of several subscriptions, not with the highest",
+            "MqttPublish(",
+            old="3.3.5-1",
+            new="3.3.4-2",
+        ),
+        GroupIssue(
+            "quota",
+            KnownIssue(
+                lambda failure: failure.kind == "missing",
+                "mosquitto 2.0.11 sends no more messages after a PUBREC with an error if the Receive Maximum is 1",
+            ),
+            new="4.4.0-2",
+        ),
+    ),
+    AEDES: (
+        _of("utf8", "aedes 1.2.0 takes U+0000", "U+0000", old="1.5.3-2 4.7.3-2"),
+        _of("utf8", "aedes 1.2.0 takes an ill-formed topic", "publish to a topic of", old="1.5.3-1 3.3.2-1"),
+        _of(
+            "utf8",
+            "aedes 1.2.0 subscribes to an ill-formed filter",
+            "subscribe to an ill-formed filter",
+            old="1.5.3-1 3.8.3-1",
+        ),
+        _of(
+            "utf8",
+            "aedes 1.2.0 unsubscribes from an ill-formed filter",
+            "from an ill-formed filter",
+            old="1.5.3-1 3.10.3-1",
+        ),
+        _of("utf8", "aedes 1.2.0 takes an ill-formed CONNECT", "connect with an ill-formed", old="1.5.3-1 3.1.4-1"),
+        _of("zero", "aedes 1.2.0 takes the packet identifier 0", "with identifier 0", old="2.3.1-1"),
+        _of("none", "aedes 1.2.0 answers an UNSUBSCRIBE without a filter", "unsubscribe from nothing", old="3.10.3-2"),
+        _of("filter", "aedes 1.2.0 takes the filter t#", "subscribe to t#", old="4.7.1-2"),
+        _of("filter", "aedes 1.2.0 takes the filter t+", "subscribe to t+", old="4.7.1-3"),
+        _of("connect", "aedes 1.2.0 takes a will of QoS 3", "a will of QoS 3", old="3.1.4-1 3.1.2-14"),
+        _of("connect", "aedes 1.2.0 takes a password without a user", "a password alone", old="3.1.4-1 3.1.2-22"),
+        _of("connect", "aedes 1.2.0 rejects another level without a CONNACK", "level 9", old="3.1.2-2"),
+        _of("connect", "aedes 1.2.0 takes a lasting session without a ClientId", "client=''", old="3.1.3-8"),
+        _of("dup", "aedes 1.2.0 passes DUP on to subscribers", "dup=True", old="3.3.1-3"),
+        _of("retained", "aedes 1.2.0 closes at the PUBREC for a retained message", "MqttPubrec(", old="4.3.3-1"),
+        _of("empty", "aedes 1.2.0 keeps no session without subscriptions", "MqttConnack(session=0", old="3.2.2-2"),
+        _of(
+            "resend", "aedes 1.2.0 sends again without DUP, with RETAIN, or not", "MqttConnect(", old="4.4.0-1 3.3.1-1"
+        ),
+        _of("overlap", "aedes 1.2.0 sends a message with the QoS of one of several subscriptions", old="3.3.5-1"),
+        _of("granted", "aedes 1.2.0 sends a message with a higher QoS than it granted", old="3.8.4-6"),
+    ),
+}
+"""The known issues by the names of the servers."""
+
+
+def groups_of(server: str) -> tuple[str, ...]:
+    """Return the groups of inputs after which a server departs from the standards."""
+    return tuple(dict.fromkeys(each.group for each in KNOWN.get(server, ())))
+
+
+def issues_of(server: str, version: MqttVersion, also: str) -> Iterator[KnownIssue]:
+    """Yield the known issues that a group, or all of them, bring to light, with the statements of a version."""
+    for each in KNOWN.get(server, ()):
+        if also in {each.group, ALL}:
+            numbers = (each.old if version == 4 else each.new).split()  # noqa: PLR2004 -- 3.1.1
+            yield replace(each.issue, req=tuple(f"MQTT-{number}" for number in numbers))
