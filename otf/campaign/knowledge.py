@@ -78,10 +78,6 @@ _DIGESTS: Final[dict[Hashable, str]] = {}
 
 def named(key: Hashable) -> str:
     """Return the digest of a state, an input or a tuple of them, or of a key; most come again."""
-    return _DIGESTS.get(key) or _named(key)
-
-
-def _named(key: Hashable) -> str:
     if isinstance(key, Symbol):
         key = key.key
     elif isinstance(key, tuple):
