@@ -6,26 +6,27 @@ import re
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
+from typing import Final
 
 from otf.errors import CodecError, UsageError
-from otf.framing.frame import LARGEST, Cutter, Frame, FrameBounds, Framing
+from otf.framing.frame import LARGEST, Cutter, Frame, FrameBounds, Framer, Framing
 
 
 class LineFraming(Cutter):
     """Cuts a stream into lines; made by `lines`."""
 
-    def __init__(self, end: bytes, largest: int) -> None:
+    def __init__(self, end: bytes, sent: bytes, largest: int) -> None:
         super().__init__(largest)
-        self._end = end
+        self.end = sent
         self._last = b"\r" if end == b"\r" else b"\n"
         self.grace = 2
 
     def pack(self, data: bytes) -> bytes:
         """Return the line with its end. Raises CodecError if `data` contains a line end."""
-        if self._last in data or self._end in data:
+        if self._last in data or self.end in data:
             message = f"{data!r} cannot be sent as one line: it contains a line end"
             raise CodecError(message)
-        return data + self._end
+        return data + self.end
 
     def feed(self, chunk: bytes) -> list[Frame]:
         """Take the next bytes of the stream; return the lines that they complete."""
@@ -49,11 +50,15 @@ class LineFraming(Cutter):
         return self.feed(left + self._last) if left else []
 
 
-def lines(end: bytes = b"\n", *, largest: int = LARGEST) -> Framing:
+_ENDS: Final = b"\n", b"\r\n", b"\r"
+
+
+def lines(end: bytes = b"\n", *, sent: bytes | None = None, largest: int = LARGEST) -> Framing:
     r"""Return the framing in which a frame is a line; `end` is sent after each: `\n`, `\r\n` or `\r`.
 
-    Received lines may end with `\n` or `\r\n` (with `end=b"\r"`: with `\r`), and the last line needs no end. A line
-    over `largest` bytes is cut, with a trouble. Raises UsageError for another `end`.
+    Received lines may end with `\n` or `\r\n` (with `end=b"\r"`: with `\r`), and the last line needs no end. `sent` is
+    the end that is sent, if the system expects another one than it sends: many consoles take `\r` and answer `\r\n`. A
+    line over `largest` bytes is cut, with a trouble. Raises UsageError for another `end`.
 
     >>> framer = lines(largest=4)()
     >>> framer.pack(b"hello"), [frame.data for frame in framer.feed(b"one\r\nfo")], framer.feed(b"ur\nfi")
@@ -62,11 +67,17 @@ def lines(end: bytes = b"\n", *, largest: int = LARGEST) -> Framing:
     ([Frame(data=b'five', trouble='longer than 4 bytes', received=None)], [])
     >>> framer.rest()
     [Frame(data=b'ten', trouble='', received=None)]
+    >>> console = lines(b"\r\n", sent=b"\r")()
+    >>> console.pack(b"AT"), [frame.data for frame in console.feed(b"OK\r\n")]
+    (b'AT\r', [b'OK'])
     """
-    if end not in {b"\n", b"\r\n", b"\r"}:
-        message = f"lines(end={end!r}): lines end with b'\\n', b'\\r\\n' or b'\\r'; for other ends use prompt(…)"
-        raise UsageError(message)
-    return partial(LineFraming, end, largest)
+    for name, value in ("end", end), ("sent", sent):
+        if value is not None and value not in _ENDS:
+            message = (
+                f"lines({name}={value!r}): lines end with b'\\n', b'\\r\\n' or b'\\r'; for other ends use prompt(…)"
+            )
+            raise UsageError(message)
+    return partial(LineFraming, end, end if sent is None else sent, largest)
 
 
 class Prompt(Cutter):
@@ -74,7 +85,7 @@ class Prompt(Cutter):
 
     def __init__(self, prompts: tuple[bytes, ...], end: bytes, largest: int, keep: bool, anywhere: bool) -> None:  # noqa: FBT001 -- `prompt` has their names
         super().__init__(largest)
-        self._end = end
+        self.end = end
         self._keep = keep
         self._anywhere = anywhere
         self._longest = max(map(len, prompts))
@@ -84,10 +95,10 @@ class Prompt(Cutter):
 
     def pack(self, data: bytes) -> bytes:
         """Return the command with its end. Raises CodecError if `data` contains that end."""
-        if self._end and self._end in data:
-            message = f"{data!r} cannot be sent as one command: it contains the end {self._end!r}"
+        if self.end and self.end in data:
+            message = f"{data!r} cannot be sent as one command: it contains the end {self.end!r}"
             raise CodecError(message)
-        return data + self._end
+        return data + self.end
 
     def find(self, buffer: bytearray, looked: int) -> FrameBounds | None:
         """Return the bounds of the first answer."""
@@ -124,6 +135,14 @@ def prompt(
         message = "prompt(…): name the bytes that the system ends an answer with, such as b'=> '"
         raise UsageError(message)
     return partial(Prompt, prompts, end, largest, keep, anywhere)
+
+
+def outgoing(framing: Framing) -> Framer:
+    """Return what cuts the bytes that a tester sends: its lines may end in another way than the answers."""
+    framer = framing()
+    if isinstance(framer, LineFraming | Prompt) and framer.end:
+        return LineFraming(framer.end, framer.end, max(framer.largest, LARGEST))  # the bound is one of answers
+    return framer
 
 
 class Tail:

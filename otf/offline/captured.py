@@ -14,7 +14,8 @@ import msgspec
 from otf.adapter import Bench, Port
 from otf.adapter.socket.address import read_address
 from otf.errors import OtfError, TraceError, UsageError
-from otf.framing import Framer, Framing, lines
+from otf.framing import Frame, Framer, Framing, lines
+from otf.framing.lines import outgoing
 from otf.offline.entries import KNOWN, UNTIMED, Entries, InputFinder, LogEntry, Way, decoded
 from otf.offline.logs import Noted
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken, Undecodable
@@ -116,7 +117,7 @@ class Captured:
             if at - last.at > framer.gap and only in {None, connection}:
                 del self._begun[connection, sent]
                 for frame in framer.rest():
-                    yield Noted(self._event(connection.captured.port, frame.data, last, sent=sent), last.number)
+                    yield Noted(self._event(connection.captured.port, frame, last, sent=sent), last.number)
 
     @property
     def has_bus(self) -> bool:
@@ -132,9 +133,12 @@ class Captured:
     def _ports(self) -> tuple[CapturedPort, ...]:
         return captured_ports(self._bench)
 
-    def _event(self, port: str, data: bytes, packet: Packet, *, sent: bool) -> Event:
+    def _event(self, port: str, frame: Frame, packet: Packet, *, sent: bool) -> Event:
+        data = frame.data
         if not sent:
-            return Seen(decoded(self._codec.decode, port, data), port, packet.at)
+            # cut at the right place, a wrong answer would look like a right one
+            output = Undecodable(data, frame.trouble) if frame.trouble else decoded(self._codec.decode, port, data)
+            return Seen(output, port, packet.at)
         value = self._inputs.of(port, data)
         if isinstance(value, Undecodable):
             message = f"{self._capture.name}, packet {packet.number}: {value.why}: {show(data)} on {port}; "
@@ -151,7 +155,7 @@ class Captured:
         if way is None:
             self.strange += 1
         else:
-            yield self._event(way[0], packet.data, packet, sent=way[1])
+            yield self._event(way[0], Frame(packet.data), packet, sent=way[1])
 
     def _way(self, packet: Packet) -> tuple[str, bool] | None:
         """Return the port of a packet, and whether it went to the system."""
@@ -171,8 +175,11 @@ class Captured:
             stream.begin(packet.seq)
         port = connection.captured.port
         framer, is_over = connection.framers[sent], bool(packet.flags & (_FIN | _RST))
-        for frame in framer.feed(stream.feed(packet.seq, packet.data)):
-            yield self._event(port, frame.data, packet, sent=sent)
+        frames = framer.feed(stream.feed(packet.seq, packet.data))
+        if is_over and not sent and not framer.gap:
+            frames += framer.rest()  # the end of the stream ends its last line, too
+        for frame in frames:
+            yield self._event(port, frame, packet, sent=sent)
         if framer.gap and packet.data:
             self._begun[connection, sent] = packet
         if is_over:
@@ -193,7 +200,7 @@ class Captured:
                 # a new connection of a port replaces its old one
                 self._connections = {end: old for end, old in self._connections.items() if old.captured != captured}
                 framing = self._framing(captured.port)
-                self._connections[ends] = _Connection(captured, (framing(), framing()))
+                self._connections[ends] = _Connection(captured, (framing(), outgoing(framing)))
                 return self._connections[ends], sent
         return None, False
 

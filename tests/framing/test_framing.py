@@ -184,8 +184,22 @@ def test_what_cannot_be_one_frame_is_refused(framing: Framing, data: bytes, why:
         framing().pack(data)
 
 
+def test_the_end_that_is_sent_may_differ() -> None:
+    """A console takes a carriage return, and answers with both ends; neither may be in a line that is sent."""
+    framer = lines(b"\r\n", sent=b"\r")()
+    assert (framer.pack(b"AT"), framer.feed(b"OK\r\n\nREADY\n")) == (
+        b"AT\r",
+        [Frame(b"OK"), Frame(b""), Frame(b"READY")],
+    )
+    for line in (b"a\rb", b"a\nb"):
+        with pytest.raises(CodecError, match="cannot be sent as one line"):
+            framer.pack(line)
+
+
 def test_framings_that_cannot_be_are_told() -> None:
     """Each message says what is allowed."""
+    with pytest.raises(UsageError, match=r"lines\(sent=b';'\): lines end with"):
+        lines(sent=b";")
     with pytest.raises(UsageError, match=r"lines end with b'\\n'"):
         lines(b";")
     with pytest.raises(UsageError, match="name the bytes that the system ends an answer with"):

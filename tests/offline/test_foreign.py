@@ -20,7 +20,10 @@ from otf.campaign.settings import header
 from otf.core import Session
 from otf.core.waits import Strict
 from otf.errors import TraceError, UsageError
+from otf.framing import Framing, prompt
+from otf.framing import lines as by_line
 from otf.models import coffee
+from otf.models.coffee import Button, Coin
 from otf.models.conference import bench as conference
 from otf.models.conference.codec import ConferenceCodec
 from otf.offline import judge
@@ -222,6 +225,31 @@ def test_the_end_of_a_connection_is_an_event() -> None:
     found = opinion(stream((1.0, True, 9, b"", 2), (2.0, True, 10, b"coin 5\n", 24), (3.0, False, 100, b"", 17)), TCP)
     assert found.verdict.failure is not None
     assert found.verdict.failure.kind == "ended"
+
+
+def test_a_last_line_without_its_end_counts() -> None:
+    """The end of a connection ends its last line, as in a run: the coffee came."""
+    begun = ((1.0, True, 9, b"", 2), (2.0, True, 10, b"coin 10\nbutton\n", 24))
+    log = Captured(Capture(io.BytesIO(stream(*begun, (3.0, False, 100, b"coffee", 17))), "a.pcap"), TCP)
+    assert [str(noted.event)[:5] for noted in log] == ["Sent(", "Sent(", "Seen(", "Close"]
+
+
+def test_a_frame_that_is_too_long_is_undecodable() -> None:
+    """Its beginning alone would look like a right answer."""
+    bench = replace(TCP, ports={"line": tcp("tcp://127.0.0.1:7000", framing=by_line(largest=6))})
+    begun = ((1.0, True, 9, b"", 2), (2.0, True, 10, b"coin 10\nbutton\n", 24))
+    found = opinion(stream(*begun, (2.001, False, 100, b"coffee or tea\n", 24)), bench)
+    assert found.verdict.failure is not None
+    assert found.verdict.failure.kind == "undecodable"
+
+
+@pytest.mark.parametrize("framing", [by_line(b"\r\n", sent=b"\r"), prompt(b"> ", end=b"\r")])
+def test_the_sent_lines_of_a_stream_have_an_end_of_their_own(framing: Framing) -> None:
+    """A console takes lines that end with a carriage return, and answers with other ends."""
+    bench = replace(TCP, ports={"line": tcp("tcp://127.0.0.1:7000", framing=framing)})
+    data = stream((1.0, True, 9, b"", 2), (2.0, True, 10, b"coin 10\rbutton\r", 24))
+    events = [noted.event for noted in Captured(Capture(io.BytesIO(data), "a.pcap"), bench)]
+    assert [event.input for event in events if isinstance(event, Sent)] == [Coin(10), Button()]
 
 
 def test_an_unknown_input() -> None:
