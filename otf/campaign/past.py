@@ -24,7 +24,7 @@ from otf.campaign.settings import Settings, header
 from otf.errors import TraceError, UsageError
 from otf.offline import judge
 from otf.runner.writer import writing
-from otf.trace.reading import TraceReader, bounded
+from otf.trace.reading import BAD_JSON, TraceReader, bounded
 from otf.trace.requirements import RequirementRecord
 from otf.trace.verdict import Outcome, Verdict
 from otf.values import show
@@ -215,9 +215,11 @@ class Past:
         known, visits = Knowledge(), defaultdict[int, int](int)
         for number in sorted(numbers):
             if (counted := self.counted.get(number)) is not None:
-                known.add(msgspec.json.decode(counted.learned, type=Knowledge))
-                numbers = iter(msgspec.json.decode(counted.visits, type=list[int]))
-                for name, times in zip(numbers, numbers, strict=False):
+                # of a damaged line less is known: its transitions are looked for again
+                if (learned := _decoded(counted.learned, Knowledge)) is not None:
+                    known.add(learned)
+                flat = iter(_decoded(counted.visits, list[int]) or ())
+                for name, times in zip(flat, flat, strict=False):
                     visits[name] += times
         known.visits.update((self._of[number], times) for number, times in visits.items() if number in self._of)
         return known
@@ -340,7 +342,7 @@ def _decoded(line: bytes, kind: type[Line]) -> Line | None:
     """Return a line; None for one that was torn: what it said is not known."""
     try:
         return msgspec.json.decode(line, type=kind)
-    except msgspec.DecodeError:
+    except BAD_JSON:
         return None
 
 
